@@ -22,7 +22,8 @@ export type Closure = z.infer<ReturnType<typeof Closure>>;
 /**
  * What a change of the service leaves to be done. A run cannot close while a follow-up is open; what outlives
  * a run (a key's retirement) is handed to the instance's ledger. It is data, because it is journalled and
- * shown, and because it must survive the process.
+ * shown, and because it must survive the process. What runs and ledgers have written has to stay readable, so
+ * a new field is optional.
  */
 export const FollowUp = () =>
   z.object({
@@ -46,7 +47,7 @@ export const FollowUp = () =>
     what: z.string(),
     /** Who has to see to it; the run's operator unless the config says otherwise. */
     owner: z.string().optional(),
-    /** Since when it is open. RFC 3339, by the clock of whoever found it. */
+    /** Since when it is open. RFC 3339, by the clock of the machine or service that found it. */
     since: z.string().optional(),
     /** From `since`, when the objectives or the retention set a limit. Seconds. */
     dueSeconds: z.number().optional(),
@@ -63,13 +64,13 @@ export type FollowUp = z.infer<ReturnType<typeof FollowUp>>;
 
 /** What a run was begun with that sets limits. Times are RFC 3339, durations seconds. */
 export interface Promised {
-  /** When the incident began, or the run where nobody said so. */
+  /** When the incident began; when the run began, if no time was given. */
   readonly from: string | undefined;
   readonly rtoSeconds?: number | undefined;
   readonly rpoSeconds?: number | undefined;
 }
 
-/** A follow-up that nobody set a limit for is due all the same. Seconds. */
+/** The limit of a follow-up for which none was set. Seconds. */
 const A_DAY = 86_400;
 
 /**

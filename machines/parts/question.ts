@@ -15,10 +15,10 @@ export interface QuestionOption<Event extends OperatorEvent = OperatorEvent> {
   readonly event: Event;
   readonly label: string;
   /** What will happen, in one sentence. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** The answer that `--yes` gives. At most one per question, and never one that destroys. */
   readonly recommended?: boolean;
-  readonly needs?: { readonly what: 'reason' | 'evidence'; readonly prompt: string };
+  readonly needs?: { readonly what: 'reason' | 'evidence'; readonly prompt: string } | undefined;
   /** Why it cannot be chosen now; the option stays visible. */
   readonly disabled?: string | undefined;
 }
@@ -31,7 +31,7 @@ export interface OtherWay {
   /** As the beginning of a sentence, lower case: `if orders is lost, recover it into another instance`. */
   readonly when: string;
   readonly command: string;
-  /** What the command is about, for whoever begins the same without it. */
+  /** What the command is about, for a screen that begins the same without it. */
   readonly leadsTo:
     | { readonly kind: 'recover'; readonly instance: string; readonly target?: string }
     | { readonly kind: 'add-key'; readonly instance: string };
@@ -42,7 +42,7 @@ export interface Stakes {
   readonly overwritten: string;
   readonly lost: string;
   /** From when on data is lost, RFC 3339, where that is known: renderers say how long ago it was. */
-  readonly lostSince?: string;
+  readonly lostSince?: string | undefined;
   readonly wayBack: string;
 }
 
@@ -90,8 +90,8 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       /** Where the picker stands first; it is no recommendation, so `--yes` does not take it. */
       readonly suggested?: string | undefined;
       /**
-       * When it went wrong, where somebody said so: without a suggestion the picker stands a minute before
-       * it. RFC 3339.
+       * When it went wrong, if a time was given: without a suggestion the picker stands a minute before it.
+       * RFC 3339.
        */
       readonly wentWrongAt?: string | undefined;
       /** When the backups were made that are known, for comparison. RFC 3339. */

@@ -2,24 +2,15 @@ import { hash } from 'node:crypto';
 import { LifeboatError } from '../base/errors.ts';
 import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
+import type { Plan } from './plan.ts';
 
 /**
- * What a second person is asked to agree to. Every text is printable ASCII on one line; `challengeText` makes
- * it so.
+ * What a second person is asked to agree to: a plan, and when it was asked for. Every text is printable ASCII
+ * on one line; `challengeText` makes it so.
  */
-export interface Challenge {
-  /** What is confirmed, as an order: `restore backup 3 into orders`. */
-  readonly order: string;
-  readonly run: string;
-  /** Id and version of the runbook. */
+export interface Challenge extends Omit<Plan, 'version' | 'event'> {
+  /** Id and version. */
   readonly runbook: string;
-  readonly mode: string;
-  readonly instance: string;
-  /** The instance that is changed: its name is typed at the confirmation. */
-  readonly target: string;
-  /** Where the target is, as the config names it. */
-  readonly url: string;
-  readonly state: string;
   /** The last entry of the run's journal before this was asked: no two challenges of a run are alike. */
   readonly entry: string;
   readonly requester: string;
@@ -28,13 +19,6 @@ export interface Challenge {
   readonly expires: string;
   /** SHA-256, hex; see `planHash`. */
   readonly plan: string;
-  /** The question of the confirmation, with what has changed since an earlier one. */
-  readonly prompt: string;
-  readonly facts: readonly string[];
-  /** Findings that were passed over and steps that were skipped, with their reasons. */
-  readonly overrides: readonly string[];
-  /** The calls that are still to be made, in order. */
-  readonly calls: readonly string[];
 }
 
 const TITLE = 'lifeboat approval request, version 1';
@@ -100,7 +84,7 @@ export function parseChallenge(text: string): Challenge {
   return challenge;
 }
 
-/** What mail and editors do to a text that nobody sees, in words; none for a text that is no request. */
+/** What mail or an editor did to a request without a visible trace, in words; empty for any other text. */
 function changesIn(text: string): readonly string[] {
   const [, mark = '', rest = ''] = /^(\ufeff|\u00ef\u00bb\u00bf)?(.*)$/s.exec(text) ?? [];
   if (/^(?:\u00ff\u00fel\0|\u00fe\u00ff\0l)/.test(text)) return ['it is UTF-16 now'];
@@ -113,7 +97,7 @@ function changesIn(text: string): readonly string[] {
   ];
 }
 
-/** A request as mail and editors may leave it, each with what was changed. */
+/** The copies of a request that mail and editors may make of it, each with what was changed. */
 export function changedCopies(text: string): readonly { readonly text: string; readonly how: string }[] {
   const ends = ['\n', '', '\n\n'].map((end) => `${text.trimEnd()}${end}`);
   const lines = ends.flatMap((one) => [one, one.replaceAll('\n', '\r\n')]);
@@ -126,7 +110,7 @@ export function challengeId(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16);
 }
 
-/** One printable ASCII line, never empty; whatever else was in it stands there as its code point. */
+/** One printable ASCII line, never empty; any other character is written as its code point. */
 function plain(text: string): string {
   // What is hidden or acts on a terminal is replaced first; letters of other scripts keep their number.
   const ascii = show(text, LINE_LIMIT).replace(

@@ -1,26 +1,28 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
-/**
- * What an approval is about: the same plan has the same hash, and whatever differs in it needs an approval of
- * its own.
- */
+/** What an approval is about: plans that differ in anything need an approval each. */
 export interface Plan {
   readonly run: string;
   readonly runbook: string;
   readonly version: string;
   readonly mode: string;
   readonly state: string;
+  /** The question of the confirmation, with what has changed since an earlier one. */
   readonly prompt: string;
+  /** What is confirmed, as an order: `restore backup 3 into orders`. */
   readonly order: string;
   readonly instance: string;
-  /** The instance that is changed, whose name is typed. */
+  /** The instance that is changed: its name is typed at the confirmation. */
   readonly target: string;
+  /** Where the target is, as the config names it. */
   readonly url: string;
   /** The event of the confirmation. */
   readonly event: string;
   readonly facts: readonly string[];
+  /** Findings that were passed over and steps that were skipped, with their reasons. */
   readonly overrides: readonly string[];
+  /** The calls that are still to be made, in order. */
   readonly calls: readonly string[];
 }
 

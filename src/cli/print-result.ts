@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { DeepReadonly } from '../base/deep-readonly.ts';
 import { printableJson } from '../base/text.ts';
 import { type Column, formatTable } from '../plain/table.ts';
 import { columnsOf, wantsColour } from '../plain/terminal.ts';
@@ -9,12 +10,6 @@ import type { SCHEMAS, SchemaName } from './schemas/index.ts';
 export type ResultOf<Name extends SchemaName> = Readonly<
   Omit<DeepReadonly<z.input<(typeof SCHEMAS)[Name]['type']>>, 'schema'>
 >;
-
-type DeepReadonly<T> = T extends readonly (infer Item)[]
-  ? readonly DeepReadonly<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
-    : T;
 
 type Output = Pick<CommandContext, 'stdout' | 'output'>;
 

@@ -10,14 +10,9 @@ import { followUpsOfRun } from '../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../compose/store-of.ts';
 import { listRuns } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
-import { openRuns, type RunSummary } from '../store/projections/runs.ts';
+import type { ListedRun, RunSummary } from '../store/projections/run-summary.ts';
+import { openRuns } from '../store/projections/runs.ts';
 import { drillHomes, inDrill } from './drill/drill-homes.ts';
-
-interface Listed extends RunSummary {
-  readonly followUps: number;
-  /** The home of the drill that the run belongs to. */
-  readonly drill?: string;
-}
 
 interface RunsFlags {
   readonly open?: boolean;
@@ -32,7 +27,7 @@ interface RunsFlags {
 export async function runs(context: CommandContext, _: readonly string[], flags: RunsFlags): Promise<number> {
   const newest = flags.limit === undefined ? undefined : wholeNumber(flags.limit, '--limit', 1);
   const drills = drillHomes(context.env);
-  const wanted: Listed[] = [];
+  const wanted: ListedRun[] = [];
   if (flags.drills !== true) wanted.push(...(await runsIn(context, flags, newest)));
   else
     for (const drill of drills)
@@ -46,7 +41,7 @@ export async function runs(context: CommandContext, _: readonly string[], flags:
   return EXIT.closed;
 }
 
-function printRuns(context: CommandContext, wanted: readonly Listed[], areOfDrills: boolean): void {
+function printRuns(context: CommandContext, wanted: readonly ListedRun[], areOfDrills: boolean): void {
   const rows = wanted.map((run) => [
     run.runId,
     run.runbook,
@@ -81,7 +76,7 @@ async function runsIn(
   context: CommandContext,
   flags: RunsFlags,
   newest: number | undefined,
-): Promise<Listed[]> {
+): Promise<ListedRun[]> {
   const journal = await openJournalIfAny(context);
   if (journal === undefined) return [];
   try {

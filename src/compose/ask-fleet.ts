@@ -11,10 +11,10 @@ import {
   type BackupFit,
   type DiskFill,
   type InstanceFacts,
-  type ListedBackup,
   nothingAsked,
   type Part,
 } from '../view/fleet/fleet-facts.ts';
+import type { ListedBackup } from '../view/fleet/status-schema.ts';
 import type { Listed } from './last-seen.ts';
 import { openInstance } from './service-of.ts';
 import type { KeptFit } from './try-fit.ts';

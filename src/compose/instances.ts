@@ -6,7 +6,7 @@ import { type LoadedConfig, tokenVariables } from '../config/loaded.ts';
 import type { Config } from '../config/schema.ts';
 import type { Awaited, Awaits } from '../service/awaited.ts';
 import type { JournalReader } from '../store/journal.ts';
-import type { RunSummary } from '../store/projections/runs.ts';
+import type { RunSummary } from '../store/projections/run-summary.ts';
 import { openRequestRecorder, type RequestRecorder } from './request-recorder.ts';
 import { type OpenInstance, openForRun } from './service-of.ts';
 import type { Workspace } from './workspace.ts';

@@ -8,7 +8,7 @@ import { lazily } from '../base/lazily.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
 import { homeFolder } from '../config/find.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
-import type { ListedBackup } from '../view/fleet/fleet-facts.ts';
+import type { ListedBackup } from '../view/fleet/status-schema.ts';
 import type { KeptFit } from './try-fit.ts';
 
 /*

@@ -5,7 +5,8 @@ import { meantBy } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import type { Entry, JournalReader } from '../store/journal.ts';
 import { readFollowUps } from '../store/projections/follow-ups.ts';
-import { openRuns, type RunSummary } from '../store/projections/runs.ts';
+import type { RunSummary } from '../store/projections/run-summary.ts';
+import { openRuns } from '../store/projections/runs.ts';
 import { promisedBy } from '../store/run-entries.ts';
 
 /**

@@ -1,15 +1,16 @@
 import { isoOf } from '../base/date.ts';
 import { msOf } from '../base/instant.ts';
 import type { NotifyEvent } from '../config/schema.ts';
-import type { Notice, NoticedRun } from '../notify/notice.ts';
+import type { Notice } from '../notify/notice.ts';
 import type { Journal, JournalReader } from '../store/journal.ts';
 import { findPosted, type Posted, readEnded, readGivenUp } from '../store/projections/outbox.ts';
+import type { NamedRun } from '../store/projections/run-summary.ts';
 import { progressOfOpenRuns, type RunProgress, runs, summariesOf } from '../store/projections/runs.ts';
 import { SHARE_TO_WARN } from '../view/run-view.ts';
 
-/** A question that is answered within so long is nobody else's business. Milliseconds. */
+/** A question that is answered sooner is not notified. Milliseconds. */
 const QUESTION_STANDS_MS = 30_000;
-/** Ends that are looked at in one round: the rest comes when these are delivered. */
+/** Ends in one round; the rest follows when these are delivered. */
 const MAX_ENDED = 200;
 
 type Reading = Pick<Journal, 'clock'> & Pick<JournalReader, 'read' | 'rows'>;
@@ -104,6 +105,6 @@ async function endOf(journal: Reading, { id, index, at, end }: Posted): Promise<
   return [{ id, event: 'ended', index, since: at, run: noticed(run), outcome: end }];
 }
 
-function noticed({ runId, runbook, instance, target, mode }: NoticedRun): NoticedRun {
+function noticed({ runId, runbook, instance, target, mode }: NamedRun): NamedRun {
   return { runId, runbook, instance, target, mode };
 }

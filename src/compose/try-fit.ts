@@ -4,8 +4,9 @@ import { probeKeys } from '../backup/probe.ts';
 import { LifeboatError } from '../base/errors.ts';
 import type { HeldKey } from '../keys/keyring.ts';
 import type { ServiceClient } from '../service/client.ts';
-import type { InstanceRecord, ListedBackup } from '../view/fleet/fleet-facts.ts';
+import type { InstanceRecord } from '../view/fleet/fleet-facts.ts';
 import { isSameBackup } from '../view/fleet/openers.ts';
+import type { ListedBackup } from '../view/fleet/status-schema.ts';
 
 /** What the first block of a backup showed, as it is kept: the keys that were tried, by fingerprint. */
 export type KeptFit = NonNullable<LastSeen['fits']>[number];

@@ -1,41 +1,32 @@
 import { formatSeconds, readable } from '../base/format.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import type { ResultOf } from '../cli/print-result.ts';
-import type { RunEnding } from '../store/projections/outbox.ts';
+import type { NamedRun, RunEnding } from '../store/projections/run-summary.ts';
 
-/** The run that a notification is about. */
-export interface NoticedRun {
-  readonly runId: string;
-  readonly runbook: string;
-  readonly instance: string;
-  readonly target?: string | undefined;
-  readonly mode: 'LIVE' | 'REHEARSAL';
-}
-
-/** Something that somebody may have to be told: a fact of the journal, or of the records of drills. */
+/** A fact of the journal, or of the records of drills, that people may have to be told. */
 export type Notice = {
-  /** The same whoever finds it, and at each attempt: a receiver drops what it has had. */
+  /** The same from every process and at every attempt, so that a receiver can drop what it already has. */
   readonly id: string;
-  /** The leaf that brought it about; undefined where no entry did. */
+  /** The leaf of the entry that caused it; undefined if no entry did. */
   readonly index: number | undefined;
   /** RFC 3339. */
   readonly since: string;
-  /** Also who was not there when it came about is told: it still holds, or has just come about. */
+  /** Still holds or is new, so a target that was added later is told too. */
   readonly stands?: boolean;
 } & (
-  | { readonly event: 'question'; readonly run: NoticedRun; readonly title: string }
+  | { readonly event: 'question'; readonly run: NamedRun; readonly title: string }
   | {
       readonly event: 'rto';
-      readonly run: NoticedRun;
+      readonly run: NamedRun;
       readonly rtoSeconds: number;
       readonly elapsedSeconds: number;
     }
-  | { readonly event: 'ended'; readonly run: NoticedRun; readonly outcome: RunEnding }
+  | { readonly event: 'ended'; readonly run: NamedRun; readonly outcome: RunEnding }
   | { readonly event: 'drill-due' }
   | { readonly event: 'drill-failed'; readonly drill: string; readonly scope: string }
 );
 
-/** What a target gets: nothing that the service has said, and no secret. */
+/** What a target gets: no text of the service, and no secret. */
 export type Notification = ResultOf<'notification'>;
 
 /** The notification of a notice. Pure. */

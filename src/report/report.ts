@@ -1,12 +1,13 @@
 import { show } from '../base/text.ts';
 import type { Entry } from '../store/journal.ts';
 import type { Loss } from '../store/log/losses.ts';
+import type { WrittenFollowUp } from '../store/run-entry-parts.ts';
 import { alarmsOf, lossAlarm } from './model/alarms.ts';
 import { changesOf, evidenceOf, linesOf, type RecordProof } from './model/chain.ts';
 import { checksOf } from './model/checks.ts';
 import { type CourseOptions, courseOf } from './model/course.ts';
 import { blanksFor, decisionsOf, deviationsOf, factsOf, issuesOf, SIGN_OFF } from './model/decided.ts';
-import { followUpRows, followUpsOf, type WrittenFollowUp } from './model/follow-ups.ts';
+import { followUpRows, followUpsOf } from './model/follow-ups.ts';
 import { untilEnd } from './model/found.ts';
 import { measuredOf, outcomeOf, runOf } from './model/head.ts';
 import { Report } from './model/model.ts';

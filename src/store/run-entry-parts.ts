@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { Closure, FollowUp } from '../../machines/parts/follow-up.ts';
 import { lazily } from '../base/lazily.ts';
 
 /**
@@ -13,25 +14,18 @@ export const WrittenFailure = () =>
     evidence: z.record(z.string(), z.json()).default({}),
   });
 
-/** A follow-up of a run and how it was closed, as written at the end of the run. */
+/**
+ * A follow-up of a run and how it was closed, as written at the end of the run. Kinds and ways that this
+ * version does not know are read too.
+ */
 export const WrittenFollowUp = () =>
-  z.object({
-    id: z.string(),
-    kind: z.string(),
-    subject: z.string(),
-    what: z.string(),
-    owner: z.string().optional(),
-    since: z.string().optional(),
-    dueSeconds: z.number().optional(),
-    closed: z
-      .object({
-        how: z.string(),
-        text: z.string(),
-        at: z.string().optional(),
-        evidence: z.record(z.string(), z.json()).default({}),
-      })
-      .optional(),
-  });
+  FollowUp()
+    .omit({ commands: true, doable: true })
+    .extend({ kind: z.string(), closed: WrittenClosure().optional() });
+export type WrittenFollowUp = z.output<ReturnType<typeof WrittenFollowUp>>;
+
+export const WrittenClosure = () => Closure().extend({ how: z.string() });
+export type WrittenClosure = z.output<ReturnType<typeof WrittenClosure>>;
 
 export const Verdict = () => z.enum(['landed', 'absent', 'ambiguous', 'nothing']);
 

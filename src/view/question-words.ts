@@ -1,6 +1,7 @@
+import type { Stakes } from '../../machines/parts/question.ts';
 import { formatSpan } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
-import type { QuestionOption, QuestionView, StakesView } from './run-view.ts';
+import type { QuestionOption, QuestionView } from './run-view.ts';
 
 /**
  * Milliseconds without a key that have to go by, once a question is shown, before a key answers it. A key
@@ -27,7 +28,7 @@ export function questionKey(question: QuestionView | undefined): string {
 
 /** What a confirmation costs: three facts in their order, each with its name. */
 export function stakesWords(
-  { overwritten, lost, lostSince, wayBack }: StakesView,
+  { overwritten, lost, lostSince, wayBack }: Stakes,
   now: number,
 ): readonly { readonly name: string; readonly text: string }[] {
   return [
@@ -43,7 +44,7 @@ function agoWords(since: string | undefined, now: number): string {
   return seconds >= 60 ? ` (${formatSpan(Math.floor(seconds / 60) * 60)} ago)` : '';
 }
 
-/** Why a text that was pasted is not taken: put together, its lines would be one that nobody has written. */
+/** Why a pasted text is not taken: its lines would be joined into one that was never written. */
 export const SEVERAL_LINES = 'that text has line breaks or control characters: nothing was taken';
 
 /** Why a name that was typed confirms nothing: what differs, where that is hard to see. */

@@ -1,5 +1,6 @@
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
-import type { OtherWay } from '../../machines/parts/question.ts';
+import type { QuestionOption as MachineOption, OtherWay, Question } from '../../machines/parts/question.ts';
+import type { DeepReadonly } from '../base/deep-readonly.ts';
 import type { Prose, ProseSection } from './prose.ts';
 import type { WatchedView } from './run-record.ts';
 
@@ -42,93 +43,43 @@ export interface LogLine {
   readonly next?: string;
 }
 
-export interface QuestionOption {
-  /** The machine event this answer sends. */
+/** An option of the question of a machine, by its name. */
+export interface QuestionOption extends Omit<MachineOption, 'event' | 'recommended'> {
+  /** As `optionKey` names it. */
   readonly event: string;
-  readonly label: string;
-  /** What will happen, in one sentence. */
-  readonly hint?: string | undefined;
-  /** The answer `--yes` gives; the first thing the cursor stands on. */
   readonly recommended: boolean;
-  /** Text the operator has to give with it. */
-  readonly needs?: { readonly what: 'reason' | 'evidence'; readonly prompt: string } | undefined;
-  /** Why it cannot be chosen now. Shown, dimmed, with this sentence. */
-  readonly disabled?: string | undefined;
 }
 
-/** What a confirmation costs, in one sentence each. */
-export interface StakesView {
-  readonly overwritten: string;
-  readonly lost: string;
-  /** From when on data is lost, RFC 3339; undefined where nobody knows it. */
-  readonly lostSince: string | undefined;
-  readonly wayBack: string;
-}
+/** A question of a machine, with the options as the view has them. */
+type Viewed<Kind extends Question['kind']> = Omit<Extract<Question, { kind: Kind }>, 'options' | 'event'> & {
+  readonly options: readonly QuestionOption[];
+};
+
+/** One that takes something else than a choice; `event` names that answer. */
+type Entered<Kind extends Question['kind']> = Viewed<Kind> & { readonly event: string };
 
 export type QuestionView =
-  | {
-      readonly kind: 'choice';
-      readonly prompt: string;
+  | (Omit<Viewed<'choice'>, 'otherWays'> & {
       /** The step that is under way goes on whether this is answered or not. */
       readonly beside?: true;
-      readonly options: readonly QuestionOption[];
-      /** Where something failed, or it is not known what became of a call. */
+      /** Present if something failed, or if it is not known what became of a call. */
       readonly trouble?: TroubleView;
-    }
-  | {
-      readonly kind: 'typed-name';
-      readonly prompt: string;
-      /** What the operator must type, character for character. */
-      readonly expected: string;
-      readonly event: string;
-      readonly stakes: StakesView;
-      /** Other ways out. */
-      readonly options: readonly QuestionOption[];
+    })
+  | (Omit<Entered<'typed-name'>, 'order'> & {
       /** Present when a second person has to agree before the name is taken. */
       readonly approval?: ApprovalView;
-    }
-  | {
-      readonly kind: 'secret';
-      readonly prompt: string;
-      readonly event: string;
-      /** Ask a second time and compare. */
-      readonly twice: boolean;
-      readonly minLength: number;
-      readonly options: readonly QuestionOption[];
-    }
-  | {
-      /**
-       * A moment: arrows move it, digits and words such as `14:32` or `10 minutes ago` set it (see
-       * view/moment.ts).
-       */
-      readonly kind: 'time';
-      readonly prompt: string;
-      readonly event: string;
-      /** RFC 3339, UTC; both can be chosen. */
-      readonly earliest: string;
-      readonly latest: string;
+    })
+  | Entered<'secret'>
+  | (Omit<Entered<'time'>, 'suggested' | 'wentWrongAt' | 'backupsAt'> & {
       readonly suggested: string;
-      /** When it went wrong, where somebody said so, and when backups were made that are known. */
+      /** When it went wrong, if a time was given, and when backups were made that are known. */
       readonly marks: { readonly incident: string | undefined; readonly backups: readonly string[] };
-      readonly options: readonly QuestionOption[];
-    }
-  | {
-      readonly kind: 'text';
-      readonly prompt: string;
-      readonly event: string;
-      readonly pattern?: { readonly source: string; readonly says: string };
-      readonly options: readonly QuestionOption[];
-    }
-  | {
-      readonly kind: 'followUps';
-      readonly prompt: string;
+    })
+  | Entered<'text'>
+  | (Omit<Viewed<'followUps'>, 'followUps'> & {
       /** Those that are still open; `RunView.followUps` has all. */
       readonly open: readonly FollowUpView[];
-      readonly close: string;
-      readonly skip: string;
-      readonly doNow: string;
-      readonly options: readonly QuestionOption[];
-    };
+    });
 
 /** What there is to know of a failure besides the sentence that says what happened. */
 export interface TroubleView {
@@ -141,9 +92,7 @@ export interface TroubleView {
 }
 
 /** An exact command that leads on or looks into something, and when it is the one to take. */
-export interface WayOn {
-  readonly when: string;
-  readonly command: string;
+export interface WayOn extends Omit<OtherWay, 'leadsTo'> {
   /** What a screen can begin in its place; undefined where only the command does it. */
   readonly leadsTo?: OtherWay['leadsTo'];
 }
@@ -164,19 +113,14 @@ export interface ApprovalView {
   readonly problem?: string | undefined;
 }
 
-/** A follow-up, as people see it. */
-export interface FollowUpView {
-  readonly id: string;
-  readonly what: string;
-  readonly subject: string;
+/** A follow-up with its texts cleaned. */
+export interface FollowUpView
+  extends DeepReadonly<Pick<FollowUp, 'id' | 'what' | 'subject' | 'commands' | 'doable'>> {
   readonly owner: string;
   /** Seconds it has been open, or was until it was closed; undefined when that is not known. */
   readonly age: number | undefined;
   /** Seconds until it is due, negative when that has passed; undefined without a limit. */
   readonly left: number | undefined;
-  /** Exact commands to copy. */
-  readonly commands: readonly string[];
-  readonly doable: FollowUp['doable'];
   /** How it was done or why it was skipped, in one line; undefined while it is open. */
   readonly closed: { readonly tone: Tone; readonly text: string } | undefined;
 }
@@ -244,7 +188,7 @@ export interface OutcomeView {
   readonly ways?: readonly WayOn[];
   /** What has to be known before everything that went well, the worst first. */
   readonly remarks: readonly { readonly tone: Tone; readonly text: string }[];
-  /** The report, which is written when somebody asks for it: the file, and the command that writes it. */
+  /** The report, which is written on request: the file, and the command that writes it. */
   readonly report: { readonly file: string; readonly command: string };
   /** What pins the journal; undefined until it was read, and where there is none. */
   readonly anchor?: string;
@@ -294,13 +238,13 @@ export interface RunView {
   /** The run waits for credentials that the service accepts; `RunPort.wake` tries again. */
   readonly paused: boolean;
   /**
-   * Why nobody can carry it on once it was left, in one sentence with what stays of it; undefined for a run
+   * Why it cannot be carried on once it was left, in one sentence with what stays of it; undefined for a run
    * that can be resumed.
    */
   readonly gone?: string | undefined;
   /** The chapter of the drill that the run belongs to: when it is over, the drill goes on. */
   readonly chapter?: DrillPlace | undefined;
-  /** Present where the run is only looked at: somebody else drives it, and nothing can be answered. */
+  /** Present if another process drives the run: then nothing can be answered here. */
   readonly watched?: WatchedView;
   /** Present when the run is over. */
   readonly outcome?: OutcomeView | undefined;

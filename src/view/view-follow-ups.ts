@@ -2,23 +2,18 @@ import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import { formatTime, readable } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
+import type { WrittenClosure, WrittenFollowUp } from '../store/run-entry-parts.ts';
 import { ageWords, doneCommand, dueWords, runCommand, waysInWords } from './follow-up-words.ts';
 import type { FactLine, FollowUpView, Tone } from './run-view.ts';
 
 /** Long enough for any command with its names and files, so that what is copied is whole. */
 const COMMAND_LIMIT = 4_000;
 
-type Closed = { readonly how: string; readonly text: string; readonly at?: string | undefined };
+type Closed = Omit<WrittenClosure, 'evidence'>;
 
-/** A follow-up as it lies in a machine's context, a ledger or the end of a run. */
-export type RawFollowUp = Pick<FollowUp, 'id' | 'what' | 'subject'> & {
-  readonly owner?: string | undefined;
-  readonly since?: string | undefined;
-  readonly dueSeconds?: number | undefined;
-  readonly commands?: readonly string[] | undefined;
-  readonly doable?: FollowUp['doable'];
-  readonly closed?: Closed | undefined;
-};
+/** What the context of a machine, a ledger and the end of a run have in common. */
+type RawFollowUp = Omit<WrittenFollowUp, 'kind' | 'closed'> &
+  Partial<Pick<FollowUp, 'commands' | 'doable'>> & { readonly closed?: Closed | undefined };
 
 /** The words for each way to close a follow-up. What was skipped is not done. */
 const WAYS: Readonly<Record<string, { readonly word: string; readonly tone: Tone }>> = {

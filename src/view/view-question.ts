@@ -18,15 +18,7 @@ import { show } from '../base/text.ts';
 import { type Entry, fieldsOf } from '../store/journal.ts';
 import { type RunEntryBody, type RunEntryType, readRunEntry } from '../store/run-entries.ts';
 import { plain } from './fallback/shell-text.ts';
-import type {
-  FactLine,
-  QuestionOption,
-  QuestionView,
-  RunView,
-  StakesView,
-  TroubleView,
-  WayOn,
-} from './run-view.ts';
+import type { FactLine, QuestionOption, QuestionView, RunView, TroubleView, WayOn } from './run-view.ts';
 import { viewFollowUp } from './view-follow-ups.ts';
 
 /** Context of a question. */
@@ -125,7 +117,7 @@ function withTries(
 /** Longer than any command. */
 const COMMAND_LIMIT = 4_000;
 
-function viewStakes({ overwritten, lost, lostSince, wayBack }: Stakes): StakesView {
+function viewStakes({ overwritten, lost, lostSince, wayBack }: Stakes): Stakes {
   return {
     overwritten: readable(overwritten),
     lost: readable(lost),
@@ -161,6 +153,7 @@ function viewNeeds({ event, needs, disabled }: MachineOption): QuestionOption['n
   return isStop ? { what: 'reason', prompt: 'the run ends for good: why is it stopped?' } : undefined;
 }
 
+/** An option, cleaned. */
 function viewOption(option: MachineOption): QuestionOption {
   return {
     event: optionKey(option.event),

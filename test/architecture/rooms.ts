@@ -230,6 +230,7 @@ export const ROOMS: readonly Room[] = [
     rooms: [
       'src/service',
       'src/store/projections/outbox.ts',
+      'type src/store/projections/run-summary.ts',
       'src/store/journal.ts',
       'type src/cli/print-result.ts',
       'type src/config',
@@ -263,14 +264,12 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/view/**',
-    packages: ['chrono-node', 'marked', 'type xstate'],
+    packages: ['chrono-node', 'marked', 'type xstate', 'zod'],
     node: [],
     rooms: [
       'type machines/parts',
-
       'machines/parts/follow-up.ts',
       'machines/parts/unfinished.ts',
-
       'machines/parts/question.ts',
       'machines/parts/states.ts',
       'machines/parts/touches.ts',
@@ -282,7 +281,9 @@ export const ROOMS: readonly Room[] = [
       'src/store/projections/projection.ts',
       'src/store/run-entries.ts',
       'src/store/sentence.ts',
+      `type ${BASE}/deep-readonly.ts`,
       `type ${BASE}/failure.ts`,
+      `${BASE}/fields.ts`,
       `type ${BASE}/secret.ts`,
       ...TIMES,
       `${BASE}/shell-quote.ts`,

@@ -5,9 +5,9 @@
 import process from 'node:process';
 import { showApp } from '../../src/tui/show-app.ts';
 import type { AppPort } from '../../src/view/app/app-port.ts';
-import type { InstanceStatus } from '../../src/view/fleet/fleet-facts.ts';
 import { nothingAsked } from '../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';
+import type { InstanceStatus } from '../../src/view/fleet/status-schema.ts';
 import { loadersWith } from '../tui/fake-loaders.ts';
 
 const EVENTS = Number(process.env['EVENTS'] ?? 1_000);

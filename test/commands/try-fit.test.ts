@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import { type KeptFit, tryFit } from '../../src/compose/try-fit.ts';
 import { foldLedger } from '../../src/store/projections/ledgers.ts';
-import type { ListedBackup } from '../../src/view/fleet/fleet-facts.ts';
+import type { ListedBackup } from '../../src/view/fleet/status-schema.ts';
 import { backupOf, KEY, noise } from '../backup/kit.ts';
 
 const RIGHT = { fingerprint: 'aaaaaaaaaaaa', key: KEY };

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import type { InstanceStatus } from '../../src/view/fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../../src/view/fleet/status-schema.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 

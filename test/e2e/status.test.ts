@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import type { InstanceStatus } from '../../src/view/fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../../src/view/fleet/status-schema.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import type { Ended } from '../bench-kit/product.ts';
 import { itemsIn } from '../bench-kit/results.ts';

@@ -6,13 +6,9 @@ import type { AppEffect, LiveScreen } from '../../src/tui/live-screen.ts';
 import type { OpenScreen } from '../../src/tui/module-screen.ts';
 import type { Look } from '../../src/tui/span.ts';
 import type { Fact, Facts, Fleet, SourceName, Sources } from '../../src/view/app/sources.ts';
-import {
-  type InstanceFacts,
-  type InstanceStatus,
-  nothingAsked,
-  type Part,
-} from '../../src/view/fleet/fleet-facts.ts';
+import { type InstanceFacts, nothingAsked, type Part } from '../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';
+import type { InstanceStatus } from '../../src/view/fleet/status-schema.ts';
 
 export const NOW = new Date('2026-03-10T12:00:00Z');
 const HOUR = 3_600_000;

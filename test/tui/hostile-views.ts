@@ -122,7 +122,15 @@ export function hostileView(text: string, kind: HostileKind): RunView {
       question: { kind, prompt: text, event: 'A', pattern: { source: '.', says: text }, options },
     }),
     ...(kind === 'followUps' && {
-      question: { kind, prompt: text, open: [followUp], close: 'A', skip: 'B', doNow: 'C', options },
+      question: {
+        kind,
+        prompt: text,
+        open: [followUp],
+        close: 'operator.close',
+        skip: 'operator.skip',
+        doNow: 'operator.doNow',
+        options,
+      },
     }),
     ...(kind === 'outcome' && {
       outcome: {

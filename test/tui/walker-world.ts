@@ -5,13 +5,9 @@ import type { Badge } from '../../src/view/app/home.ts';
 import type { RunRow } from '../../src/view/app/run-row.ts';
 import type { Loaders, SourceName, Sources } from '../../src/view/app/sources.ts';
 import type { StartWish } from '../../src/view/app/start-wish.ts';
-import {
-  type Answer,
-  type InstanceStatus,
-  nothingAsked,
-  type Part,
-} from '../../src/view/fleet/fleet-facts.ts';
+import { nothingAsked, type Part } from '../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';
+import type { Answer, InstanceStatus } from '../../src/view/fleet/status-schema.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 import { createFakeRun, type FakeRun } from './fake-run.ts';
 import { RUN_ID, VIEWS } from './fake-views.ts';

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { EXIT } from '../../base/errors.ts';
-import { bytes, instance, list, runId, schema, seconds, time } from './result.ts';
+import { bytes, runId, seconds, time } from '../../base/fields.ts';
+import { NamedRun, RunEnding } from '../../store/projections/run-summary.ts';
+import { list, schema } from './result.ts';
 
 const question = z.object({
   kind: z.enum(['choice', 'typed-name', 'secret', 'time', 'text', 'followUps']),
@@ -112,15 +114,9 @@ export const notify = {
     text: z.string().describe('one sentence for people'),
     command: z.string().describe('what goes on with it, to copy'),
     run: runId.optional().describe('missing where it is about no run, as the next fields are'),
-    runbook: z.string().optional(),
-    instance: instance.optional(),
-    target: instance.optional().describe('the instance that a recovery goes into'),
-    mode: z.enum(['LIVE', 'REHEARSAL']).optional(),
+    ...NamedRun.omit({ runId: true }).partial().shape,
     title: z.string().optional().describe('of the question'),
-    outcome: z
-      .enum(['closed', 'unproven', 'failed', 'stopped', 'abandoned'])
-      .optional()
-      .describe('how the run ended'),
+    outcome: RunEnding.optional().describe('how the run ended'),
     objective: z.object({ rtoSeconds: seconds, elapsedSeconds: seconds }).optional(),
     drill: z.string().optional().describe('the id of the drill that failed'),
   }),

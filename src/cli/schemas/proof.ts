@@ -1,8 +1,9 @@
 import * as z from 'zod';
+import { bytes, fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
 import { Comparison } from '../../report/comparison.ts';
 import { Estate } from '../../report/estate.ts';
 import { Report } from '../../report/model/model.ts';
-import { bytes, fingerprint, instance, list, runId, schema, seconds, sha256, time } from './result.ts';
+import { list, schema } from './result.ts';
 
 const verdict = z.enum(['intact', 'consistent', 'not-intact']);
 const principals = z.array(z.string()).describe('who signed, as the file of allowed signers names them');

@@ -28,12 +28,3 @@ export function list<const Name extends string, Item extends z.ZodType>(
 ) {
   return schema(name, about, { items: z.array(item) });
 }
-
-/** RFC 3339, UTC. */
-export const time = z.string().describe('a time, RFC 3339');
-export const seconds = z.number().describe('seconds, to the millisecond');
-export const bytes = z.int().nonnegative().describe('bytes');
-export const sha256 = z.string().describe('SHA-256, 64 hex digits');
-export const instance = z.string().describe('an instance, as lifeboat.yaml names it');
-export const runId = z.string().describe('the id of a run');
-export const fingerprint = z.string().describe('the fingerprint of a key, of one key store');

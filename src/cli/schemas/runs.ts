@@ -1,9 +1,10 @@
 import * as z from 'zod';
-import { fingerprint, instance, list, runId, schema, seconds, sha256, time } from './result.ts';
-import { drillDue } from './status.ts';
-
-const mode = z.enum(['LIVE', 'REHEARSAL']);
-const target = instance.optional().describe('the instance that a recovery goes into');
+import { Closure, FollowUp } from '../../../machines/parts/follow-up.ts';
+import { fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
+import { DrillDue } from '../../report/drill/due-schema.ts';
+import { ListedRun, RunSummary } from '../../store/projections/run-summary.ts';
+import { WrittenFollowUp } from '../../store/run-entry-parts.ts';
+import { list, schema } from './result.ts';
 
 const fact = z.object({
   label: z.string(),
@@ -52,30 +53,7 @@ const drillTable = z.object({
 
 /** What concerns runs, and what they leave to do. */
 export const runs = {
-  runs: list(
-    'runs',
-    'runs, oldest first',
-    z.object({
-      runId,
-      runbook: z.string(),
-      version: z.string().describe('of the runbook'),
-      instance,
-      target,
-      mode,
-      by: z.string().optional().describe('who began it'),
-      startedAt: time,
-      lastAt: time,
-      status: z.enum(['open', 'closed', 'abandoned']),
-      result: z
-        .enum(['proven', 'not proven', 'stopped', 'abandoned'])
-        .optional()
-        .describe('how it ended; missing while it is open'),
-      where: z.string().describe('its progress, in words'),
-      proven: z.boolean(),
-      followUps: z.int().nonnegative().describe('how many are open in this run'),
-      drill: z.string().optional().describe('the home of the drill that it belongs to'),
-    }),
-  ),
+  runs: list('runs', 'runs, oldest first', ListedRun),
   entry: schema('entry', 'an entry of the journal; one line each', {
     index: z.int().nonnegative().describe('its leaf in the log, from 0'),
     stream: z.string().describe('run/ID, instance/NAME, notify/outbox or store/log'),
@@ -87,10 +65,7 @@ export const runs = {
     hash: sha256,
   }),
   'dry-run': schema('dry-run', 'what a run would do', {
-    runbook: z.string(),
-    version: z.string(),
-    instance,
-    target,
+    ...RunSummary.pick({ runbook: true, version: true, instance: true, target: true }).shape,
     steps: z.array(plannedStep),
     approvals: z
       .array(z.object({ state: z.string(), title: z.string(), on: instance, risk: z.string() }))
@@ -117,32 +92,27 @@ export const runs = {
   followups: list(
     'followups',
     'the work that recoveries leave',
-    z.object({
-      id: z.string(),
-      kind: z.string(),
-      what: z.string(),
-      subject: z.string(),
-      owner: z.string(),
-      instance,
-      runId: runId.optional().describe('missing: its run is over, and it is kept with the instance'),
-      runbook: z.string().optional(),
-      ageSeconds: seconds.optional().describe('how long it has been open, or was until it was closed'),
-      leftSeconds: seconds.optional().describe('until it is due; negative when that has passed'),
-      commands: z.array(z.string()).describe('to copy'),
-      runsBy: z
-        .enum(['platform', 'cf', 'command', 'again', 'run'])
-        .optional()
-        .describe(
+    WrittenFollowUp()
+      .pick({ id: true, kind: true, what: true, subject: true })
+      .extend({
+        owner: z.string(),
+        instance,
+        runId: runId.optional().describe('missing: its run is over, and it is kept with the instance'),
+        runbook: z.string().optional(),
+        ageSeconds: seconds.optional().describe('how long it has been open, or was until it was closed'),
+        leftSeconds: seconds.optional().describe('until it is due; negative when that has passed'),
+        commands: z.array(z.string()).describe('to copy'),
+        runsBy: FollowUp().shape.doable.describe(
           'how `followups run` does it; again: its command was begun before, so `--again` is needed; missing: by hand',
         ),
-      closed: z.string().optional().describe('how it was done, or why it was skipped'),
-    }),
+        closed: z.string().optional().describe('how it was done, or why it was skipped'),
+      }),
   ),
   followup: schema('followup', 'a follow-up that was closed', {
     id: z.string(),
     instance,
     what: z.string(),
-    how: z.enum(['hand', 'skipped']),
+    how: Closure().shape.how.extract(['hand', 'skipped']),
     text: z.string().describe('the proof or the reason'),
     at: time,
   }),
@@ -150,7 +120,7 @@ export const runs = {
     proven: z.boolean(),
     report: z.string().describe('a path'),
     journal: z.string().describe('a path'),
-    due: drillDue.describe('when the next one is due'),
+    due: DrillDue.describe('when the next one is due'),
     chapters: z.array(
       z.object({
         runbook: z.string(),

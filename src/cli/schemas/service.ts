@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { bytes, fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
 import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../../service/schemas.ts';
 import { BackupListing } from '../../service/v0.ts';
-import { bytes, fingerprint, instance, list, runId, schema, seconds, sha256, time } from './result.ts';
+import { list, schema } from './result.ts';
 
 /** What the service answered stands below `answer`, under its own names. */
 function answered<const Name extends string, Answer extends z.ZodType>(

@@ -10,13 +10,9 @@ import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { drillDue, dueWords } from '../../report/drill/drill-due.ts';
 import type { Fleet, Loaders, Trouble } from '../../view/app/sources.ts';
-import {
-  type InstanceFacts,
-  type InstanceStatus,
-  nothingAsked,
-  oldestOf,
-} from '../../view/fleet/fleet-facts.ts';
+import { type InstanceFacts, nothingAsked, oldestOf } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
+import type { InstanceStatus } from '../../view/fleet/status-schema.ts';
 import { homeTrouble } from '../doctor/home-trouble.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { keyringOfEachLook } from './load-keys.ts';

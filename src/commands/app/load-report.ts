@@ -3,7 +3,7 @@ import { isTaken, notWritten, writeNewFile } from '../../cli/write-new-file.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
 import type { ReportFormat } from '../../report/render-report.ts';
 import { findRun } from '../../runner/runs.ts';
-import type { RunSummary } from '../../store/projections/runs.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { type ReportText, reportCommand, reportFile } from '../../view/app/run-row.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 import { brandOf } from '../run/run-report.ts';

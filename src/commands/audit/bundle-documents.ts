@@ -7,7 +7,7 @@ import { printableJson, show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { FORMATS, renderReport } from '../../report/render-report.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
-import type { RunSummary } from '../../store/projections/runs.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { type PlanNames, type PlannedStep, plannedSteps } from '../../view/dry-run-view.ts';
 import { drawingsOf, machineTable } from '../../view/machine-drawing.ts';
 import { pathOf } from '../run/assert-supported.ts';

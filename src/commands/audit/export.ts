@@ -18,7 +18,7 @@ import { type Entry, type JournalReader, LOG_STREAM } from '../../store/journal.
 import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
 import { installationOf } from '../../store/log/checkpoint.ts';
 import type { Signer } from '../../store/log/signer.ts';
-import type { RunSummary } from '../../store/projections/runs.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { createSecretGuard, type SecretGuard } from '../../store/secret-guard.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 

@@ -16,7 +16,7 @@ import { openWorkspace, type Workspace, workspaceFor } from '../../compose/works
 import { loadConfig } from '../../config/load.ts';
 import { Holds } from '../../runner/holds.ts';
 import type { Json } from '../../store/journal.ts';
-import type { RunSummary } from '../../store/projections/runs.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { leftToRun, runGoesOnWords } from '../../view/follow-up-words.ts';
 import { type FollowUpRow, followUpLines, viewClosed } from '../../view/view-follow-ups.ts';
 import { rowOf } from './row-of.ts';

@@ -13,7 +13,7 @@ import type { JournalReader } from '../../store/journal.ts';
 import { readFollowUps } from '../../store/projections/follow-ups.ts';
 import { type Ledger, readLedgers } from '../../store/projections/ledgers.ts';
 import { readPending } from '../../store/projections/pending-calls.ts';
-import type { RunSummary } from '../../store/projections/runs.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { drillHomes, drillsFolder, inDrill } from '../drill/drill-homes.ts';
 import { readRecord } from '../drill/drill-records.ts';
 import { foreignIn } from '../drill/foreign-files.ts';

@@ -7,7 +7,7 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { watchRun } from '../../runner/watched-run.ts';
 import type { Holder, JournalReader } from '../../store/journal.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
-import type { RunSummary } from '../../store/projections/runs.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { isEnd } from '../../store/run-entries.ts';
 import { buildRunView } from '../../view/build-run-view.ts';
 import type { RunPort } from '../../view/run-port.ts';

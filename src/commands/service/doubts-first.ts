@@ -5,7 +5,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import type { CallEnd, Caller } from '../../runner/call.ts';
 import type { Json } from '../../store/journal.ts';
-import type { RunSummary } from '../../store/projections/runs.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { candidateLines, outputOf, taskOf } from './call-outcome.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { msOf } from '../../base/instant.ts';
-import type { InstanceStatus, Verdict } from '../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus, Verdict } from '../../view/fleet/status-schema.ts';
 import type { FleetReport } from './print-status.ts';
 
 type Labels = Readonly<Record<string, string>>;

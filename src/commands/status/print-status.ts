@@ -1,7 +1,8 @@
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
-import { DRILL_WORDS, type DrillDue, dueWords, futureDrillWords } from '../../report/drill/drill-due.ts';
+import { DRILL_WORDS, dueWords, futureDrillWords } from '../../report/drill/drill-due.ts';
+import type { DrillDue } from '../../report/drill/due-schema.ts';
 import {
   ANSWER_WORDS,
   absenceWords,
@@ -20,7 +21,7 @@ import {
   wayOf,
   windowCell,
 } from '../../view/app/status-cells.ts';
-import type { InstanceStatus, Verdict } from '../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus, Verdict } from '../../view/fleet/status-schema.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 
 /** What `lifeboat status` has found out, at a moment. */

@@ -3,32 +3,12 @@ import { counted, formatSpan, formatTime } from '../../base/format.ts';
 import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { DrillRecord } from './drill-report.ts';
-
-/** When the next drill is due. Times RFC 3339 UTC, lengths in seconds. */
-export interface DrillDue {
-  /** The newest drill that was proven, and the newest that was begun, proven or not. */
-  readonly lastProven: LastDrill | undefined;
-  readonly last: LastDrill | undefined;
-  /** `drills: {every: …}` of the config; without it none is ever due. */
-  readonly everySeconds: number | undefined;
-  readonly dueAt: string | undefined;
-  readonly isOverdue: boolean;
-  /** Drills whose time is still to come: a clock was wrong, and they count for nothing. */
-  readonly fromFuture: readonly string[];
-}
-
-export interface LastDrill {
-  readonly id: string;
-  readonly scope: string;
-  readonly outcome: DrillRecord['outcome'];
-  readonly at: string;
-  readonly ageSeconds: number;
-}
+import type { DrillDue, LastDrill } from './due-schema.ts';
 
 /** So far ahead may the clock of a drill have been, in milliseconds. */
 const SKEW_MS = 5 * 60_000;
 
-/** Whether a drill is of a time that is still to come: nobody knows when it really was. */
+/** Whether the time of a drill is still to come, so that its real time is not known. */
 export function isFromFuture(record: DrillRecord, now: Date): boolean {
   return msOf(momentOf(record)) > now.getTime() + SKEW_MS;
 }

@@ -10,8 +10,9 @@ import {
   tableOr,
   time,
 } from '../render/document.ts';
-import { type DrillDue, dueWords } from './drill-due.ts';
+import { dueWords } from './drill-due.ts';
 import type { DrillChapter, DrillRecord, DrillReport, Trend, TrendRow } from './drill-report.ts';
+import type { DrillDue } from './due-schema.ts';
 
 /** The report of a drill as the document that every renderer writes. */
 export function drillPages({ drill, trends, due }: DrillReport): Document {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { instantOf, msOf } from '../../base/instant.ts';
-import { type DrillDue, drillDue } from './drill-due.ts';
+import { drillDue } from './drill-due.ts';
+import type { DrillDue } from './due-schema.ts';
 
 /** One drill in a trend. Times in seconds. */
 export interface TrendRow {

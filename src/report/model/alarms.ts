@@ -4,7 +4,7 @@ import { counted } from '../../base/format.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { type Loss, lossInWords } from '../../store/log/losses.ts';
 import { mayFollowEnd, type RunEntryBody } from '../../store/run-entries.ts';
-import type { WrittenFollowUp } from './follow-ups.ts';
+import type { WrittenFollowUp } from '../../store/run-entry-parts.ts';
 import { find, findAll, untilEnd } from './found.ts';
 import type { Report } from './model.ts';
 import { challengeOutcome } from './people.ts';

@@ -1,7 +1,7 @@
 import { formatValue } from '../../base/format.ts';
 import type { Entry } from '../../store/journal.ts';
+import type { WrittenFollowUp } from '../../store/run-entry-parts.ts';
 import { marksOf } from './course.ts';
-import type { WrittenFollowUp } from './follow-ups.ts';
 import { find, findAll } from './found.ts';
 import type { Report } from './model.ts';
 import type { Decision, Deviation, Fact, Issue } from './model-rows.ts';

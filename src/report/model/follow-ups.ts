@@ -1,11 +1,8 @@
 import { msOf } from '../../base/instant.ts';
 import type { Entry, Json } from '../../store/journal.ts';
-import type { RunEntryBody } from '../../store/run-entries.ts';
+import type { WrittenFollowUp } from '../../store/run-entry-parts.ts';
 import { find, findAll } from './found.ts';
 import type { FollowUpRow } from './model-rows.ts';
-
-/** A follow-up as a run writes it at its end or holds it in its context. */
-export type WrittenFollowUp = NonNullable<RunEntryBody<'run.closed'>['followUps']>[number];
 
 /** Each with its owner, how long it was open, how it was closed and by what proof. */
 export function followUpRows(entries: readonly Entry[], all: readonly WrittenFollowUp[]): FollowUpRow[] {
@@ -43,7 +40,7 @@ export function followUpsOf(
 
 const SAID = ['operator.reportDone', 'operator.skip'];
 
-/** The steps of a rebinding bring evidence of their own each: `bind job`. */
+/** Each step of a rebinding has its own evidence, which is named after it: `bind job`. */
 function idsOf(label: string, value: Json): FollowUpRow['proofs'] {
   if (Array.isArray(value)) {
     const all = value.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));

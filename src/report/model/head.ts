@@ -1,9 +1,9 @@
 import { leftUnbound, stillOpen } from '../../../machines/parts/unfinished.ts';
 import { msOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
+import type { WrittenFollowUp } from '../../store/run-entry-parts.ts';
 import { type Measures, resultOfPoint, resultOfTime } from '../measure/measure.ts';
 import { timelineOf } from '../measure/timeline.ts';
-import type { WrittenFollowUp } from './follow-ups.ts';
 import { find, findLast } from './found.ts';
 import type { Measured, Report } from './model.ts';
 

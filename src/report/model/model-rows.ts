@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { WrittenClosure, WrittenFollowUp } from '../../store/run-entry-parts.ts';
 
 export const Person = z.object({
   name: z.string(),
@@ -23,17 +24,11 @@ export const Check = z.object({
 export type Check = z.infer<typeof Check>;
 
 /** A follow-up after the change, and how it was closed. */
-export const FollowUpRow = z.object({
-  id: z.string(),
-  kind: z.string(),
-  subject: z.string(),
-  what: z.string(),
+export const FollowUpRow = WrittenFollowUp().extend({
   owner: z.string(),
-  since: z.string().optional(),
   /** Until it was closed, or until the record's last entry. */
   openSeconds: z.number().optional(),
-  dueSeconds: z.number().optional(),
-  closed: z.object({ how: z.string(), at: z.string().optional(), text: z.string() }).optional(),
+  closed: WrittenClosure().omit({ evidence: true }).optional(),
   proofs: z.array(z.object({ label: z.string(), value: z.string() })),
 });
 export type FollowUpRow = z.infer<typeof FollowUpRow>;

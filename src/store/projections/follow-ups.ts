@@ -18,7 +18,7 @@ export type LedgerEntry = Pick<Entry, 'stream' | 'type' | 'body' | 'at'>;
 
 /**
  * Each follow-up of a ledger as one row, in the order in which they were opened; opened once more, it is open
- * anew. The retirement of a key, which has the key in its id, ends when that key is in force again. Entries
+ * again. The retirement of a key, which has the key in its id, ends when that key is in force again. Entries
  * of other types and broken ones change nothing; one of which only the id can be read is open all the same.
  */
 export const followUps: Projection = {
@@ -69,7 +69,7 @@ export function afterOf(before: LedgerFollowUp | undefined, entry: LedgerEntry):
     const { followUp, run } = data;
     return { since: at, ...followUp, instance, ...(run === undefined ? {} : { run }) };
   }
-  // Done or skipped once, by whoever came first.
+  // The first closure counts.
   if (before === undefined || before.closed !== undefined) return before;
   if (type === 'key.set') {
     const isRevived = before.kind === 'retire-key' && before.subject === fieldsOf(body)['fingerprint'];

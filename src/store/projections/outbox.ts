@@ -10,6 +10,7 @@ import {
 } from '../journal.ts';
 import { isEnd } from '../run-entries.ts';
 import type { FoldedRow, Projection } from './projection.ts';
+import type { RunEnding } from './run-summary.ts';
 
 /** A target gets notifications of what comes behind this entry, and of nothing before it. */
 const BEGUN = 'notify.begun';
@@ -56,9 +57,6 @@ export interface Posted {
   readonly tries: Readonly<Record<string, Tries>>;
   readonly closes?: Tried['closes'];
 }
-
-/** How a run ended: `failed` was stopped after a failure, `unproven` is closed without proof. */
-export type RunEnding = 'closed' | 'unproven' | 'failed' | 'stopped' | 'abandoned';
 
 /** A target as the store knows it. */
 export interface KnownTarget {

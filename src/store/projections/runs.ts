@@ -1,38 +1,15 @@
 import { type Entry, fieldsOf, type JournalReader, type Json, type ProjectedRow } from '../journal.ts';
 import { isEnd } from '../run-entries.ts';
 import type { FoldedRow, Projection } from './projection.ts';
+import type { RunSummary } from './run-summary.ts';
 
-/** What a list of runs shows of one. */
-export interface RunSummary {
-  readonly runId: string;
-  readonly runbook: string;
-  readonly version: string;
-  readonly instance: string;
-  /** The instance that a recovery goes into, when it is another one. */
-  readonly target?: string;
-  readonly mode: 'LIVE' | 'REHEARSAL';
-  /** Who began it, where that is on record. Untrusted. */
-  readonly by?: string;
-  readonly startedAt: string;
-  readonly lastAt: string;
-  readonly status: 'open' | 'closed' | 'abandoned';
-  /** How it ended; undefined while it is open. */
-  readonly result?: RunResult;
-  /** The state it is in, as its title. */
-  readonly where: string;
-  readonly proven: boolean;
-}
-
-/** How a run ended. `not proven`: it came to its end, and what it did is not shown to be good. */
-export type RunResult = 'proven' | 'not proven' | 'stopped' | 'abandoned';
-
-/** How far an open run is, for whoever is notified of it. */
+/** How far an open run is: what notifications are made of. */
 export interface RunProgress extends Omit<RunSummary, 'where' | 'result'> {
   /** The leaf of its first entry. */
   readonly begunIndex: number;
   /** Its recovery time objective, as the config had it when it began. */
   readonly rtoSeconds?: number;
-  /** When the incident began, where somebody said so. */
+  /** When the incident began, if the operator gave a time. */
   readonly incidentAt?: string;
   /** The state that it is in; undefined before the first event. */
   readonly reached?: Reached;
@@ -50,13 +27,13 @@ interface Reached {
   readonly at: string;
 }
 
-/** A summary with what the next entry needs to know. */
+/** The row of a run, with what folding its next entry needs. */
 interface Folded extends Omit<RunProgress, 'title'> {
   /** The title of the newest state. */
   readonly title?: string;
   /** The title of the end. */
   readonly outcome?: string;
-  /** Whether somebody stopped it before its end. */
+  /** Whether the operator stopped it before its end. */
   readonly isStopped?: boolean;
 }
 
@@ -75,7 +52,7 @@ export const runs: Projection = {
   },
 };
 
-/** The summaries of these rows, in their order. */
+/** The summaries of rows of this projection, in the order of the rows. */
 export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
   return rows.map(({ value }) => {
     const {
@@ -115,7 +92,7 @@ export async function progressOfOpenRuns(
 function resultOf(
   { status, proven }: Pick<RunSummary, 'status' | 'proven'>,
   isStopped: boolean,
-): RunResult | undefined {
+): RunSummary['result'] {
   if (status === 'open') return undefined;
   if (status === 'abandoned') return 'abandoned';
   return isStopped ? 'stopped' : proven ? 'proven' : 'not proven';
@@ -171,7 +148,7 @@ function next(before: Folded, entry: Entry): Folded {
   }
   if (entry.type === 'run.paused')
     return { ...after, reached: reachedBy(entry, before.reached?.state ?? '') };
-  // The first end is the end: whatever is behind it was not written by a run.
+  // The first end counts: no run writes an entry after it.
   if (!isEnd(entry) || before.status !== 'open') return after;
   if (entry.type === 'run.abandoned') return { ...after, status: 'abandoned' };
   return {

@@ -1,15 +1,8 @@
 import { msOf } from '../../base/instant.ts';
-import type { RunSummary } from '../../store/projections/runs.ts';
+import type { ListedRun } from '../../store/projections/run-summary.ts';
 
-/** A run in a list. Every text is printable. */
-export interface RunRow extends RunSummary {
-  /** How many of its follow-ups are open. */
-  readonly followUps: number;
-  /** Who holds it now, in words; undefined where nobody does. */
-  readonly heldBy?: string | undefined;
-  /** The folder of the drill that it belongs to; undefined for a run of this home. */
-  readonly drill?: string | undefined;
-}
+/** A run in a list, with who holds it now, in words; undefined where no process does. Printable. */
+export type RunRow = ListedRun & { readonly heldBy?: string | undefined };
 
 /** Seconds that a run has taken, to `now` while it is open. */
 export function secondsOfRun({ status, startedAt, lastAt }: RunRow, now: Date): number {
@@ -22,7 +15,7 @@ export interface ReportText {
   readonly markdown: string;
   /** The command that writes it into a file. */
   readonly command: string;
-  readonly mode: 'LIVE' | 'REHEARSAL';
+  readonly mode: ListedRun['mode'];
   /** The instance that the run is about, with the one that it goes into where that is another one. */
   readonly instance: string;
 }

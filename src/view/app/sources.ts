@@ -1,5 +1,6 @@
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
-import type { InstanceStatus, Part } from '../fleet/fleet-facts.ts';
+import type { Part } from '../fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../fleet/status-schema.ts';
 import type { FollowUpRow } from '../view-follow-ups.ts';
 import type { BackupList } from './backup-list.ts';
 import type { DryRunFacts } from './dry-run-facts.ts';

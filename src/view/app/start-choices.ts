@@ -1,4 +1,4 @@
-import type { InstanceStatus } from '../fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../fleet/status-schema.ts';
 import type { HomeInstance } from './home.ts';
 import { asksSource, type Situation } from './situations.ts';
 import { NOT_FOUND_NEXT } from './status-cells.ts';

@@ -1,6 +1,6 @@
 import { formatTime } from '../../base/format.ts';
 import { msOf } from '../../base/instant.ts';
-import type { Answer, BackupStatus, InstanceStatus, Reason } from '../fleet/fleet-facts.ts';
+import type { Answer, BackupStatus, InstanceStatus, Reason } from '../fleet/status-schema.ts';
 import { briefly } from '../follow-up-words.ts';
 import type { Fleet } from './sources.ts';
 

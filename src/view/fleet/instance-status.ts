@@ -4,18 +4,7 @@ import { isOverdue, stillOpen } from '../../../machines/parts/unfinished.ts';
 import { formatSpan } from '../../base/format.ts';
 import { futureSeconds, instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
-import {
-  type BackupStatus,
-  type InstanceFacts,
-  type InstanceStatus,
-  type KeyStatus,
-  knownOf,
-  type ListedBackup,
-  type Part,
-  type PartAge,
-  type ProvenStatus,
-  type SeenStatus,
-} from './fleet-facts.ts';
+import { type InstanceFacts, knownOf, type Part } from './fleet-facts.ts';
 import { isSameBackup, keysOfBackup, opennessOf } from './openers.ts';
 import {
   elsewhere,
@@ -26,6 +15,15 @@ import {
   withinObjectives,
   worstOf,
 } from './recoverable.ts';
+import type {
+  BackupStatus,
+  InstanceStatus,
+  KeyStatus,
+  ListedBackup,
+  PartAge,
+  ProvenStatus,
+  SeenStatus,
+} from './status-schema.ts';
 
 /** Older answers count as unknown. A board that refreshes in the background passes its own limit. */
 const STALE_MS = 60 * 60_000;

@@ -2,7 +2,8 @@ import { counted, formatSpan, formatTime } from '../../base/format.ts';
 import { instantOf, msOf } from '../../base/instant.ts';
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
 import type { Ledger, UnopenedBackup } from '../../store/projections/ledgers.ts';
-import { type BackupStatus, type InstanceFacts, knownOf, type ListedBackup } from './fleet-facts.ts';
+import { type InstanceFacts, knownOf } from './fleet-facts.ts';
+import type { BackupStatus, ListedBackup } from './status-schema.ts';
 
 /**
  * Evidence that a backup can be opened. `proven`: read to its last byte with that key. `fits`: the key opens

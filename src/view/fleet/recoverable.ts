@@ -1,19 +1,17 @@
 import { counted, formatSpan, futureWords } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
-import {
-  type BackupStatus,
-  type InstanceFacts,
-  type InstanceStatus,
-  knownOf,
-  type ListedBackup,
-  type OpenerStatus,
-  type Part,
-  type ProvenStatus,
-  type Reason,
-  type Verdict,
-  type WindowStatus,
-} from './fleet-facts.ts';
+import { type InstanceFacts, knownOf, type Part } from './fleet-facts.ts';
 import { keysOfBackup, nameOf, newestOpener, opennessOf } from './openers.ts';
+import type {
+  BackupStatus,
+  InstanceStatus,
+  ListedBackup,
+  OpenerStatus,
+  ProvenStatus,
+  Reason,
+  Verdict,
+  WindowStatus,
+} from './status-schema.ts';
 
 /** What the verdicts are made of. Ages in seconds. */
 export interface Known {

@@ -26,7 +26,7 @@ import {
   wayOf,
   windowCell,
 } from '../../../view/app/status-cells.ts';
-import type { InstanceStatus, Reason, Verdict } from '../../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus, Reason, Verdict } from '../../../view/fleet/status-schema.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { lineWidth, ruleLine, wrapLine } from '../../line.ts';
 import type { Column } from '../../parts/table.ts';

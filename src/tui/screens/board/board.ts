@@ -8,8 +8,8 @@ import {
   newestCell,
   serviceCell,
 } from '../../../view/app/status-cells.ts';
-import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
 import { factAt, fleetAt } from '../../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../../../view/fleet/status-schema.ts';
 import { type Band, band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
 import { cutLine, memoised, wrapLine } from '../../line.ts';
 import { type AppEffect, type Around, type BoundKey, letterKey } from '../../live-screen.ts';

@@ -1,8 +1,8 @@
 import { counted } from '../../../base/format.ts';
 import { isRefused } from '../../../view/app/start-choices.ts';
 import { cardCell, newestCell } from '../../../view/app/status-cells.ts';
-import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
 import { fleetAt } from '../../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../../../view/fleet/status-schema.ts';
 import { wrapLine } from '../../line.ts';
 import type { AppEffect, Around, BoundKey, ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';

@@ -1,0 +1,16 @@
+import * as z from 'zod';
+
+/*
+ * Fields of many schemas, with the words that the published JSON Schemas have for them. Only files that hold
+ * schemas and nothing else load this one: to build them takes time that no other file should cost.
+ */
+
+/** RFC 3339, UTC. */
+export const time = z.string().describe('a time, RFC 3339');
+export const seconds = z.number().describe('seconds, to the millisecond');
+export const bytes = z.int().nonnegative().describe('bytes');
+export const sha256 = z.string().describe('SHA-256, 64 hex digits');
+export const instance = z.string().describe('an instance, as lifeboat.yaml names it');
+export const runId = z.string().describe('the id of a run');
+export const mode = z.enum(['LIVE', 'REHEARSAL']);
+export const fingerprint = z.string().describe('the fingerprint of a key, of one key store');
