@@ -41,7 +41,7 @@ export const FIELD_KEYS: readonly { readonly intent: FieldIntent; readonly keys:
   { intent: 'end', keys: ['end', 'ctrl+e'] },
 ];
 
-/** The same as keys of a screen, left out of the footer. */
+/** `FIELD_KEYS` as bindings of a screen, left out of the footer. */
 export const EDITING_KEYS: readonly BoundKey<FieldIntent>[] = FIELD_KEYS.map((key) => ({
   ...key,
   shown: '',
