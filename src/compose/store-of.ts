@@ -10,20 +10,20 @@ import { assertNotMoved } from '../store/log/next-leaves.ts';
 import type { Signer } from '../store/log/signer.ts';
 import { PROJECTIONS } from '../store/projected.ts';
 
-/** What says where the entries live. */
+/** What determines where the entries are stored. */
 export type StoreContext = Pick<CommandContext, 'env'> &
   Partial<Pick<CommandContext, 'configPath' | 'stderr'>>;
 
 /**
- * Opens the store for writing: the team's PostgreSQL where LIFEBOAT_STORE or the config names one, else
- * SQLite in the home. Rejects with what the engine rejects with, with `config.store`, and with
- * `journal.moved` (exit 2) when all of it was copied to another store.
+ * Opens the store for writing: the team's PostgreSQL if LIFEBOAT_STORE or the config names one, otherwise
+ * SQLite in the home. Rejects with errors of the engine, with `config.store`, and with `journal.moved` (exit
+ * 2) if it was copied to another store.
  */
 export async function openStoreOf(context: StoreContext, options: OpenAs): Promise<Journal> {
   const journal = await openEngine(context, options);
   try {
-    // An append says so too; here, before anybody is asked for anything. What cannot be read is for whoever
-    // checks the store.
+    // Appending checks this too, but only after questions were asked. An unreadable log is left to the
+    // commands that verify the store.
     assertNotMoved(hearLog(NOTHING_SAID, await journal.read(LOG_STREAM).catch(() => [])));
     return journal;
   } catch (thrown) {
@@ -53,24 +53,21 @@ async function openEngine(
   });
 }
 
-/** Who opens it. */
 interface OpenAs {
   readonly by: string;
   readonly signer: Signer;
-  /** A person has accepted that the journal of the home is gone: a new one may begin there. */
+  /** A person has accepted the loss of the home's journal: a new one may begin there. */
   readonly afterLoss?: boolean;
-  /** Rebuilds the lists that commands read from the entries. */
+  /** Rebuilds the projections from the entries. */
   readonly rebuild?: boolean;
-  /**
-   * A person has accepted that the last rows of the home's journal are gone: the heads over them go as well.
-   */
+  /** A person has accepted the loss of the home's last rows: the heads over them are removed too. */
   readonly setBack?: boolean;
 }
 
 /**
- * The same for looking only: never creates a store, and works while another process writes. Where there is a
- * stderr, one line there says that the journal is not what was signed in the home, and one which instance the
- * store knows by another name than the config.
+ * Opens the store for reading: never creates one, and works while another process writes. With a stderr, it
+ * prints a line if the journal differs from what was signed in the home, and one for an instance that has
+ * another name in the store.
  */
 export async function openReaderOf(context: StoreContext): Promise<JournalReader> {
   const journal = await openUnchecked(context);
@@ -85,7 +82,7 @@ export async function openReaderOf(context: StoreContext): Promise<JournalReader
   return journal;
 }
 
-/** The same for who looks at the checkpoints itself. */
+/** Opens the store for reading by a command that verifies the checkpoints itself. */
 export async function openUnchecked(context: StoreContext): Promise<JournalReader> {
   const address = await storeNamed(context.env, context.configPath);
   if (isPostgres(address)) {
@@ -96,21 +93,20 @@ export async function openUnchecked(context: StoreContext): Promise<JournalReade
   return openSqliteForReading({ home: homeFolder(context.env), projections: PROJECTIONS });
 }
 
-/** What every opening of a team's store needs; whoever waits for it is told why. */
+/** Options of a team's store; while it is waited for, stderr says why. */
 function teamsStore(address: string, { env, stderr }: StoreContext) {
   const unreached = ({ shortMessage }: LifeboatError, ms: number) =>
     void stderr?.write(`${show(shortMessage, 300)}; trying for ${ms / 1000} s\n`);
   return { address, env, projections: PROJECTIONS, unreached };
 }
 
-/** Whether several installations write to the store. */
 async function isShared(context: StoreContext): Promise<boolean> {
   return isPostgres(await storeNamed(context.env, context.configPath));
 }
 
 /**
- * The store for looking, or undefined for a home in which nothing was ever written. A database in which no
- * store was made rejects with `journal.none`.
+ * The store for reading, or undefined for a home without one. Rejects with `journal.none` if a database has
+ * no store.
  */
 export async function openJournalIfAny(context: StoreContext): Promise<JournalReader | undefined> {
   try {

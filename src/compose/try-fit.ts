@@ -8,29 +8,28 @@ import type { InstanceRecord } from '../view/fleet/fleet-facts.ts';
 import { isSameBackup } from '../view/fleet/openers.ts';
 import type { ListedBackup } from '../view/fleet/status-schema.ts';
 
-/** What the first block of a backup showed, as it is kept: the keys that were tried, by fingerprint. */
+/** What the first block of a backup showed, as stored: the keys that were tried, by fingerprint. */
 export type KeptFit = NonNullable<LastSeen['fits']>[number];
 
-/** So many downloads are begun at one look at an instance. */
+/** Downloads begun for one instance at a time. */
 const MAX_TRIES = 3;
 
 interface TryFit {
   readonly service: Pick<ServiceClient, 'download'>;
-  /** The done backups, the newest first. */
+  /** The completed backups, the newest first. */
   readonly done: readonly ListedBackup[];
   readonly record: InstanceRecord;
-  /** Every key that is held for the instance. */
   readonly keys: readonly HeldKey[];
-  /** What earlier looks have found. */
+  /** Findings of earlier calls. */
   readonly kept: readonly KeptFit[];
   readonly signal: AbortSignal;
 }
 
 /**
- * Finds the newest backup that a held key opens, by the first 32 bytes of each: the download is ended after
- * them. Of what the record, or an earlier look with the same keys, says already, nothing is downloaded.
- * Gives what is known of the backups that are still listed. Sends only GETs. Rejects with what a download
- * rejects with, and `backup.not-encrypted`.
+ * Finds the newest backup that a held key opens, by the first 32 bytes of each; the download ends there.
+ * Nothing is downloaded for what the record, or an earlier call with the same keys, answers already. Resolves
+ * with the findings about backups that are still listed. Sends only GETs. Rejects with errors of a download,
+ * and with `backup.not-encrypted`.
  */
 export async function tryFit({ service, done, record, keys, kept, signal }: TryFit): Promise<KeptFit[]> {
   const held = keys.map(({ fingerprint }) => fingerprint);
@@ -53,12 +52,12 @@ export async function tryFit({ service, done, record, keys, kept, signal }: TryF
   return fits;
 }
 
-/** The same backup, also where its id was given anew. */
+/** Compares by more than the id, which the service may reassign. */
 function isOf(fit: KeptFit, { id, backupId, triggeredAt }: ListedBackup): boolean {
   return fit.id === id && fit.backupId === backupId && fit.triggeredAt === triggeredAt;
 }
 
-/** A key that was removed opens nothing any more, and one that was added may. */
+/** Removed keys open nothing, and added ones may. */
 function stillHolds({ key, tried }: KeptFit, held: readonly string[]): boolean {
   return key === undefined ? covers(tried, held) : held.includes(key);
 }
@@ -90,7 +89,7 @@ async function headOf(service: TryFit['service'], id: number, signal: AbortSigna
   const { stream } = await service.download(id, { signal, onlyGet: true });
   let head = Buffer.alloc(0);
   try {
-    // Leaving the loop destroys the stream, and with it the connection that the rest would come on.
+    // Leaving the loop destroys the stream and its connection.
     for await (const chunk of stream) {
       head = Buffer.concat([head, chunk as Buffer]);
       if (head.length >= PROBE_BYTES) break;

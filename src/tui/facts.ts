@@ -3,23 +3,19 @@ import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { Fact, Facts, Loaders, Need, NeedOf, SourceName, Sources } from '../view/app/sources.ts';
 
-/** Answers to what the screens need, kept fresh as long as somebody needs them. */
+/** Answers that are kept up to date while a screen needs them. */
 export interface LiveFacts extends Facts {
-  /**
-   * From now on exactly these are kept fresh. What nobody needs any more is stopped, and its last answer
-   * stays for who comes back.
-   */
+  /** Keeps exactly these answers up to date. Others stop loading; their last answer is kept for a return. */
   want(needs: readonly Need[]): void;
-  /** Asks again for everything that is wanted, at once; for what else changes, once it is wanted again. */
+  /** Loads everything that is wanted again now, and everything else once it is wanted again. */
   refresh(): void;
   subscribe(listener: () => void): () => void;
-  /** Stops all that is under way. */
   stop(): void;
 }
 
 /**
- * Milliseconds after which an answer is asked anew. What changes by itself (a fleet, the runs) is looked at
- * more often than what only a person changes.
+ * Milliseconds after which an answer is loaded again. What changes by itself (fleet, runs) is checked more
+ * often than what only people change.
  */
 const FRESH_MS: Readonly<Record<SourceName, number>> = {
   home: Number.POSITIVE_INFINITY,
@@ -41,21 +37,21 @@ const FRESH_MS: Readonly<Record<SourceName, number>> = {
   publicKeyFile: 2_000,
 };
 
-/** As often as the screen is drawn: a fleet of five hundred answers far more often. */
+/** The frame time of the screen: a fleet of five hundred answers far more often. */
 const TELL_MS = 66;
 
-/** Answers of screens that were left a while ago are forgotten, the oldest first. */
+/** Answers that no screen wants are dropped beyond this number, the oldest first. */
 const MAX_KEPT = 100;
 
 interface Kept {
   fact: Fact<unknown>;
   stop: AbortController | undefined;
-  /** Whether the last asking came to its end; what was let go half-way is asked for again at once. */
+  /** Whether the last load finished; an aborted one is repeated at once. */
   isWhole: boolean;
   again: NodeJS.Timeout | undefined;
 }
 
-/** Asks `loaders` for what is wanted. Nothing that a loader does or throws reaches the caller. */
+/** Loads what is wanted through `loaders`. Errors of a loader never reach the caller. */
 export function createFacts(loaders: Loaders, now: () => Date): LiveFacts {
   const kept = new Map<string, Kept>();
   const listeners = new Set<() => void>();
@@ -109,7 +105,7 @@ export function createFacts(loaders: Loaders, now: () => Date): LiveFacts {
     if (isStopped || !Number.isFinite(wait)) return;
     keep(key).again = setTimeout(() => void ask(key, need), wait).unref();
   };
-  /** An answer that is fresh enough is not asked for again before its time. */
+  /** Skips loading while the answer is fresh. */
   const askWhenStale = (key: string, need: Need): void => {
     const { fact, isWhole } = keep(key);
     const { part } = fact;
@@ -177,10 +173,10 @@ function load<Name extends SourceName>(
   return loaders[source](of, emit, signal);
 }
 
-/** Where nothing but a run is shown. */
+/** For a window that shows only a run. */
 const ALONE = 'only the run is shown here: y copies the command that writes its report';
 
-/** What is known there. */
+/** Facts of a window that shows only a run. */
 export const NO_FACTS: LiveFacts = {
   get: () => ({ part: { state: 'failed', at: dateAt(0), code: 'app.alone', why: ALONE }, isAsking: false }),
   want: () => undefined,

@@ -1,26 +1,26 @@
 import type { Key } from 'ink';
 
-/** One stroke on the keyboard: a name for the keymap and, where it types something, its text. */
+/** One key press: its name for the keymap and, if it types something, its text. */
 export type Stroke =
   | {
       readonly kind: 'key';
       readonly key: string;
       readonly text?: string;
       /**
-       * Of a key with Alt: the key alone. A terminal sends Escape for Alt, so it may just as well be Escape
-       * and this key, pressed so quickly that both are read in one piece.
+       * For Alt with a key: the key alone. Terminals send Escape for Alt, so it may as well be Escape and the
+       * key, pressed so quickly that both are read at once.
        */
       readonly afterEscape?: Stroke;
     }
   /**
-   * Several characters at once. It is text, whatever it contains, and never a command. `of` names the key
-   * where all of them are one: it was held down, and came late.
+   * Several characters at once: always text, never a command. `of` names the key if all are the same one,
+   * which was held down.
    */
   | { readonly kind: 'chunk'; readonly text: string; readonly of?: string };
 
-/** Names what Ink reports. Nothing for keys this UI has no use for. */
+/** Names a key that Ink reports; undefined for keys without a use here. */
 export function keyOf(input: string, key: Key): Stroke | undefined {
-  // A terminal that another program left in this mode reports each key twice.
+  // In this mode, which another program may have left on, a terminal also reports releases.
   if (key.eventType === 'release') return undefined;
   if (!key.meta) return aloneOf(input, key);
   const alone = aloneOf(input, { ...key, meta: false });
@@ -31,8 +31,8 @@ export function keyOf(input: string, key: Key): Stroke | undefined {
 }
 
 /**
- * What was pressed, and what was pressed after it. What a screen does not take as a key with Alt is Escape
- * and the key: an Escape that is lost would leave what follows it to the question that it leads away from.
+ * The key that was pressed, and the one after it. Unless the screen uses the Alt key, it is Escape and the
+ * key: without that Escape, the key would answer the question that Escape was to leave.
  */
 export function pressedOn(
   screen: { keys(): readonly { readonly keys: readonly string[] }[] },
@@ -54,12 +54,12 @@ function aloneOf(input: string, key: Key): Stroke | undefined {
   if (characters.size > 1) return { kind: 'chunk', text: input };
   const [character = ''] = characters;
   if (character !== input) return { kind: 'chunk', text: input, of: UNSPLIT[character] ?? character };
-  // A function key or another control code that has no name here is not text.
+  // An unnamed function key or control code is not text.
   if (/\p{Cc}/u.test(input)) return undefined;
   return { kind: 'key', key: input, text: input };
 }
 
-/** The control characters that Ink leaves in one piece with others. */
+/** Control characters that Ink does not split from others. */
 const UNSPLIT: Readonly<Record<string, string>> = { '\r': 'enter', '\t': 'tab' };
 
 const NAMED = [

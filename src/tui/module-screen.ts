@@ -11,16 +11,16 @@ export interface ModuleScreenOptions {
   readonly facts: Facts;
   readonly now: () => Date;
   readonly onEffect: (effect: AppEffect) => void;
-  /** Opens a run to look at; undefined where only one run is shown. */
+  /** Opens a run to watch; undefined if only one run is shown. */
   readonly watch?: ((runId: string) => Promise<RunPort>) | undefined;
-  /** Milliseconds that only go forward. */
+  /** Monotonic time in milliseconds. */
   readonly monotonic?: (() => number) | undefined;
 }
 
 /** A screen that can be put on a stack. */
 export type OpenScreen = (options: ModuleScreenOptions) => LiveScreen;
 
-/** Gives a screen that is made of pure functions a life: keeps its state, and hands on its effects. */
+/** Makes a live screen of pure functions: keeps the state and passes on the effects. */
 export function screen<State, Intent extends string>(module: ScreenModule<State, Intent>): OpenScreen {
   return (options) => liveScreen(module, options);
 }
@@ -76,7 +76,7 @@ function liveScreen<State, Intent extends string>(
     layOut,
     press(stroke, given) {
       size = given;
-      // What cannot be read cannot be acted on.
+      // In a window too small to read, keys do nothing.
       if (stroke === undefined || isTooSmall(given)) return false;
       if (stroke.kind === 'chunk') return module.isTyping(state) && type(stroke.text);
       const key = module.keys(state, around()).find(({ keys }) => keys.includes(stroke.key));
@@ -104,7 +104,7 @@ function liveScreen<State, Intent extends string>(
   }
 }
 
-/** What is at stake on a screen over all instances of the config. */
+/** The badge of a screen over all configured instances. */
 export function badgeOfHome({ facts }: Pick<Around, 'facts'>) {
   return badgeOf(facts.get('home', null).last?.value.instances);
 }

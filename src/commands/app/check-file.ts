@@ -11,23 +11,22 @@ import { readSecretFile } from '../../cli/read-given-file.ts';
 import type { CheckedFile } from '../../view/app/sources.ts';
 
 const PATIENCE_MS = 3_000;
-/** Who types on within it has not meant this file. */
+/** While typing goes on, the path is not finished. */
 const TYPING_MS = 150;
 
-/** The path that somebody typed in the app, from the root on. */
+/** The absolute path of what was typed in the app. */
 export function pathOf(env: NodeJS.ProcessEnv, typed: string): string {
   const isAtHome = typed === '~' || typed.startsWith('~/');
   return resolve(isAtHome ? join(homeIfAny(env) ?? '/', typed.slice(1)) : typed);
 }
 
 /**
- * Looks at files for a field that asks for a path. It gives up after three seconds, as on a
- * network mount that is dead; until that mount answers, it looks at nothing else, so that no more threads
- * get stuck.
+ * Checks files for a field that asks for a path. Gives up after three seconds, as on a dead network mount;
+ * until that mount answers, nothing else is checked, so that no more threads get stuck.
  */
 export function fileChecker(context: CommandContext) {
   const inTime = withinOrSilent(PATIENCE_MS, 'a file that was looked at before has not answered yet');
-  /** A file that somebody types the path of; `read` rejects with what is wrong with it. */
+  /** Checks the file of a typed path; `read` rejects with what is wrong with it. */
   const checked = async (
     typed: string,
     signal: AbortSignal,
@@ -45,10 +44,10 @@ export function fileChecker(context: CommandContext) {
     return 'readable';
   };
   return {
-    /** Rejects with what `keys add --file` says of it. */
+    /** Rejects with the error of `keys add --file`. */
     secretFile: (typed: string, signal: AbortSignal) =>
       checked(typed, signal, (path) => readSecretFile(path, context)),
-    /** Rejects with what `audit verify --public-key` says of it. */
+    /** Rejects with the error of `audit verify --public-key`. */
     publicKeyFile: (typed: string, signal: AbortSignal) =>
       checked(typed, signal, async (path) => {
         const { readKeys } = await import('../audit/verify.ts');

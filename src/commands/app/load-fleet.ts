@@ -17,7 +17,7 @@ import { homeTrouble } from '../doctor/home-trouble.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { keyringOfEachLook } from './load-keys.ts';
 
-/** As `lifeboat status` asks. */
+/** As many as `lifeboat status` asks at once. */
 const AT_ONCE = 8;
 const LIMIT_MS = 20_000;
 /** Metrics are the largest answer of all, and a disk fills slowly. */
@@ -26,8 +26,8 @@ const DISK_MS = 5 * 60_000;
 type Record = ReadonlyMap<string, InstanceFacts['record']>;
 
 /**
- * What every instance answers to GETs, and what the journal knows of it. First come the names, then the
- * record with the last answers there were, then each instance whenever it has answered.
+ * What every instance answers to GETs, and what the journal knows of it. The names come first, then the
+ * record with the last known answers, then each instance as it answers.
  */
 export function fleetLoader(context: CommandContext, config: LoadedConfig): Loaders['fleet'] {
   const names = Object.keys(config.instances);
@@ -38,7 +38,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     }),
   );
   const answeredAt = new Map<string, Date>();
-  /** When each listed its backups last; what is kept on disk is dated anew more seldom. */
+  /** When each instance last listed its backups; the copy on disk is dated less often. */
   const listedAt = new Map<string, string>();
   const nextKeyring = keyringOfEachLook(context);
 
@@ -52,7 +52,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     let known: Pick<Fleet, 'startedBy' | 'troubles'> = {};
     let answered = 0;
     const due = drillDue(knownDrills(context.env), config.drills?.every, new Date());
-    // A row of the board has no room for how one is planned; `lifeboat status` says that.
+    // A row of the board has no room for how to plan one; `lifeboat status` says it.
     const drills = due.everySeconds === undefined ? 'none is planned' : dueWords(due);
     const tell = () => {
       if (signal.aborted) return;
@@ -90,12 +90,12 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
         tell();
       },
       answered: (facts) => {
-        // What was let go half-way says nothing of the instance.
+        // An aborted request says nothing about the instance.
         if (signal.aborted) return;
         const { disk } = kept.get(facts.name) ?? {};
         const dated = datedBy(listedAt, facts);
         judge(disk === undefined ? dated : { disk, ...dated });
-        // A field for a passphrase may have held up the last answer for minutes.
+        // A passphrase prompt may have delayed the last answer by minutes.
         answeredAt.set(facts.name, oldestOf(facts) ?? new Date());
         askedAt.delete(facts.name);
         answered += 1;
@@ -105,7 +105,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   };
 }
 
-/** What was seen of it, with when it was seen last from here. Keeps that of one that answers. */
+/** Adds when the instance was last seen from here. An instance that answers keeps what was seen. */
 function datedBy(listedAt: Map<string, string>, facts: InstanceFacts): InstanceFacts {
   const { name, backups, seen } = facts;
   if (backups.state === 'known') listedAt.set(name, backups.at.toISOString());
@@ -113,12 +113,12 @@ function datedBy(listedAt: Map<string, string>, facts: InstanceFacts): InstanceF
   return seen === undefined || at === undefined || at < seen.at ? facts : { ...facts, seen: { ...seen, at } };
 }
 
-/** These answers as they are now: what comes later is of another list. */
+/** Judges these answers at other times; later answers belong to another list. */
 function judgedAt(facts: readonly InstanceFacts[]): NonNullable<Fleet['instancesAt']> {
   return (now) => facts.map((one) => instanceStatus(one, now));
 }
 
-/** First those of which only the key store kept something unknown: it may be open by now. */
+/** Starts with instances that only a locked key store kept unknown: it may be open by now. */
 function lockedFirst(names: readonly string[], kept: ReadonlyMap<string, InstanceFacts>): readonly string[] {
   const isLocked = (name: string) => kept.get(name)?.held.state === 'failed';
   return names.toSorted((one, other) => Number(isLocked(other)) - Number(isLocked(one)));
@@ -138,7 +138,7 @@ async function troublesOf(context: CommandContext, record: Record): Promise<read
   return [...(room === undefined ? [] : [room]), ...(await journalTroubles(context, record))];
 }
 
-/** A journal that cannot be read is one trouble, not one of each instance. */
+/** A journal that cannot be read is one problem, not one for each instance. */
 async function journalTroubles(context: CommandContext, record: Record): Promise<readonly Trouble[]> {
   const [first] = record.values();
   if (first?.state === 'failed')
@@ -154,7 +154,7 @@ async function journalTroubles(context: CommandContext, record: Record): Promise
       await journal.close();
     }
   } catch {
-    // It was read a moment ago; whoever needs it next says what is wrong with it.
+    // It was readable a moment ago; the next command that needs it reports the problem.
     return [];
   }
 }

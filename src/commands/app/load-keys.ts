@@ -9,8 +9,8 @@ import type { KeyRow, KeysFacts } from '../../view/app/sources.ts';
 import { listKeys } from '../keys/key-rows.ts';
 
 /**
- * The keys of every instance of the config, and those that the key store has for instances beside it. Nobody
- * is asked for the passphrase again once the key store is open.
+ * The keys of every configured instance, and of others in the key store. Once the key store is open, it does
+ * not ask for the passphrase again.
  */
 export async function loadKeys(context: CommandContext, config: LoadedConfig): Promise<KeysFacts> {
   const keyring = await keptKeyring(context);
@@ -33,7 +33,6 @@ export async function loadKeys(context: CommandContext, config: LoadedConfig): P
   };
 }
 
-/** The instances that the key store has keys of. */
 async function ownersIn({ store }: Keyring): Promise<readonly string[]> {
   const accounts = (await store.accounts()).filter((account) => !account.startsWith(RESERVED_ACCOUNT_PREFIX));
   return accounts
@@ -41,13 +40,13 @@ async function ownersIn({ store }: Keyring): Promise<readonly string[]> {
     .filter((owner) => owner !== '');
 }
 
-/** A key store that did not open is left alone for so long: it may have asked somebody in vain. */
+/** After a failure, the key store is left alone for this time: it may have shown a prompt in vain. */
 const KEYS_AGAIN_MS = 5 * 60_000;
 
 /**
- * The key store for one look at all instances after the other. Each look opens it once at most. One that does
- * not open is left alone for some minutes, but for a vault that waits for its passphrase: the next look takes
- * the one that was entered for something else, and asks nobody.
+ * Opens the key store at most once for each survey of all instances. If it fails to open, it is left alone
+ * for some minutes, except for a locked vault: the next survey uses a passphrase entered elsewhere in the
+ * app, and does not ask.
  */
 export function keyringOfEachLook(context: CommandContext): () => () => Promise<Keyring> {
   let failed:
@@ -59,7 +58,7 @@ export function keyringOfEachLook(context: CommandContext): () => () => Promise<
       (wantsPassphrase(failed.code) || performance.now() - failed.atMs > KEYS_AGAIN_MS);
     let keyring = isOver ? undefined : failed?.keyring;
     return () => {
-      // Somebody may have opened it elsewhere.
+      // Another part of the app may have opened it.
       const elsewhere = opened.get(context);
       if (elsewhere !== undefined) return elsewhere;
       if (keyring === undefined) {
@@ -78,8 +77,8 @@ export function keyringOfEachLook(context: CommandContext): () => () => Promise<
 const opened = new WeakMap<CommandContext, Promise<Keyring>>();
 
 /**
- * The key store to look into, opened once for all that looks with this context: to open a vault costs 0.3 s
- * of a processor. One that could not be opened is tried again by the next call. Rejects as `openKeys` does.
+ * The key store, opened once for everything that uses this context, because opening a vault costs 0.3 s of
+ * CPU. A failure is not kept: the next call tries again. Rejects as `openKeys` does.
  */
 export function keptKeyring(context: CommandContext): Promise<Keyring> {
   const keyring = opened.get(context) ?? openKeys(context, 'look').then(onlyLookedInto);
@@ -88,7 +87,7 @@ export function keptKeyring(context: CommandContext): Promise<Keyring> {
   return keyring;
 }
 
-/** A look makes no vault where there is none, so it asks for no new passphrase to try whether it could. */
+/** Reading never creates a vault, and so never asks for a new passphrase. */
 function onlyLookedInto(keyring: Keyring): Keyring {
   const { store } = keyring;
   if (store.kind !== 'vault') return keyring;

@@ -14,7 +14,7 @@ import { attempt, type Check, good } from './check.ts';
 /** Milliseconds for all answers of one instance. */
 export const INSTANCE_MS = 20_000;
 
-/** What a look at an instance gives; `backups` where they could be listed. */
+/** The findings about an instance; `backups` if they could be listed. */
 export interface Looked {
   readonly checks: Check[];
   readonly revision?: Revision;
@@ -22,8 +22,8 @@ export interface Looked {
 }
 
 /**
- * Whether an instance answers, its token is taken and its backups can be listed; and its revision, which
- * `revision: auto` finds out. Sends only GETs, and takes at most `limitMs`.
+ * Whether an instance answers, accepts its token and lists its backups; and its revision, which `revision:
+ * auto` detects. Sends only GETs, and takes at most `limitMs`.
  */
 export async function lookAtInstance(
   config: LoadedConfig,
@@ -64,7 +64,7 @@ async function looked(config: LoadedConfig, name: string, store: KeyStore | unde
   return { ...(await instanceChecks(name, opened.value, found)), revision };
 }
 
-/** An address without TLS, but for one on this machine. */
+/** Warns of an address without TLS, unless it is on this machine. */
 function plainHttp(config: LoadedConfig, name: string): Check[] {
   const { insecure, origin } = addressFrom(config.instances[name]?.url ?? '');
   if (!insecure) return [];
@@ -110,7 +110,7 @@ async function instanceChecks(
   }
 }
 
-/** Rows that cannot be read are in nobody's way, and hide what they would have told. */
+/** Unreadable rows rule nothing out, but hide their backups. */
 function backupList(name: string, { value, unread }: Answer<readonly Backup[]>): Check {
   const what = `${name}: backups`;
   const words = unreadWords('backup', unread);
@@ -118,7 +118,7 @@ function backupList(name: string, { value, unread }: Answer<readonly Backup[]>):
   return { what, state: 'warn', found: `${value.length} can be read, ${words.length} cannot`, hints: words };
 }
 
-/** V0 has only its listing. */
+/** V0 can only list backups. */
 async function oldInterface(name: string, instance: OpenInstance): Promise<Looked> {
   const { service } = instance;
   const list = await attempt(`${name}: backups`, () => service.backups());

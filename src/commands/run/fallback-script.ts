@@ -14,14 +14,11 @@ import { fallbackOf } from '../../view/fallback/render-fallback.ts';
 export interface FallbackScript {
   readonly path: string;
   readonly text: (state: RunState) => string;
-  /** Writes the copy anew; a disk that refuses it does not stop a recovery. */
+  /** Updates the copy; a disk that fails must not stop a recovery. */
   readonly write: (state: RunState) => void;
 }
 
-/**
- * The copy lies beside the journal: it is for the moment when this program or its journal cannot be used any
- * more.
- */
+/** The copy lies beside the journal, because it is needed when this program or its journal cannot be used. */
 export function fallbackScriptFor(
   run: DrivenRun,
   runbook: Runbook,
@@ -49,7 +46,7 @@ export function fallbackScriptFor(
       makePrivateFolder(folder);
       writeFileAtomic.sync(path, text(state), { mode: 0o600, fsync: false });
     } catch {
-      // The screen has it as well, and the run itself is in the journal.
+      // The screen shows the script too, and the run is in the journal.
     }
   };
   return { path, text, write };
@@ -66,7 +63,7 @@ function connectionOf({ name, config }: OpenInstance): FallbackInstance {
   };
 }
 
-/** Where a person finds the token that lifeboat used. */
+/** Where to find the token that lifeboat used. */
 function tokenWords(token: TokenConfig | undefined): string {
   if (token === undefined) return 'an access token of the platform';
   if ('command' in token) return token.command;

@@ -4,7 +4,7 @@ import { cells, cutText } from '../../plain/width.ts';
 import type { BoundKey, Input } from '../live-screen.ts';
 import { type Line, type Look, span, TEXT_LIMIT } from '../span.ts';
 
-/** A field of one line: its text, and before which character the cursor is. Characters are graphemes. */
+/** A one-line field. `cursor` is the index of the grapheme that it stands before. */
 export interface Field {
   readonly text: string;
   readonly cursor: number;
@@ -12,10 +12,9 @@ export interface Field {
 
 export const EMPTY_FIELD: Field = { text: '', cursor: 0 };
 
-/** The most that a field takes, in characters. */
+/** The longest text, in graphemes. */
 const LONGEST = 1_000;
 
-/** What a key does in a field. */
 export type FieldIntent =
   | 'erase'
   | 'erase-next'
@@ -28,7 +27,7 @@ export type FieldIntent =
   | 'begin'
   | 'end';
 
-/** The keys of a field, as readline and most shells have them. */
+/** Editing keys, as in readline and most shells. */
 export const FIELD_KEYS: readonly { readonly intent: FieldIntent; readonly keys: readonly string[] }[] = [
   { intent: 'erase', keys: ['backspace', 'ctrl+h'] },
   { intent: 'erase-next', keys: ['delete', 'ctrl+d'] },
@@ -42,7 +41,7 @@ export const FIELD_KEYS: readonly { readonly intent: FieldIntent; readonly keys:
   { intent: 'end', keys: ['end', 'ctrl+e'] },
 ];
 
-/** The same as keys of a screen, which names none of them in its last row. */
+/** `FIELD_KEYS` as bindings of a screen, left out of the footer. */
 export const EDITING_KEYS: readonly BoundKey<FieldIntent>[] = FIELD_KEYS.map((key) => ({
   ...key,
   shown: '',
@@ -51,7 +50,7 @@ export const EDITING_KEYS: readonly BoundKey<FieldIntent>[] = FIELD_KEYS.map((ke
   inFooter: false,
 }));
 
-/** The key that the app takes itself, named where a letter is text: there `?` opens no help. */
+/** Handled by the app; shown where letters are text, so that `?` opens no help. */
 export const PALETTE_KEY: BoundKey<never> = {
   intent: 'palette' as never,
   keys: [],
@@ -61,12 +60,11 @@ export const PALETTE_KEY: BoundKey<never> = {
   inFooter: true,
 };
 
-/** What a key means in a field; undefined where it means nothing there. */
+/** The meaning of a key in a field; undefined if it has none. */
 export function fieldIntentOf(key: string): FieldIntent | undefined {
   return FIELD_KEYS.find(({ keys }) => keys.includes(key))?.intent;
 }
 
-/** Whether an intent of a screen is one of its field's. */
 export function isFieldIntent(intent: string): intent is FieldIntent {
   return FIELD_INTENTS.has(intent);
 }
@@ -74,8 +72,8 @@ export function isFieldIntent(intent: string): intent is FieldIntent {
 const FIELD_INTENTS: ReadonlySet<string> = new Set(FIELD_KEYS.map(({ intent }) => intent));
 
 /**
- * The field after an input: a text is put in, by `put` where it is not taken as it comes, and a key of the
- * field edits it. Unchanged by an intent that is not the field's.
+ * The field after an input: text is inserted (by `put`, if given), and editing keys edit. Unchanged if the
+ * intent is not one of a field.
  */
 export function fieldAfter(
   field: Field,
@@ -86,22 +84,21 @@ export function fieldAfter(
   return isFieldIntent(input.intent) ? edited(field, input.intent) : field;
 }
 
-/** The field with a text put in where the cursor is. Control characters and line ends become blanks. */
+/** Inserts text at the cursor. Control characters and line ends become blanks. */
 export function typed(field: Field, text: string): Field {
   const put = graphemes(text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' '));
   const room = Math.max(0, LONGEST - graphemes(field.text).length);
   return inserted(field, put.slice(0, room).join(''));
 }
 
-/** The same with every character as it is, for what has to be right to the character. */
+/** Inserts text unchanged, for what has to be right to the character. */
 export function inserted(field: Field, text: string): Field {
   const all = graphemes(field.text);
   const before = all.slice(0, field.cursor).join('') + text;
-  // What was put in may join the character before it, as an accent does.
+  // Inserted text may combine with the grapheme before it, as an accent does.
   return { text: before + all.slice(field.cursor).join(''), cursor: graphemes(before).length };
 }
 
-/** The field after a key. */
 export function edited(field: Field, intent: FieldIntent): Field {
   const all = graphemes(field.text);
   const at = Math.min(field.cursor, all.length);
@@ -134,12 +131,12 @@ export function edited(field: Field, intent: FieldIntent): Field {
   }
 }
 
-/** A field that holds this text, with the cursor behind it. */
+/** A field with this text and the cursor at its end. */
 export function fieldOf(text: string): Field {
   return typed(EMPTY_FIELD, text);
 }
 
-/** The field as it is printed: what could act on the terminal may be wider there than it is. */
+/** The field as it is drawn: characters that could act on the terminal may be drawn wider. */
 export function printedField({ text, cursor }: Field): Field {
   const all = graphemes(text);
   const shown = (from: number, to?: number) => show(all.slice(from, to).join(''), TEXT_LIMIT);
@@ -147,12 +144,12 @@ export function printedField({ text, cursor }: Field): Field {
   return { text: before + shown(cursor), cursor: graphemes(before).length };
 }
 
-/** The row of a field in at most `width` cells; what is left of the cursor is cut first. */
+/** The field in at most `width` cells; if it is too long, its beginning is cut. */
 export function fieldLine(label: string, { text, cursor }: Field, width: number, look: Look): Line {
   const lead = cutText(label, Math.max(0, width - 10), look.glyphs.ellipsis);
   const all = graphemes(text);
   const room = Math.max(2, width - cells(lead) - 1);
-  // A character takes a cell at least.
+  // Each grapheme takes at least one cell.
   let first = Math.max(0, cursor - room);
   while (first < cursor && cells(all.slice(first, cursor).join('')) >= room) first += 1;
   const under = all[cursor] ?? ' ';
@@ -171,7 +168,6 @@ export function fieldLine(label: string, { text, cursor }: Field, width: number,
 
 const SEGMENTS = new GraphemeSegmenter();
 
-/** A text as the characters that the cursor stands between. */
 export function graphemes(text: string): string[] {
   return Array.from(SEGMENTS.segment(text), ({ segment }) => segment);
 }

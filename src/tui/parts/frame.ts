@@ -6,7 +6,7 @@ import type { ShownKey } from '../live-screen.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
 import { headerLine, ruleOf } from './header.ts';
 
-/** What stands around the body of a screen, and the body. */
+/** The body of a screen and what frames it. */
 export interface Framed {
   readonly badge: Badge | undefined;
   readonly subject: string;
@@ -16,12 +16,12 @@ export interface Framed {
   readonly body: Layout;
 }
 
-/** What the frame leaves for the body: one row above and one below are its own. */
+/** The size of the body: one row above and one below belong to the frame. */
 export function bodySize({ columns, rows }: Size): Size {
   return { columns, rows: Math.max(0, rows - 2) };
 }
 
-/** A whole screen: the header, the body, the keys that work now. */
+/** A whole screen: header, body, footer. */
 export function framed(
   { badge, subject, title, now, keys, body }: Framed,
   { columns }: Size,
@@ -41,7 +41,7 @@ export function framed(
   };
 }
 
-/** The way out, the last of them, always has its place. */
+/** The last key, the way out, is always shown. */
 function keysLine(badge: Badge | undefined, keys: readonly ShownKey[], width: number, look: Look): Line {
   const shown = keys.filter((key) => key.inFooter && key.shown !== '' && key.disabled === undefined);
   const [last] = shown.slice(-1);
@@ -49,8 +49,8 @@ function keysLine(badge: Badge | undefined, keys: readonly ShownKey[], width: nu
 }
 
 /**
- * Keys on the lower edge of the frame, in their order; those that do not fit are left to the help. The first
- * of `ranked` get their place first.
+ * Keys in the bottom rule, in order; those that do not fit are only in the help. The first of `ranked` are
+ * placed first.
  */
 export function footerLine<Key extends Pick<ShownKey, 'shown' | 'label'>>(
   badge: Badge | undefined,
@@ -66,7 +66,7 @@ export function footerLine<Key extends Pick<ShownKey, 'shown' | 'label'>>(
   for (const key of ranked) {
     const entry = [span(key.shown, 'text.strong'), span(` ${key.label}`), span('  ')];
     const wide = lineWidth(entry);
-    // The edge of the frame closes the line.
+    // The rule needs room to close the line.
     if (used + wide >= width) continue;
     entries.set(key, entry);
     used += wide;
@@ -76,12 +76,12 @@ export function footerLine<Key extends Pick<ShownKey, 'shown' | 'label'>>(
   return cutLine(line, width, look);
 }
 
-/** What is said takes no more rows than this. */
+/** A message takes at most this many rows. */
 const MAX_SAID = 4;
 
 /**
- * What is said below a screen that makes room for it: the row of its cursor stays in sight, because the next
- * key acts on it. A window that then were too small is covered instead.
+ * Makes room for a message below the body: the cursor row stays visible, because the next key acts on it. If
+ * the body would become too small, it is covered instead.
  */
 export function withRoomForSaid(
   layOut: (size: Size) => Layout,
@@ -102,7 +102,9 @@ function saidLines(said: string, size: Size, look: Look): readonly Line[] {
   );
 }
 
-/** The lowest rows say it, until the next key; in a window that is too small only the lowest. */
+/**
+ * Draws a message over the lowest rows until the next key; in a window that is too small, over the last one.
+ */
 export function withSaid(layout: Layout, said: string, size: Size, look: Look): Layout {
   const { columns } = size;
   const lines = saidLines(said, size, look);

@@ -13,22 +13,22 @@ import {
 } from './field.ts';
 
 /**
- * What a person does in a list. The cursor is on a row by its key, so that it stays there when rows arrive or
- * change their order.
+ * The operator's state in a list. The cursor is identified by a row's key, so that it stays there when rows
+ * arrive or are sorted.
  */
 export interface ListState {
   readonly cursor: string | undefined;
   /**
-   * Whether the cursor was shown on a row, or moved there. It then goes to no other row by itself: a key
-   * would act on something else than what was on the screen.
+   * Whether the cursor was shown on a row or moved there. From then on it does not move by itself: a key
+   * would act on another row than the one on the screen.
    */
   readonly isPlaced: boolean;
-  /** The order in which the rows were when a key was pressed; it stays for `HELD_MS` after. */
+  /** The order of the rows at the last key press; it is kept for `HELD_MS`. */
   readonly held?: { readonly keys: readonly string[]; readonly sinceMs: number } | undefined;
   readonly filter: Field;
   readonly isFiltering: boolean;
   readonly marked: ReadonlySet<string>;
-  /** Whether something was marked since the filter was changed last. */
+  /** Whether the marks are newer than the filter. */
   readonly isMarkedLast?: boolean;
 }
 
@@ -40,7 +40,7 @@ export const FRESH_LIST: ListState = {
   marked: new Set(),
 };
 
-/** The intents of a list: screens spread `LIST_KEYS` into theirs. */
+/** The intents of a list, which screens add to their own. */
 export type ListIntent =
   | 'up'
   | 'down'
@@ -109,7 +109,7 @@ const FILTERING: readonly BoundKey<ListIntent>[] = [
   { ...KEY, intent: 'down', keys: ['down'], shown: '', label: '', description: 'move down' },
 ];
 
-/** The keys of a list now. While the filter is typed, letters are text. */
+/** The keys of a list. While the filter is typed, letters are text. */
 export function listKeys(list: ListState): readonly BoundKey<ListIntent>[] {
   if (list.isFiltering) return [...FILTERING, ...fieldKeys()];
   const filter: BoundKey<ListIntent> = {
@@ -123,7 +123,7 @@ export function listKeys(list: ListState): readonly BoundKey<ListIntent>[] {
   return [...MOVES, filter, ...escapeKeys(list)];
 }
 
-/** What Escape takes back before it leads out: the filter or the marks, the newer of them first. */
+/** What Escape clears before it leaves: filter or marks, the newer first. */
 export function escapeKeys(list: ListState): readonly BoundKey<ListIntent>[] {
   if (list.isFiltering) return [];
   const { filter, marked, isMarkedLast } = list;
@@ -135,7 +135,7 @@ export function escapeKeys(list: ListState): readonly BoundKey<ListIntent>[] {
     : [{ ...key, intent: 'unmark', label: `unmark ${marked.size}`, description: 'unmark all rows' }];
 }
 
-/** The key that leads back; the stack of screens takes it, so that no screen has an intent for it. */
+/** The stack of screens handles this key, so screens have no intent for it. */
 export const BACK_KEY: BoundKey<never> = {
   intent: 'back' as never,
   keys: [],
@@ -145,7 +145,7 @@ export const BACK_KEY: BoundKey<never> = {
   inFooter: true,
 };
 
-/** The key that marks a row, for screens that do something with several rows. */
+/** Marks a row, on screens that act on several rows. */
 export const MARK_KEY: BoundKey<ListIntent> = {
   intent: 'mark',
   keys: [' '],
@@ -166,7 +166,6 @@ function fieldKeys(): readonly BoundKey<ListIntent>[] {
   }));
 }
 
-/** Whether an intent of a screen is one of its list's. */
 export function isListIntent(intent: string): intent is ListIntent {
   return LIST_INTENTS.has(intent) || intent.startsWith('field:');
 }
@@ -177,7 +176,7 @@ const LIST_INTENTS: ReadonlySet<string> = new Set<string>([
   'unmark',
 ]);
 
-/** The rows that the filter lets through: those in which each of its words occurs, in any case. */
+/** The rows that contain every word of the filter, in any case. */
 export function filtered<Row>(
   rows: readonly Row[],
   { filter }: ListState,
@@ -194,16 +193,13 @@ export function filtered<Row>(
   });
 }
 
-/**
- * Where the cursor is among these keys: the first where it was not placed yet; -1 in an empty list, and where
- * the row on which it was is gone.
- */
+/** Index of the cursor: 0 until it was placed; -1 in an empty list, or if its row is gone. */
 export function cursorAt({ cursor, isPlaced }: ListState, keys: readonly string[]): number {
   const at = cursor === undefined ? -1 : keys.indexOf(cursor);
   return at !== -1 || isPlaced || keys.length === 0 ? at : 0;
 }
 
-/** The list once these rows are on the screen: from then on the cursor stays on its row. */
+/** The list once these rows were drawn: from then on the cursor stays on its row. */
 export function placed(list: ListState, keys: readonly string[]): ListState {
   const cursor = keys[cursorAt(list, keys)];
   return list.isPlaced || cursor === undefined ? list : { ...list, cursor, isPlaced: true };
@@ -212,19 +208,19 @@ export function placed(list: ListState, keys: readonly string[]): ListState {
 /** Milliseconds for which rows keep their order after a key. */
 const HELD_MS = 5_000;
 
-/** The list with its rows held in the order of these keys for a while. */
+/** Keeps the rows in the order of these keys for a while. */
 export function heldIn(list: ListState, keys: readonly string[], now: Date): ListState {
   return { ...list, held: { keys, sinceMs: now.getTime() } };
 }
 
-/** In which order the rows are held now; undefined where they may move. */
+/** The order to keep now; undefined if rows may move. */
 export function heldOrder({ held }: ListState, now: Date): readonly string[] | undefined {
-  // The clock of the machine may be set back; nothing is held until it is as late again.
+  // If the clock was set back, hold nothing instead of waiting for hours.
   const age = held === undefined ? HELD_MS : now.getTime() - held.sinceMs;
   return age >= 0 && age < HELD_MS ? held?.keys : undefined;
 }
 
-/** The rows in an order that is held; those that came since are the last ones. */
+/** Sorts rows by a kept order; new ones go last. */
 export function inOrder<Row>(
   rows: readonly Row[],
   order: readonly string[] | undefined,
@@ -236,7 +232,7 @@ export function inOrder<Row>(
   return rows.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
-/** The list after an intent. `keys` are those of the rows that are shown, `page` how many fit. */
+/** The list after an intent. `keys` are those of the visible rows, `page` is how many fit. */
 export function moved(list: ListState, intent: ListIntent, keys: readonly string[], page: number): ListState {
   const at = cursorAt(list, keys);
   const to = (row: number): ListState => ({
@@ -281,12 +277,10 @@ export function moved(list: ListState, intent: ListIntent, keys: readonly string
   }
 }
 
-/** The list with a text typed into its filter. */
 export function typedInto(list: ListState, text: string): ListState {
   return filterAs(list, typed(list.filter, text));
 }
 
-/** The list with these rows marked. */
 export function markedAs(list: ListState, marked: ReadonlySet<string>): ListState {
   return { ...list, marked, isMarkedLast: true };
 }
@@ -295,9 +289,7 @@ function filterAs(list: ListState, filter: Field): ListState {
   return { ...list, filter, isPlaced: false, isMarkedLast: false };
 }
 
-/**
- * The row of the filter above a list, with how many rows it lets through; none where nothing is filtered.
- */
+/** The filter row above a list, with the number of matches; empty without a filter. */
 export function filterLines(
   { isFiltering, filter }: ListState,
   width: number,

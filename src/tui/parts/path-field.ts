@@ -18,40 +18,40 @@ import {
   typed,
 } from './field.ts';
 
-/** A field that asks for the path of a file. */
+/** A field for the path of a file. */
 export interface PathField {
   readonly asks: FileAsked;
   readonly field: Field;
-  /** Paths that were given before, the newest first. */
+  /** Paths entered before, the newest first. */
   readonly given: readonly string[];
-  /** Which of them is in the field; -1 for words of one's own. */
+  /** Index of the recalled path; -1 for new text. */
   readonly recalled: number;
 }
 
-/** Which kind of file is asked for. */
+/** The kind of file that is asked for. */
 interface FileAsked {
   readonly source: 'secretFile' | 'publicKeyFile';
-  /** A text that begins with it is no path, and is taken as it is. */
+  /** Text with this prefix is not a path and is taken as it is. */
   readonly orText?: string;
 }
 
 export type PathIntent = 'older-path' | 'newer-path' | FieldIntent;
 
-/** How many of the paths given before can be had again. */
+/** How many earlier paths can be recalled. */
 const MAX_GIVEN = 20;
 
-/** An empty field, in which these can be had again. */
+/** An empty field in which the `given` paths can be recalled. */
 export function pathField(asks: FileAsked, given: readonly string[]): PathField {
   return { asks, field: EMPTY_FIELD, given, recalled: -1 };
 }
 
-/** The paths that can be had again once the one in the field was given, too. */
+/** The recallable paths, including the one in the field. */
 export function givenWith(path: PathField): readonly string[] {
   const text = pathIn(path);
   return [text, ...path.given.filter((one) => one !== text)].slice(0, MAX_GIVEN);
 }
 
-/** The path as it was typed; a paste may end in a blank that nobody meant. */
+/** The path without the blanks that a paste may end in. */
 export function pathIn({ field }: PathField): string {
   return field.text.trim();
 }
@@ -62,7 +62,7 @@ export function holdsText(path: PathField): boolean {
   return orText !== undefined && pathIn(path).startsWith(orText);
 }
 
-/** The keys of the field; those of the paths given before only where there are some. */
+/** The keys of the field; those that recall paths only if there are some. */
 export function pathKeys({ given }: PathField): readonly BoundKey<PathIntent>[] {
   return [...(given.length === 0 ? [] : HISTORY), ...EDITING_KEYS, PALETTE_KEY];
 }
@@ -92,13 +92,12 @@ function isPathIntent(intent: string): intent is PathIntent {
   return OWN.has(intent) || isFieldIntent(intent);
 }
 
-/** The field after an input; unchanged by an intent that is not its own. */
+/** The field after an input; unchanged if the intent is not its own. */
 export function pathAfter(path: PathField, input: Input<string>): PathField {
   if (input.type === 'text') return pathTyped(path, input.text);
   return isPathIntent(input.intent) ? pathMoved(path, input.intent) : path;
 }
 
-/** The field after a key. */
 export function pathMoved(path: PathField, intent: PathIntent): PathField {
   switch (intent) {
     case 'older-path':
@@ -112,19 +111,19 @@ export function pathMoved(path: PathField, intent: PathIntent): PathField {
   }
 }
 
-/** The field with a text typed into it; the line ends around a paste are nobody's. */
+/** Adds text; line ends around a paste are dropped. */
 export function pathTyped(path: PathField, text: string): PathField {
   const line = text.replace(/^[\r\n]+|[\r\n]+$/gu, '');
   return { ...path, field: typed(path.field, line) };
 }
 
-/** What has to be known: what is wrong with the file. */
+/** Loads what is wrong with the file. */
 export function pathNeeds(path: PathField): readonly Need[] {
   const of = pathIn(path);
   return holdsText(path) || of === '' ? [] : [{ source: path.asks.source, of }];
 }
 
-/** Why the file cannot be taken, in the words of the command line; undefined where nothing is known of it. */
+/** Why the file cannot be used, as the command line says it; undefined if it can be or is not yet checked. */
 export function whyNotFile(path: PathField, facts: Facts): string | undefined {
   const of = pathIn(path);
   if (of === '') return 'type the path of the file first';
@@ -133,7 +132,7 @@ export function whyNotFile(path: PathField, facts: Facts): string | undefined {
   return part.state === 'failed' ? part.why || 'the file cannot be taken' : undefined;
 }
 
-/** The field in at most `height` rows, and below it what is known of the file. */
+/** The field in at most `height` rows, and below it the state of the file. */
 export function pathLines(
   path: PathField,
   facts: Facts,
@@ -166,7 +165,7 @@ function recalled(path: PathField, at: number): PathField {
   return { ...path, field: inserted(EMPTY_FIELD, path.given[at] ?? ''), recalled: at };
 }
 
-/** Without the last part of the path before the cursor. */
+/** Removes the last part of the path before the cursor. */
 function withoutPart({ text, cursor }: Field): Field {
   const all = graphemes(text);
   const before = all

@@ -4,20 +4,20 @@ import { cutLine, lineWidth, padLine } from '../line.ts';
 import { BLANK, type Line, type Look, span } from '../span.ts';
 import type { Token } from '../theme.ts';
 
-/** A column of a table on the screen. */
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => Line;
   readonly align?: 'right';
   /**
-   * Where the table is too wide, the column with the highest number goes first; without one it never goes.
+   * If the table is too wide, the column with the highest number is dropped first; without a number it never
+   * is.
    */
   readonly drop?: number;
-  /** It gives way, down to so many cells, before a column is dropped. */
+  /** Minimum width to shrink to before a column is dropped. */
   readonly least?: number;
   /**
-   * So many cells count in which columns there is room for, also while what it holds is shorter: a word that
-   * changes in it must not take another column away.
+   * Width that always counts when deciding which columns fit, so that a changing text does not make another
+   * column come and go.
    */
   readonly kept?: number;
 }
@@ -25,18 +25,18 @@ export interface Column<Row> {
 export interface TableView<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** The row of the cursor, or -1. */
+  /** Index of the cursor row, or -1. */
   readonly cursor: number;
   readonly isMarked?: (row: Row) => boolean;
-  /** Said in place of rows where there are none. */
+  /** Shown if there are no rows. */
   readonly empty: string;
 }
 
 const BETWEEN = 2;
-/** The sign of the cursor and of a mark. */
+/** Cells of the cursor sign and the mark. */
 const LEAD = 2;
 
-/** A table that fills the body of a screen, with what stands above and below it. */
+/** A table that fills the body of a screen, with what is above and below it. */
 export function tableBody<Row>(
   table: TableView<Row>,
   size: Size,
@@ -49,9 +49,9 @@ export function tableBody<Row>(
 }
 
 /**
- * A table in exactly `height` rows of at most `width` cells, a window onto its rows that shows the one of the
- * cursor. Only rows in the window are measured and drawn, so that thousands cost nothing; columns are as wide
- * as these need. `pageRows` is how many rows are shown.
+ * A table in exactly `height` rows of at most `width` cells, scrolled to the cursor. Only visible rows are
+ * measured and drawn, so that thousands cost nothing; columns are as wide as these need. `pageRows` is the
+ * number of visible rows.
  */
 export function tableLines<Row>(
   { columns, rows, cursor, isMarked, empty }: TableView<Row>,
@@ -67,7 +67,7 @@ export function tableLines<Row>(
   const room = Math.max(1, height - 1);
   const isCut = rows.length > room;
   const pageRows = Math.max(1, isCut ? room - 1 : room);
-  // The cursor is kept away from the edges, so that what comes next can be seen.
+  // Keep the cursor off the edges, so that the next rows are visible.
   const first = Math.min(Math.max(0, cursor - Math.floor(pageRows / 2)), Math.max(0, rows.length - pageRows));
   const shown = rows.slice(first, first + pageRows);
   const drawn = shown.map((row) => columns.map(({ cell }) => cell(row)));
@@ -109,12 +109,12 @@ export function tableLines<Row>(
   return { lines: filledUp(all, height), pageRows };
 }
 
-/** The row of the cursor stands out by weight, so that it does without colour as well. */
+/** The cursor row is bold, so that it stands out without colour. */
 function emphasised(line: Line): Line {
   return line.map((piece) => (piece.token === 'text' ? { ...piece, token: 'text.strong' as Token } : piece));
 }
 
-/** Which columns are drawn, and how wide: some give way, then some go. */
+/** The drawn columns with their widths: columns shrink first, then some are dropped. */
 function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[], room: number) {
   let kept = withRoom(columns, widths, room);
   const total = () => kept.reduce((sum, { wide }) => sum + wide + BETWEEN, -BETWEEN);
@@ -123,7 +123,7 @@ function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[],
     if (missing <= 0) return kept;
     const spare = kept.reduce((sum, { wide, column }) => sum + slack(wide, column), 0);
     if (spare >= missing) {
-      // The widest gives way first, so that a long text does not cost a short name its end.
+      // The widest shrinks first, so that a long text does not cut a short name.
       kept = kept.map((one) => ({ ...one }));
       for (; missing > 0; missing -= 1) {
         const widest = kept
@@ -139,14 +139,14 @@ function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[],
   }
 }
 
-/** A column that is drawn, by its place among all. */
+/** A drawn column, by its index among all. */
 interface Fitted<Row> {
   readonly at: number;
   readonly column: Column<Row>;
   wide: number;
 }
 
-/** The columns that there is room for once those that are kept wide are counted so. */
+/** The columns that fit, counting kept widths. */
 function withRoom<Row>(
   columns: readonly Column<Row>[],
   widths: readonly number[],
