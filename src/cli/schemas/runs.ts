@@ -3,7 +3,9 @@ import { Closure, FollowUp } from '../../../machines/parts/follow-up.ts';
 import { fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
 import { DrillDue } from '../../report/drill/due-schema.ts';
 import { ListedRun, RunSummary } from '../../store/projections/run-summary.ts';
+import { Compared } from '../../store/recovery-facts.ts';
 import { WrittenFollowUp } from '../../store/run-entry-parts.ts';
+import { PlannedStep } from '../../view/plan-schema.ts';
 import { list, schema } from './result.ts';
 
 const fact = z.object({
@@ -18,37 +20,6 @@ const failure = z.object({
   shortMessage: z.string(),
   hints: z.array(z.string()),
   evidence: z.record(z.string(), z.json()),
-});
-
-const plannedCall = z.object({
-  method: z.enum(['GET', 'POST', 'PATCH']),
-  on: instance,
-  path: z.string().describe('below the address of the instance'),
-  what: z.string(),
-  changes: z.boolean(),
-  absent: z.literal(true).optional().describe('the instance does not have this call: it is not made'),
-  needs: z.string().optional().describe('what has to hold before it is made'),
-  forever: z.string().optional().describe('what cannot be undone once it is made'),
-});
-
-const plannedStep = z.object({
-  state: z.string(),
-  step: z.string().describe('the phase that it belongs to'),
-  title: z.string(),
-  calls: z.array(plannedCall),
-  does: z.array(z.string()).describe('what happens outside the service'),
-  changes: z.boolean(),
-  destructive: z.boolean(),
-  asks: z.string().optional().describe('what you are asked'),
-  wayBack: z.string().optional(),
-});
-
-const drillTable = z.object({
-  name: z.string(),
-  rows: z.int().nonnegative(),
-  md5: z.string(),
-  expected: z.object({ rows: z.int().nonnegative(), md5: z.string() }),
-  equal: z.boolean(),
 });
 
 /** What concerns runs, and what they leave to do. */
@@ -66,7 +37,7 @@ export const runs = {
   }),
   'dry-run': schema('dry-run', 'what a run would do', {
     ...RunSummary.pick({ runbook: true, version: true, instance: true, target: true }).shape,
-    steps: z.array(plannedStep),
+    steps: z.array(PlannedStep),
     approvals: z
       .array(z.object({ state: z.string(), title: z.string(), on: instance, risk: z.string() }))
       .describe('what a second person has to approve'),
@@ -129,8 +100,8 @@ export const runs = {
         runIds: z.array(runId),
         proven: z.boolean(),
         verdict: z.enum(['restored', 'readable', 'unchanged']),
-        checks: z.array(z.object({ what: z.string(), holds: z.boolean() })),
-        tables: z.array(drillTable),
+        checks: Compared.shape.checks,
+        tables: Compared.shape.tables,
         measures: z.object({
           rtoSeconds: seconds.optional(),
           rpoSeconds: seconds.optional().describe('as the report of the run has it'),

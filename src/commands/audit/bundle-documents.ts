@@ -8,8 +8,9 @@ import type { CommandContext } from '../../cli/context.ts';
 import { FORMATS, renderReport } from '../../report/render-report.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
-import { type PlanNames, type PlannedStep, plannedSteps } from '../../view/dry-run-view.ts';
+import { type PlanNames, plannedSteps } from '../../view/dry-run-view.ts';
 import { drawingsOf, machineTable } from '../../view/machine-drawing.ts';
+import type { PlannedStep } from '../../view/plan-schema.ts';
 import { pathOf } from '../run/assert-supported.ts';
 import { brandOf, reportOf } from '../run/run-report.ts';
 

@@ -2,17 +2,10 @@ import { failureOf, LifeboatError, problemLine } from '../../base/errors.ts';
 import { readable } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printTable } from '../../cli/print-result.ts';
+import { printTable, type ResultOf } from '../../cli/print-result.ts';
 
-/** One thing that a recovery leans on, and how it was found. */
-export interface Check {
-  readonly what: string;
-  readonly state: 'ok' | 'warn' | 'bad';
-  readonly found: string;
-  readonly hints: readonly string[];
-  /** Set for a check that failed because of the credentials alone. */
-  readonly credentials?: boolean;
-}
+/** The state of one thing that a recovery depends on. */
+export type Check = ResultOf<'doctor'>['items'][number];
 
 /** Does something that only looks; what it throws becomes a check that is bad. */
 export async function attempt<T>(

@@ -1,36 +1,15 @@
 import { secondsOf } from '../../base/format.ts';
+import type { ResultOf } from '../../cli/print-result.ts';
 import type { RecoveryPoint } from '../../report/measure/recovery-point.ts';
-import type { Entry, Json } from '../../store/journal.ts';
-import type { ComparedTable } from '../../store/recovery-facts.ts';
+import type { Entry } from '../../store/journal.ts';
 import { measuresOfRun, slicesInWords } from '../run/run-report.ts';
 import type { Stage } from './stage.ts';
 
-/** What one chapter of a drill has shown. */
-export interface ChapterProof extends Pick<Chapter, 'runbook' | 'title' | 'instance'> {
-  readonly runIds: readonly string[];
-  readonly proven: boolean;
-  /** What was shown of the data, when it is proven. */
-  readonly verdict: 'restored' | 'readable' | 'unchanged';
-  /** What was checked from the outside, by asking the databases themselves. */
-  readonly checks: readonly { readonly what: string; readonly holds: boolean }[];
-  readonly tables: readonly ComparedTable[];
-  readonly measures: {
-    readonly rtoSeconds?: number;
-    readonly rpoSeconds?: number;
-    /** How each was measured, in a few words. */
-    readonly rtoHow?: string;
-    readonly rpoHow?: string;
-    /**
-     * The age of what is missing, by the rows themselves, which only a lab can ask. It is no recovery point:
-     * that is measured by what a run knows, and is what the objective is set against.
-     */
-    readonly rowsLostSeconds?: number;
-    readonly rowsLostHow?: string;
-  };
-  /** Further facts for whoever reads the JSON. */
-  readonly facts: Readonly<Record<string, Json>>;
-  readonly files: readonly { readonly name: string; readonly sha256: string }[];
-}
+/**
+ * What one chapter of a drill has shown. Its checks ask the databases themselves; `rowsLostSeconds` is no
+ * recovery point, which is measured by what a run knows and compared with the objective.
+ */
+export type ChapterProof = ResultOf<'drill'>['chapters'][number];
 
 /** A part of the rehearsal: something happens to the lab, and a run brings it back. */
 export interface Chapter {

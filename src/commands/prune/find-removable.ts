@@ -5,6 +5,7 @@ import { isoOf } from '../../base/date.ts';
 import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { ResultOf } from '../../cli/print-result.ts';
 import { gatherFollowUps } from '../../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { homeFolder } from '../../config/find.ts';
@@ -27,16 +28,9 @@ import {
   removeRemains,
 } from '../drill/keep-drills.ts';
 
-/** Something that may be removed: a file or a folder of this home. */
-export interface Removable {
-  readonly kind: 'drill' | 'download' | 'home';
-  readonly path: string;
-  /** What it is, in a few words. */
-  readonly what: string;
-  /** When it was last of use. RFC 3339. */
-  readonly at: string;
-  readonly bytes: number;
-  /** Why it is not removed all the same, to follow on "stays"; undefined for what may go. */
+/** A file or folder of this home that may be removed. */
+export interface Removable extends Omit<ResultOf<'prune'>['items'][number], 'problem'> {
+  /** Why it is not removed, to follow on "stays"; undefined for what may go. */
   readonly stays?: string | undefined;
   /** Removes it; throws what the system says. */
   remove(): void;

@@ -7,7 +7,7 @@ import { runbookNamed } from '../../compose/runbook-files.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { usualWords } from '../../view/app/usual-times.ts';
-import type { PlannedStep } from '../../view/dry-run-view.ts';
+import type { PlannedStep } from '../../view/plan-schema.ts';
 import { viewFact } from '../../view/view-outcome.ts';
 import { type FoundDryRun, findDryRun } from './find-dry-run.ts';
 import type { GivenFlags } from './run-input.ts';

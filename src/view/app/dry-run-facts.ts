@@ -4,7 +4,7 @@ import { failureOf } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
 import { readable } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
-import type { PlannedStep } from '../dry-run-view.ts';
+import type { PlannedStep } from '../plan-schema.ts';
 import { viewFact } from '../view-outcome.ts';
 import type { UsualTimes } from './usual-times.ts';
 
