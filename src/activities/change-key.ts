@@ -10,7 +10,7 @@ import type { SendOutcome } from '../service/client.ts';
 import type { ActivityOf, ActivityResult, ChangeContext, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, harmless, no, ok, readVerb, repeatableVerb } from './results.ts';
-import { type Accepted, sentAgain, sentWhenLetIn } from './sent-again.ts';
+import { type Accepted, retryThrottled, sentAgain } from './sent-again.ts';
 
 /**
  * Puts the new key into the key store; nothing is overwritten. If the process dies inside, a generated key
@@ -128,7 +128,7 @@ async function sendKey<T>(
   if (late !== undefined) return { result: failed(mayArrive(late), []), sent: undefined };
 
   await context.announce([now('key.sent')]);
-  const sent = await sentWhenLetIn(() => send(key.key), signal);
+  const sent = await retryThrottled(() => send(key.key), signal);
   if (sent.outcome === 'accepted') {
     const set = { type: 'key.set', body: { fingerprint, run, answer: 'accepted' } };
     return { result: ok({ answer: 'accepted', status: sent.status }, [set]), sent };

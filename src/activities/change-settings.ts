@@ -5,7 +5,7 @@ import type { BackupsConfig } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, harmless, no, ok, repeatableVerb } from './results.ts';
-import { sentAgain, sentWhenLetIn } from './sent-again.ts';
+import { retryThrottled, sentAgain } from './sent-again.ts';
 
 /**
  * Changes settings of backups (service-api.md endpoint 9) and reads them back, since a service may take the
@@ -17,7 +17,7 @@ export function changeBackupSettings(deps: ActivityDeps): ActivityOf<'changeBack
   return repeatableVerb(async ({ settings }, context) => {
     const { signal } = context;
     const send = () => deps.service.changeBackupsConfig(wireOf(settings), context);
-    const sent = await sentWhenLetIn(send, signal);
+    const sent = await retryThrottled(send, signal);
     if (sent.outcome === 'refused' || sent.outcome === 'never-sent') return because(sent.failure);
     const { value } = await deps.service.backupsConfig(signal);
     const shown = settingsOf(value);

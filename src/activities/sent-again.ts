@@ -30,7 +30,7 @@ export function sentAgain<T>(
  * Sends what changes nothing more when it is sent again until it is let in, at most three times. A lost
  * answer is the last one: it matters that an answer was lost.
  */
-export function sentWhenLetIn<T>(
+export function retryThrottled<T>(
   send: () => Promise<SendOutcome<T>>,
   signal: AbortSignal,
 ): Promise<SendOutcome<T>> {

@@ -1,7 +1,7 @@
 import { dateAt } from '../base/date.ts';
 import { msOf } from '../base/instant.ts';
 import type { Entry } from '../store/journal.ts';
-import { growing } from '../store/projections/projection.ts';
+import { incrementalFold } from '../store/projections/projection.ts';
 import { type RunEntryBody, readRunEntry } from '../store/run-entries.ts';
 import { parseChallenge } from './challenge.ts';
 
@@ -92,7 +92,7 @@ interface ApprovalRecord {
   latestMs: number;
 }
 
-const recordOf = growing<ApprovalRecord>(
+const recordOf = incrementalFold<ApprovalRecord>(
   () => ({ asked: [], here: undefined, withdrawn: [], movedSeconds: 0, latestMs: 0 }),
   (record, entry) => {
     record.latestMs = Math.max(record.latestMs, msOf(entry.at) || 0);

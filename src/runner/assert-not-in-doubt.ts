@@ -3,7 +3,7 @@ import type { VerbOf } from '../../machines/verbs.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { JournalReader, Json } from '../store/journal.ts';
 import { type Doubt, handedName, readPending } from '../store/projections/pending-calls.ts';
-import { isGrave } from './in-doubt.ts';
+import { blocksOtherChanges } from './in-doubt.ts';
 import { type Named, underOtherName } from './where-sent.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function assertNotInDoubt(
   { own, services = [] }: { readonly own?: string; readonly services?: readonly Named[] } = {},
 ): Promise<void> {
   const doubts = (await readPending(journal)).filter(
-    (doubt) => isGrave(doubt) && (own === undefined || doubt.run?.runId !== own),
+    (doubt) => blocksOtherChanges(doubt) && (own === undefined || doubt.run?.runId !== own),
   );
   const found = instances.flatMap((name) => doubts.find(({ instance }) => instance === name) ?? [])[0];
   if (found !== undefined) throw inDoubt(found);
@@ -63,12 +63,12 @@ export async function readAllDoubts(journal: Pick<JournalReader, 'rows'>): Promi
  * Of those of one instance, the grave ones of runs that are over: nobody drives them any more, so the ledger
  * has to take them.
  */
-export async function leftBehind(
+export async function doubtsOfClosedRuns(
   journal: Pick<JournalReader, 'rows'>,
   instance: string,
 ): Promise<readonly Doubt[]> {
   const doubts = await readDoubts(journal, instance);
-  return doubts.filter((doubt) => doubt.run?.isOpen === false && isGrave(doubt));
+  return doubts.filter((doubt) => doubt.run?.isOpen === false && blocksOtherChanges(doubt));
 }
 
 /**

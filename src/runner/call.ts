@@ -5,9 +5,9 @@ import { plainAddress } from '../base/redact.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { type OpenCall, readLedgerTail } from '../store/projections/pending-calls.ts';
 import { foldSends } from '../store/projections/sends.ts';
-import { leftBehind } from './assert-not-in-doubt.ts';
+import { doubtsOfClosedRuns } from './assert-not-in-doubt.ts';
 import { appendHolding, Holds, lostHold } from './holds.ts';
-import { handOn, openCalls } from './in-doubt.ts';
+import { moveToLedger, openCalls } from './in-doubt.ts';
 import { assertSameName } from './one-name.ts';
 import { perform } from './perform.ts';
 import type { Note, Performed } from './performed.ts';
@@ -90,7 +90,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
   const by = deps.who === undefined ? {} : { who: deps.who as Json };
   try {
     entries.push(...(await readLedgerTail(deps.journal, stream)));
-    const left = handOn(await leftBehind(deps.journal, deps.instance));
+    const left = moveToLedger(await doubtsOfClosedRuns(deps.journal, deps.instance));
     if (left.length > 0) entries.push(...(await deps.journal.append(left, holds.all)));
   } catch (thrown) {
     await holds.release();

@@ -9,7 +9,7 @@ import { foldSends } from '../store/projections/sends.ts';
  * Whether the call may not be followed by another change before it is known what became of it. Another backup
  * does no harm, so one in doubt keeps nobody from anything but asking for it again.
  */
-export function isGrave({ verb }: Pick<OpenCall, 'verb'>): boolean {
+export function blocksOtherChanges({ verb }: Pick<OpenCall, 'verb'>): boolean {
   return effectOf(verb) !== 'backup';
 }
 
@@ -25,7 +25,7 @@ export function openCalls(entries: readonly Entry[]): readonly OpenCall[] {
  * judged by: what the service showed before, when they were armed, first and last, and how the send ended.
  * Pure.
  */
-export function handOn(doubts: readonly Doubt[]): readonly NewEntry[] {
+export function moveToLedger(doubts: readonly Doubt[]): readonly NewEntry[] {
   return doubts.flatMap((doubt) => {
     const { instance, run, intent, verb, input, baseline, armedAt, firstArmedAt } = doubt;
     const call = handedName(run?.runId, intent);

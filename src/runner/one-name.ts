@@ -4,7 +4,7 @@ import type { Journal, JournalReader } from '../store/journal.ts';
 import { ledgerNamesOf } from '../store/projections/instance-names.ts';
 import { readPending } from '../store/projections/pending-calls.ts';
 import { assertNotRenamed } from './assert-not-in-doubt.ts';
-import { isGrave } from './in-doubt.ts';
+import { blocksOtherChanges } from './in-doubt.ts';
 import { openRunsOn, runIsOpen } from './runs.ts';
 import type { Named } from './where-sent.ts';
 
@@ -20,7 +20,7 @@ export async function assertSameName(
 ): Promise<void> {
   const known = (await ledgerNamesOf(journal))(named.url);
   if (known === undefined || known === named.instance) return;
-  await assertNotRenamed(journal, (await readPending(journal)).filter(isGrave), [named]);
+  await assertNotRenamed(journal, (await readPending(journal)).filter(blocksOtherChanges), [named]);
   const other = otherName(named.instance, known);
   const [open] = await openRunsOn(journal, [], [named]);
   throw open === undefined ? other : runIsOpen(open, named.instance, { more: [other.shortMessage] });

@@ -5,7 +5,7 @@ import { msOf } from '../base/instant.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { doubtsOfStream } from '../store/projections/pending-calls.ts';
 import { type Holds, lostHold } from './holds.ts';
-import { handOn, isGrave } from './in-doubt.ts';
+import { blocksOtherChanges, moveToLedger } from './in-doubt.ts';
 import type { Note } from './performed.ts';
 import type { Clock, RunDeps } from './run.ts';
 import { clockNotes } from './time-notes.ts';
@@ -75,7 +75,7 @@ export class RunLog {
    */
   close(notes: readonly Note[]): Promise<void> {
     return this.inTurn(() => {
-      const left = handOn(doubtsOfStream(this.stream, this.entries).filter(isGrave));
+      const left = moveToLedger(doubtsOfStream(this.stream, this.entries).filter(blocksOtherChanges));
       const facts = left.map(({ stream, ...fact }) => ({
         ...fact,
         instance: stream.slice('instance/'.length),

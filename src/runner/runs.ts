@@ -12,7 +12,7 @@ import { openRuns, type RunSummary, runs, summariesOf } from '../store/projectio
 import { isEnd } from '../store/run-entries.ts';
 import { assertNotInDoubt, changedBy } from './assert-not-in-doubt.ts';
 import { Holds } from './holds.ts';
-import { handOn, isGrave } from './in-doubt.ts';
+import { blocksOtherChanges, moveToLedger } from './in-doubt.ts';
 import type { Note } from './performed.ts';
 import type { ClockMark } from './run.ts';
 import { type Named, servicesIn } from './where-sent.ts';
@@ -205,7 +205,7 @@ export async function abandonRun(
   await holds.take(stream);
   const entries = await journal.read(stream);
   if (entries.some(isEnd)) throw endedMeanwhile(run.runId);
-  const doubts = doubtsOfStream(stream, entries).filter(isGrave);
+  const doubts = doubtsOfStream(stream, entries).filter(blocksOtherChanges);
   await holds.take(...(openFollowUps.length > 0 ? [changed] : []), ...doubts.map(ledgerOf));
   // Several runs may leave the same follow-up, so each gets an id of its own in the ledger. `doable` goes:
   // the run that could have done it is over.
@@ -219,7 +219,7 @@ export async function abandonRun(
   }));
   const abandoned = { stream, type: 'run.abandoned', body: { reason } };
   const last = notes.map((note) => ({ stream, ...note }));
-  await journal.append([...last, abandoned, ...handed, ...handOn(doubts)], holds.all);
+  await journal.append([...last, abandoned, ...handed, ...moveToLedger(doubts)], holds.all);
   return doubts;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sentAgain, sentWhenLetIn } from '../../src/activities/sent-again.ts';
+import { retryThrottled, sentAgain } from '../../src/activities/sent-again.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import type { SendOutcome } from '../../src/service/client.ts';
 
@@ -31,7 +31,7 @@ const BUSY = ended('refused', 'service.busy', 1_000);
 const LOST = ended('unknown', 'service.reset');
 const BOTH = [
   { what: 'a change that may be made again', verb: sentAgain },
-  { what: 'a change whose lost answer has to be known', verb: sentWhenLetIn },
+  { what: 'a change whose lost answer has to be known', verb: retryThrottled },
 ];
 
 test.for(BOTH)(
@@ -69,7 +69,7 @@ test('only what may be made again is sent again after a lost answer', async () =
   const again = sender(LOST);
   expect(await sentAgain(again.send, signal)).toMatchObject({ outcome: 'accepted' });
   const once = sender(BUSY, LOST);
-  expect(await sentWhenLetIn(once.send, signal)).toEqual(LOST);
+  expect(await retryThrottled(once.send, signal)).toEqual(LOST);
   expect(once.calls()).toBe(2);
 });
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { hashOf } from '../../src/store/canonical.ts';
 import type { LeafFields } from '../../src/store/journal.ts';
 import type { ArmedCall } from '../../src/store/log/checkpoint.ts';
-import { EMPTY_RIM, grow, rootOfRim } from '../../src/store/log/merkle.ts';
+import { EMPTY_FRONTIER, grow, rootOfFrontier } from '../../src/store/log/merkle.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
 
 /** An entry as somebody with a database tool sees it. */
@@ -61,20 +61,20 @@ export function rewrite(
   db.exec('DELETE FROM entries');
   const insert = db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const seqs = new Map<string, number>();
-  let rim = EMPTY_RIM;
+  let frontier = EMPTY_FRONTIER;
   for (const { stream, at, by, type, body } of rows) {
     const seq = (seqs.get(stream) ?? 0) + 1;
     seqs.set(stream, seq);
     const hash = Buffer.from(hashOf({ stream, seq, at, by, type, body }), 'hex');
-    const grown = grow(rim, hash);
-    insert.run(rim.size, stream, seq, at, by, type, body, hash, grown.tree);
-    rim = grown.rim;
+    const grown = grow(frontier, hash);
+    insert.run(frontier.size, stream, seq, at, by, type, body, hash, grown.tree);
+    frontier = grown.frontier;
   }
   if (signer === undefined) return undefined;
-  const root = rootOfRim(rim).toString('hex');
-  const note = signer.sign({ origin, size: rim.size, root, armed });
+  const root = rootOfFrontier(frontier).toString('hex');
+  const note = signer.sign({ origin, size: frontier.size, root, armed });
   db.exec('DELETE FROM heads');
-  db.prepare('INSERT INTO heads VALUES (?, ?, ?, ?)').run(rim.size, note, signer.installation, vouched);
+  db.prepare('INSERT INTO heads VALUES (?, ?, ?, ?)').run(frontier.size, note, signer.installation, vouched);
   return note;
 }
 

@@ -1,7 +1,7 @@
 import { isoOf } from '../../base/date.ts';
 import { instantOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
-import { growing } from '../../store/projections/projection.ts';
+import { incrementalFold } from '../../store/projections/projection.ts';
 import { type RunEntryBody, readRunEntry } from '../../store/run-entries.ts';
 
 /** A state of the machine, and since when the run has been in it. Milliseconds since 1970, never falling. */
@@ -60,7 +60,7 @@ export interface Timeline {
 
 /**
  * Reads the entries of a run, oldest first. Unknown entries and bodies only count as time. Undefined for no
- * entries. Entries that grow are read once (`growing`): the lists grow with them.
+ * entries. Entries that grow are read once (`incrementalFold`): the lists grow with them.
  */
 export function timelineOf(written: readonly Entry[]): Timeline | undefined {
   const { timeline } = read(written);
@@ -77,7 +77,10 @@ interface Reading {
   readonly begun: Map<string, Omit<Performed, 'output' | 'endedMs'>>;
 }
 
-const read = growing<Reading>(() => ({ isBegun: false, timeline: undefined, begun: new Map() }), next);
+const read = incrementalFold<Reading>(
+  () => ({ isBegun: false, timeline: undefined, begun: new Map() }),
+  next,
+);
 
 function next(reading: Reading, entry: Entry): void {
   if (!reading.isBegun) reading.timeline = emptyFrom(entry);

@@ -1,7 +1,7 @@
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { anchorOf } from '../../store/log/anchor.ts';
 import { claimOf } from '../../store/log/checkpoint.ts';
-import { speaker } from '../../store/sentence.ts';
+import { entrySentences } from '../../store/sentence.ts';
 import { findAll, findLast } from './found.ts';
 import type { Report } from './model.ts';
 import type { Change, Line } from './model-rows.ts';
@@ -17,7 +17,7 @@ export interface RecordProof {
 
 /** Every entry as a sentence. */
 export function linesOf(entries: readonly Entry[]): Line[] {
-  const say = speaker();
+  const say = entrySentences();
   return entries.map((entry) => ({
     at: entry.at,
     seq: entry.seq,

@@ -2,39 +2,39 @@ import { type Entry, fieldsOf, type JournalReader, type Json, type ProjectedRow 
 import { isEnd } from '../run-entries.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
-/** What a list of runs shows of one. */
+/** A run in a list of runs. */
 export interface RunSummary {
   readonly runId: string;
   readonly runbook: string;
   readonly version: string;
   readonly instance: string;
-  /** The instance that a recovery goes into, when it is another one. */
+  /** The instance that a recovery goes into, if it is another one. */
   readonly target?: string;
   readonly mode: 'LIVE' | 'REHEARSAL';
-  /** Who began it, where that is on record. Untrusted. */
+  /** Who started it, if recorded. Untrusted. */
   readonly by?: string;
   readonly startedAt: string;
   readonly lastAt: string;
   readonly status: 'open' | 'closed' | 'abandoned';
   /** How it ended; undefined while it is open. */
   readonly result?: RunResult;
-  /** The state it is in, as its title. */
+  /** The title of its current state. */
   readonly where: string;
   readonly proven: boolean;
 }
 
-/** How a run ended. `not proven`: it came to its end, and what it did is not shown to be good. */
+/** How a run ended. `not proven`: it finished, but its result is not shown to be good. */
 export type RunResult = 'proven' | 'not proven' | 'stopped' | 'abandoned';
 
-/** How far an open run is, for whoever is notified of it. */
+/** The progress of an open run, for notifications. */
 export interface RunProgress extends Omit<RunSummary, 'where' | 'result'> {
   /** The leaf of its first entry. */
   readonly begunIndex: number;
-  /** Its recovery time objective, as the config had it when it began. */
+  /** Its recovery time objective, from the config when it began. */
   readonly rtoSeconds?: number;
-  /** When the incident began, where somebody said so. */
+  /** When the incident began, if stated. */
   readonly incidentAt?: string;
-  /** The state that it is in; undefined before the first event. */
+  /** Its current state; undefined before the first event. */
   readonly reached?: Reached;
   readonly title?: string;
   readonly isPaused: boolean;
@@ -42,7 +42,7 @@ export interface RunProgress extends Omit<RunSummary, 'where' | 'result'> {
   readonly isLeft: boolean;
 }
 
-/** The state of a run, and the entry that led there or paused it. */
+/** The state of a run, and the entry that led to it or paused it. */
 interface Reached {
   readonly state: string;
   readonly seq: number;
@@ -50,19 +50,19 @@ interface Reached {
   readonly at: string;
 }
 
-/** A summary with what the next entry needs to know. */
+/** A summary with the facts that folding the next entry needs. */
 interface Folded extends Omit<RunProgress, 'title'> {
   /** The title of the newest state. */
   readonly title?: string;
-  /** The title of the end. */
+  /** The title of the final state. */
   readonly outcome?: string;
-  /** Whether somebody stopped it before its end. */
+  /** Whether someone stopped it before its end. */
   readonly isStopped?: boolean;
 }
 
 const PREFIX = 'run/';
 
-/** Each run as one row: its id is the key, its status the group, the time of its first entry the order. */
+/** One row for each run: its id is the key, its status the group, the time of its first entry the order. */
 export const runs: Projection = {
   name: 'runs',
   version: 4,
@@ -75,7 +75,6 @@ export const runs: Projection = {
   },
 };
 
-/** The summaries of these rows, in their order. */
 export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
   return rows.map(({ value }) => {
     const {
@@ -99,12 +98,12 @@ export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
   });
 }
 
-/** All runs that are open, oldest first. */
+/** All open runs, oldest first. */
 export async function openRuns(journal: Pick<JournalReader, 'rows'>): Promise<RunSummary[]> {
   return summariesOf(await journal.rows(runs.name, { group: 'open' }));
 }
 
-/** How far each open run is, oldest first. */
+/** The progress of each open run, oldest first. */
 export async function progressOfOpenRuns(
   journal: Pick<JournalReader, 'rows'>,
 ): Promise<readonly RunProgress[]> {
@@ -171,7 +170,7 @@ function next(before: Folded, entry: Entry): Folded {
   }
   if (entry.type === 'run.paused')
     return { ...after, reached: reachedBy(entry, before.reached?.state ?? '') };
-  // The first end is the end: whatever is behind it was not written by a run.
+  // The first end counts: a run wrote nothing after it.
   if (!isEnd(entry) || before.status !== 'open') return after;
   if (entry.type === 'run.abandoned') return { ...after, status: 'abandoned' };
   return {
@@ -187,7 +186,7 @@ function reachedBy({ seq, index, at }: Entry, state: string): Reached {
   return { state, seq, index, at };
 }
 
-/** Whether an entry pauses a run for credentials, or moves or resumes it; undefined for any other. */
+/** True if an entry pauses a run for credentials, false if it moves or resumes it; undefined otherwise. */
 function pauses({ type }: Entry): boolean | undefined {
   if (type === 'run.paused') return true;
   return MOVES.has(type) ? false : undefined;
