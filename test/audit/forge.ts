@@ -6,14 +6,14 @@ import type { ArmedCall } from '../../src/store/log/checkpoint.ts';
 import { EMPTY_FRONTIER, grow, rootOfFrontier } from '../../src/store/log/merkle.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
 
-/** An entry as somebody with a database tool sees it. */
+/** An entry as seen with a database tool. */
 export interface Row extends LeafFields {
   readonly leaf: number;
 }
 
 /**
- * Changes the database as such a person does: triggers first, and back again. A change that SQLite refuses
- * changes nothing.
+ * Changes the database as with such a tool: removes the triggers and restores them. A change that SQLite
+ * refuses has no effect.
  */
 export function forge(home: string, change: (db: DatabaseSync) => void): void {
   const db = new DatabaseSync(join(home, 'lifeboat.db'));
@@ -40,17 +40,17 @@ export function rowsOf(db: DatabaseSync): readonly Row[] {
 }
 
 export interface Rewriting {
-  /** Signs the new head, under this name of the log; without it the heads stay as they are. */
+  /** Signs the new head, under this name of the log; without it the heads stay unchanged. */
   readonly signer?: Signer | undefined;
   readonly origin?: string;
-  /** What the store then says to remember of its home. */
+  /** What the store then claims to remember of its home. */
   readonly vouched?: number;
   readonly armed?: readonly ArmedCall[];
 }
 
 /**
- * Puts these entries in the place of all, as somebody does who knows the format: numbers, hashes and tree are
- * right. Gives the signed head, if one was made.
+ * Replaces all entries by these, with correct numbers, hashes and tree. Returns the signed head, if one was
+ * made.
  */
 export function rewrite(
   db: DatabaseSync,
