@@ -4,11 +4,11 @@ import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 
 /**
- * What a second person is asked to agree to. Every text is printable ASCII on one line; `challengeText` makes
- * it so.
+ * What a second person is asked to approve. Every text is printable ASCII on one line, ensured by
+ * `challengeText`.
  */
 export interface Challenge {
-  /** What is confirmed, as an order: `restore backup 3 into orders`. */
+  /** What is confirmed, in the imperative: `restore backup 3 into orders`. */
   readonly order: string;
   readonly run: string;
   /** Id and version of the runbook. */
@@ -17,10 +17,10 @@ export interface Challenge {
   readonly instance: string;
   /** The instance that is changed: its name is typed at the confirmation. */
   readonly target: string;
-  /** Where the target is, as the config names it. */
+  /** The target's address in the config. */
   readonly url: string;
   readonly state: string;
-  /** The last entry of the run's journal before this was asked: no two challenges of a run are alike. */
+  /** The last entry of the run's journal before the request, which makes each challenge of a run unique. */
   readonly entry: string;
   readonly requester: string;
   /** RFC 3339, UTC. */
@@ -28,12 +28,12 @@ export interface Challenge {
   readonly expires: string;
   /** SHA-256, hex; see `planHash`. */
   readonly plan: string;
-  /** The question of the confirmation, with what has changed since an earlier one. */
+  /** The question of the confirmation, with changes since an earlier one. */
   readonly prompt: string;
   readonly facts: readonly string[];
-  /** Findings that were passed over and steps that were skipped, with their reasons. */
+  /** Findings that were overridden and steps that were skipped, with their reasons. */
   readonly overrides: readonly string[];
-  /** The calls that are still to be made, in order. */
+  /** The remaining calls, in order. */
   readonly calls: readonly string[];
 }
 
@@ -60,12 +60,12 @@ const NAMES = [
 const LISTS = { fact: 'facts', override: 'overrides', call: 'calls' } as const;
 const LINE_LIMIT = 400;
 const LIST_LIMIT = 60;
-/** Bytes. Longer than any challenge that is made here. */
+/** Bytes. Longer than any challenge created here. */
 export const MAX_CHALLENGE_BYTES = 128 * 1024;
 
 /**
- * The challenge as the text that is signed, byte for byte: printable ASCII, one thing a line, a line feed at
- * its end.
+ * The challenge as the text that is signed, byte for byte: printable ASCII, one item a line, ending in a line
+ * feed.
  */
 export function challengeText(challenge: Challenge): string {
   const lines = NAMES.map((name) => `${name}: ${plain(challenge[name])}`);
@@ -77,7 +77,7 @@ export function challengeText(challenge: Challenge): string {
 
 /**
  * Reads a challenge back. Throws `approval.unreadable` for anything but exactly what `challengeText` writes,
- * so that nothing can stand in a signed text that is not shown.
+ * so that a signed text cannot contain anything that is not shown.
  */
 export function parseChallenge(text: string): Challenge {
   if (text.length > MAX_CHALLENGE_BYTES) throw unreadable('it is too long');
@@ -100,7 +100,9 @@ export function parseChallenge(text: string): Challenge {
   return challenge;
 }
 
-/** What mail and editors do to a text that nobody sees, in words; none for a text that is no request. */
+/**
+ * Invisible changes that mail and editors make to a text, in words; empty for a text that is not a request.
+ */
 function changesIn(text: string): readonly string[] {
   const [, mark = '', rest = ''] = /^(\ufeff|\u00ef\u00bb\u00bf)?(.*)$/s.exec(text) ?? [];
   if (/^(?:\u00ff\u00fel\0|\u00fe\u00ff\0l)/.test(text)) return ['it is UTF-16 now'];
@@ -113,7 +115,7 @@ function changesIn(text: string): readonly string[] {
   ];
 }
 
-/** A request as mail and editors may leave it, each with what was changed. */
+/** Variants of a request as mail and editors may leave it, each with its changes. */
 export function changedCopies(text: string): readonly { readonly text: string; readonly how: string }[] {
   const ends = ['\n', '', '\n\n'].map((end) => `${text.trimEnd()}${end}`);
   const lines = ends.flatMap((one) => [one, one.replaceAll('\n', '\r\n')]);
@@ -126,9 +128,9 @@ export function challengeId(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16);
 }
 
-/** One printable ASCII line, never empty; whatever else was in it stands there as its code point. */
+/** One printable ASCII line, never empty; every other character is written as its code point. */
 function plain(text: string): string {
-  // What is hidden or acts on a terminal is replaced first; letters of other scripts keep their number.
+  // Hidden and terminal-active characters are replaced first; letters of other scripts keep their code point.
   const ascii = show(text, LINE_LIMIT).replace(
     /[^\x20-\x7e]/gu,
     (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`,

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
 /**
- * What an approval is about: the same plan has the same hash, and whatever differs in it needs an approval of
- * its own.
+ * The subject of an approval: the same plan has the same hash, and any difference needs a separate approval.
  */
 export interface Plan {
   readonly run: string;
