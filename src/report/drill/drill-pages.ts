@@ -13,7 +13,7 @@ import {
 import { type DrillDue, dueWords } from './drill-due.ts';
 import type { DrillChapter, DrillRecord, DrillReport, Trend, TrendRow } from './drill-report.ts';
 
-/** The report of a drill as the document that every renderer writes. */
+/** The report of a drill as a document for every renderer. */
 export function drillPages({ drill, trends, due }: DrillReport): Document {
   return {
     title: `Drill ${drill.id}: ${drill.scope}`,

@@ -4,7 +4,7 @@ import type { RunEntryBody } from '../../store/run-entries.ts';
 import { find, findAll } from './found.ts';
 import type { FollowUpRow } from './model-rows.ts';
 
-/** A follow-up as a run writes it at its end or holds it in its context. */
+/** A follow-up as written at the end of a run or held in its context. */
 export type WrittenFollowUp = NonNullable<RunEntryBody<'run.closed'>['followUps']>[number];
 
 /** Each with its owner, how long it was open, how it was closed and by what proof. */
@@ -25,7 +25,7 @@ export function followUpRows(entries: readonly Entry[], all: readonly WrittenFol
 }
 
 /**
- * The follow-ups that are given, else those of the run's last entry. One that a person closed has the time of
+ * The given follow-ups, otherwise those of the run's last entry. One that a person closed has the time of
  * that answer.
  */
 export function followUpsOf(
@@ -43,7 +43,7 @@ export function followUpsOf(
 
 const SAID = ['operator.reportDone', 'operator.skip'];
 
-/** The steps of a rebinding bring evidence of their own each: `bind job`. */
+/** The steps of a rebinding each have their own evidence: `bind job`. */
 function idsOf(label: string, value: Json): FollowUpRow['proofs'] {
   if (Array.isArray(value)) {
     const all = value.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
