@@ -26,8 +26,8 @@ export type OwnProcess = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'e
 
 /**
  * Parses a command line and runs the command. Gives the exit code; what goes wrong is printed to stderr, in
- * the form that the line asks for, after `giveScreenBack`: it belongs on the ordinary screen. `restoreEcho` is
- * for the commands (`CommandContext`). Everything is read and printed by what is given of the process.
+ * the form that the line asks for, after `giveScreenBack`: it belongs on the ordinary screen. `restoreEcho`
+ * is for the commands (`CommandContext`). Everything is read and printed by what is given of the process.
  */
 export async function parse(
   given: readonly string[],

@@ -107,8 +107,8 @@ export function nextLeaves(
 
 /**
  * Verifies the stored state before anything is signed on top of it: the newest head covers exactly the
- * existing entries, and is signed by a key that the log knows. Throws `journal.damaged` otherwise. `frontier` and
- * `said` were read from the store. `signer` skips verifying signatures that it made itself.
+ * existing entries, and is signed by a key that the log knows. Throws `journal.damaged` otherwise. `frontier`
+ * and `said` were read from the store. `signer` skips verifying signatures that it made itself.
  */
 export function verifiedTip(tip: LogTip, signer?: Signer): LogTip {
   const { frontier, head, said } = tip;
