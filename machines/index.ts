@@ -28,33 +28,33 @@ type Definition<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'c
 
 /** Every runbook in its newest version, by its id. */
 export const runbooks: Readonly<Record<string, Runbook>> = {
-  'rotate-key': of(rotateKeyMachine, {
+  'rotate-key': defineRunbook(rotateKeyMachine, {
     title: 'rotate the encryption key and verify a backup',
     input: inputs.RotateKeyInput,
     facts: rotationFacts,
     closing: closingOfRotation,
   }),
-  'disaster-recovery': of(disasterRecoveryMachine, {
+  'disaster-recovery': defineRunbook(disasterRecoveryMachine, {
     title: 'recover a lost instance into another one',
     input: inputs.DisasterRecoveryInput,
     closing: closingOfRecovery,
   }),
-  'restore-point-in-time': of(restorePointInTimeMachine, {
+  'restore-point-in-time': defineRunbook(restorePointInTimeMachine, {
     title: 'bring an instance back to a point in time',
     input: inputs.RestorePointInTimeInput,
     closing: closingOfRestore,
   }),
-  'restore-backup': of(restoreBackupMachine, {
+  'restore-backup': defineRunbook(restoreBackupMachine, {
     title: 'restore a backup into the same instance',
     input: inputs.RestoreBackupInput,
     closing: closingOfRestore,
   }),
-  'back-up-and-verify': of(backUpAndVerifyMachine, {
+  'back-up-and-verify': defineRunbook(backUpAndVerifyMachine, {
     title: 'create a backup and prove it',
     input: inputs.BackUpAndVerifyInput,
     closing: closingOfBackup,
   }),
-  'change-instance': of(changeInstanceMachine, {
+  'change-instance': defineRunbook(changeInstanceMachine, {
     title: 'restart, recreate or update an instance',
     input: inputs.ChangeInstanceInput,
     closing: closingOfAction,
@@ -76,7 +76,7 @@ export function findIn(older: readonly Runbook[]): FindRunbook {
 }
 
 /** The runbook of a machine and its definition. */
-export function of<Id extends RunbookId, Input>(
+export function defineRunbook<Id extends RunbookId, Input>(
   late: LazyMachine<Id>,
   definition: Definition<Input>,
 ): Runbook & { readonly id: Id } {

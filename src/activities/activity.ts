@@ -2,9 +2,9 @@ import type { InputOf, Kind, OutputOf, Verb, Verbs } from '../../machines/verbs.
 import type { Failure } from '../base/failure.ts';
 import type { Json } from '../store/journal.ts';
 
-/** How far an activity is; for the screen only. Of it, only that it is overdue is journalled. */
+/** The progress of an activity, for the screen only. Of it, only `overdue` is journalled. */
 export type Progress = Shown & {
-  /** Set while it takes longer than it should. */
+  /** Set while it takes longer than expected. */
   readonly overdue?: Overdue | undefined;
 };
 
@@ -18,16 +18,16 @@ type Shown =
   | { readonly kind: 'task'; readonly status: string; readonly what: string }
   | { readonly kind: 'wait'; readonly untilMs: number; readonly what: string };
 
-/** That something takes longer than it should, and which limit says so. */
+/** A task that takes longer than expected, and the limit that it passed. */
 export interface Overdue {
-  /** How long it has gone on, or nothing of it has moved. */
+  /** Seconds since it began, or since its last progress. */
   readonly seconds: number;
-  /** How far it is over the first limit. */
+  /** Seconds beyond the first limit. */
   readonly overSeconds: number;
-  /** The limit that was passed last: the first one, and each doubling of it. */
+  /** The last limit that was passed: the first one, or a doubling of it. */
   readonly limitSeconds: number;
   readonly basis: 'history' | 'objective' | 'default';
-  /** What is usual here, in words. Printable. */
+  /** The usual duration here, in words. Printable. */
   readonly detail: string;
 }
 
@@ -36,7 +36,8 @@ export interface LedgerFact {
   readonly type: string;
   readonly body: Json;
   /**
-   * Whose ledger, by name; the run's own instance without it. The run holds the ledger of its target as well.
+   * The instance whose ledger gets the fact; default: the run's own. The run holds its target's ledger as
+   * well.
    */
   readonly instance?: string;
 }
@@ -53,61 +54,64 @@ export interface ActivityContext {
   /** When the run began, by this machine's clock: its objective counts from there. RFC 3339. */
   readonly begunAt?: string | undefined;
   /**
-   * When the run came to the state that the verb is performed in, by this machine's clock; entering it again
-   * does not count anew. RFC 3339.
+   * When the run came to the state in which the verb is performed, by this machine's clock; entering it again
+   * does not restart the time. RFC 3339.
    */
   readonly arrivedAt?: string | undefined;
-  /** What the run has asked for so far; missing outside of one. */
+  /** The tasks that the run requested so far; undefined outside of a run. */
   readonly sent?: readonly SentTask[] | undefined;
   readonly signal: AbortSignal;
   now(): Date;
   report(progress: Progress): void;
 }
 
-/** A backup or a restore that a run has asked for. */
+/** A backup or a restore that a run requested. */
 export interface SentTask {
   readonly what: 'backup' | 'restore';
   readonly on?: 'target';
   /** What was listed before it. */
   readonly baseline: Json;
-  /** Its id, where it is known. */
+  /** Its id, if known. */
   readonly became?: number;
 }
 
-/** What a call that changes something is given besides; without it, none can be made. */
+/** The context of a call that changes something; without it, no such call can be made. */
 export interface SendContext extends ActivityContext {
   /**
-   * Asked right before the first byte of a request is written, or a tool is started: throws
-   * `journal.lost-hold` when another process may have the run by now. Then the call was provably never sent.
+   * Called right before the first byte of a request is written, or a tool is started: throws
+   * `journal.lost-hold` if another process may have the run by now. Then the call was provably never sent.
    */
   readonly mayLeave: () => void;
 }
 
-/** What a verb that changes something and may be repeated is given besides. */
+/** The context of a repeatable verb that changes something. */
 export interface ChangeContext extends SendContext {
   /**
-   * Makes facts durable in a ledger, with a checkpoint outside the store, before what they announce is done.
-   * Nothing that they announce may happen before it resolves; when it rejects, so does the performing of the
-   * verb, whatever the verb makes of it.
+   * Makes facts durable in a ledger, with a checkpoint outside the store, before the change that they
+   * announce. The change must not happen before this resolves; if it rejects, so does the performing of the
+   * verb, even if the verb catches the error.
    */
   announce(facts: readonly LedgerFact[]): Promise<void>;
 }
 
-/** Asks or computes; after a crash it is done again. */
+/** Reads or computes; performed again after a crash. */
 export interface ReadActivity<Input, Output> {
   readonly kind: 'read';
   readonly run: (input: Input, context: ActivityContext) => Promise<ActivityResult<Output>>;
 }
 
-/** Changes something, and the same input again changes nothing more; after a crash it is done again. */
+/**
+ * Changes something, and repeating it with the same input changes nothing more; performed again after a
+ * crash.
+ */
 export interface RepeatableActivity<Input, Output> {
   readonly kind: 'repeatable';
   readonly run: (input: Input, context: ChangeContext) => Promise<ActivityResult<Output>>;
 }
 
 /**
- * Changes something, and nobody knows what the same again would do: it is performed when a person has said
- * so, and after a crash it fails with `activity.lost` instead.
+ * Changes something, and the effect of repeating it is unknown: it is performed after a person's decision,
+ * and after a crash it fails with `activity.lost` instead.
  */
 export interface AttendedActivity<Input, Output> {
   readonly kind: 'attended';
@@ -115,9 +119,9 @@ export interface AttendedActivity<Input, Output> {
 }
 
 /**
- * How the one send of a `once` activity ended. `refused`: an answer says that nothing was done; without it no
- * byte has left. A refusal is somebody's word, and need not be that of the service: the runner looks before
- * it believes it. `againMs`: the call was turned away unread, and may be sent again after so long.
+ * How the single send of a `once` activity ended. `refused`: an answer says that nothing was done; `absent`:
+ * not a byte was sent. A refusal need not come from the service itself, so the runner looks before it relies
+ * on it. `againMs`: the call was rejected unread, and may be sent again after this time.
  */
 export type Sent<Output> =
   | { readonly sent: 'landed'; readonly output: Output }
@@ -130,9 +134,8 @@ export type Sent<Output> =
   | { readonly sent: 'unknown'; readonly failure: Failure };
 
 /**
- * What the service shows after a call whose outcome is not certain. `wait` means: look again after `ms`;
- * `shows` says whether there already is something that the call may have become, `unknown` while the service
- * cannot be asked.
+ * What the service shows after a call with an uncertain outcome. `wait`: look again after `ms`; `shows` says
+ * whether there is something that the call may have become, `unknown` while the service cannot be asked.
  */
 export type Judgement<Output> =
   | { readonly verdict: 'landed'; readonly output: Output; readonly evidence: Json }
@@ -145,49 +148,49 @@ export type Judgement<Output> =
       readonly shows: 'nothing' | 'something' | 'unknown';
     };
 
-/** What the journal knows of a send whose outcome is not certain. */
+/** What the journal knows about a send with an uncertain outcome. */
 export interface InDoubt {
-  /** What `prepare` gave. */
+  /** The result of `prepare`. */
   readonly baseline: Json;
-  /** From then on a byte may have left, by this machine's clock. RFC 3339. */
+  /** When a byte may first have been sent, by this machine's clock. RFC 3339. */
   readonly armedAt: string;
-  /** When it was armed first, where a refusal came between: what either send became counts. RFC 3339. */
+  /** When it was first armed, if a refusal came in between: the outcome of either send counts. RFC 3339. */
   readonly firstArmedAt?: string | undefined;
   /**
-   * Set where an answer says that nothing was done: `unchecked` while nobody has looked since, `doubtful`
-   * once the service has shown something that the call may have become.
+   * Set if an answer says that nothing was done: `unchecked` until the service was looked at, `doubtful` once
+   * it has shown something that the call may have become.
    */
   readonly refusal?: 'unchecked' | 'doubtful' | undefined;
   /** How often this process has looked before. */
   readonly looks: number;
   /**
-   * What `send` said, when the process lived to write it down: `service.no-id` and `service.old-id` are
+   * The failure of `send`, if the process lived to record it: `service.no-id` and `service.old-id` are
    * acceptances that name no new task.
    */
   readonly lost?: Failure | undefined;
   /**
-   * From when on nobody was sending it any more, at the latest: the answer was lost, or the process that
-   * armed it was gone. What is under way may arrive for a while after that, however long the answer was
-   * waited for. RFC 3339; `armedAt` where it is not known.
+   * The latest moment at which it may still have been in sending: the answer was lost, or the process that
+   * armed it was gone. A request under way may arrive for some time after that, however long the answer was
+   * awaited. RFC 3339; `armedAt` if unknown.
    */
   readonly lostAt?: string | undefined;
 }
 
 /**
  * Changes something that must not happen twice, over an API without idempotency keys. `prepare` records the
- * world before; the runner then writes the intent, sends at most once for each time that it was armed, and
- * asks `judge` when the outcome is not known. It is armed again only when it is proven that nothing was done.
- * Inputs carry `intent`: a new send needs a new intent id, which only the machine gives out.
+ * state before; the runner then writes the intent, sends at most once per arming, and asks `judge` if the
+ * outcome is unknown. It is armed again only if nothing was provably done. Inputs carry `intent`: a new send
+ * needs a new intent id, which only the machine creates.
  */
 export interface OnceActivity<Input extends { readonly intent: string }, Output> {
   readonly kind: 'once';
   readonly prepare: (input: Input, context: ActivityContext) => Promise<ActivityResult<Json>>;
-  /** `baseline` is what `prepare` gave. */
+  /** `baseline` is the result of `prepare`. */
   readonly send: (input: Input, context: SendContext, baseline: Json) => Promise<Sent<Output>>;
   readonly judge: (input: Input, memory: InDoubt, context: ActivityContext) => Promise<Judgement<Output>>;
 }
 
-/** The activity of a verb: of the kind, and with the input and output, that `machines/verbs.ts` names. */
+/** The activity of a verb, with the kind, input and output that `machines/verbs.ts` states. */
 export type ActivityOf<V extends Verb> = Performing<Verbs[V]['kind'], InputOf<V>, OutputOf<V>>;
 
 type Performing<K extends Kind, Input, Output> = K extends 'read'
@@ -203,7 +206,7 @@ type Performing<K extends Kind, Input, Output> = K extends 'read'
 /** An activity for each verb. */
 export type Activities = { readonly [V in Verb]: ActivityOf<V> };
 
-/** Any activity, as the runner holds it: the machine's types guarantee that the input fits. */
+/** Any activity in the runner: the machine's types guarantee that the input fits. */
 export type AnyActivity =
   | ReadActivity<never, unknown>
   | RepeatableActivity<never, unknown>

@@ -11,14 +11,14 @@ import type { ActivityDeps } from './deps.ts';
 import { updateLines } from './doubt-action.ts';
 import { ok, readVerb } from './results.ts';
 
-/** Where the service names none: section 2.3 of service-api.md gives no default, 8 is the documented one. */
+/** Used if the service states none: section 2.3 of service-api.md has no default, 8 is the documented one. */
 const MIN_KEY_LENGTH = 8;
 
 /**
- * What the service says of an instance in three GETs, one after the other; with `restores` in a fourth. What
- * its interface has no call for is left out (service-api.md section 4.4: V0 has neither overview nor
- * configuration). Rejects with the first failure. That the list of restores is not for this token, or that
- * the service has none, is no failure: then it is not known what is under way.
+ * The service's data about an instance from three GETs, one after another; with `restores` from a fourth.
+ * Data for which its interface has no call is left out (service-api.md section 4.4: V0 has neither overview
+ * nor configuration). Rejects with the first failure. A list of restores that the token may not read, or that
+ * the service does not have, is no failure: then it is unknown what is under way.
  */
 export async function readInstance(
   service: ServiceClient,
@@ -38,7 +38,7 @@ export async function readInstance(
   };
 }
 
-/** Answers that will say nothing of restores however often it is asked: no right to look, or no such list. */
+/** Answers that remain the same however often restores are requested: no permission, or no such list. */
 const WITHOUT_LIST: ReadonlySet<unknown> = new Set([403, 404, 405, 410, 501]);
 
 async function restoresOf(
@@ -59,7 +59,7 @@ async function restoresOf(
   }
 }
 
-/** What a confirmation rests on. */
+/** The facts that a confirmation depends on. */
 export function instanceBaseline(
   overview: InstanceOverview | undefined,
   config: BackupsConfig | undefined,
@@ -87,12 +87,12 @@ function restoresOn(restores: readonly Restore[]): Pick<Baseline, 'runningRestor
   };
 }
 
-/** The done backup that was triggered last; by id where times are missing or equal. */
+/** The done backup that was triggered last; by id if times are missing or equal. */
 export function newestOf(backups: readonly Backup[]): Backup | undefined {
   return doneBackups(backups)[0];
 }
 
-/** The done backups, the one that was triggered last first; by id where times are missing or equal. */
+/** The done backups, last triggered first; by id if times are missing or equal. */
 export function doneBackups(backups: readonly Backup[]): readonly Backup[] {
   return backups
     .filter((backup) => backup.status === 'done')
@@ -100,21 +100,21 @@ export function doneBackups(backups: readonly Backup[]): readonly Backup[] {
 }
 
 /**
- * Whether a task is known not to have ended (service-api.md section 3). Of a status that nobody knows only
- * what came since a call counts as open (`isOpen`); of what was there before, `oddRows` tells it.
+ * Whether a task is known not to have ended (service-api.md section 3). A task with an unknown status counts
+ * as open only if it came after a call (`isOpen`); `oddRows` reports earlier ones.
  */
 export function isUnderWay({ status }: { readonly status: string }): boolean {
   return status === 'queued' || status === 'running';
 }
 
-/** The statuses of section 3; what a newer service may say beside them is not known to have ended or not. */
+/** The statuses of section 3; a newer status means that the end is unknown. */
 const KNOWN: ReadonlySet<string> = new Set(['queued', 'running', 'done', 'failed', 'deleted']);
-/** More say nothing more. */
+/** More names would add nothing. */
 const MAX_NAMED = 5;
 
 /**
- * What a list told that nobody can judge: rows that could not be read, and tasks whose status is in no
- * document. They stop nothing, since a newer service may well have old tasks with a new word.
+ * The parts of a list that cannot be judged: unreadable rows, and tasks with an undocumented status. They
+ * stop nothing, since a newer service may show old tasks with a new status.
  */
 export function oddRows(
   what: 'backup' | 'restore',
@@ -129,12 +129,12 @@ export function oddRows(
   return [...unreadWords(what, unread), ...(unknown.length === 0 ? [] : [words])];
 }
 
-/** That a restore is under way, in words. */
+/** A sentence about a restore under way. */
 export function restoreWords({ id, status }: Restore, instance: string): string {
   return `restore ${id} of ${instance} is ${show(status, 40)}`;
 }
 
-/** The service's fields in the flow's words; nothing is invented for a field that is missing. */
+/** The service's fields in the flow's terms; missing fields stay missing. */
 export function factsOfBackup(backup: Backup): BackupFacts {
   return {
     id: backup.id,
@@ -151,7 +151,9 @@ export function factsOfBackup(backup: Backup): BackupFacts {
 /** The times of a task that has ended. */
 export type TaskTimes = Pick<BackupFacts, 'triggeredAt' | 'finishedAt'>;
 
-/** The facts of a task, and how far in the future it lies by the service's clock, which shows `clockMs`. */
+/**
+ * The facts of a task, and how far its times lie in the future of the service's clock, which shows `clockMs`.
+ */
 export function withAhead<Facts extends TaskTimes>(
   facts: Facts,
   clockMs: number,
@@ -161,7 +163,7 @@ export function withAhead<Facts extends TaskTimes>(
   return aheadSeconds === undefined ? facts : { ...facts, aheadSeconds };
 }
 
-/** The same for a restore. */
+/** As `factsOfBackup`, for a restore. */
 export function factsOfRestore(restore: Restore): RestoreFacts {
   const from = restore.metadata?.restored_from;
   return {
@@ -170,7 +172,8 @@ export function factsOfRestore(restore: Restore): RestoreFacts {
     ...(restore.backup_id === undefined ? {} : { backup: restore.backup_id }),
     ...(from === undefined ? {} : { restoredFrom: from }),
     ...(restore.triggered_at === undefined ? {} : { triggeredAt: restore.triggered_at }),
-    // No restore of service-api.md section 2.2 has it; a service that tells it, as for backups, is believed.
+    // Section 2.2 of service-api.md does not list it for restores; if a service returns it, as for backups,
+    // it is used.
     ...(typeof restore['started_at'] === 'string' ? { startedAt: restore['started_at'] } : {}),
     ...(restore.finished_at === undefined ? {} : { finishedAt: restore.finished_at }),
   };
@@ -180,7 +183,7 @@ function time(task: Backup | Restore): number {
   return instantOf(task.triggered_at ?? task.finished_at) ?? 0;
 }
 
-/** Reads again what the operator's confirmation rests on, right before the change. Only GETs. */
+/** Reads the facts that the operator's confirmation depends on again, right before the change. Only GETs. */
 export function recheck(deps: ActivityDeps): ActivityOf<'recheck'> {
   return readVerb(async (_, { signal }) => {
     const seen = await readInstance(deps.service, signal, { restores: true });
@@ -189,10 +192,10 @@ export function recheck(deps: ActivityDeps): ActivityOf<'recheck'> {
   });
 }
 
-/** So many are enough to choose from, and little enough to be journalled. */
+/** Enough to choose from, and small enough to be journalled. */
 const MAX = 50;
 
-/** The newest 50 of the backups that are done, newest first (service-api.md endpoint 1). */
+/** The newest 50 done backups, newest first (service-api.md endpoint 1). */
 export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
   return readVerb(async (_, { signal, now }) => {
     const { value, skew } = await deps.service.backups(signal);

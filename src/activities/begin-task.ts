@@ -13,7 +13,7 @@ import { baselineOf, lookAt, sentTask } from './once-task.ts';
 import { recoveryFromElsewhere, restoreOfBackup, restoreToInstant } from './restore-fits.ts';
 import { because, no, ok } from './results.ts';
 
-/** Asks for one backup (service-api.md endpoint 3), at most once for each intent. */
+/** Requests one backup (service-api.md endpoint 3), at most once for each intent. */
 export function createBackup(deps: ActivityDeps): ActivityOf<'createBackup'> {
   return {
     kind: 'once',
@@ -50,14 +50,14 @@ export function restoreBackup(deps: ActivityDeps): ActivityOf<'restoreBackup'> {
 
 /**
  * Restores the instance to a point in time (service-api.md endpoint 18), at most once for each intent. The
- * answer names no restore, so even an accepted one is looked for in the list; one that does not appear there
- * before the in-flight window has passed is a question, never absent.
+ * answer names no restore, so even an accepted one is looked up in the list; if it does not appear there
+ * within the in-flight window, a person is asked, and it is never absent.
  */
 export function restoreToTime(deps: ActivityDeps): ActivityOf<'restoreToTime'> {
   return {
     kind: 'once',
     async prepare({ targetTime }, { signal }) {
-      // It is what the restore is known by afterwards, so it is checked before anything is armed.
+      // The restore is recognized by it later, so check it before anything is armed.
       if (instantOf(targetTime) === undefined)
         return no('pitr.no-time', 'the time to restore to is not a full date and time', {
           hints: ['write it like 2026-03-01T02:59:00Z; nothing was sent to the service'],
@@ -94,7 +94,7 @@ function isOnlyOne({ baseline, tasks }: Look<Restore>): boolean {
 
 /**
  * Recovers another instance's backup into this one, the target (service-api.md endpoint 11), at most once for
- * each intent. Without the key at hand nothing is armed.
+ * each intent. Without the key nothing is armed.
  */
 export function performRecovery(deps: ActivityDeps): ActivityOf<'performRecovery'> {
   return {
@@ -122,7 +122,7 @@ export function performRecovery(deps: ActivityDeps): ActivityOf<'performRecovery
   };
 }
 
-/** The key out of the key store. It stays in memory: a result of `run` is journalled, this one is not. */
+/** The key from the key store. It stays in memory: unlike a result of `run`, it is not journalled. */
 async function keyFor(
   { keyring }: ActivityDeps,
   { fingerprint, source }: InputOf<'performRecovery'>,

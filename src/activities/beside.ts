@@ -17,9 +17,9 @@ type Listed = Task & {
 };
 
 /**
- * What a list shows beyond what was sent: tasks that it did not hold before the first send, and that are none
- * of ours. Somebody in between may send a call twice, and a colleague may be at work. Without a record of
- * sends, what was triggered since task `id` counts. Pure.
+ * Tasks in a list that the run did not send: they were not listed before the first send, and are not ours. A
+ * router may send a call twice, and a colleague may be at work. Without a record of sends, tasks triggered
+ * since task `id` count. Pure.
  */
 export function beyondSent(
   tasks: readonly Listed[],
@@ -36,13 +36,13 @@ export function beyondSent(
   return tasks.filter((task) => {
     if (ours.has(task.id) || known.has(task.id)) return false;
     const at = instantOf(task.triggered_at);
-    // A list of the newest shows older ones again where others were deleted.
+    // A list of the newest tasks shows older ones again after others were deleted.
     if (at !== undefined && newest !== undefined) return at >= newest;
     return before !== undefined || task.id > id;
   });
 }
 
-/** The tasks of a list with those of its odd rows that tell their id: they are there, and have not ended. */
+/** The tasks of a list, plus its unreadable rows with a readable id: they exist, and have not ended. */
 export function withUnread<Row extends Listed>(
   tasks: readonly Row[],
   unread: readonly UnreadRow[] = [],
@@ -62,12 +62,12 @@ export function withUnread<Row extends Listed>(
 
 const ENDED: ReadonlySet<string> = new Set(['done', 'failed', 'deleted']);
 
-/** Whether a task has not ended; one whose status is not known has not. */
+/** Whether a task has not ended; a task with an unknown status has not. */
 export function isOpen({ status }: Pick<Task, 'status'>): boolean {
   return !ENDED.has(status);
 }
 
-/** Such a task as the run keeps it. */
+/** Such a task in the run's form. */
 export function toBeside({ id, status, triggered_at, backup_id, metadata }: Listed): TaskBeside {
   return {
     id,
@@ -78,7 +78,7 @@ export function toBeside({ id, status, triggered_at, backup_id, metadata }: List
   };
 }
 
-/** What a last look before the end of a run showed, or why it showed nothing. */
+/** The result of a last look before the end of a run, or why there is none. */
 export interface LastLook {
   readonly beside?: TaskBeside[];
   /** Why the list could not be read. */
@@ -86,8 +86,8 @@ export interface LastLook {
 }
 
 /**
- * Looks at the list once more, and waits while it shows a restore under way that was not sent. A list that
- * cannot be read holds nothing up: that it was not looked at is told.
+ * Looks at the list once more, and waits while it shows a restore under way that was not sent. An unreadable
+ * list does not block; the result says that it was not read.
  */
 export async function lastLook(
   { service }: Pick<ActivityDeps, 'service'>,
@@ -107,5 +107,5 @@ export async function lastLook(
   return looked.ok ? looked.output : { unlooked: looked.failure.shortMessage };
 }
 
-/** More say nothing more. */
+/** More tasks would add nothing. */
 const MAX = 20;

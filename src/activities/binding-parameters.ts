@@ -5,10 +5,10 @@ import { makeFolderInside } from '../base/trusted-path.ts';
 import { readPrivateFile, replacePrivateFile } from '../keys/private-file.ts';
 import type { BindingParameters } from '../platform/platform.ts';
 
-/** Where the parameters of a binding are kept, and how they are known again. */
+/** Where the parameters of a binding are kept, and a digest to verify them. */
 export interface KeptParameters {
   readonly parametersFile: string;
-  /** Of the file's bytes, lower-case hex. */
+  /** SHA-256 of the file's bytes, lower-case hex. */
   readonly parametersSha256: string;
 }
 
@@ -16,7 +16,7 @@ const KIND = { name: 'file of binding parameters', mayBeLinkOrPipe: false };
 
 /**
  * Keeps the parameters of an application's binding for the run, in a file that only its owner can read. The
- * same parameters again give the same file. When it resolves they are on disk, so the binding may be removed.
+ * same parameters produce the same file. When it resolves they are on disk, so the binding may be removed.
  * Rejects with `keys.io` and `trust.refused`.
  */
 export async function keepParameters(
@@ -33,7 +33,7 @@ export async function keepParameters(
   return { parametersFile, parametersSha256: sha256(bytes) };
 }
 
-/** Rejects with `binding.parameters-lost` when the file is gone or is not what was written. */
+/** Rejects with `binding.parameters-lost` if the file is missing or changed. */
 export async function readParameters(
   kept: { readonly [Name in keyof KeptParameters]?: string | undefined },
 ): Promise<BindingParameters | undefined> {
@@ -50,7 +50,7 @@ export async function readParameters(
   }
 }
 
-/** A name that came from the platform cannot lead out of the folder, nor meet another one. */
+/** A name from the platform must not lead out of the folder or collide with another. */
 function fileName(name: string): string {
   if (/^[\w][\w.-]{0,80}$/u.test(name)) return name;
   const plain = name.replace(/[^\w.-]+/gu, '_').slice(0, 40);

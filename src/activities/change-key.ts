@@ -10,11 +10,11 @@ import type { SendOutcome } from '../service/client.ts';
 import type { ActivityOf, ActivityResult, ChangeContext, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, harmless, no, ok, readVerb, repeatableVerb } from './results.ts';
-import { type Accepted, sentAgain, sentWhenLetIn } from './sent-again.ts';
+import { type Accepted, retryThrottled, sentAgain } from './sent-again.ts';
 
 /**
  * Puts the new key into the key store; nothing is overwritten. If the process dies inside, a generated key
- * may rest there unused, and another one is generated; a key that was entered has to be entered again.
+ * may stay there unused, and another one is generated; an entered key must be entered again.
  */
 export function storeKey(deps: ActivityDeps): ActivityOf<'storeKey'> {
   return repeatableVerb(async ({ origin, given, minLength }, { instance }) => {
@@ -40,8 +40,8 @@ async function entered(deps: ActivityDeps, instance: string, fingerprint: string
 }
 
 /**
- * Reads the stored key back and compares it by its fingerprint. Only then the ledger learns of it
- * (`key.pending`), in the same transaction, before any byte of it is sent.
+ * Reads the stored key back and compares its fingerprint. Only then the ledger gets `key.pending`, in the
+ * same transaction, before any byte of the key is sent.
  */
 export function readBackKey(deps: ActivityDeps): ActivityOf<'readBackKey'> {
   return readVerb(async ({ key }, { instance, runId }) => {
@@ -71,7 +71,7 @@ export function readBackKey(deps: ActivityDeps): ActivityOf<'readBackKey'> {
 
 /**
  * Sets a stored key on the instance (service-api.md endpoint 9). The same key again changes nothing more, so
- * after a crash it is set again; how doubt about it is kept is said at `sendKey`.
+ * after a crash it is set again; `sendKey` explains how doubt about it is kept.
  */
 export function setKey(deps: ActivityDeps): ActivityOf<'setKey'> {
   return repeatableVerb(async (input, context) => {
@@ -82,22 +82,22 @@ export function setKey(deps: ActivityDeps): ActivityOf<'setKey'> {
 
 interface KeyToSend {
   readonly fingerprint: string;
-  /** The key that is believed to be in force before. */
+  /** The key believed to have been in force before. */
   readonly previous?: string | undefined;
 }
 
-/** How a call that carried a key ended for the machine, and the answer itself, where there was one. */
+/** The result of a call with a key for the machine, and the answer, if there was one. */
 interface KeySent<T> {
   readonly result: ActivityResult<KeySetting>;
   readonly sent: SendOutcome<T> | undefined;
 }
 
 /**
- * Sends a stored key. `key.sent` is in the ledger before a byte of it leaves, so a process that dies inside
- * leaves the key in doubt, and not as if it had never been sent. What it comes to is in the ledger with the
- * result: `key.set`, `key.refused`, or `key.uncertain` for an answer that is lost. A lost answer is no
- * failure: both keys are kept, and the next backup tells. A refusal answers for one request only: while an
- * earlier one with the same key has no answer, the result is unknown.
+ * Sends a stored key. `key.sent` is in the ledger before a byte of it is sent, so if the process dies inside,
+ * the key is in doubt instead of appearing never sent. The outcome is recorded with the result: `key.set`,
+ * `key.refused`, or `key.uncertain` for a lost answer. A lost answer is no failure: both keys are kept, and
+ * the next backup decides. A refusal answers one request only: while an earlier one with the same key has no
+ * answer, the result is unknown.
  *
  * Nothing is sent for a key that is not stored, nor while a request with another key may still arrive
  * (`key.may-arrive`).
@@ -128,7 +128,7 @@ async function sendKey<T>(
   if (late !== undefined) return { result: failed(mayArrive(late), []), sent: undefined };
 
   await context.announce([now('key.sent')]);
-  const sent = await sentWhenLetIn(() => send(key.key), signal);
+  const sent = await retryThrottled(() => send(key.key), signal);
   if (sent.outcome === 'accepted') {
     const set = { type: 'key.set', body: { fingerprint, run, answer: 'accepted' } };
     return { result: ok({ answer: 'accepted', status: sent.status }, [set]), sent };
@@ -173,10 +173,9 @@ function mayArrive(untilMs: number): Failure {
 }
 
 /**
- * Learns the `backup_guid` by which the instance's backups are recovered elsewhere (service-api.md endpoint
- * 10). Without a key it changes nothing and may be repeated at will. With one it is a change of the key: the
- * same again changes nothing more, the ledger learns of it as by `setKey`, and a lost answer is KEY
- * UNCERTAIN.
+ * Reads the `backup_guid` for recovering the instance's backups elsewhere (service-api.md endpoint 10).
+ * Without a key it changes nothing and may be repeated freely. With one it changes the key: repeating it
+ * changes nothing more, the ledger records it as for `setKey`, and a lost answer is KEY UNCERTAIN.
  */
 export function prepareRecovery(deps: ActivityDeps): ActivityOf<'prepareRecovery'> {
   return repeatableVerb(async ({ fingerprint, previous }, context) => {
@@ -198,8 +197,8 @@ interface PreparationAnswer {
 type Answer = SendOutcome<PreparationAnswer>;
 
 /**
- * Whether another answer would tell no more. A 202 need not tell the guid yet, and one that was cut off or
- * mistyped told nothing; but a 200 that can be read and leaves the guid out means it.
+ * Whether another answer would add nothing. A 202 may omit the guid for now, and a truncated or mistyped
+ * answer says nothing; but a readable 200 without the guid is final.
  */
 function isLastWord({ value, raw, status }: Accepted<PreparationAnswer>): boolean {
   if (value.backupGuid !== undefined) return true;

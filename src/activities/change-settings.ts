@@ -5,19 +5,19 @@ import type { BackupsConfig } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, harmless, no, ok, repeatableVerb } from './results.ts';
-import { sentAgain, sentWhenLetIn } from './sent-again.ts';
+import { retryThrottled, sentAgain } from './sent-again.ts';
 
 /**
- * Changes settings of backups (service-api.md endpoint 9) and reads them back, since a service may take the
- * call and keep its settings (section 4.1 rule 1). Setting them twice changes nothing more, so after a crash
- * they are set again. When the answer is lost, the settings that are read back decide: `adopted` when they
- * show every change, a failure that may be tried again when not.
+ * Changes backup settings (service-api.md endpoint 9) and reads them back, since a service may accept the
+ * call and keep its settings (section 4.1 rule 1). Repeating it changes nothing more, so after a crash they
+ * are set again. If the answer is lost, the settings read back decide: `adopted` if they show every change,
+ * otherwise a failure that may be retried.
  */
 export function changeBackupSettings(deps: ActivityDeps): ActivityOf<'changeBackupSettings'> {
   return repeatableVerb(async ({ settings }, context) => {
     const { signal } = context;
     const send = () => deps.service.changeBackupsConfig(wireOf(settings), context);
-    const sent = await sentWhenLetIn(send, signal);
+    const sent = await retryThrottled(send, signal);
     if (sent.outcome === 'refused' || sent.outcome === 'never-sent') return because(sent.failure);
     const { value } = await deps.service.backupsConfig(signal);
     const shown = settingsOf(value);
@@ -71,8 +71,8 @@ const LABELS = {
 } as const;
 
 /**
- * Whether the revision offers to forbid maintenance updates (service-api.md section 4.2 item 6). Nothing is
- * sent: that the operator of the platform has taken the call away shows only when it is made.
+ * Whether the revision can forbid maintenance updates (service-api.md section 4.2 item 6). Nothing is sent:
+ * if the operator of the platform disabled the call, this shows only when it is made.
  */
 export function updatesChangeable(deps: ActivityDeps): ActivityOf<'updatesChangeable'> {
   return {
@@ -89,10 +89,10 @@ export function updatesChangeable(deps: ActivityDeps): ActivityOf<'updatesChange
 }
 
 /**
- * Allows or forbids maintenance updates (revision 61 only, service-api.md section 4.2 item 6). The same again
- * changes nothing more, so after a crash it is set again. No call reads the setting back: what answers are
- * lost again and again is a failure that may be tried later. After a lost answer the evidence says
- * `mayBeInForce`, whatever became of the next request.
+ * Allows or forbids maintenance updates (revision 61 only, service-api.md section 4.2 item 6). Repeating it
+ * changes nothing more, so after a crash it is set again. No call reads the setting back: if its answers are
+ * lost repeatedly, that is a failure that may be retried later. After a lost answer the evidence says
+ * `mayBeInForce`, whatever the outcome of the next request.
  */
 export function changeUpdateSetting(deps: ActivityDeps): ActivityOf<'changeUpdateSetting'> {
   return repeatableVerb(async ({ setting }, context) => {

@@ -2,9 +2,9 @@ import { type Beginning, BLOCK_BYTES, beginningOf, PROBE_BYTES } from '../backup
 import { LifeboatError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
 
-/** What is known of a download when its last byte has come. Sizes in bytes. */
+/** What is known about a download after its last byte. Sizes in bytes. */
 interface Arrived {
-  /** Its first bytes, `PROBE_BYTES` of them where it has so many. */
+  /** Its first bytes, up to `PROBE_BYTES`. */
   readonly head: Uint8Array;
   readonly bytes: number;
   /** The listed `size` of the backup (service-api.md section 2.1). Undefined or 0: none is listed. */
@@ -16,26 +16,26 @@ interface Arrived {
 }
 
 /**
- * What a look from outside says of a download. `whole`: it is encrypted and as long as listed; where no size
- * is listed, as long as announced. `other-size`: it is shaped like a whole one and has another length than
- * listed, of which the document does not say what it counts. `size-unknown`: nothing says how long it has to
- * be. `not-encrypted`: it is gzip. None of them proves that a key opens it.
+ * The verdict about a download from outside. `whole`: encrypted, with the listed length or, without one, the
+ * announced length. `other-size`: it looks whole but has another length than listed; the document does not
+ * say what the listed size counts. `size-unknown`: nothing states its length. `not-encrypted`: gzip. None of
+ * them proves that a key opens it.
  */
 type Verdict = 'whole' | 'other-size' | 'size-unknown' | 'not-encrypted';
 
 export interface Checked {
   readonly verdict: Verdict;
   readonly beginning: Extract<Beginning, 'encrypted' | 'gzip'>;
-  /** The listed size; undefined where none is listed. */
+  /** The listed size; undefined if there is none. */
   readonly listed: number | undefined;
-  /** The announced length; undefined where none was announced. */
+  /** The announced length; undefined if there was none. */
   readonly announced: number | undefined;
 }
 
 /**
- * Looks at a download from outside. Throws `backup.empty` for what has no content, `backup.not-a-backup` for
- * what begins otherwise, `backup.truncated` for what may come whole at another try, and `backup.misshapen`
- * for what is announced and listed as it came, and cannot be decrypted.
+ * Checks a download from outside. Throws `backup.empty` for a file without content, `backup.not-a-backup` for
+ * another kind of file, `backup.truncated` if another try may get all of it, and `backup.misshapen` if it has
+ * its announced and listed length but cannot be decrypted.
  */
 export function checkDownload({ head, bytes, listed: size, announced, framed }: Arrived): Checked {
   const listed = size !== undefined && size > 0 ? size : undefined;
@@ -47,7 +47,7 @@ export function checkDownload({ head, bytes, listed: size, announced, framed }: 
     if (bytes < PROBE_BYTES) throw empty(`${bytes} bytes without any content`);
     throw misshapen(bytes);
   }
-  // A connection that broke looks like this end.
+  // A broken connection looks like this end.
   if (!framed && listed !== undefined && bytes < listed)
     throw truncated(bytes, listed, 'with its connection');
   const verdict = verdictOf(beginning, bytes, listed, announced);
@@ -65,7 +65,7 @@ function verdictOf(
   return bytes === listed ? 'whole' : 'other-size';
 }
 
-/** What was checked, in one line for a person. */
+/** The checks in one line for a person. */
 export function checkedWords(
   { beginning, listed, announced }: Checked,
   bytes: number,
@@ -79,7 +79,7 @@ export function checkedWords(
   return `checked: ${size} (${inBytes(bytes)}), ${begins}, SHA-256 ${sha256}`;
 }
 
-/** What speaks against a download, a sentence each; none for a whole one. */
+/** Doubts about a download, a sentence each; none for a whole one. */
 export function warningsOf({ beginning, listed, announced }: Checked, bytes: number): readonly string[] {
   const warnings: string[] = [];
   if (beginning === 'gzip')
@@ -92,14 +92,14 @@ export function warningsOf({ beginning, listed, announced }: Checked, bytes: num
 }
 
 /**
- * How many bytes of a backup are taken where no answer announces a length: twice its listed size and 64 MiB,
- * because the document does not say what `size` counts. Without a listed size, as many as the disk takes.
+ * The maximum bytes of a backup if no answer announces a length: twice its listed size plus 64 MiB, because
+ * the document does not say what `size` counts. Without a listed size, unlimited.
  */
 export function mostBytes(listed: number | undefined): number {
   return listed === undefined || listed <= 0 ? Number.POSITIVE_INFINITY : listed * 2 + 64 * 1024 * 1024;
 }
 
-/** A body that does not end where `mostBytes` says. */
+/** The error for a body longer than `mostBytes` allows. */
 export function tooLong(listed: number | undefined, most: number): LifeboatError {
   const size = listed === undefined ? 'no size' : `a size of ${formatBytes(listed)}`;
   return new LifeboatError(

@@ -1,44 +1,44 @@
 import * as z from 'zod';
 import { formatSeconds } from '../base/format.ts';
 
-/** How far the service's clock is ahead of this machine's, and how wrong that may be. Milliseconds. */
+/** How far the service's clock is ahead of this machine's, and the possible error. Milliseconds. */
 export const Skew = z.object({ skewMs: z.number(), uncertaintyMs: z.number() });
 export type Skew = z.infer<typeof Skew>;
 
 /** When a request was armed, lost and looked for. Milliseconds since 1970, by this machine's clock. */
 export interface Times {
   readonly armedAtMs: number;
-  /** When it was armed first, where a refusal came between: a task of the first send is no older. */
+  /** When it was first armed, if a refusal came in between: a task of the first send is no older. */
   readonly firstArmedAtMs?: number | undefined;
-  /** When the answer was lost: a request may still arrive after it. As `armedAtMs` when not known. */
+  /** When the answer was lost: a request may still arrive after it. `armedAtMs` if unknown. */
   readonly lostAtMs?: number | undefined;
   readonly nowMs: number;
-  /** How long a lost request may still arrive, from its loss on. */
+  /** How long a lost request may still arrive, from its loss. */
   readonly inFlightMs: number;
 }
 
-/** What is known of the two clocks around a request whose answer was lost. */
+/** What is known about the two clocks around a request whose answer was lost. */
 export interface Clocks extends Times {
-  /** By the answer before the request; null when it had no `Date`. */
+  /** From the answer before the request; null if it had no `Date`. */
   readonly skewBefore: Skew | null;
-  /** By the answer that is being judged. */
+  /** From the answer that is being judged. */
   readonly skewNow: Skew | undefined;
 }
 
-/** What stamps tasks may have another clock than what answers; stamps may be cut to whole seconds. */
+/** Tasks may be stamped by another clock than answers; stamps may be truncated to whole seconds. */
 const CLOCK_MARGIN_MS = 5_000;
 const FIRST_LOOK_MS = 500;
 const LATER_LOOK_MS = 5_000;
 const EAGER_MS = 10_000;
 
-/** Whether two times of the service can be the same one, written with and without fractions of a second. */
+/** Whether two times of the service can be the same, written with and without fractions of a second. */
 export function isSameInstant(oneMs: number, otherMs: number): boolean {
   return Math.abs(oneMs - otherMs) <= 1_000;
 }
 
 /**
- * Where a time of the service stands to the moment of arming. Where a clock was set in between, the two
- * measured skews differ; then only what lies before by both counts as before. `unknown` when neither could be
+ * Whether a time of the service is before or after the arming. If a clock was set in between, the two
+ * measured skews differ; then only a time before it by both counts as before. `unknown` if neither could be
  * measured.
  */
 export function side(instantMs: number, clocks: Clocks): 'before' | 'after' | 'unknown' {
@@ -50,8 +50,8 @@ export function side(instantMs: number, clocks: Clocks): 'before' | 'after' | 'u
 }
 
 /**
- * How long after the arming a time of the service lies, in milliseconds (less than zero: before it);
- * undefined where its clock is not known.
+ * Milliseconds from the arming to a time of the service (negative: before it); undefined if its clock is
+ * unknown.
  */
 export function sinceArming(
   instantMs: number,
@@ -61,7 +61,7 @@ export function sinceArming(
   return skew === undefined ? undefined : instantMs - firstArmedAtMs - skew.skewMs;
 }
 
-/** When to look again, or undefined once a request can no longer be under way. */
+/** When to look again; undefined once a request can no longer be under way. */
 export function nextLook(clocks: Clocks): { readonly ms: number; readonly untilMs: number } | undefined {
   const elapsed = elapsedMs(clocks);
   const left = clocks.inFlightMs - elapsed;
@@ -70,13 +70,16 @@ export function nextLook(clocks: Clocks): { readonly ms: number; readonly untilM
   return { ms: Math.min(pace, left + 1), untilMs: clocks.nowMs + left };
 }
 
-/** So long a send takes at most: a minute more than the router waits (service-api.md section 8), and some. */
+/**
+ * The longest duration of a send: a minute more than the router waits (service-api.md section 8), plus a
+ * margin.
+ */
 const LONGEST_SEND_MS = 17 * 60_000;
 
 /**
- * The time since the loss, by whichever clock says less: a clock that was set forward must not end the
- * waiting. A process that died in its send leaves only the moment at which it was missed; however late that
- * is, the send had ended by its deadline.
+ * The time since the loss, by whichever clock shows less: a clock that was set forward must not end the
+ * waiting. If a process died in its send, only the moment when that was noticed is known; however late it is,
+ * the send had ended by its deadline.
  */
 export function elapsedMs(clocks: Clocks): number {
   const { armedAtMs, lostAtMs, skewBefore, skewNow } = clocks;
@@ -88,9 +91,9 @@ export function elapsedMs(clocks: Clocks): number {
 }
 
 /**
- * The time since a moment of this machine. Time that runs backwards is no time at all: then this machine's
- * clock was set back, and the service's counts. With `isLater`, a moment after the arming, it may also have
- * been set forward before that, which is then a moment of the new time.
+ * The time since a moment of this machine. If time ran backwards, this machine's clock was set back, and the
+ * service's clock counts. With `isLater`, for a moment after the arming, the clock may also have been set
+ * forward before that moment, which then already is in the new time.
  */
 function sinceMs(fromMs: number, { nowMs, skewBefore, skewNow }: Clocks, isLater = false): number {
   const byOurs = nowMs - fromMs;
@@ -103,18 +106,18 @@ function sinceMs(fromMs: number, { nowMs, skewBefore, skewNow }: Clocks, isLater
   return isLater && byTheirs < -noise - CLOCK_MARGIN_MS ? byOurs : byTheirs;
 }
 
-/** What the clock of the service shows, as far as its answer told. Milliseconds since 1970. */
+/** The service's present time, as far as its answer tells. Milliseconds since 1970. */
 export function clockOf(now: Date, skew: Skew | undefined): number {
   return now.getTime() + (skew?.skewMs ?? 0);
 }
 
-/** Whole seconds the service's clock is ahead; undefined for a skew that may just as well be none. */
+/** Whole seconds the service's clock is ahead; 0 if the skew is within its error, undefined if unknown. */
 export function secondsAhead(skew: Skew | undefined): number | undefined {
   if (skew === undefined) return undefined;
   return Math.abs(skew.skewMs) <= skew.uncertaintyMs ? 0 : Math.round(skew.skewMs / 1000);
 }
 
-/** What is known of the service's clock, in a sentence for a person who evaluates its times. */
+/** What is known of the service's clock, in a sentence for a person who judges its times. */
 export function clockSentence({ skewBefore, skewNow }: Pick<Clocks, 'skewBefore' | 'skewNow'>): string {
   const skew = skewNow ?? skewBefore;
   if (skew === null) return 'the service does not report its clock, so its times say little';

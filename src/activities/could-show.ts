@@ -3,10 +3,10 @@ import type { Answer, ServiceClient } from '../service/client.ts';
 import type { Judgement } from './activity.ts';
 import type { Look, Task } from './evaluate-tasks.ts';
 
-/** What the service says of ids that its list does not name: `none` when it knows none of the next ones. */
+/** The service's answer about ids that its list does not show: `none` if it knows none of the next ones. */
 export type Beyond<Row> = 'none' | 'not asked' | readonly Row[];
 
-/** Why a list does not prove that a task is absent; undefined where it would have shown it. */
+/** Why a list does not prove that a task is absent; undefined if it would have shown the task. */
 export type Gap<Row> =
   | { readonly is: 'lost'; readonly id: number }
   | { readonly is: 'short' }
@@ -14,10 +14,10 @@ export type Gap<Row> =
   | { readonly is: 'left-out'; readonly rows: readonly Row[] };
 
 /**
- * Whether a list would have shown a task that was asked for. It has to hold what it held before, and to go on
- * to the time of the call: a service may list only its newest tasks, or only its oldest. Only of backups it
- * may lose its oldest ones, since old backups are deleted. That it goes on shows in what the service says of
- * the ids that come next: times say little, since what stamps tasks may have another clock. Pure.
+ * Whether a list would have shown a requested task. It must hold what it held before, and extend to the time
+ * of the call: a service may list only its newest tasks, or only its oldest. Only a list of backups may lose
+ * its oldest rows, since old backups are deleted. Whether it extends far enough is determined by asking for
+ * the ids that come next: times are unreliable, since tasks may be stamped by another clock. Pure.
  */
 export function gapOf<Row extends Task>(
   { baseline, tasks, refusal, beyond = 'not asked', unread = [] }: Look<Row>,
@@ -26,18 +26,18 @@ export function gapOf<Row extends Task>(
   const ids = [...tasks, ...unread].flatMap(({ id }) => id ?? []);
   const lost = lostRow(baseline.tasks, ids, what);
   if (lost !== undefined) return { is: 'lost', id: lost };
-  // It may be the task that was asked for.
+  // It may be the requested task.
   const odd = unread.find(({ id }) => !baseline.tasks.some(([before]) => before === id));
   if (odd !== undefined) return { is: 'unread', id: odd.id };
   if (typeof beyond !== 'string') return { is: 'left-out', rows: beyond };
-  // That nothing was done has been said by an answer: it need not be proven by a list alone.
+  // An answer already said that nothing was done, so the list alone need not prove it.
   if (beyond === 'none' || refusal === 'unchecked') return undefined;
   return baseline.tasks.length === 0 && tasks.length === 0 ? undefined : { is: 'short' };
 }
 
 type Listed = readonly (readonly [id: number, atMs: number | null])[];
 
-/** A task that was listed before and is listed no longer without a reason that is known. */
+/** A task that was listed before and is now missing without a known reason. */
 function lostRow(before: Listed, ids: readonly number[], what: 'backup' | 'restore'): number | undefined {
   const now = new Set(ids);
   const inOrder = before.toSorted(
@@ -48,14 +48,14 @@ function lostRow(before: Listed, ids: readonly number[], what: 'backup' | 'resto
   return kept.findLast(([id]) => !now.has(id))?.[0];
 }
 
-/** So many of the ids after the last one are asked for. */
+/** How many of the ids after the last one are requested. */
 const NEXT_IDS = 3;
-/** More are not asked for at once. */
+/** The maximum number of ids requested in one look. */
 const MAX_IDS = 20;
 
 /**
- * Asks the service for the tasks that come next after those of its list, where `judge` found that the list
- * may be short. Ids tell something only where they are given one after the other.
+ * Asks the service for the tasks after those of its list, if `judge` found that the list may be short. This
+ * works only if ids are consecutive.
  */
 export async function lookingBeyond<Row extends Task, Output>(
   service: Pick<ServiceClient, 'backup' | 'restore' | 'limits'>,
@@ -66,7 +66,7 @@ export async function lookingBeyond<Row extends Task, Output>(
 ): Promise<Judgement<Output>> {
   const judged = judge(look);
   const isShort = judged.verdict === 'ambiguous' && judged.failure.code === 'doubt.list-short';
-  // V0 has one list for all that it says of tasks.
+  // V0 has a single list for everything it reports about tasks.
   if (!isShort || service.limits !== undefined) return judged;
   const next = nextIds(
     look.baseline.tasks.map(([id]) => id),
@@ -90,7 +90,7 @@ export async function lookingBeyond<Row extends Task, Output>(
   return judge({ ...look, beyond: found.length === 0 ? 'none' : found });
 }
 
-/** From where on ids are that a task since the call may have; undefined where they are given with gaps. */
+/** The first ids that a task since the call may have; undefined if ids have gaps. */
 function nextIds(before: readonly number[], now: readonly number[]) {
   const listed = new Set(now);
   const ids = [...new Set([...before, ...now])].toSorted((one, other) => one - other);
@@ -105,7 +105,7 @@ function nextIds(before: readonly number[], now: readonly number[]) {
   };
 }
 
-/** A task by its id; undefined where the service knows none, `not asked` where it does not say so. */
+/** A task by its id; undefined if the service knows none, `not asked` if its answer does not tell. */
 async function known<Row>(read: () => Promise<Answer<Row>>): Promise<Row | undefined | 'not asked'> {
   try {
     return (await read()).value;

@@ -5,29 +5,29 @@ import type { NoPlatform, Platform } from '../platform/platform.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Ledger } from '../store/projections/ledgers.ts';
 
-/** What the verbs of one run act on. Built by the composition root, one set for each run. */
+/** The dependencies of the verbs of one run. Built by the composition root, one set for each run. */
 export interface ActivityDeps {
   readonly service: ServiceClient;
   readonly keyring: Keyring;
-  /** Folder for downloaded backups of this instance; made on first use, readable by its owner only. */
+  /** Folder for downloaded backups of this instance; created on first use, readable only by its owner. */
   readonly folder: string;
   /** How long a lost request may still arrive. Milliseconds. */
   readonly inFlightMs: number;
-  /** The fingerprint that the instance's ledger believes to be in force. */
+  /** The fingerprint of the key that, by the instance's ledger, is in force. */
   readonly currentKey: () => Promise<string | undefined>;
   /** When the access token expires, if it says so. RFC 3339. */
   readonly tokenExpires: () => Promise<string | undefined>;
-  /** A key the operator has just entered, until it is stored. */
+  /** A key that the operator has just entered, until it is stored. */
   readonly inHand: (fingerprint: string) => Secret | undefined;
-  /** The instance's name in the config; its ledger and its keys go by it. */
+  /** The instance's name in the config, which its ledger and keys use. */
   readonly name: string;
-  /** What the ledger of this instance knows at this moment. */
+  /** The present knowledge of this instance's ledger. */
   readonly ledger: () => Promise<Ledger>;
-  /** The backups that this instance listed when this machine looked at it last. */
+  /** The backups that this instance listed when this machine last looked. */
   readonly lastSeen: () => LastSeen | undefined;
   /**
-   * As the config names them; bound again after a restore, whether the platform knows them or not. Undefined
-   * where it says nothing of them.
+   * The applications in the config; bound again after a restore, whether the platform knows them or not.
+   * Undefined if the config names none.
    */
   readonly apps:
     | readonly {
@@ -35,7 +35,7 @@ export interface ActivityDeps {
         readonly space?: string | undefined;
         readonly org?: string | undefined;
         readonly owner?: string | undefined;
-        /** The team's own commands; each may take `timeout` milliseconds. */
+        /** The team's own commands; `timeout` in milliseconds for each. */
         readonly reconnect?:
           | {
               readonly command: readonly string[];
@@ -45,20 +45,20 @@ export interface ActivityDeps {
           | undefined;
       }[]
     | undefined;
-  /** The service's dashboard address of this instance, by which the platform knows it. */
+  /** The dashboard address by which the platform knows this instance. */
   readonly dashboardUrl: string;
-  /** The platform, or why there is none to be used. Opened on first use, once for each run. */
+  /** The platform, or why there is none. Opened on first use, once for each run. */
   readonly platform: () => Promise<Platform | NoPlatform>;
   /** The reconciliation command of the config. */
   readonly reconcile:
     | {
         readonly command: string;
         readonly timeoutMs: number;
-        /** Variables of the environment that hold tokens; the command does not get them. */
+        /** Environment variables with tokens; withheld from the command. */
         readonly hideEnv?: readonly string[];
       }
     | undefined;
-  /** Variables of the environment that hold tokens; no command of the config gets them. */
+  /** Environment variables with tokens; withheld from every command of the config. */
   readonly hideEnv: readonly string[];
   /** A text without the secrets that this process has used. */
   readonly blank: (text: string) => string;

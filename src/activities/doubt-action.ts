@@ -11,7 +11,7 @@ import { LostBaseline } from './evaluate-tasks.ts';
 
 export type Action = NonNullable<InputOf<'waitForInstance'>['action']>;
 
-/** The instance and the clock of the service before an action was asked for; null where not reported. */
+/** The instance and the service's clock before an action was requested; null if not reported. */
 const KnownInstance = z.object({
   state: z.string().nullable(),
   updatedAt: z.string().nullable(),
@@ -19,7 +19,7 @@ const KnownInstance = z.object({
   skew: Skew.nullable(),
 });
 
-/** With `lost`, nothing is known of the instance before: no difference is a sign. */
+/** With `lost`, nothing is known of the instance before, so no difference is a sign. */
 export const ActionBaseline = z.union([
   LostBaseline.transform(() => ({
     state: null,
@@ -36,19 +36,19 @@ export interface ActionLook extends Times {
   readonly action: Action;
   readonly baseline: ActionBaseline;
   readonly overview: InstanceOverview;
-  /** The service's clock by the answer that holds `overview`. */
+  /** The service's clock, from the answer with `overview`. */
   readonly skew: Skew | undefined;
   readonly refusal?: InDoubt['refusal'];
 }
 
 /**
- * Decides what became of a lost request for an action, from the instance's overview alone. An update landed
- * when one that was offered no longer is; a restart when the instance deploys and did not before, whoever
- * began that, since each deployment restarts it. A deployment is no sign of a recreate or an update: a
- * colleague's restart looks the same, and what was asked for would never be done. A newer `updated_at` is a
- * sign of nothing: a change of a setting moves it too. Nothing lists actions, and a quick one leaves no other
- * trace, so it is never absent: a person decides. A refused one that is looked for the first time when it can
- * no longer be under way is absent: what the instance does by then is another's work. Pure.
+ * Decides the outcome of a lost request for an action, from the instance's overview alone. An update landed
+ * if an offered one no longer is; a restart if the instance deploys and did not before, whoever began that,
+ * since each deployment restarts it. A deployment is no sign of a recreate or an update: a colleague's
+ * restart looks the same, and the requested action would never be done. A newer `updated_at` is no sign: a
+ * change of a setting moves it too. Nothing lists actions, and a quick one leaves no other trace, so the
+ * request is never absent: a person decides. A refused one that is first looked for when it can no longer be
+ * under way is absent: what the instance does by then is other work. Pure.
  */
 export function judgeAction(look: ActionLook): Judgement<Started> {
   const { action, baseline, overview, armedAtMs, firstArmedAtMs, lostAtMs, nowMs, inFlightMs, skew } = look;
@@ -65,7 +65,7 @@ export function judgeAction(look: ActionLook): Judgement<Started> {
     updatedAt: shown(overview.updated_at),
     updatedBefore: shown(baseline.updatedAt ?? undefined),
     clock: clockSentence(clocks),
-    // A colleague's action at the same moment shows in the same way.
+    // A colleague's action at the same moment looks the same.
     certainty: signs.length > 0 ? 'likely' : hints.length > 0 ? 'possible' : 'unlikely',
   };
   if (signs.length > 0) return { verdict: 'landed', output: { landed: true, adopted: true }, evidence };
@@ -90,14 +90,16 @@ export function judgeAction(look: ActionLook): Judgement<Started> {
   return { verdict: 'ambiguous', failure: failure.toFailure() };
 }
 
-/** The pending maintenance updates as lines, to compare those of two moments; undefined when not reported. */
+/** The pending maintenance updates as lines, to compare two moments; undefined if not reported. */
 export function updateLines(overview: InstanceOverview): string[] | undefined {
   return overview.available_updates
     ?.map(({ name, type, version }) => JSON.stringify([name, type, version]))
     .sort();
 }
 
-/** Whether some updates are no longer offered. Both as `updateLines` gives them; undefined: not reported. */
+/**
+ * Whether some updates are no longer offered. Both as `updateLines` returns them; undefined: not reported.
+ */
 export function areUpdatesGone(
   before: readonly string[] | undefined,
   now: readonly string[] | undefined,
@@ -109,13 +111,13 @@ export function areUpdatesGone(
 
 const DEPLOYS = 'the instance is deploying, and was not before';
 
-/** An update is known by its name and version; a service may call its type by another word than before. */
+/** An update is identified by name and version; a service may change the word for its type. */
 function identityOf(line: string): string {
   const [name, , version] = JSON.parse(line) as unknown[];
   return JSON.stringify([name, version]);
 }
 
-/** What the instance shows that it would not show unless what was asked for is done. */
+/** What the instance would show only if the requested action was done. */
 function signsOf({ action, baseline, overview }: ActionLook): string[] {
   const isGone = areUpdatesGone(baseline.updates ?? undefined, updateLines(overview));
   return [
@@ -124,7 +126,7 @@ function signsOf({ action, baseline, overview }: ActionLook): string[] {
   ];
 }
 
-/** What fits the action and many other things. */
+/** What fits the action, but also many other causes. */
 function hintsOf({ action, baseline, overview }: ActionLook, clocks: Clocks): string[] {
   if (baseline.state === 'deploying') return [];
   const before = instantOf(baseline.updatedAt ?? undefined);

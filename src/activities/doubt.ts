@@ -26,28 +26,28 @@ const SHOWN = 20;
 const UNDER_WAY: ReadonlySet<string> = new Set(['queued', 'running']);
 
 /**
- * Decides what became of a lost request for a backup, from the service's list alone: any fresh one serves,
- * even a scheduled one, since it was made after everything that the run had done before. Pure.
+ * Decides the outcome of a lost request for a backup, from the service's list alone: any new one suffices,
+ * even a scheduled one, since it was made after all earlier steps of the run. Pure.
  */
 export function judgeBackup(look: Look<Backup>): Judgement<Triggered> {
   return judgeTask(look, { what: 'backup', anyServes: true, fit: () => ({ is: 'ours', why: 'it is new' }) });
 }
 
 /**
- * Decides what became of a lost request for a task, from the service's list alone. Exactly one new task, and
- * it fits: it landed. None: wait until a request can no longer be under way, then it is absent; where the
- * service itself has refused it for a task that was under way before, waiting tells nothing that a person
- * would not like to know at once. After a refusal a task is adopted only when it was triggered about then:
- * somebody else's, of later, looks the same. Everything else is for a person, with every candidate and the
- * reasons in hand. Pure.
+ * Decides the outcome of a lost request for a task, from the service's list alone. Exactly one new task, and
+ * it fits: it landed. None: wait until a request can no longer be under way, then it is absent; but if the
+ * service itself refused it because of a task already under way, ask a person at once, since waiting adds
+ * nothing. After a refusal a task is adopted only if it was triggered at about that time, since a later one
+ * of someone else looks the same. In all other cases a person decides, with every candidate and the reasons.
+ * Pure.
  */
 export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
   if (look.baseline.lost === true) return judgeLost(look, telling);
   const clocks = clocksOf(look);
   const evaluated = newTasks(look, telling, clocks);
   const fitting = nearestFirst(evaluated).filter((one) => !isApart(one));
-  // What is against it is its time alone, and the clock that stamps tasks may be another one: beside such a
-  // twin nothing is certain.
+  // Only its time contradicts it, and another clock may have stamped it: beside such a twin nothing is
+  // certain.
   const twins = telling.anyServes ? [] : evaluated.filter((one) => isApart(one) && one.isAlike);
   const candidates = fitting.length === 1 ? [...fitting, ...twins] : fitting;
   const others = evaluated.filter((one) => isApart(one) && !candidates.includes(one)).map(toLine);
@@ -90,8 +90,8 @@ export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Ro
 }
 
 /**
- * The record of the call is lost, so nothing that the list shows is known to be new, and what came of it may
- * have been followed by others. Every task since then is for a person; nothing is landed or absent by itself.
+ * The record of the call is lost, so nothing in the list is known to be new, and others may have followed its
+ * outcome. A person judges every task since then; nothing is landed or absent automatically.
  */
 function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
   const clocks = clocksOf(look);
@@ -121,7 +121,7 @@ function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Ju
   );
 }
 
-/** No candidate, and the request is no longer under way. Absent only when nothing speaks against it. */
+/** No candidate, and the request is no longer under way. Absent only if nothing contradicts it. */
 function nothingFits<Row extends Task>(
   look: Look<Row>,
   telling: Telling<Row>,
@@ -148,13 +148,15 @@ function nothingFits<Row extends Task>(
   const gap = gapOf(look, what);
   const question = gap && askAboutGap(gap, look, telling, evidence);
   if (question !== undefined) return question;
-  // Without a clock of the service the waiting was measured by one that may have been set.
+  // Without a clock of the service, the wait was measured by one that may have been set.
   const certainty: Certainty =
     clocks.skewBefore !== null && clocks.skewNow !== undefined ? 'certain' : 'likely';
   return { verdict: 'absent', evidence: { ...evidence, certainty } };
 }
 
-/** The list need not have shown the task; undefined where what it leaves out is surely of others. */
+/**
+ * The question if the list may have omitted the task; undefined if what it omits certainly belongs to others.
+ */
 function askAboutGap<Row extends Task>(
   gap: Gap<Row>,
   look: Look<Row>,
@@ -205,7 +207,7 @@ function ask(
   return { verdict: 'ambiguous', failure: failure.toFailure() };
 }
 
-/** What came back, in words: not every answer that leaves a doubt was lost. */
+/** The answer, in words: not every answer that leaves a doubt was lost. */
 function answerOf(look: Look<Task>, what: string): string {
   const { lost, refusal, baseline } = look;
   if (baseline.lost === true) return 'the record of the call is lost';
@@ -218,7 +220,7 @@ function answerOf(look: Look<Task>, what: string): string {
   return `the service refused it: ${lost.shortMessage}${busy}`;
 }
 
-/** Triggered so long after the refusal that it need not be what was refused. */
+/** Triggered so long after the refusal that it may be another request. */
 function isLongAfterRefusal({ distanceMs }: Evaluated, look: Look<Task>): boolean {
   return look.refusal !== undefined && (afterRefusalMs(distanceMs, look) ?? 0) > LIST_LAG_MS;
 }
@@ -228,7 +230,7 @@ function blocking({ baseline }: Look<Task>): number[] {
   return (baseline.underWay ?? []).slice(0, SHOWN);
 }
 
-/** A request that was accepted is under way no longer: only the list may still be behind. */
+/** An accepted request is no longer under way: only the list may lag behind. */
 function clocksOf(look: Look<Task>): Clocks {
   const { armedAtMs, firstArmedAtMs, lostAtMs, nowMs, inFlightMs, baseline, skew, lost } = look;
   const patienceMs = wasAccepted(lost) ? Math.min(inFlightMs, LIST_LAG_MS) : inFlightMs;

@@ -34,10 +34,10 @@ import { watchProgress } from './watchdog.ts';
 const STILL = { seconds: 60, basis: 'default', detail: 'no data has arrived since then' } as const;
 
 /**
- * Downloads a backup as it is, encrypted, into the instance's folder. It stands under its final name only
- * when complete and on disk; before that it is a `.part` file, which is gone on with after a crash where the
- * service offers ranges. What is no backup, or ends inside a block of the cipher, fails; a file of another
- * size than listed is a result, with that verdict: only reading it proves it.
+ * Downloads a backup as it is, encrypted, into the instance's folder. It gets its final name only when
+ * complete and on disk; before that it is a `.part` file, which is continued after a crash if the service
+ * offers ranges. A file that is not a backup, or ends inside a block of the cipher, fails; a file of another
+ * size than listed is a result with that verdict: only reading it proves it.
  */
 export function downloadBackup(deps: ActivityDeps): ActivityOf<'downloadBackup'> {
   return readVerb(async ({ id, size, purpose }, context) => {
@@ -65,30 +65,26 @@ export function downloadBackup(deps: ActivityDeps): ActivityOf<'downloadBackup'>
   });
 }
 
-/** Where a download goes and how it is opened. */
+/** Where a download is saved and how it is opened. */
 export interface SaveOptions {
-  /**
-   * Stands there only when it is complete and on disk; before that it is `PATH.part`, with a note beside it.
-   */
+  /** Exists only when complete and on disk; before that it is `PATH.part`, with a note beside it. */
   readonly path: string;
-  /** What the bytes are of: a `.part` file of anything else is not gone on with. */
+  /** Identifies the content: a `.part` file of anything else is not continued. */
   readonly of: string;
-  /** The size that the service lists for the backup; undefined where it lists none. Bytes. */
+  /** The size that the service lists for the backup; undefined if none. Bytes. */
   readonly listed: number | undefined;
   /**
-   * Where a download is kept that came to its end and cannot be a whole backup: it is not useless to a
-   * person. Default: it is deleted.
+   * Where to keep a finished download that cannot be a whole backup, since a person may still need it.
+   * Default: it is deleted.
    */
   readonly aside?: string;
   open(from: { readonly offset: number; readonly ifRange?: string }): Promise<Download>;
   /** Called at the beginning of each request and after each chunk. Bytes of the whole file. */
   readonly report: (done: number, download: Download) => void;
   readonly signal: AbortSignal;
-  /** Pause after the first request that brought nothing; doubles each time. Default 500 ms. */
+  /** The pause after the first request without data; doubles each time. Default 500 ms. */
   readonly firstPauseMs?: number;
-  /**
-   * Where there are no ranges, a request that broke off sooner than this is made anew. Default two minutes.
-   */
+  /** Without ranges, a request that broke off sooner than this is repeated. Default two minutes. */
   readonly anewWithinMs?: number;
 }
 
@@ -96,17 +92,17 @@ export interface Saved {
   readonly bytes: number;
   /** SHA-256 of the whole file, lower-case hex. */
   readonly sha256: string;
-  /** Requests that it took. */
+  /** The number of requests. */
   readonly requests: number;
   readonly checked: Checked;
 }
 
-/** What broke off later than this was cut by its length, and would be cut again. */
+/** A download that broke off later than this was cut because of its length, and would be cut again. */
 const ANEW_WITHIN_MS = 120_000;
-/** Bytes. So often what has arrived is put on disk: no more than this is lost with the power. */
+/** Bytes between two syncs: a power cut loses no more than this. */
 const SYNC_EVERY = 32 * 1024 * 1024;
 
-/** After these, what has arrived is of no use to the next request. */
+/** After these, the received bytes are useless for the next request. */
 const IN_VAIN: readonly string[] = [
   'backup.empty',
   'backup.misshapen',
@@ -115,19 +111,19 @@ const IN_VAIN: readonly string[] = [
 ];
 
 /**
- * Saves a download. Where the service offers ranges, it goes on by itself after a request that broke off (the
+ * Saves a download. If the service offers ranges, it continues by itself after a request that broke off (the
  * platform's router ends them after 15 minutes, service-api.md section 8), and after a process that died,
- * from the last byte that is known to be on disk. Without ranges, or where they are promised and then
- * refused, a download that broke off soon is begun anew, a few times; after that, and at once when it broke
- * off late, it rejects with `backup.cut` or `backup.truncated` and leaves nothing behind. A file that cannot
- * be written rejects with `download.write`, one that does not fit with `disk.full`, and what has arrived is
- * kept. What has come to its end gets its name only when `checkDownload` finds nothing wrong with it. Without
- * an announced length it stops at `mostBytes`.
+ * from the last byte known to be on disk. Without ranges, or if they are promised and then refused, a
+ * download that broke off soon is restarted a few times; after that, and at once if it broke off late, it
+ * rejects with `backup.cut` or `backup.truncated` and leaves nothing behind. A file that cannot be written
+ * rejects with `download.write`, one that does not fit with `disk.full`, and what has arrived is kept. A
+ * finished download gets its name only if `checkDownload` accepts it. Without an announced length it stops at
+ * `mostBytes`.
  */
 export async function saveDownload(options: SaveOptions): Promise<Saved> {
   const part = `${options.path}.part`;
   const folder = dirname(options.path);
-  /** Of the file as it is now: what an earlier process left may be of another. */
+  /** For the present file: what an earlier process left may be of another one. */
   let refusesOffsets = false;
   let asked = 0;
   for (let requests = 1, fruitless = 0; ; requests += 1) {
@@ -174,7 +170,7 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
         continue;
       }
       if (IN_VAIN.includes(code)) throw await giveUp();
-      // A full disk is not to be kept full of what cannot be gone on with.
+      // A download that cannot be continued must not keep a full disk full.
       if (code === 'disk.full' && !(await readPart(part, options.of)).resumable) throw await giveUp();
       if (options.signal.aborted || !isPassing(error)) throw error;
       const after = refusesOffsets ? NO_PART : await readPart(part, options.of);
@@ -183,7 +179,7 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
         const wasSoon = Date.now() - began < (options.anewWithinMs ?? ANEW_WITHIN_MS);
         if (!wasSoon || fruitless >= FRUITLESS) {
           const last = await giveUp();
-          // What answers with an error has broken nothing off.
+          // An error status did not break anything off.
           if (!hasBegun) throw neverBegan(last, asked);
           throw code === 'backup.truncated' ? last : cut(last);
         }
@@ -197,7 +193,7 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
   }
 }
 
-/** One request, to its end. What has arrived is on disk and noted when it rejects. */
+/** One request, to its end. Whatever arrived is on disk and noted when it rejects. */
 async function fetchOnce(options: SaveOptions, part: string, before: Part) {
   // Before the request: a service that waits for a reader may give up.
   const known = await hashFile(part, before.size);
@@ -235,7 +231,7 @@ interface Appending extends Pick<SaveOptions, 'report' | 'listed' | 'path'> {
   readonly most: number;
 }
 
-/** Writes the stream behind what is there; gives the length of the whole. */
+/** Appends the stream to the file; returns the length of the whole. */
 async function append(
   file: FileHandle,
   { download, chunks }: { readonly download: Download; readonly chunks: AsyncIterable<Buffer> },
@@ -276,7 +272,7 @@ function cut(cause: unknown): LifeboatError {
   });
 }
 
-/** Says where the bytes lie that are no backup as they are. */
+/** Adds where the bytes are that are not a backup as they are. */
 function keptAside(thrown: unknown, path: string): LifeboatError {
   return withMore(errorFrom(failureOf(thrown)), {
     hints: [`what arrived is kept as ${show(path, 4_096)}: do not take it for a backup`],
@@ -284,7 +280,7 @@ function keptAside(thrown: unknown, path: string): LifeboatError {
   });
 }
 
-/** The words for a file that cannot be written; undefined for any other error. */
+/** The error for a file that cannot be written; undefined for any other error. */
 function writeError(thrown: unknown, path: string): LifeboatError | undefined {
   const code = errorCode(thrown) ?? '';
   const words = code === 'ENOENT' ? 'its folder does not exist' : FILE_TROUBLE[code];

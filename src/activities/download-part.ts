@@ -11,22 +11,22 @@ import type { Download } from '../service/client.ts';
 
 const Note = z.object({
   of: z.string(),
-  /** Bytes that are on disk for certain. */
+  /** Bytes certain to be on disk. */
   size: z.number(),
-  /** Bytes of the whole file, when the service has said so. */
+  /** Bytes of the whole file, if the service has said so. */
   total: z.number().optional(),
   etag: z.string().optional(),
   marks: z.object({ etag: z.string().optional(), modified: z.string().optional() }).optional(),
   resumable: z.boolean(),
 });
 
-/** What is known of a `.part` file. It stands beside it, as `.part.json`. */
+/** The data about a `.part` file, stored beside it as `.part.json`. */
 type Note = z.infer<typeof Note>;
 export type Part = Omit<Note, 'of'>;
 
 export const NO_PART: Part = { size: 0, resumable: false };
 
-/** What an earlier request left that can be gone on with. What it wrote after its last note is cut off. */
+/** The part that can be continued from an earlier request. What that wrote after its last note is cut off. */
 export async function readPart(part: string, of: string): Promise<Part> {
   try {
     const note = Note.parse(JSON.parse(await readFile(noteOf(part), 'utf8')));
@@ -38,7 +38,7 @@ export async function readPart(part: string, of: string): Promise<Part> {
   }
 }
 
-/** Notes what is on disk: that it is there is up to whoever notes it. */
+/** Notes what is on disk; the caller must have synced it. */
 export async function writeNote(part: string, note: Note): Promise<void> {
   await writeFile(noteOf(part), JSON.stringify(note), { mode: 0o600 });
 }
@@ -48,7 +48,7 @@ export async function forgetPart(part: string, what: 'note' | 'all'): Promise<vo
   if (what === 'all') await rm(part, { force: true });
 }
 
-/** The SHA-256 of the first `end` bytes of a file, to be gone on with. */
+/** The SHA-256 of the first `end` bytes of a file, to be continued. */
 export async function hashFile(path: string, end: number): Promise<Hash> {
   const hash = createHash('sha256');
   if (end === 0) return hash;
@@ -60,19 +60,19 @@ function noteOf(part: string): string {
   return `${part}.json`;
 }
 
-/** Requests in a row that bring nothing, until it is given up. */
+/** How many consecutive requests may bring nothing before giving up. */
 export const FRUITLESS = 4;
-/** After the first of them; doubles each time. */
+/** Pause after the first of them; doubles each time. */
 export const FIRST_PAUSE_MS = 500;
 
 /**
- * What comes of a stream, and then its failure. A stream that fails by itself drops what nobody has read yet,
- * so that a service that always breaks off soon would bring nothing at all.
+ * The data of a stream, and then its failure. A stream that fails by itself drops unread data, so that a
+ * service that always breaks off soon would deliver nothing at all.
  */
 export function holdOn(stream: Readable): AsyncIterable<Buffer> {
   const held = new PassThrough();
   let failure: Error | null | undefined;
-  // Also tells of a stream that has failed already.
+  // Also reports a stream that has failed already.
   finished(stream, (error) => {
     failure = error;
     held.end();
@@ -84,7 +84,7 @@ export function holdOn(stream: Readable): AsyncIterable<Buffer> {
   })();
 }
 
-/** What may pass by itself; a refusal does not. */
+/** Whether an error may pass by itself; a refusal does not. */
 export function isPassing(thrown: unknown): boolean {
   const passing = [
     'service.reset',
@@ -96,7 +96,7 @@ export function isPassing(thrown: unknown): boolean {
   return passing.includes(failureOf(thrown).code);
 }
 
-/** The failure of a download that never began, with how often the service was asked for it. */
+/** The failure of a download that never began, with the number of requests. */
 export function neverBegan(thrown: unknown, asked: number): LifeboatError {
   return withMore(errorFrom(failureOf(thrown)), {
     hints: [`it was asked for ${counted(asked, 'time')}, and never began`],
@@ -110,7 +110,7 @@ export function requestsOf(thrown: unknown): number {
   return typeof requests === 'number' ? requests : 1;
 }
 
-/** An answer that ended before the announced length. */
+/** The error for an answer that ended before the announced length. */
 export function short(bytes: number, total: number): LifeboatError {
   return new LifeboatError('backup.truncated', `the download ended after ${bytes} of ${total} bytes`, {
     hints: ['try again; a router may cut downloads that take longer than 15 minutes'],
@@ -118,7 +118,7 @@ export function short(bytes: number, total: number): LifeboatError {
   });
 }
 
-/** Without a validator that promises the same bytes, what is known of both parts has to agree. */
+/** Without a validator that guarantees the same bytes, everything known of both parts must agree. */
 export function requireSame(
   before: Pick<Part, 'total' | 'etag' | 'marks'>,
   { total, marks }: Download,
@@ -140,8 +140,8 @@ export function requireSame(
 }
 
 /**
- * The first bytes of a backup file, enough to try keys on. A file that is not there is a clear error; what
- * helps then, the caller knows.
+ * The first bytes of a backup file, enough to try keys on. A missing file is a clear error; the caller
+ * provides the hints.
  */
 export async function readHead(path: string, hints: readonly string[] = []): Promise<Uint8Array> {
   try {

@@ -9,38 +9,36 @@ import type { InDoubt } from './activity.ts';
 import { type Clocks, isSameInstant, Skew, side, sinceArming, type Times } from './clocks.ts';
 import type { Beyond } from './could-show.ts';
 
-/**
- * What stands for the baseline of a call whose record is lost: nothing is known of what was there before it.
- */
+/** Stands in for the baseline of a call whose record is lost: nothing is known of what was there before. */
 export const LostBaseline = z.strictObject({ lost: z.literal(true) });
 
-/** The tasks of one kind before another was asked for, and the clock of the service then. */
+/** The tasks of one kind before another was requested, and the service's clock then. */
 const KnownTasks = z.object({
-  /** Id and trigger time of every task; milliseconds by the service's clock, null when not reported. */
+  /** Id and trigger time of every task; milliseconds by the service's clock, null if not reported. */
   tasks: z.array(z.tuple([z.number(), z.number().nullable()])),
   /** Which of them had not ended. */
   underWay: z.array(z.number()).default([]),
   skew: Skew.nullable(),
 });
 
-/** With `lost`, the empty list says nothing: no task is new by it. */
+/** With `lost`, the empty list means nothing: no task counts as new because of it. */
 export const TaskBaseline = z.union([
   LostBaseline.transform(() => ({ tasks: [], underWay: [], skew: null, lost: true as const })),
   KnownTasks,
 ]);
 export type TaskBaseline = z.input<typeof KnownTasks> & { readonly lost?: true };
 
-/** So far a list may be behind the service's own answer. */
+/** How far a list may lag behind the service's own answer. */
 export const LIST_LAG_MS = 60_000;
 
 /** What backups and restores have in common (service-api.md sections 2.1 and 2.2). */
 export type Task = Pick<Backup, 'id' | 'status' | 'triggered_at'>;
 
 /**
- * How a new task relates to the request. `ours`: all that is reported fits. `unreported`: the fact that would
- * decide is missing, and may come while the task is under way. `doubtful`: it may be ours, and something
- * speaks against it. `unlikely`: it seems to be another's, but while it is there ours is not proven absent.
- * `other`: it is another's.
+ * How a new task relates to the request. `ours`: all that is reported fits. `unreported`: the deciding fact
+ * is missing, and may come while the task is under way. `doubtful`: it may be ours, but something contradicts
+ * it. `unlikely`: it seems to be another's, but while it exists ours is not proven absent. `other`: it is
+ * another's.
  */
 export interface Fit {
   readonly is: 'ours' | 'unreported' | 'doubtful' | 'unlikely' | 'other';
@@ -48,9 +46,9 @@ export interface Fit {
 }
 
 /**
- * How sure it is that a task is ours, for a person who evaluates it. `certain`: it does what was asked for,
- * and it was triggered after the request by a clock that is known; only the same request of somebody else
- * looks like this. `likely`: nothing speaks against it.
+ * How certain it is that a task is ours, for a person who judges it. `certain`: it does what was requested,
+ * and was triggered after the request by a known clock; only the same request by someone else looks like
+ * this. `likely`: nothing contradicts it.
  */
 export type Certainty = 'certain' | 'likely' | 'possible' | 'unlikely';
 
@@ -60,42 +58,42 @@ export interface Look<Row extends Task> extends Times {
   readonly tasks: readonly Row[];
   /** Rows of that list that cannot be read. */
   readonly unread?: readonly UnreadRow[] | undefined;
-  /** The service's clock by the answer that holds `tasks`. */
+  /** The service's clock, from the answer with `tasks`. */
   readonly skew: Skew | undefined;
   readonly lost?: InDoubt['lost'];
   readonly refusal?: InDoubt['refusal'];
-  /** What the service says of ids that the list does not name. */
+  /** The service's answer about ids that the list does not show. */
   readonly beyond?: Beyond<Row> | undefined;
 }
 
-/** How tasks of one kind are distinguished. */
+/** How tasks of one kind are told apart. */
 export interface Telling<Row extends Task> {
   readonly what: 'backup' | 'restore';
-  /** True when any fresh task serves: a time that is missing or too early is then no reason to ask. */
+  /** True if any new task suffices: then a missing or early time is no reason to ask. */
   readonly anyServes: boolean;
   readonly fit: (task: Row) => Fit;
-  /** What a person needs to tell candidates apart, besides id, status and time. */
+  /** What a person needs to distinguish candidates, besides id, status and time. */
   readonly details?: (task: Row) => Readonly<Record<string, Json>>;
 }
 
-/** A task that was not listed before, evaluated. */
+/** A judged task that was not listed before. */
 export interface Evaluated {
   readonly task: Task;
   readonly fit: Fit;
   readonly certainty: Certainty;
-  /** Whether all that it says of what it does fits the request. */
+  /** Whether everything it reports about its purpose fits the request. */
   readonly isAlike: boolean;
   readonly details: Readonly<Record<string, Json>>;
-  /** How long after the request it was triggered, by the clock of the service; less than zero for before. */
+  /** How long after the request it was triggered, by the service's clock; negative if before. */
   readonly distanceMs: number | undefined;
 }
 
-/** Whether it is not taken for ours. */
+/** Whether it is considered another's. */
 export function isApart({ fit }: Evaluated): boolean {
   return fit.is === 'unlikely' || fit.is === 'other';
 }
 
-/** Every task that was not listed before, and what it is to the request. */
+/** Every task that was not listed before, with its relation to the request. */
 export function newTasks<Row extends Task>(
   look: Look<Row>,
   telling: Telling<Row>,
@@ -136,7 +134,7 @@ const TOO_LATE: Fit = {
 };
 
 /**
- * A refused request is over at its answer: what somebody has sent on nevertheless arrives within the time in
+ * A refused request ends with its answer: if it was forwarded nevertheless, it arrives within the time in
  * which a lost one would.
  */
 function isTooLate(at: number | undefined, look: Look<Task>, clocks: Clocks): boolean {
@@ -145,7 +143,7 @@ function isTooLate(at: number | undefined, look: Look<Task>, clocks: Clocks): bo
   return late !== undefined && late > look.inFlightMs;
 }
 
-/** How long after the refusal a task was triggered, in milliseconds; undefined where that is not known. */
+/** Milliseconds from the refusal to the trigger of a task; undefined if unknown. */
 export function afterRefusalMs(distanceMs: number | undefined, look: Look<Task>): number | undefined {
   const { armedAtMs, firstArmedAtMs = armedAtMs, lostAtMs = armedAtMs } = look;
   return distanceMs === undefined ? undefined : distanceMs - (lostAtMs - firstArmedAtMs);
@@ -159,7 +157,7 @@ function grade(
 ): Certainty {
   if (fit.is === 'unlikely' || fit.is === 'other') return 'unlikely';
   if (content.is !== 'ours') return 'possible';
-  // A backup says nothing of who asked for it: a scheduled one at that moment looks the same.
+  // A backup does not say who requested it: a scheduled one at that moment looks the same.
   if (anyServes) return isTimely ? 'likely' : 'possible';
   if (fit.is === 'ours') return isTimely ? 'certain' : 'likely';
   return isTimely ? 'possible' : 'likely';
@@ -168,15 +166,15 @@ function grade(
 interface Marks {
   readonly at: number | undefined;
   readonly isReused: boolean;
-  /** By the clock that stamped both it was triggered before the newest one that was listed. */
+  /** By the clock that stamped both, it was triggered before the newest listed one. */
   readonly isOlder: boolean;
-  /** Its id is below one that was listed before. */
+  /** Its id is lower than that of one listed before. */
   readonly isLower: boolean;
 }
 
 /**
- * How a task stands to those that were listed before, by the two things that need no clock of ours: what
- * stamps tasks need not agree with the clock of the answers.
+ * How a task compares to those listed before, by two facts that need no clock of ours: the clock that stamps
+ * tasks may differ from that of the answers.
  */
 function orderOf(
   id: number,
@@ -188,7 +186,7 @@ function orderOf(
   return { isOlder, isLower: tasks.some(([before]) => id < before) };
 }
 
-/** What the time and the id of a task say, on top of what its content says. */
+/** Combines what the content of a task says with its time and id. */
 function evaluate(
   fit: Fit,
   { at, isReused, isOlder, isLower }: Marks,
@@ -203,11 +201,10 @@ function evaluate(
       why: 'it was triggered before others that were listed already, but not listed then',
     };
   }
-  // A list of the newest shows an older one again where another was deleted.
+  // A list of the newest tasks shows an older one again after another was deleted.
   if (at === undefined && isLower && !isReused)
     return { is: 'unlikely', why: 'its id is lower than one that was listed already, but not listed then' };
-  // Never proof that it is another's: the clock that stamps tasks may be another one than that of the
-  // answers.
+  // Never proof that it is another's: tasks may be stamped by another clock than answers.
   if (when === 'before')
     return { is: 'unlikely', why: 'it was triggered before the request, but not listed then' };
   if (fit.is !== 'ours') return fit;
@@ -217,13 +214,13 @@ function evaluate(
   return { is: 'doubtful', why: 'the clock of the service is not known, so its time says nothing' };
 }
 
-/** The task that was triggered nearest to the request comes first: only so many are kept. */
+/** The tasks triggered nearest to the request first, since only some are kept. */
 export function nearestFirst(evaluated: readonly Evaluated[]): readonly Evaluated[] {
   const far = ({ distanceMs }: Evaluated) => Math.abs(distanceMs ?? Number.MAX_VALUE);
   return evaluated.toSorted((one, other) => far(one) - far(other));
 }
 
-/** A task as it is shown to a person, and as evidence keeps it. */
+/** A task as shown to a person, and kept as evidence. */
 export function toLine({ task, fit, certainty, details, distanceMs }: Evaluated) {
   return {
     id: task.id,
@@ -238,30 +235,30 @@ export function toLine({ task, fit, certainty, details, distanceMs }: Evaluated)
   };
 }
 
-/** Both clocks are known to about a second, and the service may cut its times to whole ones. */
+/** Both clocks are known to about a second, and the service may truncate its times to whole ones. */
 function distanceWords(distanceMs: number): string {
   const seconds = Math.round(Math.abs(distanceMs) / 1_000);
   if (seconds <= 1) return 'at the moment of the request';
   return `${formatSeconds(seconds)} ${distanceMs < 0 ? 'before' : 'after'} the request`;
 }
 
-/** Whether the service took the request and named no task that came of it. */
+/** Whether the service accepted the request without returning a new task id. */
 export function wasAccepted(lost: InDoubt['lost']): boolean {
   return lost?.code === 'service.no-id' || lost?.code === 'service.old-id';
 }
 
 /**
- * Whether it took the request and said nothing that speaks against a new task's being ours. An answer with an
- * old id may be the copy of an earlier one, kept by somebody in between.
+ * Whether it accepted the request and returned nothing that contradicts a new task being ours. An answer with
+ * an old id may be a cached copy of an earlier one.
  */
 export function wasPlainlyAccepted(lost: InDoubt['lost']): boolean {
   return lost?.code === 'service.no-id';
 }
 
 /**
- * Whether the service itself said that it does something of the kind already (409, service-api.md section 4.2
- * item 2). It is no proof that nothing was done, since the first of two sends of a router may have arrived.
- * What a proxy says in its own words is none of the service.
+ * Whether the service itself said that such a task is already under way (409, service-api.md section 4.2 item
+ * 2). This does not prove that nothing was done, since the first of two sends of a router may have arrived. A
+ * proxy's own words do not count.
  */
 export function isRefusal(lost: InDoubt['lost']): boolean {
   if (lost?.code !== 'service.conflict') return false;

@@ -10,11 +10,11 @@ import type { ActivityDeps } from './deps.ts';
 import { ok, readVerb } from './results.ts';
 
 /**
- * Who has to be bound again: the applications of the config and of the platform. Parameters of bindings are
- * on disk when it ends, so it is called before anything is unbound. A platform that is not there or cannot be
- * asked is no failure: then everything is done by hand and a note says why. Fails with `app.unknown` for a
- * name that nobody knows, and with `credentials.*` where the config names a platform, since a new token is
- * all that is missing. `target` is the other side of the run.
+ * Finds what must be bound again: the applications of the config and of the platform. Parameters of bindings
+ * are on disk when it ends, so it is called before anything is unbound. A platform that is missing or cannot
+ * be asked is no failure: then everything is done by hand and a note says why. Fails with `app.unknown` for
+ * an unknown name, and with `credentials.*` if the config names a platform, since only a new token is
+ * missing. `target` is the other side of the run.
  */
 export function findBound(deps: ActivityDeps, target?: ActivityDeps): ActivityOf<'findBound'> {
   return readVerb(async ({ restored, only, remember }, context) => {
@@ -26,7 +26,7 @@ export function findBound(deps: ActivityDeps, target?: ActivityDeps): ActivityOf
       apps: await keepAll(apps, deps.folder, context),
       keys: await keepKeys(keys, deps.folder, context),
     };
-    // A restore locks out whatever is bound (service-api.md section 1), also where no platform can be asked.
+    // A restore locks out everything bound (service-api.md section 1), even if no platform can be asked.
     const isUnknown = seen.unasked === 'none' && apps.length === 0 && deps.apps === undefined;
     const isUnasked = seen.unasked === 'failed' || isUnknown;
     const from = seen.from?.instance ?? remember?.from;
@@ -52,7 +52,7 @@ interface Seen {
   readonly notes: readonly string[];
   readonly from?: FoundBindings | undefined;
   readonly to?: Bound['to'];
-  /** `none`: there is no platform to ask; `failed`: there is, and it could not be asked. */
+  /** `none`: there is no platform; `failed`: it could not be asked. */
   readonly unasked?: 'none' | 'failed';
 }
 
@@ -112,7 +112,7 @@ function chosen(apps: readonly FoundApp[], only: readonly string[] | undefined):
   });
 }
 
-/** The applications without their parameters, which are in files from here on. */
+/** The applications without their parameters, which are in files from now on. */
 function keepAll(apps: readonly FoundApp[], folder: string, { runId }: ActivityContext): Promise<BoundApp[]> {
   return Promise.all(
     apps.map(async ({ parameters, bindings, ...bound }) => {
@@ -144,7 +144,7 @@ function unseenNotes(from: FoundBindings | undefined): string[] {
   );
 }
 
-/** Said only where somebody is bound whose parameters are not kept from an earlier look. */
+/** Reported only if something is bound whose parameters were not kept from an earlier look. */
 function unreportedNotes(
   from: FoundBindings | undefined,
   { apps, keys }: { readonly apps: readonly BoundApp[]; readonly keys: readonly ServiceKey[] },
@@ -166,9 +166,9 @@ export interface MergedApps {
 }
 
 /**
- * The applications of the config and of the platform, each once, with a key of its own: the name, and space
- * and org with it where names repeat. `asked` is false when no platform could be asked; then nothing is said
- * about who knows what.
+ * The applications of the config and of the platform, each once, with a unique key: the name, plus space and
+ * org if names repeat. With `asked` false, no platform could be asked, and nothing is said about which side
+ * knows what.
  */
 function mergeApps(named: readonly NamedApp[], found: readonly FoundApp[], asked: boolean): MergedApps {
   const isMeant = (app: FoundApp) => named.some((one) => isSame(one, app));
@@ -196,7 +196,7 @@ function mergeApps(named: readonly NamedApp[], found: readonly FoundApp[], asked
   return { apps: withKeys(apps), notes };
 }
 
-/** What an earlier look has found is kept: a binding that is gone now was there then. */
+/** Keeps the findings of an earlier look: a binding that is gone now existed then. */
 export function remembering(
   apps: readonly FoundApp[],
   remember: Bound | undefined,
@@ -231,10 +231,9 @@ function withMemory(app: FoundApp, then: BoundApp, memory: Memory): FoundApp {
 }
 
 /**
- * The binding that has to go is the one that was found first, also when it is gone by now: what was made
- * since then is what this run, or somebody, has bound to the restored data. Only where another one has taken
- * its place before that does the look of now count; what the next one must be like is taken from the earlier
- * look in any case.
+ * The binding to remove is the one found first, even if it is gone by now: newer ones were bound to the
+ * restored data by this run or by someone else. Only if another one replaced it before that does the present
+ * look count; the properties of the next one always come from the earlier look.
  */
 function bindingOf(app: FoundApp, then: BoundApp, { runId, foundAt }: Memory): BoundApp['binding'] {
   if (app.binding === undefined || then.binding === undefined) return app.binding ?? then.binding;
@@ -244,7 +243,7 @@ function bindingOf(app: FoundApp, then: BoundApp, { runId, foundAt }: Memory): B
   return isThere || isNew ? then.binding : { ...then.binding, ...app.binding };
 }
 
-/** The keys of now, and those of an earlier look that are gone: one that was removed has to be made again. */
+/** The present keys, and those of an earlier look that are gone: a removed one must be made again. */
 export function mergeKeys(now: FoundBindings['keys'], then: readonly ServiceKey[]): FoundBindings['keys'] {
   const kept = now.map((key) => ({ ...then.find(({ name }) => name === key.name), ...key }));
   return [...kept, ...then.filter(({ name }) => !now.some((key) => key.name === name))];
@@ -260,7 +259,7 @@ export function isSame(
   return one.name === app.name && agrees(one.space, app.space) && agrees(one.org, app.org);
 }
 
-/** What the config says of an application that the platform shows. */
+/** What the config says about an application that the platform shows. */
 function givenBy(named: readonly NamedApp[], app: FoundApp): Pick<BoundApp, 'owner' | 'reconnect'> {
   const meant = named.filter((one) => isSame(one, app));
   const owner = meant.find((one) => one.owner !== undefined)?.owner;
@@ -268,7 +267,7 @@ function givenBy(named: readonly NamedApp[], app: FoundApp): Pick<BoundApp, 'own
   return { ...(owner === undefined ? {} : { owner }), ...reconnectOf({ reconnect }) };
 }
 
-/** As the journal has it: it is compared with the config once more before it is run. */
+/** In the journal's form: it is compared with the config again before it is run. */
 export function reconnectOf({ reconnect }: Pick<NamedApp, 'reconnect'>): Pick<BoundApp, 'reconnect'> {
   if (reconnect === undefined) return {};
   return { reconnect: { command: [...reconnect.command], proof: [...reconnect.proof] } };

@@ -3,19 +3,19 @@ import { LifeboatError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
 import { show } from '../base/text.ts';
 
-/** What a download leaves free: a journal that finds its disk full cannot say what a run has done. Bytes. */
+/** Bytes that a download leaves free: on a full disk the journal cannot record what a run did. */
 export const KEPT_FREE = 64 * 1024 * 1024;
 
 /**
- * Bytes that this user can still write below a folder; undefined where the file system does not say. Rejects
- * when there is no folder.
+ * Bytes that this user can still write below a folder; undefined if the file system does not say. Rejects if
+ * there is no folder.
  */
 export async function freeSpace(folder: string): Promise<number | undefined> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return blocks === 0 ? undefined : bavail * bsize;
 }
 
-/** Rejects with `disk.full` when `bytes` more of a backup would take what is kept free. */
+/** Rejects with `disk.full` if `bytes` more of a backup would use the reserved space. */
 export async function requireRoom(folder: string, bytes: number): Promise<void> {
   const free = await freeSpace(folder);
   if (free === undefined || free >= bytes + KEPT_FREE) return;

@@ -31,13 +31,13 @@ import { waitForBackup, waitForRestore } from './wait-for-task.ts';
 /** The instances that a run acts on. */
 export interface DepsBySide {
   readonly instance: ActivityDeps;
-  /** What a recovery goes into. */
+  /** The instance that a recovery goes into. */
   readonly target?: ActivityDeps | undefined;
 }
 
 /**
- * Performs every verb, by its name. An input with `on: 'target'` is performed on the target: it sees that
- * instance's name, and what it writes goes to that ledger.
+ * Activities for every verb, by name. An input with `on: 'target'` is performed on the target: with that
+ * instance's name and ledger.
  */
 export function activitiesFor(instances: DepsBySide): Activities {
   const { instance, target } = instances;
@@ -69,8 +69,7 @@ function verbsOn(deps: ActivityDeps, { instance, target }: DepsBySide) {
     waitForInstance: waitForInstance(deps),
     changeBackupSettings: changeBackupSettings(deps),
     changeUpdateSetting: changeUpdateSetting(deps),
-    // Whoever is bound to the one may have to be bound to the other, so it looks at both whichever it is
-    // asked on.
+    // Applications bound to one may have to be bound to the other, so it always looks at both.
     findBound: findBound(instance, target),
     unbindApp: unbindApp(deps),
     bindApp: bindApp(deps),

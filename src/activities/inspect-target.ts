@@ -13,13 +13,13 @@ import { ok, readVerb } from './results.ts';
 import { targetBlockers } from './target-blockers.ts';
 
 const SKEW_WORTH_A_WORD_S = 60;
-/** Enough to tell the tasks under way; more of them is no more of a reason. */
+/** Enough to show the tasks under way; more would be no stronger reason. */
 const MAX = 50;
 
 /**
- * Looks at the instance that a recovery goes into: who it is, whether it is empty, fits the source and has
- * room. Only GETs. Metrics and the platform are asked as far as they answer; what they do not tell is a
- * warning. `sourceDeps` is the source of the config.
+ * Inspects the instance that a recovery goes into: its identity, whether it is empty, fits the source and has
+ * room. Only GETs. Metrics and the platform are optional; what they do not report is a warning. `sourceDeps`
+ * is the source of the config.
  */
 export function inspectTarget(
   deps: ActivityDeps,
@@ -61,7 +61,7 @@ export function inspectTarget(
   });
 }
 
-/** Leaves out what is not reported, so that a comparison sees it as not reported. */
+/** Omits what is not reported, so that a comparison sees it as such. */
 function identityOf(
   overview: InstanceOverview,
   backups: readonly Backup[],
@@ -101,20 +101,19 @@ function skewWarnings(skew: number | undefined): string[] {
 }
 
 interface Bound {
-  /** Cleaned, sorted, each once. */
+  /** Cleaned, sorted, unique. */
   readonly names: readonly string[];
-  /** Bound as well, in spaces that may not be seen. */
+  /** Also bound, in spaces that may not be read. */
   readonly unseen: number;
   readonly warnings: readonly string[];
 }
 
-/** Names that are kept; more of them say nothing new. */
+/** The maximum number of names kept; more would add nothing. */
 const MAX_NAMES = 100;
 
 /**
- * The applications that are bound to an instance: those that the config names, but for those in `intended`,
- * and those that the platform knows. A platform that cannot be asked is a warning. Rejects only when the
- * signal is aborted.
+ * The applications bound to an instance: those in the config, except those in `intended`, and those known to
+ * the platform. A platform that cannot be asked is a warning. Rejects only if the signal is aborted.
  */
 async function boundAt(
   { apps, platform, dashboardUrl }: Pick<ActivityDeps, 'apps' | 'platform' | 'dashboardUrl'>,
@@ -163,14 +162,14 @@ export interface TargetRoom {
   readonly warnings: readonly string[];
 }
 
-/** Points of some samples of a cluster; the service tells the latest last. */
+/** Points of several samples of a cluster; the service lists the latest last. */
 const QUANTITY = 2_000;
-/** A backup is compressed; during a restore it and its logs lie beside the data (domain N17). */
+/** A backup is compressed; during a restore it and its logs are on the disk beside the data (domain N17). */
 const FACTOR = 3;
 
 /**
- * Forecasts whether the data of a backup fits under the parachute's threshold (service-api.md section 2.8),
- * as far as the metrics tell: of all nodes the persistent disk with the least room counts. Rejects only when
+ * Estimates whether the data of a backup fits under the parachute's threshold (service-api.md section 2.8),
+ * as far as the metrics tell: the persistent disk with the least room among all nodes counts. Rejects only if
  * the signal is aborted.
  */
 async function targetDisk(

@@ -8,7 +8,7 @@ import { isRefusal } from './evaluate-tasks.ts';
 import { sentUnaccepted, timesOf } from './once-task.ts';
 import { because, ok } from './results.ts';
 
-/** An action of the instance that shows in its overview only. `send` is the one call that begins it. */
+/** An action of the instance that shows only in its overview. `send` is the one call that begins it. */
 function onceAction<Input extends { readonly intent: string }>(
   action: Action,
   deps: ActivityDeps,
@@ -38,7 +38,7 @@ function onceAction<Input extends { readonly intent: string }>(
       );
     },
     async judge(_, memory, { signal, now }) {
-      // Before the question, for the reason that `lookAt` gives.
+      // Taken before the request, for the reason given in `lookAt`.
       const nowMs = now().getTime();
       const { value, skew } = await deps.service.overview(signal);
       return judgeAction({
@@ -56,8 +56,8 @@ function onceAction<Input extends { readonly intent: string }>(
 }
 
 /**
- * That the service does the same already (409 in its own words): it began nothing for this request. A look at
- * the instance comes after it, since the first of two sends of a router may have arrived.
+ * The service already does the same (409 in its own words): it began nothing for this request. It is still
+ * looked up, since the first of two sends of a router may have arrived.
  */
 function underWay(action: Action, sent: SendOutcome<unknown>): Sent<never> | undefined {
   if (sent.outcome !== 'unknown' || !isRefusal(sent.failure)) return undefined;

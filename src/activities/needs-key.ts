@@ -3,9 +3,9 @@ import { show } from '../base/text.ts';
 import type { Keyring } from '../keys/key-store.ts';
 
 /**
- * That a backup of an instance could not be opened by anybody here, because no key of it is held; undefined
- * where one is. The service never gives a key out, and takes one only for backups to come. Rejects with what
- * the key store rejects with.
+ * The failure if no key of an instance is held here, so that its backup could not be opened; undefined if one
+ * is. The service never returns a key, and accepts one only for future backups. Rejects with the key store's
+ * errors.
  */
 export async function lackOfKey(keyring: Keyring, instance: string): Promise<Failure | undefined> {
   if ((await keyring.list(instance)).length > 0) return undefined;

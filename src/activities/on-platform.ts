@@ -9,7 +9,10 @@ import { proveByCommand } from './reconnect.ts';
 import { because, no, ok } from './results.ts';
 import { watchProgress } from './watchdog.ts';
 
-/** Less than the platform's own limits for staging and starting: you hear of it before they end the step. */
+/**
+ * Less than the platform's own limits for staging and starting, so that you are told before they end the
+ * step.
+ */
 const STILL = {
   seconds: 300,
   basis: 'default',
@@ -17,8 +20,8 @@ const STILL = {
 } as const;
 
 /**
- * One change at the platform. Without a platform it fails with `platform.none`: the step is done by hand
- * then, and nothing was sent. `what` names the step for the screen.
+ * One change at the platform. Without a platform it fails with `platform.none`: nothing was sent, and the
+ * step is done by hand. `what` names the step for the screen.
  */
 function onPlatform(
   deps: ActivityDeps,
@@ -30,7 +33,7 @@ function onPlatform(
   return atPlatform(deps, context, what, (platform, options) => step(platform, { ...options, mayLeave }));
 }
 
-/** The same for a look at the platform. */
+/** As `onPlatform`, for a read. */
 async function atPlatform(
   deps: ActivityDeps,
   context: ActivityContext,
@@ -55,7 +58,10 @@ async function atPlatform(
   }
 }
 
-/** Removes the binding from before the restore. One that is gone stays gone, so it may be done again. */
+/**
+ * Removes the binding from before the restore. Removing one that is gone changes nothing, so it is
+ * repeatable.
+ */
 export function unbindApp(deps: ActivityDeps): ActivityOf<'unbindApp'> {
   return {
     kind: 'repeatable',
@@ -67,9 +73,9 @@ export function unbindApp(deps: ActivityDeps): ActivityOf<'unbindApp'> {
 }
 
 /**
- * Binds an application with the name and the parameters of before, which come from their private file: they
- * are in no journal. What an earlier attempt has bound is found again. `binding.parameters-lost`: the file is
- * gone or was changed, and nothing was bound.
+ * Binds an application with its earlier name and parameters, which come from their private file and are in no
+ * journal. A binding from an earlier attempt is reused. `binding.parameters-lost`: the file is missing or
+ * changed, and nothing was bound.
  */
 export function bindApp(deps: ActivityDeps): ActivityOf<'bindApp'> {
   return {
@@ -82,7 +88,7 @@ export function bindApp(deps: ActivityDeps): ActivityOf<'bindApp'> {
   };
 }
 
-/** Stages and starts an application anew and waits for every instance. Goes on with an earlier attempt. */
+/** Stages and starts an application and waits for all its instances. Continues an earlier attempt. */
 export function restageApp(deps: ActivityDeps): ActivityOf<'restageApp'> {
   return {
     kind: 'repeatable',
@@ -94,9 +100,9 @@ export function restageApp(deps: ActivityDeps): ActivityOf<'restageApp'> {
 }
 
 /**
- * Makes a service key anew under its old name, with the parameters that were kept when it was found: they
- * outlive a death between its removal and its making. A key that was made after the restore is left alone, so
- * it may be done again. `binding.parameters-lost`: the file is gone or was changed, and nothing was done.
+ * Replaces a service key under its old name, with the parameters kept when it was found: they survive a crash
+ * between its removal and its creation. A key that was made after the restore is left alone, so this is
+ * repeatable. `binding.parameters-lost`: the file is missing or changed, and nothing was done.
  */
 export function renewServiceKey(deps: ActivityDeps): ActivityOf<'renewServiceKey'> {
   return {
@@ -115,8 +121,8 @@ export function renewServiceKey(deps: ActivityDeps): ActivityOf<'renewServiceKey
 }
 
 /**
- * Whether an application works with its new credentials, whoever gave them to it: by its own proof where it
- * has one, else by the platform. `app.not-rebound` and `reconnect.not-proven` say what is missing.
+ * Whether an application works with its new credentials, wherever they came from: by its own proof if it has
+ * one, else by the platform. `app.not-rebound` and `reconnect.not-proven` say what is missing.
  */
 export function proveApp(deps: ActivityDeps): ActivityOf<'proveApp'> {
   return {

@@ -11,7 +11,7 @@ import { type Look, type Task, TaskBaseline } from './evaluate-tasks.ts';
 import { because, ok } from './results.ts';
 import { againAfter } from './sent-again.ts';
 
-/** What a send of a task is prepared with: the list as it is now, and the token at hand. */
+/** The preparation of a task's send: the present list, and a token in memory. */
 export async function baselineOf(
   { service }: Pick<ActivityDeps, 'service'>,
   list: 'backups' | 'restores',
@@ -35,8 +35,8 @@ export async function baselineOf(
 
 /**
  * How the send of a task ended. One that was accepted without naming a new task is not over, and the list
- * decides: `service.no-id` where no id came, `service.old-id` where it is one that `baseline` lists already
- * and so says nothing about this request.
+ * decides: `service.no-id` if no id came, `service.old-id` if `baseline` already lists it, so that it says
+ * nothing about this request.
  */
 export function sentTask(
   sent: SendOutcome<{ readonly id?: number | undefined }>,
@@ -60,7 +60,7 @@ function unnamed(code: string, message: string): Sent<never> {
   return { sent: 'unknown', failure: new LifeboatError(code, message).toFailure() };
 }
 
-/** How a send ended that was not accepted; undefined for one that was. */
+/** How a send ended that was not accepted; undefined for an accepted one. */
 export function sentUnaccepted(
   sent: SendOutcome<unknown>,
 ): Exclude<Sent<never>, { sent: 'landed' }> | undefined {
@@ -71,14 +71,15 @@ export function sentUnaccepted(
   return { sent: 'absent', failure, refused: true, ...againAfter(sent) };
 }
 
-/** A look at the list. Rejects when the memory is not one that `baselineOf` gave. */
+/** A look at the list. Rejects if the baseline in memory is not from `baselineOf`. */
 export async function lookAt<Row extends Task>(
   list: () => Promise<Answer<readonly Row[]>>,
   memory: InDoubt,
   { inFlightMs }: ActivityDeps,
   { now }: ActivityContext,
 ): Promise<Look<Row>> {
-  // Taken before the list is asked for: what arrives while the answer is on its way must not count as absent.
+  // Taken before the list is requested: a task that arrives while the answer is on its way must not count as
+  // absent.
   const nowMs = now().getTime();
   const { value, skew, unread } = await list();
   return {
@@ -95,8 +96,8 @@ export async function lookAt<Row extends Task>(
 }
 
 /**
- * When it was armed, first and last, and when it was lost, in milliseconds. Throws when the arming is no
- * time: everything is counted from it.
+ * When it was armed, first and last, and when it was lost, in milliseconds. Throws if the arming is not a
+ * valid time: everything is measured from it.
  */
 export function timesOf({
   armedAt,

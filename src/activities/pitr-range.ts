@@ -6,15 +6,15 @@ import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
 
-/** So close to an edge it is a risk: before the end of a base backup, or beyond the last archived change. */
+/** Closer to an edge it is a risk: before the end of a base backup, or beyond the last archived change. */
 const MARGIN_AT_START_MS = 5_000;
 const MARGIN_AT_END_MS = 1_000;
 const SECOND_MS = 1_000;
 
 /**
- * Asks which points in time can be restored to (service-api.md endpoint 17). Fails with `service.unsupported`
- * where the revision could not restore to one anyway, `pitr.not-available` for an instance without continuous
- * archiving, `pitr.bad-range` for times that cannot be read or are in the wrong order.
+ * Reads which points in time can be restored (service-api.md endpoint 17). Fails with `service.unsupported`
+ * if the revision cannot restore to one, `pitr.not-available` for an instance without continuous archiving,
+ * `pitr.bad-range` for times that are unreadable or in the wrong order.
  */
 export function pitrRange(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'pitrRange'> {
   return {

@@ -4,44 +4,44 @@ import { show } from '../base/text.ts';
 import type { ActivityContext, ActivityResult, OnceActivity, Overdue } from './activity.ts';
 import { because } from './results.ts';
 
-/** For so long a service that cannot be asked, or says something that makes no sense, is only waited for. */
+/** How long to wait for a service that cannot be asked, or answers nonsense. */
 const PATIENCE_MS = 120_000;
 
-/** What may pass by itself: out of reach, too busy, or a page and a torn answer from somebody in between. */
+/** Failures that may pass by themselves: unreachable, too busy, or a page or broken answer from a proxy. */
 const PASSING: ReadonlySet<string> = new Set([
   'service.unreachable',
   'service.timeout',
   'service.reset',
   'service.error',
   'service.busy',
-  // Revision 61 lists 409 for asking as well (service-api.md section 4.2 item 2).
+  // Revision 61 also returns 409 for reads (service-api.md section 4.2 item 2).
   'service.conflict',
   'service.bad-answer',
-  // A login page comes as a redirect as often as it comes in place of an answer.
+  // A login page comes as a redirect as often as in place of an answer.
   'service.redirect',
 ]);
 
-/** What one look showed. Without a result it is looked at again. */
+/** The result of one look. Without `result`, looks again. */
 export interface Seen<Output> {
-  /** The service's own word, shown meanwhile. */
+  /** The service's own status, shown while waiting. */
   readonly status: string;
   readonly result?: ActivityResult<Output> | undefined;
-  /** Set when it takes longer than it should. */
+  /** Set if it takes longer than expected. */
   readonly overdue?: Overdue | undefined;
 }
 
 const FIRST_PAUSE_MS = 250;
 const SLOWEST_PAUSE_MS = 15_000;
-/** For so long it is looked at often; a queue of hours costs little after that. */
+/** How long to look often; after that a long wait costs little. */
 const EAGER_MS = 30_000;
 
-/** What a service says that is a moment behind its own answer. */
+/** The error of a service that lags a moment behind its own answer. */
 const BEHIND = 'service.not-found';
 
 /**
- * Looks again and again, less and less often, until a look gives a result. Fails with the service's own
- * failure when it could not be asked for two minutes, at once when it refuses, and when the signal is
- * aborted. `what` names the thing for the screen.
+ * Looks repeatedly, at growing intervals, until a look gives a result. Fails with the service's own failure
+ * if it could not be asked for two minutes, at once if it refuses, and if the signal is aborted. `what` names
+ * the thing for the screen.
  */
 export async function poll<Output>(
   what: string,
@@ -82,10 +82,10 @@ export async function poll<Output>(
 const PAUSE_MS = 5_000;
 
 /**
- * The same activity, but for a service that cannot be asked at the moment what became of a lost request: it
- * is asked again for two minutes, since one torn answer is no reason to ask a person. Nothing is concluded
- * from it, and nothing is sent meanwhile. After that `judge` rejects as before. How long it could not be
- * asked is not kept: another process begins to count anew.
+ * Adds patience to an activity: if the service cannot be asked for the outcome of a lost request, it is asked
+ * again for two minutes, since one broken answer is no reason to ask a person. Nothing is concluded and
+ * nothing is sent meanwhile. After that `judge` rejects as before. How long it could not be asked is not
+ * stored: another process starts counting again.
  */
 export function lookingAgain<Input extends { readonly intent: string }, Output>(
   activity: OnceActivity<Input, Output>,

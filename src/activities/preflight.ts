@@ -20,7 +20,7 @@ import type { ActivityDeps } from './deps.ts';
 import { lackOfKey } from './needs-key.ts';
 import { ok, readVerb } from './results.ts';
 
-/** States in which a key change makes no sense; an unknown word only warns (service-api.md section 3). */
+/** States in which a key change makes no sense; an unknown state only warns (service-api.md section 3). */
 const BLOCKING_STATES = new Set(['deleted', 'deploying', 'failed', 'stopped']);
 const USUAL_STATES = new Set(['available', 'provisioned']);
 /** Revisions after 62 can stop an instance, and start it again (a beta: `POST /v1/instances/ID/start`). */
@@ -31,9 +31,9 @@ const SKEW_WORTH_A_WORD_S = 60;
 type Seen = Awaited<ReturnType<typeof readInstance>>;
 
 /**
- * Looks at everything a change of an instance rests on: instance, configuration, backups, the key store. Only
- * GETs. The right to change shows only at the change itself: a 403 there changes nothing. What the interface
- * has no call for is named in `unsaid`, never guessed.
+ * Checks everything that a change of an instance depends on: instance, configuration, backups, the key store.
+ * Only GETs. The permission to change shows only at the change itself: a 403 there changes nothing. Facts
+ * without a call in the interface are listed in `unsaid`, never guessed.
  */
 export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
   return readVerb(async (input, { signal, now }) => {
@@ -63,11 +63,11 @@ export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
   });
 }
 
-/** What the service says of an instance, and what of it speaks against a change. */
+/** What the service reports about an instance, and the obstacles to a change in it. */
 interface InstanceLook {
   readonly seen: Seen;
   readonly baseline: Baseline;
-  /** By how much the clock of the service is ahead. Seconds. */
+  /** Seconds that the service's clock is ahead. */
   readonly skew: number | undefined;
   readonly warnings: readonly string[];
   /** The worst first. */
@@ -75,8 +75,8 @@ interface InstanceLook {
 }
 
 /**
- * The part of it that needs no key and no ledger: a run and a single command find the same. Rejects with the
- * first failure of the GETs.
+ * The part of the preflight without key and ledger, so that a run and a single command find the same. Rejects
+ * with the first failure of the GETs.
  */
 export async function lookAtInstance(
   service: ServiceClient,
@@ -165,7 +165,7 @@ function obstaclesOf(instance: string, { state, runningTasks }: Baseline): Failu
   return obstacles;
 }
 
-/** The next restore would replace what this one brings. The raw command refuses it in the same words. */
+/** The next restore would overwrite this one. The raw command refuses it in the same words. */
 function restoreObstacles(
   instance: string,
   restores: readonly Restore[] | 'not reported' | undefined,
@@ -186,7 +186,9 @@ function restoreObstacles(
   return [failure];
 }
 
-/** A time of the service that lies in the future of its own clock: no age is to be read from any of them. */
+/**
+ * A time of the service that lies in the future of its own clock: then no age can be derived from its times.
+ */
 function ofFuture({ backups, skew }: Seen, now: Date): string[] {
   const newest = newestOf(backups);
   const aheadSeconds = futureSeconds(newest?.triggered_at, clockOf(now, skew));

@@ -11,14 +11,14 @@ import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { ok, readVerb } from './results.ts';
 
-/** More is not needed to measure, and a query that dumps a table does not fill the journal. */
+/** Enough to measure by; a query that dumps a table must not fill the journal. */
 const SHOWN = 2_000;
 
 /**
- * Runs the reconciliation command of the config and reads the newest time and the count out of what it
- * prints. Without one it says so. That the command fails or takes too long is data, since the source of a
- * recovery may be gone; only a stop of the run fails this. If the process dies inside, the command may go on
- * by itself until its end; it is a query, so it is asked again.
+ * Runs the reconciliation command of the config and reads the newest time and the count from its output.
+ * Without a command the result says so. A command that fails or takes too long is data, since the source of a
+ * recovery may be gone; only stopping the run fails this. If the process dies inside, the command may
+ * continue to its end; it is a query, so it is run again.
  */
 export function reconcile(deps: Pick<ActivityDeps, 'reconcile'>): ActivityOf<'reconcile'> {
   return readVerb(async ({ when }, { instance, signal, now }) => {
@@ -68,7 +68,7 @@ function toFailure(code: string, shortMessage: string, stderr = ''): Failure {
   }).toFailure();
 }
 
-/** What a reconciliation says about the data. */
+/** The result of a reconciliation. */
 export interface Measure {
   /** RFC 3339 in UTC. */
   readonly newest?: string;
@@ -79,12 +79,12 @@ export interface Measure {
 const MOMENT =
   /(?<![\w-])(?<date>\d{4}-\d{2}-\d{2})[T ](?<time>\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(?: ?(?<zone>Z|UTC|[+-]\d{2}(?::?\d{2})?))?(?![\w:.])/giu;
 const DATE = /(?<![\w-])\d{4}-\d{2}-\d{2}(?![\w-])/gu;
-/** Neither a part of a word, of a decimal, of a time nor of a number with separators. */
+/** Not part of a word, of a decimal, of a time or of a number with separators. */
 const WHOLE = /(?<![\w.-]|\d[,:])\d+(?![\w-]|[.,:]\d)/u;
 
 /**
- * The first date and time in a text, taken for UTC when it has no zone, and the first whole number that is
- * part of neither a date nor a decimal. Leaves out what is missing, and a number too large to be exact. Pure.
+ * The first date and time in a text, taken as UTC if it has no zone, and the first whole number that is part
+ * of neither a date nor a decimal. Omits what is missing, and a number too large to be exact. Pure.
  */
 export function readMeasure(text: string): Measure {
   const newest = [...text.matchAll(MOMENT)]

@@ -11,14 +11,14 @@ import type { ActivityDeps } from './deps.ts';
 import { isSame, reconnectOf } from './find-bound.ts';
 import { because, ok } from './results.ts';
 
-/** Of what a command prints, its end is told: the reason for a failure stands there. */
+/** The end of a command's output is shown, since the reason for a failure is there. */
 const SAID = 300;
 
 /**
- * Runs the team's own command that gives an application its new credentials. It is that of the config of now,
- * and only where it is the one that was listed: what a journal says is never run. `reconnect.changed`: it is
- * another one; `reconnect.not-run`: it could not be started; then nothing was done. `reconnect.failed` and
- * `reconnect.timeout`: it ran, and may have done a part of its work.
+ * Runs the team's own command that gives an application its new credentials. It is taken from the present
+ * config, and only if it is the one that was listed: a command from a journal is never run.
+ * `reconnect.changed`: it is another one; `reconnect.not-run`: it could not be started; in both cases nothing
+ * was done. `reconnect.failed` and `reconnect.timeout`: it ran, and may have done a part of its work.
  */
 export function reconnectApp(deps: ActivityDeps): ActivityOf<'reconnectApp'> {
   return {
@@ -32,7 +32,7 @@ export function reconnectApp(deps: ActivityDeps): ActivityOf<'reconnectApp'> {
 
 /**
  * Runs the command that proves that an application works with its new credentials; it changes nothing.
- * `reconnect.not-proven`: it ended with another exit code than 0; else as `reconnectApp`.
+ * `reconnect.not-proven`: its exit code was not 0; else as `reconnectApp`.
  */
 export function proveByCommand(
   deps: ActivityDeps,
@@ -75,7 +75,7 @@ async function byCommand(
 
 const NAMES = { command: 'the command', proof: 'the proof' } as const;
 
-/** The command of the config of now, where it is the one that was listed. */
+/** The command in the present config, if it is the one that was listed. */
 function configured(deps: ActivityDeps, app: BoundApp, which: keyof Reconnect) {
   const named = deps.apps?.find((one) => isSame(one, app) && one.reconnect !== undefined);
   const isListed = JSON.stringify(reconnectOf({ reconnect: named?.reconnect }).reconnect);
@@ -125,7 +125,9 @@ const CAUTION = {
   proof: ['the proof changes nothing: run it again when you have seen to the cause'],
 } as const;
 
-/** The end of what it printed, in one line. Blanked before it is cut: half a secret is not found. */
+/**
+ * The end of its output, in one line. Secrets are blanked before cutting: half a secret would not be found.
+ */
 function lastWords({ stdout, stderr }: Ended, blank: (text: string) => string): string {
   const lines = blank(`${wholeLines(stdout, STDOUT_LIMIT)}\n${wholeLines(stderr, STDERR_LIMIT)}`)
     .split(/[\r\n]+/u)
@@ -139,14 +141,14 @@ function wholeLines(text: string, limit: number): string {
   return Buffer.byteLength(text) < limit ? text : text.slice(0, text.lastIndexOf('\n') + 1);
 }
 
-/** What the environment holds of secrets, by the names of its variables: a trace of a shell prints it. */
+/** Secrets in the environment, by the names of the variables: a shell's trace prints them. */
 function secretsIn(env: NodeJS.ProcessEnv): Secret[] {
   return Object.entries(env).flatMap(([name, value = '']) =>
     /PASS|SECRET|TOKEN|KEY|CREDENTIAL/iu.test(name) && value.length >= SHORTEST ? [new Secret(value)] : [],
   );
 }
 
-/** Less would be found in ordinary words. */
+/** Shorter ones also occur in ordinary words. */
 const SHORTEST = 8;
 
 function lineOf(argv: readonly string[]): string {

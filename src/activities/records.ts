@@ -13,7 +13,9 @@ import { lastLook } from './beside.ts';
 import type { ActivityDeps } from './deps.ts';
 import { asJson, ok, readVerb, repeatableVerb } from './results.ts';
 
-/** Tells the ledger which key opened which backup, read to its last byte. Looks at the list once more. */
+/**
+ * Records in the ledger which key opened which backup, read to its last byte. Looks at the list once more.
+ */
 export function recordProof(deps: ActivityDeps): ActivityOf<'recordProof'> {
   return {
     kind: 'repeatable',
@@ -26,9 +28,9 @@ export function recordProof(deps: ActivityDeps): ActivityOf<'recordProof'> {
 }
 
 /**
- * Tells the instance's ledger what was shown: which key opened which backup, and that no old key does; and
- * that each key which it replaced is to be retired when no retained backup needs it any more. Changes nothing
- * at the service.
+ * Records the proof in the instance's ledger: which key opened which backup, and that no old key does; and a
+ * follow-up to retire each key that it replaced, once no retained backup needs it. Changes nothing at the
+ * service.
  */
 export function recordRotation(deps: ActivityDeps): ActivityOf<'recordRotation'> {
   return repeatableVerb(async ({ record }, context) => {
@@ -54,7 +56,7 @@ interface Proof {
   readonly negative?: NegativeTest | undefined;
 }
 
-/** What the ledger learns when a key opened a backup that was read to its end. */
+/** The ledger's fact about a key that opened a backup that was read to its end. */
 export function proofFact(fingerprint: string, { run, backup, verification, negative }: Proof): LedgerFact {
   const { id, backupId, triggeredAt } = backup;
   return {
@@ -82,8 +84,8 @@ function isRefused(negative: NegativeTest | undefined): boolean {
 }
 
 /**
- * Tells the ledger of the instance that was changed what it holds now, and from where. Looks at its restores
- * once more, and waits while one is under way that was not sent.
+ * Records in the ledger of the changed instance what it holds now, and its source. Looks at its restores once
+ * more, and waits while one is under way that was not sent.
  */
 export function recordRecovery(deps: ActivityDeps): ActivityOf<'recordRecovery'> {
   return {
@@ -102,7 +104,7 @@ export function recordRecovery(deps: ActivityDeps): ActivityOf<'recordRecovery'>
 
 /**
  * Puts a recovery card into the instance's ledger, where `readCard` finds it when the instance is gone. A
- * machine knows no clock, so what the draft does not say was prepared, or proven, now. Sends nothing.
+ * machine has no clock, so times missing in the draft are set to now. Sends nothing.
  */
 export function recordCard(_: ActivityDeps): ActivityOf<'recordCard'> {
   return {
@@ -122,12 +124,12 @@ export function recordCard(_: ActivityDeps): ActivityOf<'recordCard'> {
 
 /**
  * What the instance's ledger and the key store know for a recovery without the instance: the newest card, the
- * backups that were opened with a key, newest first, the keys at hand, and the backups that it listed when it
- * was looked at last. Nothing of the service is called: it may be gone.
+ * backups that were opened with a key, newest first, the keys that are held, and the backups that it last
+ * listed. Makes no call to the service, which may be gone.
  */
 export function readCard(deps: ActivityDeps): ActivityOf<'readCard'> {
   return readVerb(async () => {
-    // A keychain that is locked answers like one that is empty.
+    // A locked keychain answers like an empty one.
     await deps.keyring.store.probe();
     const keysHeld = [...(await deps.keyring.list(deps.name))];
     const { card, proven } = await deps.ledger();
@@ -136,13 +138,13 @@ export function readCard(deps: ActivityDeps): ActivityOf<'readCard'> {
   });
 }
 
-/** The retention is only a deadline: a service that is slow to tell it does not hold a rotation up. */
+/** The retention only sets a deadline, so a slow service must not delay a rotation. */
 const PATIENCE_MS = 10_000;
 const DAY_S = 86_400;
 
 /**
- * The follow-ups for the keys that a new one has replaced: keep each until no retained backup needs it, then
- * retire it. One that is open in the ledger already is not opened again. Rejects when the ledger cannot be
+ * The follow-ups for the keys that a new one replaced: keep each until no retained backup needs it, then
+ * retire it. One that is already open in the ledger is not opened again. Rejects if the ledger cannot be
  * read.
  */
 async function retirements(
@@ -152,12 +154,12 @@ async function retirements(
 ): Promise<FollowUp[]> {
   const ledger = await deps.ledger();
   const at = now().toISOString();
-  // The ledger as it will be once the facts of this verb are in it.
+  // The ledger as it will be with the facts of this verb.
   const soon = facts.map((fact, index) => ({ ...fact, at, seq: ledger.seq + 1 + index }));
   const replaced = nextLedger(ledger, soon)
     .epochs.filter(({ endedBy, state }) => endedBy === record.fingerprint && state !== 'refuted')
     .map((epoch) => epoch.fingerprint)
-    // A key that was set again and replaced again is to be retired again.
+    // A key that was set again and replaced again must be retired again.
     .filter((fingerprint) => !ledger.retiring.includes(fingerprint));
   if (replaced.length === 0) return [];
   const days = record.retentionDays ?? (await retentionOf(deps, signal));

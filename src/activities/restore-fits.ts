@@ -9,7 +9,7 @@ import { type Fit, type Telling, wasPlainlyAccepted } from './evaluate-tasks.ts'
 /** Times come with and without fractions of a second. */
 const ROUNDING_MS = 1_000;
 
-/** Tells a restore of an own backup (service-api.md endpoint 7) by that backup's id, where it is known. */
+/** Recognizes a restore of an own backup (service-api.md endpoint 7) by that backup's id, if known. */
 export function restoreOfBackup(backup: number | undefined): Telling<Restore> {
   return telling(({ backup_id }) => {
     if (backup === undefined) return { is: 'doubtful', why: 'which backup was to be restored is lost' };
@@ -20,10 +20,10 @@ export function restoreOfBackup(backup: number | undefined): Telling<Restore> {
 }
 
 /**
- * Tells a disaster recovery (endpoint 11). The id in it is that of a backup of another instance, which
- * nothing here can be compared with. Where the times of that backup are known, a restore from another time is
- * a colleague's recovery of something else. Without them one recovery looks like the other, so none is taken
- * for ours unless the service is known to have taken our request.
+ * Recognizes a disaster recovery (endpoint 11). Its id is that of another instance's backup, which cannot be
+ * compared with anything here. If the times of that backup are known, a restore from another time is a
+ * colleague's recovery of something else. Without them all recoveries look alike, so none is taken for ours
+ * unless the service is known to have accepted our request.
  */
 export function recoveryFromElsewhere(
   ownBackups: readonly Backup[],
@@ -31,7 +31,7 @@ export function recoveryFromElsewhere(
   expected: ExpectedOrigin = {},
 ): Telling<Restore> {
   return telling((restore) => {
-    // Revision 61 says so when somebody else's recovery runs, and then the one that is listed is theirs.
+    // Revision 61 says so when someone else's recovery runs, and then the listed one is theirs.
     if (lost?.code === 'service.conflict')
       return { is: 'doubtful', why: 'the service answered that a restore was under way already' };
     const unexpected = against(expected, restore);
@@ -49,7 +49,7 @@ export function recoveryFromElsewhere(
   });
 }
 
-/** A recovery is ours only when the backup it recovers is known, or that ours was begun. */
+/** A recovery is ours only if its backup is known, or ours is known to have begun. */
 function fromElsewhere(expected: ExpectedOrigin, lost: InDoubt['lost'], why: string): Fit {
   if (timesOf(expected).length > 0 || wasPlainlyAccepted(lost)) return { is: 'ours', why };
   return { is: 'doubtful', why: `${why}, and the time of the one that was asked for has not been reported` };
@@ -59,14 +59,14 @@ function timesOf({ triggeredAt, startedAt, finishedAt }: ExpectedOrigin): number
   return [triggeredAt, startedAt, finishedAt].map(instantOf).filter((time) => time !== undefined);
 }
 
-/** What speaks against a restore's being of the expected backup; nothing where no time was expected. */
+/** What contradicts a restore of the expected backup; undefined if no time was expected. */
 function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefined {
   const { orNewer = false } = expected;
   const times = timesOf(expected);
   if (times.length === 0) return undefined;
   const from = instantOf(metadata?.restored_from);
   if (from === undefined) return { is: 'unreported', why: 'the time of the restored backup is not reported' };
-  // Which moment of a backup its "creation date" is is not said: any between its first and its last.
+  // Which moment of a backup its "creation date" means is undocumented: any between its first and its last.
   const begun = Math.min(...times) - ROUNDING_MS;
   const ended = Math.max(...times) + ROUNDING_MS;
   if (from >= begun && (orNewer || from <= ended)) return undefined;
@@ -74,10 +74,10 @@ function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefin
 }
 
 /**
- * Tells a restore to a point in time (endpoint 18) by `restored_from`, which is the chosen time. Where it is
- * another time it may still be that of the backup that was used, the closest one to it (sections 2.2 and 4.1
- * rule 4); a restore of that backup alone looks the same. `ownBackups` are therefore given only where the
- * service is known to have taken our request, and shows one new restore alone.
+ * Recognizes a restore to a point in time (endpoint 18) by `restored_from`, which is the chosen time. Another
+ * time may still be that of the backup used, the closest one before it (sections 2.2 and 4.1 rule 4); but a
+ * restore of just that backup looks the same. So `ownBackups` is given only if the service is known to have
+ * accepted our request and shows only one new restore.
  */
 export function restoreToInstant(targetTime: string, ownBackups: readonly Backup[] = []): Telling<Restore> {
   const target = instantOf(targetTime);
@@ -106,7 +106,7 @@ function telling(fit: (restore: Restore) => Fit): Telling<Restore> {
 }
 
 /**
- * Which of its times is meant by "creation date" is not said, and one that tells none can be from any time.
+ * Which of its times "creation date" means is undocumented, and a backup without times may be from any time.
  */
 function wasMadeAt(backup: Backup, ms: number): boolean {
   return tellsTime(backup, ms) || momentsOf(backup).length === 0;
@@ -116,7 +116,7 @@ function tellsTime(backup: Backup, ms: number): boolean {
   return momentsOf(backup).some((time) => isSameInstant(time, ms));
 }
 
-/** The newest backup that was there at that time. */
+/** The newest backup at that time. */
 function newestUntil(backups: readonly Backup[], ms: number): Backup | undefined {
   const end = (backup: Backup) => Math.max(...momentsOf(backup));
   return backups

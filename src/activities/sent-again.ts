@@ -2,16 +2,16 @@ import { setTimeout as rest } from 'node:timers/promises';
 import type { SendOutcome } from '../service/client.ts';
 
 const ATTEMPTS = 3;
-/** A call that the service took. */
+/** A call that the service accepted. */
 export type Accepted<T> = Extract<SendOutcome<T>, { readonly outcome: 'accepted' }>;
 
-/** Before the second attempt; twice as long before the third. */
+/** Before the second attempt; doubled before the third. */
 const PAUSE_MS = 500;
 
 /**
- * Sends what changes nothing more when it is sent again, until there is an answer, at most three times. The
- * last outcome, whatever it is: a lost answer to such a call is worth no question of a person. `isEnough`
- * looks into an answer that was accepted: one without what it was asked for is as good as lost.
+ * Sends a call that is harmless to repeat until there is an answer, at most three times. Returns the last
+ * outcome, whatever it is: a lost answer to such a call need not be put to a person. `isEnough` checks an
+ * accepted answer: without the requested data it counts as lost.
  */
 export function sentAgain<T>(
   send: () => Promise<SendOutcome<T>>,
@@ -27,10 +27,10 @@ export function sentAgain<T>(
 }
 
 /**
- * Sends what changes nothing more when it is sent again until it is let in, at most three times. A lost
- * answer is the last one: it matters that an answer was lost.
+ * Sends a call that is harmless to repeat until it is not throttled, at most three times. Stops at a lost
+ * answer, since that loss matters.
  */
-export function sentWhenLetIn<T>(
+export function retryThrottled<T>(
   send: () => Promise<SendOutcome<T>>,
   signal: AbortSignal,
 ): Promise<SendOutcome<T>> {
@@ -53,7 +53,7 @@ async function repeat<T>(
   }
 }
 
-/** When a call that was turned away may be made once more; nothing where the wait is too long. */
+/** When a throttled call may be repeated; empty if the wait is too long. */
 export function againAfter(sent: SendOutcome<unknown>): { readonly againMs?: number } {
   return sent.outcome === 'accepted' || sent.againMs === undefined ? {} : { againMs: sent.againMs };
 }

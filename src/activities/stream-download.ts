@@ -22,10 +22,10 @@ interface StreamOptions extends Pick<SaveOptions, 'open' | 'listed' | 'report' |
 }
 
 /**
- * Writes a download to a stream. The first byte is written when the service has answered with what begins as
- * a backup. It goes on after a request that broke off only under a strong ETag, because nothing can be taken
- * back. Rejects, with the words that what was written is not whole, when it breaks off for good, when the
- * reader goes away, and with what `checkDownload` finds.
+ * Writes a download to a stream. The first byte is written only after the service's answer begins like a
+ * backup. It continues after a request that broke off only under a strong ETag, because written bytes cannot
+ * be taken back. Rejects, saying that the output is not whole, if it breaks off for good, if the reader goes
+ * away, and with the errors of `checkDownload`.
  */
 export async function streamDownload(options: StreamOptions): Promise<Saved> {
   const { listed, signal, firstPauseMs = FIRST_PAUSE_MS } = options;
@@ -62,12 +62,12 @@ export async function streamDownload(options: StreamOptions): Promise<Saved> {
   }
 }
 
-/** What was written, by however many requests. */
+/** What was written, over all requests. */
 interface SoFar {
   readonly hash: Hash;
   head: Buffer;
   bytes: number;
-  /** The answer that the first byte came from. */
+  /** The answer with the first byte. */
   first: Download | undefined;
 }
 
@@ -116,7 +116,7 @@ function changed(): LifeboatError {
   });
 }
 
-/** What is written cannot be taken back, so its reader has to be warned. */
+/** Written bytes cannot be taken back, so their reader must be warned. */
 function notWhole(thrown: unknown, bytes: number): LifeboatError {
   return withMore(errorFrom(failureOf(thrown)), {
     hints: [`standard output got ${formatBytes(bytes)} that are not a whole backup: do not use them`],

@@ -12,7 +12,7 @@ import { START_IT } from './preflight.ts';
 /** The states in which an instance can be recovered into (service-api.md section 2.4). */
 const READY: ReadonlySet<string> = new Set(['available', 'provisioned']);
 
-/** What speaks against the target, the worst first, and what is only worth a word. Pure. */
+/** Obstacles to the target, the worst first, and mere warnings. Pure. */
 export function targetBlockers(seen: SeenTarget): {
   readonly blockers: Failure[];
   readonly warnings: readonly string[];
@@ -90,7 +90,7 @@ function stateBlockers({ name, identity, backups, restores }: SeenTarget): Failu
   ];
 }
 
-/** Even a fresh instance may have scheduled backups of nothing: a person tells them from data. */
+/** Even a new instance may have scheduled backups of nothing: a person must judge whether they hold data. */
 function emptinessBlockers({ name, identity, backups, unseenApps }: SeenTarget): Failure[] {
   const { boundApps, restores } = identity;
   const newest = newestOf(backups);
@@ -185,11 +185,11 @@ function cleaned(text: string | undefined): string | null {
   return text === undefined ? null : show(text, 100);
 }
 
-/** Everything that was seen of the target. */
+/** Everything seen of the target. */
 export interface SeenTarget {
   readonly name: string;
   readonly source: LostInstance | undefined;
-  /** The config gives both the same address, however it is spelt. */
+  /** The config gives both the same address, however it is spelled. */
   readonly isAtSource: boolean;
   readonly identity: TargetIdentity;
   readonly backups: readonly Backup[];
@@ -199,10 +199,10 @@ export interface SeenTarget {
 }
 
 /**
- * Whether the target is the source itself. The same name or address in the config says so, and backups whose
- * ids begin with the source's guid (domain 1.2). The same id within the same service need not: instances of
- * another region count from 1 as well. It counts when nothing contradicts it, which the source with its
- * backups would not; else it is a warning.
+ * Whether the target is the source itself. The same name or address in the config shows it, and so do backups
+ * whose ids begin with the source's guid (domain 1.2). The same id within the same service does not:
+ * instances of another region count from 1 as well. It counts only if nothing contradicts it, which the
+ * source's backups would; otherwise it is a warning.
  */
 function sourceOrTarget({ name, source, isAtSource, identity, backups }: SeenTarget): {
   readonly blockers: readonly Failure[];

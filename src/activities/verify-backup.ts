@@ -16,12 +16,12 @@ import { asJson, no, ok, readVerb } from './results.ts';
 const AGAIN = 'try again: it is downloaded from the beginning';
 
 /**
- * Finds the held key that opens a backup file, the expected one first, and reads the file with it to its last
- * byte. That a key other than the expected one opens it is a result, not a failure: the ledger learns
- * `key.refuted`, the machine decides. An expected key that is not held is not refuted: the one that opens may
- * be the same under the name of this key store. With `record`, the ledger learns `key.proven` as well. A
- * backup that cannot be proven is a failure, and the ledger learns `backup.unopened`: from then on nothing
- * counts it as one that could be recovered.
+ * Finds the held key that opens a backup file, trying the expected one first, and reads the file with it to
+ * its last byte. If a key other than the expected one opens it, that is a result, not a failure: the ledger
+ * gets `key.refuted`, and the machine decides. An expected key that is not held is not refuted: the one that
+ * opens may be the same key under this key store's name. With `record`, the ledger also gets `key.proven`. A
+ * backup that cannot be proven is a failure, and the ledger gets `backup.unopened`: from then on it does not
+ * count as recoverable.
  */
 export function verifyBackup(deps: ActivityDeps): ActivityOf<'verifyBackup'> {
   return readVerb(async (input, context) => {
@@ -64,12 +64,12 @@ export function verifyBackup(deps: ActivityDeps): ActivityOf<'verifyBackup'> {
   });
 }
 
-/** A backup with less than this share of what the last proven one held may lack much of the data. */
+/** A backup with less than this share of the last proven one's content may lack much of the data. */
 const SHRUNK = 0.5;
 
 /**
- * The newest proven backup other than this one, where it held more than twice as much. Of what an older
- * version proved no size is known.
+ * The newest proven backup other than this one, if it held more than twice as much. Proofs of older versions
+ * have no size.
  */
 async function largerBefore(deps: ActivityDeps, backup: number, contentBytes: number) {
   const { proven } = await deps.ledger();
@@ -78,7 +78,7 @@ async function largerBefore(deps: ActivityDeps, backup: number, contentBytes: nu
   return { id: last.id, contentBytes: last.contentBytes };
 }
 
-/** Where the proof would go on record by itself, nobody is asked whether it may. */
+/** If the proof would be recorded automatically, without a person's consent. */
 function muchSmaller(
   id: number,
   bytes: number,
@@ -91,7 +91,7 @@ function muchSmaller(
   });
 }
 
-/** Adds what the ledger learns of a backup that could not be proven. */
+/** Adds the ledger's fact about a backup that could not be proven. */
 function withFact(
   result: ActivityResult<never>,
   body: {
@@ -160,8 +160,8 @@ function refutation(
 
 /**
  * Tries every other key held for the instance on the backup, in every key-derivation profile. None may open
- * it: otherwise the rotation rotated nothing. A key that another key store has named (`Keyring.adopt`) may be
- * held under this one's own name as well: that is no other key.
+ * it: otherwise the rotation changed nothing. A key that another key store named (`Keyring.adopt`) may also
+ * be held under this one's own name: that is the same key.
  */
 export function negativeTest(deps: ActivityDeps): ActivityOf<'negativeTest'> {
   return readVerb(async ({ path, except }, { instance }) => {

@@ -13,26 +13,26 @@ import { watchdog } from './watchdog.ts';
 
 /** The states in which an instance can be used (service-api.md section 2.4). */
 const STEADY: ReadonlySet<string> = new Set(['provisioned', 'available']);
-/** An update that is still offered so long after its deployment is not believed to be installed. */
+/** An update that is still offered this long after its deployment is not considered installed. */
 const PATIENCE_MS = 120_000;
 /**
- * A sign that shows only that something has changed is believed after so long without another change, or
- * after the in-flight window of the instance, if that is shorter.
+ * A sign that shows only that something changed counts after this long without another change, or after the
+ * instance's in-flight window, if that is shorter.
  */
 const QUIET_MS = 60_000;
 /** Nothing lists actions, so there is no history of them. */
 const DEFAULT_SECONDS = 900;
 
 /**
- * Waits until an action that was accepted is over: a steady state after it was seen in another one, and for
- * an update, some of what was offered no longer being offered. A service may move `updated_at` when it
- * accepts and begin later, so that only begins a quiet time: the action is believed once the instance has
- * been steady and unchanged through it. One that was over before the first look, and of which nothing shows,
- * is believed when the in-flight window has passed since the run came to wait for it: it cannot begin any
- * more, and `seenDeploying` is false. `reason` says which of these it was. Fails with `instance.failed` or
- * `instance.deleted` when the service says so, and with `instance.unchanged` for an update that is still
- * offered when it should be over. A state that is not known counts as under way and is shown. If the process
- * dies inside, the next one watches from the beginning, and the in-flight window goes on.
+ * Waits until an accepted action is over: a steady state after another one was seen, and for an update, fewer
+ * offered updates. A service may move `updated_at` when it accepts and begin later, so that only starts a
+ * quiet period: the action counts as over once the instance has been steady and unchanged throughout it. If
+ * the action was over before the first look and left no trace, it counts as over when the in-flight window
+ * has passed since the run began to wait: it cannot begin any more, and `seenDeploying` is false. `reason`
+ * says which of these applied. Fails with `instance.failed` or `instance.deleted` if the service says so, and
+ * with `instance.unchanged` for an update that is still offered when it should be over. An unknown state
+ * counts as under way and is shown. If the process dies inside, the next one watches from the beginning, and
+ * the in-flight window continues.
  */
 export function waitForInstance(
   deps: Pick<ActivityDeps, 'service' | 'objectives' | 'inFlightMs'>,
@@ -55,7 +55,7 @@ export function waitForInstance(
           still = undefined;
           return { status: state, overdue: watch('running', acceptedMs) };
         }
-        // Nothing comes after it, whatever was asked for.
+        // Nothing follows this state, whatever was requested.
         if (state === 'deleted') return { status: state, result: end(state, value, {}) };
         const nowMs = context.now().getTime();
         still = stillSince(still, value, nowMs);
@@ -64,7 +64,7 @@ export function waitForInstance(
         const late = isLate ? { acceptedForMs: nowMs - acceptedMs } : {};
         const known = howKnown(input, value, { ...watched, ...late });
         if (known !== undefined) return { status: state, result: end(state, value, known) };
-        // Only an update comes here that is still offered, or what may still begin.
+        // Reached only by an update that is still offered, or an action that may still begin.
         const steadyForMs = nowMs - still.steadyMs;
         const isOver = (wasBusy || isLate) && steadyForMs > PATIENCE_MS;
         return { status: state, result: isOver ? unchanged(state, steadyForMs) : undefined };
@@ -73,7 +73,7 @@ export function waitForInstance(
   };
 }
 
-/** The instance at rest: since when, and since when nothing of it has changed. Milliseconds since 1970. */
+/** The instance at rest: since when, and since when nothing has changed. Milliseconds since 1970. */
 interface Still {
   readonly steadyMs: number;
   readonly unchangedMs: number;
@@ -88,17 +88,17 @@ function stillSince(before: Still | undefined, overview: InstanceOverview, nowMs
 }
 
 interface Watched {
-  /** Whether it was seen in a state that is not steady. */
+  /** Whether it was seen in an unsteady state. */
   readonly wasBusy: boolean;
   readonly quietForMs: number;
   readonly quietMs: number;
-  /** How long the action has been accepted, once that is longer than the in-flight window. */
+  /** How long ago the action was accepted, once that is longer than the in-flight window. */
   readonly acceptedForMs?: number;
 }
 
 type Known = Pick<InstanceReady, 'reason' | 'seenDeploying'>;
 
-/** By what it is known that the action is over; undefined while it is not, empty where none was asked for. */
+/** How it is known that the action is over; undefined while it is not, empty if none was requested. */
 function howKnown(
   input: InputOf<'waitForInstance'>,
   overview: InstanceOverview,
@@ -129,14 +129,14 @@ function isInstalled({ action, updates }: InputOf<'waitForInstance'>, overview: 
   return action === 'update' && areUpdatesGone(updates, updateLines(overview));
 }
 
-/** Whether the updates that were to be installed are all there to be had as before. */
+/** Whether all the updates to install are still offered. */
 function isStillOffered(input: InputOf<'waitForInstance'>, overview: InstanceOverview): boolean {
   const { action, updates = [] } = input;
   const isReported = overview.available_updates !== undefined;
   return action === 'update' && updates.length > 0 && isReported && !isInstalled(input, overview);
 }
 
-/** Whether the service's own time of the last change is another than before; both are by one clock. */
+/** Whether the service's own time of the last change differs from before; both are by the same clock. */
 function hasMoved(before: string | undefined, now: string | undefined): boolean {
   const [was, is] = [instantOf(before), instantOf(now)];
   return was !== undefined && is !== undefined && was !== is;

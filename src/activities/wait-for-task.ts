@@ -13,11 +13,11 @@ import { poll } from './poll.ts';
 import { no, ok } from './results.ts';
 import { type Timed, watchdog } from './watchdog.ts';
 
-/** A task that is waited for, and how to read its end. */
+/** A task to wait for, and how to read its end. */
 export interface Awaited<Row extends Task & Timed, Facts extends TaskTimes> {
   readonly kind: 'backup' | 'restore';
   readonly id: number;
-  /** On which side of the run it is. */
+  /** The side of the run that it is on. */
   readonly on?: 'target' | undefined;
   readonly look: () => Promise<{ readonly value: Row; readonly skew?: Skew | undefined }>;
   /** The list of the instance's tasks of the same kind. */
@@ -25,22 +25,21 @@ export interface Awaited<Row extends Task & Timed, Facts extends TaskTimes> {
     readonly value: readonly (Task & Timed)[];
     readonly unread?: readonly UnreadRow[] | undefined;
   }>;
-  /** The recovery time that was promised, where the task is a part of it. Milliseconds. */
+  /** The recovery time objective, if the task is part of the recovery. Milliseconds. */
   readonly rtoMs?: number | undefined;
   readonly facts: (task: Row) => Facts;
-  /** What is safe to do when it has failed. */
+  /** What is safe to do if it failed. */
   readonly hints: readonly string[];
 }
 
-/** Half an hour without a word is long for any task of an instance that fits on one machine. */
+/** Half an hour without progress is long for any task of an instance that fits on one machine. */
 const DEFAULT_SECONDS = 1_800;
 
 /**
  * Polls a task until it is done, and no restore is under way that was not sent. Fails with `<kind>.failed` or
- * `<kind>.deleted` when the service says so, with `<kind>.gone` when it does not know it for as long as
- * `poll` is patient, with `doubt.unlisted` when its list does not have it a minute after its end, and as
- * `poll` does when it cannot be asked: the task itself goes on. A status that is not known counts as under
- * way and is shown.
+ * `<kind>.deleted` if the service says so, with `<kind>.gone` if the service does not know it for as long as
+ * `poll` waits, with `doubt.unlisted` if its list lacks it a minute after its end, and as `poll` does if the
+ * service cannot be asked: the task itself continues. An unknown status counts as under way and is shown.
  */
 function waitForTask<Row extends Task & Timed, Facts extends TaskTimes>(
   { kind, id, on, look, facts, hints, listed, rtoMs }: Awaited<Row, Facts>,
@@ -70,7 +69,7 @@ function waitForTask<Row extends Task & Timed, Facts extends TaskTimes>(
         return isLate ? { status: shown, result: unlisted(kind, id) } : { status: shown };
       }
       const others = beyondSent(all, id, { what: kind, on, sent: context.sent });
-      // What it restored may be replaced once more: nothing rests on it before the other is over.
+      // Its data may be overwritten again, so nothing may build on it before the other restore is over.
       const open = kind === 'restore' ? others.find(isOpen) : undefined;
       if (open !== undefined)
         return { status: `done, and ${kind} ${open.id}, which was not sent, is ${open.status}` };
@@ -88,7 +87,7 @@ function waitForTask<Row extends Task & Timed, Facts extends TaskTimes>(
   return waited.then((result) => (isGone(result) ? gone(kind, id) : result)).finally(() => over.abort());
 }
 
-/** What the instance's own list does not have may be the task of another instance. */
+/** A task missing from the instance's own list may belong to another instance. */
 function unlisted(kind: 'backup' | 'restore', id: number): ActivityResult<never> {
   return no(
     'doubt.unlisted',
@@ -106,7 +105,7 @@ function isGone(result: ActivityResult<unknown>): boolean {
   return !result.ok && result.failure.code === 'service.not-found';
 }
 
-/** The service's own words for it speak of a url, and of nothing that a person could do. */
+/** The service's own error is about a URL, and does not help a person. */
 function gone(kind: 'backup' | 'restore', id: number): ActivityResult<never> {
   return no(
     `${kind}.gone`,
@@ -120,7 +119,7 @@ function gone(kind: 'backup' | 'restore', id: number): ActivityResult<never> {
   );
 }
 
-/** When the stage began, by this machine's clock; unknown where the service or its clock does not tell. */
+/** When the stage began, by this machine's clock; undefined if the service or its clock does not tell. */
 function beginOf(
   { triggered_at, started_at }: Task & Timed,
   stage: 'queued' | 'running',
@@ -156,7 +155,7 @@ export function waitForBackup(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'
   };
 }
 
-/** Done, and of no use to anybody: it was made without a key that a person has. */
+/** Done but useless: it was made without a key that a person has. */
 function unopenable(id: number, instance: string): ActivityResult<never> {
   return no(
     'backup.unopenable',
@@ -169,7 +168,9 @@ function unopenable(id: number, instance: string): ActivityResult<never> {
   );
 }
 
-/** The backup with its `backup_id`, which revision 62 gives in the list only (service-api.md section 2.1). */
+/**
+ * The backup with its `backup_id`, which revision 62 returns only in the list (service-api.md section 2.1).
+ */
 async function look(
   deps: Pick<ActivityDeps, 'service'>,
   id: number,
@@ -183,9 +184,9 @@ async function look(
 }
 
 /**
- * Polls a restore until it is done, whichever way it was asked for; see `waitForTask` for how it fails. Where
- * the service does not tell when the work began, that it was seen to begin tells the queue from the work. A
- * process that comes later may not have seen it.
+ * Polls a restore until it is done, however it was requested; see `waitForTask` for how it fails. If the
+ * service does not say when the work began, seeing it begin separates the queue from the work. A later
+ * process may not have seen it.
  */
 export function waitForRestore(
   deps: Pick<ActivityDeps, 'service' | 'objectives'>,
@@ -226,7 +227,7 @@ export function waitForRestore(
   };
 }
 
-/** Revision 61 tells when a restore was begun (service-api.md section 3); the schema does not name it. */
+/** Revision 61 says when a restore began (service-api.md section 3); the schema does not include it. */
 function timed(restore: Restore) {
   const { started_at } = restore;
   return { ...restore, started_at: typeof started_at === 'string' ? started_at : undefined };

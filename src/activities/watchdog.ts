@@ -2,7 +2,7 @@ import { formatSeconds } from '../base/format.ts';
 import { instantOf, msOf } from '../base/instant.ts';
 import type { ActivityContext, Overdue, Progress } from './activity.ts';
 
-/** What a finished task tells of how long one takes, in the service's times; each may be missing. */
+/** The service's times of a finished task, which show how long it took; each may be missing. */
 export interface Timed {
   readonly status: string;
   readonly triggered_at?: string | undefined;
@@ -10,21 +10,21 @@ export interface Timed {
   readonly finished_at?: string | undefined;
 }
 
-/** What a task waits for now: its turn, or its end. */
+/** What a task waits for: its turn, or its end. */
 export type Stage = 'queued' | 'running';
 
-/** What a limit is made from. */
+/** The input for a limit. */
 export interface Expectation {
-  /** Names the tasks in a sentence: `backups`. */
+  /** The tasks' name in a sentence: `backups`. */
   readonly what: string;
   /**
-   * Tasks of the same kind and instance. Read once, beside the looks at the task, and only when it has gone
-   * on for a while; what it rejects with is no concern, and until it resolves nothing is overdue.
+   * Tasks of the same kind and instance. Read once, in parallel to the task, and only after some time; its
+   * errors are ignored, and until it resolves nothing is overdue.
    */
   readonly earlier?: (() => Promise<readonly Timed[]>) | undefined;
-  /** The recovery time that was promised; without it the objective says nothing. Milliseconds. */
+  /** The recovery time objective, if any. Milliseconds. */
   readonly rtoMs?: number | undefined;
-  /** Where there is neither a history nor an objective. */
+  /** Used without a history or an objective. */
   readonly defaultSeconds: number;
 }
 
@@ -34,22 +34,22 @@ export interface Limit {
   readonly detail: string;
 }
 
-/** Before that nothing is called slow, whatever the history says: queues and networks have their moods. */
+/** Nothing is called slow before that, whatever the history says: queues and networks vary. */
 const MIN_BY_HISTORY = 60;
 const MIN_BY_OBJECTIVE = 10;
 const MAX = 86_400;
-/** The newest are what counts: instances grow. */
+/** Only the newest count, since instances grow. */
 const COUNTED = 20;
 
 /**
- * Tells whether a task takes too long. The time counts from what the service says, by this machine's clock,
- * and never from later than when the task was first seen in its stage.
+ * Detects whether a task takes too long. The time counts from the service's times, converted to this
+ * machine's clock, and never from later than when the task was first seen in its stage.
  */
 export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityContext, 'now' | 'begunAt'>) {
   const firstMs = now().getTime();
   const seen = new Map<Stage, number>();
   let isAsked = false;
-  // Without a list to ask, the limit is known at once.
+  // Without a list to read, the limit is known at once.
   let tasks: readonly Timed[] | undefined = expected.earlier === undefined ? [] : undefined;
   const ask = async () => {
     isAsked = true;
@@ -62,7 +62,7 @@ export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityC
     const sinceMs = Math.min(seenMs, reportedMs ?? seenMs);
     if (nowMs - sinceMs <= MIN_BY_OBJECTIVE * 1_000) return undefined;
     if (tasks === undefined && !isAsked) void ask();
-    // A list that does not answer must not hold up the look that shows the end.
+    // A list that does not answer must not delay the look that shows the end.
     if (tasks === undefined) return undefined;
     const leftMs =
       expected.rtoMs === undefined || begunAt === undefined
@@ -73,7 +73,7 @@ export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityC
 }
 
 /**
- * How far a limit is passed. Each doubling of it counts as another limit, so that a task that never ends is
+ * How far a limit is exceeded. Each doubling counts as another limit, so that a task that never ends is
  * reported less and less often.
  */
 export function overdueSince(sinceMs: number, nowMs: number, limit: Limit): Overdue | undefined {
@@ -90,8 +90,8 @@ export function overdueSince(sinceMs: number, nowMs: number, limit: Limit): Over
 }
 
 /**
- * The limit of a stage: from what finished tasks took, three times the middle one or half as much again as
- * the longest, where that one is no freak; else what is left of the objective; else the default. `leftMs` is
+ * The limit of a stage. From the history of finished tasks: three times the median, or one and a half times
+ * the longest unless that is an outlier; else what is left of the objective; else the default. `leftMs` is
  * what was left when the waiting began.
  */
 export function limitFrom(
@@ -146,9 +146,9 @@ export function limitFrom(
 }
 
 /**
- * What a task took in a stage; none where the service does not tell, or tells what cannot be. Where it does
- * not tell when a task was picked up, as revision 62 does not, the whole time stands for either stage: longer
- * than that none of them was.
+ * The seconds of a task in a stage; empty if the service does not tell, or reports something impossible. If
+ * it does not say when a task was picked up, as revision 62 does not, the whole time stands for either stage:
+ * neither was longer.
  */
 function secondsOf({ status, triggered_at, started_at, finished_at }: Timed, stage: Stage): number[] {
   if (status !== 'done') return [];
@@ -159,7 +159,7 @@ function secondsOf({ status, triggered_at, started_at, finished_at }: Timed, sta
 }
 
 /**
- * Watches a step that reports progress: where nothing has changed for so long, the last report is repeated as
+ * Watches a step that reports progress: if nothing has changed for the limit, the last report is repeated as
  * overdue. `stop` ends it; until then a timer runs that keeps no process alive.
  */
 export function watchProgress(

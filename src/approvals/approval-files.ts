@@ -7,19 +7,16 @@ import { show } from '../base/text.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
 import { MAX_CHALLENGE_BYTES } from './challenge.ts';
 
-/**
- * The files of one challenge. The journal has the truth about the challenge; these are what people carry
- * around.
- */
+/** The files of one challenge, for people to carry around. The journal is authoritative. */
 export interface ApprovalPaths {
   readonly challenge: string;
-  /** Beside it, as `ssh-keygen -Y sign` names it. */
+  /** Beside it, with the name that `ssh-keygen -Y sign` gives it. */
   readonly signature: string;
-  /** Present when the approval was withdrawn: the reason. */
+  /** Exists if the approval was withdrawn: the reason. */
   readonly withdrawn: string;
 }
 
-/** Paths below a home; nothing is made. */
+/** Paths below a home; creates nothing. */
 export function approvalPaths(home: string, run: string, challenge: string): ApprovalPaths {
   if (!/^[A-Za-z0-9-]+$/.test(run) || !/^[0-9a-f]{16}$/.test(challenge))
     throw new Error('a run and a challenge have names that fit into a path');
@@ -28,8 +25,8 @@ export function approvalPaths(home: string, run: string, challenge: string): App
 }
 
 /**
- * Writes the challenge for people to carry it away: mode 0600 in a folder of mode 0700. Throws what the disk
- * says.
+ * Writes the challenge for people to take away: mode 0600 in a folder of mode 0700. Throws errors of the
+ * disk.
  */
 export function writeChallenge(path: string, text: string): void {
   makeFolderInside(homeOf(path), dirname(path));
@@ -37,12 +34,12 @@ export function writeChallenge(path: string, text: string): void {
   writeFileAtomic.sync(path, text, { mode: 0o600 });
 }
 
-/** The home that a file of `approvalPaths` lies in. */
+/** The home of a file of `approvalPaths`. */
 function homeOf(path: string): string {
   return dirname(dirname(dirname(path)));
 }
 
-/** Puts a file beside a challenge, whole or not at all. */
+/** Writes a file beside a challenge, atomically. */
 export async function writeBeside(path: string, text: string): Promise<void> {
   makeFolderInside(homeOf(path), dirname(path));
   dropLink(path);
@@ -50,8 +47,8 @@ export async function writeBeside(path: string, text: string): Promise<void> {
 }
 
 /**
- * The text of a small file, or undefined when there is none. Throws `approval.refused` for whatever else lies
- * there.
+ * The text of a small file; undefined if there is none. Throws `approval.refused` for anything else at the
+ * path.
  */
 export function readIfThere(path: string): string | undefined {
   try {
@@ -65,7 +62,7 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Changes whenever one of the files does. */
+/** A stamp that changes whenever one of the files does. */
 export function stampOf(paths: readonly (string | undefined)[]): string {
   return paths.map((path) => (path === undefined ? '' : oneStamp(path))).join(' ');
 }

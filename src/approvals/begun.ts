@@ -7,33 +7,30 @@ import { type RunEntryBody, readRunEntry } from '../store/run-entries.ts';
 import type { ApprovalPolicy, Who } from '../store/run-entry-parts.ts';
 import { type Weakening, weakenings } from './policy.ts';
 
-/** Who drives a run at this moment, and what config and files ask of a second person now. */
+/** Who drives a run now, and what config and files now require of a second person. */
 export interface Present {
   readonly who: Who;
   readonly approvals: ApprovalPolicy;
 }
 
-/** What the record of a run knows of approvals apart from the requests themselves. */
+/** What the record of a run says about approvals apart from the requests. */
 export interface Begun {
-  /**
-   * As of the beginning, or of the first entry that knows it; undefined in a record of an earlier version
-   * alone.
-   */
+  /** From the beginning, or from the first entry that has it; undefined in a record of an earlier version. */
   readonly approvals: ApprovalPolicy | undefined;
   /** The newest of each. */
   readonly latest: Partial<Present>;
-  /** Every name, address and login of those who have driven the run: none of them can approve. */
+  /** Every name, address and login of those who drove the run: none of them can approve. */
   readonly requesters: readonly string[];
 }
 
-/** Reads what was asked when a run began, and who has driven it since. Pure. */
+/** Reads what was required when a run began, and who has driven it since. Pure. */
 export function begunOf(entries: readonly Entry[]): Begun {
   const driven = entries.flatMap((entry): Driven[] => {
     const read = DRIVEN.includes(entry.type) ? readRunEntry(entry) : undefined;
     return read === undefined ? [] : [read.body as Driven];
   });
   const people = driven.flatMap(({ who, operator }) => [operator, who?.name, who?.email, who?.login]);
-  // A withdrawal is nobody's request.
+  // A withdrawal is not a request.
   const writers = entries.filter(({ type }) => type !== 'approval.withdrawn').map(({ by }) => by);
   return {
     approvals: driven.find(({ approvals }) => approvals !== undefined)?.approvals,
@@ -49,9 +46,9 @@ const DRIVEN: readonly string[] = ['run.started', 'run.resumed'];
 type Driven = Partial<RunEntryBody<'run.started'>> & Partial<RunEntryBody<'run.resumed'>>;
 
 /**
- * What the record is to say of whoever takes a run up. Throws `approval.weaker` (exit 3) where less is asked
- * of a second person than when the run began, unless `breakGlass` says why it is to go on all the same: then
- * that is on record. Either way the run goes on asking for what it asked for at the beginning. Pure.
+ * What a process records when it takes a run up. Throws `approval.weaker` (exit 3) if less is required of a
+ * second person than when the run began, unless `breakGlass` gives a reason to continue: then that is
+ * recorded. Either way the run continues to require what it required at the beginning. Pure.
  */
 export function admitted(
   entries: readonly Entry[],

@@ -44,12 +44,12 @@ const NAMES = [
 const LISTS = { fact: 'facts', override: 'overrides', call: 'calls' } as const;
 const LINE_LIMIT = 400;
 const LIST_LIMIT = 60;
-/** Bytes. Longer than any challenge that is made here. */
+/** Bytes. Longer than any challenge created here. */
 export const MAX_CHALLENGE_BYTES = 128 * 1024;
 
 /**
- * The challenge as the text that is signed, byte for byte: printable ASCII, one thing a line, a line feed at
- * its end.
+ * The challenge as the text that is signed, byte for byte: printable ASCII, one item a line, ending in a line
+ * feed.
  */
 export function challengeText(challenge: Challenge): string {
   const lines = NAMES.map((name) => `${name}: ${plain(challenge[name])}`);
@@ -61,7 +61,7 @@ export function challengeText(challenge: Challenge): string {
 
 /**
  * Reads a challenge back. Throws `approval.unreadable` for anything but exactly what `challengeText` writes,
- * so that nothing can stand in a signed text that is not shown.
+ * so that a signed text cannot contain anything that is not shown.
  */
 export function parseChallenge(text: string): Challenge {
   if (text.length > MAX_CHALLENGE_BYTES) throw unreadable('it is too long');
@@ -84,7 +84,9 @@ export function parseChallenge(text: string): Challenge {
   return challenge;
 }
 
-/** What mail or an editor did to a request without a visible trace, in words; empty for any other text. */
+/**
+ * Invisible changes that mail and editors make to a text, in words; empty for a text that is not a request.
+ */
 function changesIn(text: string): readonly string[] {
   const [, mark = '', rest = ''] = /^(\ufeff|\u00ef\u00bb\u00bf)?(.*)$/s.exec(text) ?? [];
   if (/^(?:\u00ff\u00fel\0|\u00fe\u00ff\0l)/.test(text)) return ['it is UTF-16 now'];
@@ -97,7 +99,7 @@ function changesIn(text: string): readonly string[] {
   ];
 }
 
-/** The copies of a request that mail and editors may make of it, each with what was changed. */
+/** Variants of a request as mail and editors may leave it, each with its changes. */
 export function changedCopies(text: string): readonly { readonly text: string; readonly how: string }[] {
   const ends = ['\n', '', '\n\n'].map((end) => `${text.trimEnd()}${end}`);
   const lines = ends.flatMap((one) => [one, one.replaceAll('\n', '\r\n')]);
@@ -110,9 +112,9 @@ export function challengeId(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16);
 }
 
-/** One printable ASCII line, never empty; any other character is written as its code point. */
+/** One printable ASCII line, never empty; every other character is written as its code point. */
 function plain(text: string): string {
-  // What is hidden or acts on a terminal is replaced first; letters of other scripts keep their number.
+  // Hidden and terminal-active characters are replaced first; letters of other scripts keep their code point.
   const ascii = show(text, LINE_LIMIT).replace(
     /[^\x20-\x7e]/gu,
     (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`,

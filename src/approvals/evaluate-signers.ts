@@ -1,18 +1,17 @@
 import { NAMESPACE } from './ssh-signature.ts';
 
-/** Something about a line of a file of allowed signers that a person should look at. */
+/** A line of an allowed-signers file that a person should look at. */
 export interface SignersFinding {
   /** Counted from one. */
   readonly line: number;
-  /** What is wrong with the line, after its number. */
+  /** The problem, to follow the line number. */
   readonly says: string;
 }
 
 /**
- * What the lines of a file of allowed signers (ssh-keygen(1)) let in or keep out without anybody having meant
- * it: keys for any purpose, patterns, authorities without an end, and lines whose time has passed.
- * `canApprove` tells whether one line at least could approve at `now`. Pure; lines that ssh-keygen would not
- * read are somebody else's concern and count for nothing.
+ * Unintended effects of the lines of an allowed-signers file (ssh-keygen(1)): keys for any purpose, patterns,
+ * authorities without an end, and expired lines. `canApprove` says whether at least one line could approve at
+ * `now`. Pure; lines that ssh-keygen would not read are ignored.
  */
 export function evaluateSigners(
   text: string,
@@ -40,7 +39,7 @@ interface SignersEntry {
 function evaluate(entry: SignersEntry, now: Date): { says: readonly string[]; canApprove: boolean } {
   const { names, isAuthority, namespaces, validAfter, validBefore } = entry;
   const isForAll = namespaces === undefined || namespaces.some(matchesAny);
-  // What is listed for something else alone approves nothing, and is meant to.
+  // A line only for other purposes intentionally approves nothing.
   if (!isForAll && !namespaces.some((pattern) => matches(pattern, NAMESPACE)))
     return { says: [], canApprove: false };
   if (hasPassed(validBefore, now))
@@ -62,7 +61,7 @@ function evaluate(entry: SignersEntry, now: Date): { says: readonly string[]; ca
   return { says, canApprove: true };
 }
 
-/** Principals, options, kind of the key; undefined for a remark and for what is no such line. */
+/** Principals, options, key type; undefined for a comment and for an invalid line. */
 function entryOf(line: string): SignersEntry | undefined {
   if (line === '' || line.startsWith('#')) return undefined;
   const [, quoted, bare = '', options = ''] =
@@ -85,12 +84,12 @@ function isPattern(name: string): boolean {
   return /[*?!]/.test(name);
 }
 
-/** A pattern that leaves nothing out: `*`, `?*`, `*@*`. */
+/** A pattern that matches everything: `*`, `?*`, `*@*`. */
 function matchesAny(pattern: string): boolean {
   return pattern.includes('*') && /^[*?@.]+$/.test(pattern);
 }
 
-/** As OpenSSH matches lists of patterns: `*` for anything, `?` for one character. */
+/** OpenSSH's pattern matching: `*` for anything, `?` for one character. */
 function matches(pattern: string, text: string): boolean {
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
@@ -100,8 +99,8 @@ function matches(pattern: string, text: string): boolean {
 }
 
 /**
- * A moment as such files have it: `20261121`, `202611210300` or with seconds, in the zone of this machine
- * unless a `Z` follows.
+ * A time as written in such files: `20261121`, `202611210300` or with seconds, in this machine's zone unless
+ * a `Z` follows.
  */
 function hasPassed(text: string | undefined, now: Date): boolean {
   const found = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(Z?)$/i.exec(text ?? '');

@@ -6,10 +6,9 @@ import { type Plan, planHash } from './plan.ts';
 import type { RequestState } from './request-state.ts';
 
 /**
- * Whether what the record asks to be approved is what the run is about to do: the text is made again from the
- * plan of this moment and has to be the one on record, and it is one of this confirmation alone. Undefined
- * when it is, else the reason, for people. So an entry that was written by something other than the run can
- * lead no signature to where it was not given. Pure.
+ * Whether the request on record is what the run is about to do: the text rebuilt from the present plan must
+ * equal the recorded one, and it must belong to this confirmation. Undefined if so, otherwise the reason, for
+ * people. So an entry that was not written by the run cannot move a signature to another purpose. Pure.
  */
 export function fitsState(
   asked: NonNullable<RequestState['asked']>,
@@ -27,10 +26,12 @@ export function fitsState(
     : 'its text belongs to an earlier confirmation';
 }
 
-/** The reason that is nobody's doing: the request was good, for another plan. */
+/** Nobody's mistake: the request was valid, but for another plan. */
 export const CHANGED = 'what the run is about to do has changed since';
 
-/** The challenge of a plan, with what no plan knows: when, by whom and after which entry it was asked. */
+/**
+ * The challenge of a plan, with the facts outside it: when, by whom and after which entry it was requested.
+ */
 export function challengeOf(
   plan: Plan,
   when: Pick<Challenge, 'entry' | 'requester' | 'asked' | 'expires'>,
@@ -41,8 +42,8 @@ export function challengeOf(
 }
 
 /**
- * An approval counts once. A challenge of this confirmation was asked after the event before the one that led
- * here, and nothing earlier speaks of it.
+ * An approval counts once. A challenge of this confirmation was requested after the event before the one that
+ * led here, and nothing earlier mentions it.
  */
 function isOfThisConfirmation(challenge: string, { entry }: Challenge, entries: readonly Entry[]): boolean {
   const arrived = entries.findLastIndex(({ type }) => type === 'event');
@@ -58,10 +59,9 @@ function isOfThisConfirmation(challenge: string, { entry }: Challenge, entries: 
 }
 
 /**
- * Whether an `approval.asked` is about the text that it holds: the text has the name that the entry gives it,
- * and says the run of the stream, and plan, target, order, requester and end of the entry. Undefined when it
- * does, else the reason, for people. Without this a signature over the text of one request would count for
- * another one. Pure.
+ * Whether an `approval.asked` matches its text: the text has the name in the entry, the run of the stream,
+ * and the entry's plan, target, order, requester and expiry. Undefined if so, otherwise the reason, for
+ * people. Without this check a signature over one request would count for another. Pure.
  */
 export function fitsAsked(
   asked: RunEntryBody<'approval.asked'>,
@@ -82,7 +82,7 @@ export function fitsAsked(
     requester: ['requester', asked.requester],
     expires: ['end', asked.expiresAt],
   } as const;
-  // An entry has whatever it was; the text has only printable ASCII, so the two are compared as texts.
+  // An entry has the original values; the text has only printable ASCII, so compare both as texts.
   for (const [name, [word, value]] of Object.entries(said))
     if (challengeText({ ...challenge, [name]: value }) !== asked.text) return `its text has another ${word}`;
   return undefined;

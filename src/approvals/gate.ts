@@ -15,48 +15,44 @@ import { type Approval, type ApprovalRules, approvalOnDisk } from './verify-appr
 
 export interface ApprovalGateDeps extends HoldDeps {
   readonly operator: Operator;
-  /** Called when a signature is looked at. Rejects where nobody is named who could sign. */
+  /** Called when a signature is checked. Rejects if no possible signer is configured. */
   readonly rules: () => Promise<ApprovalRules>;
-  /** How long a challenge may be signed and used, if not shorter when the run began. Milliseconds. */
+  /** How long a challenge may be signed and used, unless it was shorter when the run began. Milliseconds. */
   readonly expiresMs: number;
-  /**
-   * What is to be approved in this state, by the config or by the record; undefined where nothing is. Pure.
-   */
+  /** What must be approved in this state, by the config or by the record; undefined if nothing. Pure. */
   readonly planOf: (state: RunState) => Plan | undefined;
-  /** Why the next confirmation goes on without a second person, if it shall; it counts once. */
+  /** The reason to continue past the next confirmation without a second person, if any; it counts once. */
   readonly breakGlass?: string | undefined;
-  /** Called when an answer goes on without a second person. */
+  /** Called when an answer continues without a second person. */
   readonly bypassed?: ((order: string, reason: string) => void) | undefined;
 }
 
 type Notes = Awaited<ReturnType<Gate['check']>>['notes'];
 type Asked = NonNullable<RequestState['asked']>;
 
-/** A gate that can also say whether it would let the next confirmation through. */
+/** A gate that can also say whether it would let the next confirmation pass. */
 export interface ApprovalGate extends Gate {
   /**
-   * The approval on disk of the challenge that the run stands at, verified; undefined when there is none.
-   * Rejects with why it does not count.
+   * The verified approval on disk of the run's present challenge; undefined if there is none. Rejects with
+   * the reason if it does not count.
    */
   lookAt(state: RunState): Promise<Approval | undefined>;
-  /** What would have to be approved in this state; undefined where nothing is. */
+  /** What would need approval in this state; undefined if nothing. */
   planOf(state: RunState): Plan | undefined;
-  /**
-   * Why what the record asks is not what this state asks; undefined when it is, and where nothing was asked.
-   */
+  /** Why the recorded request is not for this state; undefined if it is, and if there is none. */
   misfit(state: RunState): string | undefined;
-  /** Whether what was asked last in this run can be approved no more. Pure but for the clock. */
+  /** Whether the last request of this run has expired. Pure apart from the clock. */
   isExpired(asked: Asked, entries: RunState['entries']): boolean;
-  /** The reason for the next confirmation, if the glass is broken for it. */
+  /** The reason to bypass the next confirmation, if there is one. */
   glass(): string | undefined;
 }
 
 /**
  * Lets a destructive confirmation pass only with the approval of a second person. Each confirmation that the
- * run arrives at has a challenge of its own, in the journal in one transaction with the event that led there;
- * an approval becomes part of the journal in one transaction with the answer that it allows. What is verified
- * is the text that follows from the state at that moment, never one that only stands in the journal. A
- * process that dies in between leaves challenge and signature on disk, where the next one finds them.
+ * run reaches has its own challenge, written to the journal in one transaction with the event that led there;
+ * an approval is written in one transaction with the answer that it allows. Verification uses the text that
+ * follows from the present state, never one that is only in the journal. A process that dies in between
+ * leaves challenge and signature on disk for the next one.
  */
 export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
   let glass = deps.breakGlass;
@@ -127,14 +123,14 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
   };
 }
 
-/** What was asked on record, if it is what this state asks. */
+/** The recorded request, if it is for this state. */
 function fittingIn({ entries }: RunState, plan: Plan): Asked | undefined {
   const { asked } = requestStateOf(entries);
   return asked !== undefined && fitsState(asked, plan, entries) === undefined ? asked : undefined;
 }
 
 /**
- * What came of looking: an approval, a challenge that is still open, or one that no signature can make good
+ * The result of a check: an approval, a challenge that is still open, or one that no signature can validate
  * any more.
  */
 type Judged =
@@ -145,7 +141,7 @@ type Judged =
 async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promise<Judged> {
   const { entries } = state;
   const { asked, withdrawn: known } = requestStateOf(entries);
-  // Without anybody who could sign, another request would help nobody.
+  // Without possible signers, another request would be useless.
   const rules = await deps.rules();
   if (asked === undefined) return { notes: [], stale: needed };
   const misfit = fitsState(asked, plan, entries);
@@ -194,14 +190,14 @@ function newChallenge(deps: ApprovalGateDeps, state: RunState, plan: Plan) {
 }
 
 /**
- * The file is for people, and the journal has its text: a disk that refuses it stops no run, and the next
- * look writes it again.
+ * The file is for people, and the journal has its text: a disk error does not stop the run, and the next
+ * check writes it again.
  */
 function restore({ file }: Request, text: string): void {
   try {
     if (readIfThere(file) !== text) writeChallenge(file, text);
   } catch {
-    // The person hears of it when the signature is missing.
+    // The person notices when the signature is missing.
   }
 }
 

@@ -8,12 +8,12 @@ import { readSigners } from './verify-signature.ts';
 
 type Kept<Name extends 'signers' | 'revoked'> = NonNullable<ApprovalPolicy[Name]>;
 
-/** Whom a report names. */
+/** The number of people that a report names. */
 const MAX_PEOPLE = 100;
-/** An entry of the journal holds so many with ease. */
+/** Well within the size of a journal entry. */
 const MAX_LINES = 10_000;
 
-/** What the record keeps of a file of allowed signers; of one that cannot be read, why. */
+/** What the record keeps of an allowed-signers file; if it cannot be read, why. */
 export async function keptSigners(path: string): Promise<Kept<'signers'>> {
   try {
     const bytes = await readSigners(path, 'file of allowed signers');
@@ -29,9 +29,9 @@ export async function keptSigners(path: string): Promise<Kept<'signers'>> {
 }
 
 /**
- * The same of a file of revoked keys: the lines of a text, or those that `ssh-keygen -Q -l` shows of a key
- * revocation list. Of a list that it cannot show, the one line is the file itself, so that every other file
- * lacks it.
+ * As `keptSigners`, for a file of revoked keys: the lines of a text, or those that `ssh-keygen -Q -l` prints
+ * for a key revocation list. If it cannot print them, the only line is the file itself, so that any other
+ * file appears to lack it.
  */
 export async function keptRevoked(path: string): Promise<Kept<'revoked'>> {
   try {
@@ -57,7 +57,7 @@ function unread(thrown: unknown) {
 }
 
 const STAMP = /^# (?:KRL version|Generated at|Comment)/;
-/** Less than what `sshKeygen` keeps of an output. */
+/** Less than `sshKeygen` keeps of an output. */
 const MAX_SHOWN = 60_000;
 
 function keptLines(lines: readonly string[], path: string): string[] {

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
-/** What an approval is about: plans that differ in anything need an approval each. */
+/**
+ * The subject of an approval: the same plan has the same hash, and any difference needs a separate approval.
+ */
 export interface Plan {
   readonly run: string;
   readonly runbook: string;

@@ -1,27 +1,27 @@
 import { counted, formatSeconds } from '../base/format.ts';
 import type { ApprovalLevel, ApprovalPolicy } from '../store/run-entry-parts.ts';
 
-/** What a confirmation leads to: data that is replaced, or another change that cannot be taken back. */
+/** The effect of a confirmation: data is overwritten, or another irreversible change. */
 export type Risk = 'overwrites' | 'destructive';
 
-/** One thing that a policy asks less of than an earlier one, in words for people. */
+/** One thing that a policy requires less of than an earlier one, in words for people. */
 export interface Weakening {
   readonly what: string;
   readonly begun: string;
   readonly now: string;
 }
 
-/** Whether a level asks for a second person where a change has this risk. Undefined asks for nobody. Pure. */
+/** Whether a level requires a second person for a change with this risk. Undefined requires none. Pure. */
 export function asksFor(level: ApprovalLevel | undefined, risk: Risk): boolean {
   return level === 'destructive' || (level === 'overwrites' && risk === 'overwrites');
 }
 
 /**
- * What `now` asks less of than `begun` did; empty where it asks for as much or more. Less is: an instance
- * with a lower level, approvals or a list of revoked keys that are gone, a revoked key that is no longer on
- * the list, and requests that hold longer. More or other people in the file of allowed signers are none of
- * it: only who was in the file at the beginning can approve (`verifySignature`). Where nothing was required,
- * nothing is less. Pure.
+ * What `now` requires less of than `begun`; empty if it requires at least as much. These are less: a lower
+ * level for an instance, missing approvals or list of revoked keys, a revoked key that is no longer listed,
+ * and a longer validity of requests. More or other people in the allowed-signers file do not count: only
+ * those in the file at the beginning can approve (`verifySignature`). If nothing was required, nothing is
+ * less. Pure.
  */
 export function weakenings(begun: ApprovalPolicy, now: ApprovalPolicy): Weakening[] {
   const required = Object.entries(begun.required).filter(([, level]) => level !== 'none');

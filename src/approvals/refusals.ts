@@ -4,7 +4,7 @@ import { formatTime } from '../base/format.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { NAMESPACE } from './ssh-signature.ts';
 
-/** What people need to have a challenge approved. */
+/** What people need to get a challenge approved. */
 export interface Request {
   readonly run: string;
   /** The file of the challenge. */
@@ -13,7 +13,7 @@ export interface Request {
   readonly expiresAt: string;
 }
 
-/** The command for the second person, on whatever machine the file was carried to. */
+/** The command for the second person, on the machine that the file was copied to. */
 export function signCommand(file: string): string {
   return `ssh-keygen -Y sign -n ${NAMESPACE} -f ~/.ssh/id_ed25519 ${shellQuoted(file)}`;
 }
@@ -46,7 +46,7 @@ export function samePerson(request: Request, approver: string): LifeboatError {
   );
 }
 
-/** The key is listed under a name that is too like the operator's to tell whether there are two people. */
+/** The key's listed name is too similar to the operator's to tell whether there are two people. */
 export function namesake(request: Request, name: string): LifeboatError {
   return refusal(
     'approval.same-person',
@@ -58,10 +58,7 @@ export function namesake(request: Request, name: string): LifeboatError {
   );
 }
 
-/**
- * What stands in the journal as the request is not what the run is about to do, so no signature over it
- * counts.
- */
+/** The recorded request is not what the run is about to do, so no signature over it counts. */
 export function approvalMismatch(request: Request, why: string): LifeboatError {
   return refusal(
     'approval.astray',
@@ -71,7 +68,7 @@ export function approvalMismatch(request: Request, why: string): LifeboatError {
   );
 }
 
-/** The record asks for a second person, and the config names nobody any more who could be one. */
+/** The record requires a second person, and the config no longer names anyone who could be one. */
 export function nobodyNamed(): LifeboatError {
   return new LifeboatError(
     'approval.nobody',

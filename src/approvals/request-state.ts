@@ -1,26 +1,26 @@
 import { dateAt } from '../base/date.ts';
 import { msOf } from '../base/instant.ts';
 import type { Entry } from '../store/journal.ts';
-import { growing } from '../store/projections/projection.ts';
+import { incrementalFold } from '../store/projections/projection.ts';
 import { type RunEntryBody, readRunEntry } from '../store/run-entries.ts';
 import { parseChallenge } from './challenge.ts';
 
-/** Clocks of one machine are set forth and back by less than this without anybody's ill will. */
+/** Clocks of one machine are legitimately adjusted by less than this. */
 const SLACK_MS = 5 * 60_000;
 
-/** How the confirmation that a run stands at is approved, as far as its journal tells. */
+/** The approval of the run's present confirmation, according to its journal. */
 export interface RequestState {
   /**
-   * The newest challenge of this confirmation; undefined when none was asked yet. An earlier confirmation's
-   * does not count.
+   * The newest challenge of this confirmation; undefined if none was requested yet. Challenges of earlier
+   * confirmations do not count.
    */
   readonly asked: RunEntryBody<'approval.asked'> | undefined;
   readonly withdrawn: RunEntryBody<'approval.withdrawn'> | undefined;
 }
 
 /**
- * What the journal says of the confirmation that the run stands at. What was withdrawn once stays so,
- * wherever it is asked. Pure.
+ * The journal's state of the run's present confirmation. A withdrawn challenge stays withdrawn, even if it is
+ * requested again. Pure.
  */
 export function requestStateOf(entries: readonly Entry[]): RequestState {
   const { here: asked, withdrawn } = recordOf(entries);
@@ -28,8 +28,8 @@ export function requestStateOf(entries: readonly Entry[]): RequestState {
 }
 
 /**
- * Whether the record asks for an approval of what is confirmed in a state of the machine: then one is needed
- * there until the run ends, whatever the config has come to say. Pure.
+ * Whether the record requires an approval in a state of the machine: then it is needed there until the run
+ * ends, whatever the config says now. Pure.
  */
 export function isAskedOnRecord(
   entries: readonly Entry[],
@@ -39,18 +39,18 @@ export function isAskedOnRecord(
 }
 
 /**
- * The moment that counts for a request: that of the clock that stamps entries (`Journal.clock`), which is the
- * same for every machine that shares a store; but never before the newest entry, so that a clock that was set
- * back makes no expired approval good again.
+ * The time that counts for a request: that of the clock that stamps entries (`Journal.clock`), which is the
+ * same for every machine that shares a store; but never before the newest entry, so that setting a clock back
+ * does not revive an expired approval.
  */
 export function momentOf(entries: readonly Entry[], now: Date): Date {
   return dateAt(Math.max(now.getTime(), recordOf(entries).latestMs));
 }
 
 /**
- * The moment that counts for the end of what was asked last: as `momentOf`, and on the clock that it was
- * asked by where the journal knows (`clock.moved`) that this one was set back since. A clock that was set
- * ahead gains nobody time either.
+ * The time that counts for the expiry of the last request: as `momentOf`, but if the journal knows
+ * (`clock.moved`) that the clock was set back since, by the clock before that. Setting a clock ahead gains no
+ * time either.
  */
 export function momentSinceAsked(entries: readonly Entry[], now: Date): Date {
   const { movedSeconds } = recordOf(entries);
@@ -58,8 +58,8 @@ export function momentSinceAsked(entries: readonly Entry[], now: Date): Date {
 }
 
 /**
- * Whether a challenge can be used at a moment: not before it was asked, not from its end on. What cannot be
- * read has expired.
+ * Whether a challenge is unusable at a moment: before it was requested, or from its expiry. An unreadable one
+ * has expired.
  */
 export function isExpired(text: string, at: Date): boolean {
   try {
@@ -79,27 +79,28 @@ function stateIn(text: string): string | undefined {
 }
 
 /**
- * What the entries of a run say of approvals. A screen asks many times a second, so each entry is read once.
+ * What the entries of a run say about approvals. A screen asks many times a second, so each entry is read
+ * once.
  */
 interface ApprovalRecord {
-  /** Every request, with the state of the machine that its text names. */
+  /** Every request, with the state of the machine named in its text. */
   readonly asked: { readonly target: string; readonly state: string | undefined }[];
-  /** The newest request since the run came to the state that it is in. */
+  /** The newest request since the run came to its present state. */
   here: RunEntryBody<'approval.asked'> | undefined;
   readonly withdrawn: RunEntryBody<'approval.withdrawn'>[];
-  /** By how much the clock was moved since the newest request. */
+  /** How far the clock was moved since the newest request. */
   movedSeconds: number;
   latestMs: number;
 }
 
-const recordOf = growing<ApprovalRecord>(
+const recordOf = incrementalFold<ApprovalRecord>(
   () => ({ asked: [], here: undefined, withdrawn: [], movedSeconds: 0, latestMs: 0 }),
   (record, entry) => {
     record.latestMs = Math.max(record.latestMs, msOf(entry.at) || 0);
     if (entry.type === 'event') record.here = undefined;
     if (entry.type === 'approval.asked') record.movedSeconds = 0;
     const read = CONCERNS.has(entry.type) ? readRunEntry(entry) : undefined;
-    // The clock of a machine beside the database's, by which nothing here goes.
+    // The clock of a machine beside the database, which is not used here.
     const isUnmoved = read?.type === 'clock.moved' && read.body.entries === 'unmoved';
     if (read?.type === 'clock.moved' && !isUnmoved) record.movedSeconds += read.body.seconds;
     if (read?.type === 'approval.withdrawn') record.withdrawn.push(read.body);

@@ -1,4 +1,4 @@
-/** Who confirms: as the config names the operator, and as the machine knows them. */
+/** The person who confirms: as named by the config, and by the system. */
 export interface Operator {
   readonly name: string;
   readonly email?: string | undefined;
@@ -6,12 +6,11 @@ export interface Operator {
 }
 
 /**
- * Whether a name of a signer is the operator's, or that of whoever asked: `same` for the same address or
- * name, whatever the case and whatever follows a plus sign in it, and for a bare name that stands before the
- * @ of one of their addresses; `namesake` for any other address that is called as they are (by name or
- * login). A namesake may well be somebody else, but an own second address looks the same, and a second pair
- * of eyes that is none costs more than a name that has to be made distinct. What stands before the @ of the
- * operator's own address, alone, says nothing.
+ * Whether a signer's name is that of the operator, or of a requester: `same` for the same address or name,
+ * ignoring case and a plus tag, and for a bare name that is the local part of one of their addresses;
+ * `namesake` for any other address with the same name (by name or login). A namesake may well be another
+ * person, but a second address of the same person looks the same, and a false second person is worse than
+ * having to make a name distinct. The local part of the operator's own address alone says nothing.
  */
 export function resemblance(
   principal: string,
@@ -34,9 +33,7 @@ function beforeAt(name: string): string {
   return name.split('@', 1)[0] ?? '';
 }
 
-/**
- * Without case, other ways to write the same letters, and the tag with which one mailbox has many addresses.
- */
+/** Ignores case, other spellings of the same letters, and the tag that gives one mailbox many addresses. */
 function folded(name: string): string {
   const plain = name.normalize('NFKC').trim().toLowerCase();
   const tag = /^([^@+]+)\+[^@]*(@.*)?$/s.exec(plain);

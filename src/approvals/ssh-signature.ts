@@ -4,14 +4,14 @@ import { LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 
-// By hand to sign: the key is in the key store, and ssh-keygen, which verifies, takes one from a file only.
+// Signs by hand: the key is in the key store, and ssh-keygen, which verifies, reads keys only from a file.
 
 /*
- * Signatures in the format of OpenSSH (PROTOCOL.sshsig): `ssh-keygen -Y verify` takes them, whoever made
- * them. Strings are a length of four bytes and the bytes.
+ * Signatures in OpenSSH's format (PROTOCOL.sshsig), accepted by `ssh-keygen -Y verify`. Strings are a
+ * four-byte length and the bytes.
  */
 
-/** What the signatures of approvals are made for: one that was made for anything else never counts. */
+/** The namespace of approval signatures: one made for anything else never counts. */
 export const NAMESPACE = 'lifeboat-approval';
 /** Bytes. An RSA key of 16384 bits with a certificate is far below it. */
 export const MAX_SIGNATURE_BYTES = 64 * 1024;
@@ -36,7 +36,7 @@ export function signText(text: string, privateKeyPem: Secret): string {
 }
 
 /**
- * The public key of an installation's signing key as OpenSSH has it: `ssh-ed25519 AAAA...`, and its
+ * The public half of an installation's signing key in OpenSSH's format: `ssh-ed25519 AAAA...`, and its
  * fingerprint.
  */
 export function publicKeyOf(privateKeyPem: Secret): {
@@ -52,11 +52,11 @@ export function unixArmor(text: string): string {
   return `${text.replace(MARK, '').replace(/\r\n?/g, '\n').trimEnd()}\n`;
 }
 
-/** A byte order mark, read as UTF-8 or byte by byte. */
+/** A byte order mark, decoded as UTF-8 or byte by byte. */
 const MARK = /^(?:\ufeff|\u00ef\u00bb\u00bf)/;
 
 /**
- * Who signed: key and fingerprint as `ssh-keygen -l` prints it. Nothing is verified. Undefined for what is no
+ * The signer: key and fingerprint as printed by `ssh-keygen -l`. Verifies nothing. Undefined if it is not a
  * signature.
  */
 export function signerOf(
@@ -64,21 +64,20 @@ export function signerOf(
 ): { readonly publicKey: string; readonly fingerprint: string } | undefined {
   const body = new RegExp(`^${BEGIN}\\s([A-Za-z0-9+/=\\s]+)${END}\\s*$`).exec(armored)?.[1];
   const blob = Buffer.from(body ?? '', 'base64');
-  // The version is the one field that no signature covers.
+  // The version is the only field that the signature does not cover.
   if (!blob.subarray(0, 10).equals(Buffer.concat([MAGIC, VERSION]))) return undefined;
   const key = readString(blob, 10);
   if (key === undefined || readString(key, 0) === undefined) return undefined;
   return { publicKey: wordsOf(key), fingerprint: fingerprintOf(key) };
 }
 
-/** The fingerprint of a public key as files have it, in base64. */
+/** The fingerprint of a base64 public key. */
 export function fingerprintOfBlob(base64: string): string {
   return fingerprintOf(Buffer.from(base64, 'base64'));
 }
 
 /**
- * `SHA256:` and the digest of the key in base64 without its padding. Of a certificate, the digest of all of
- * it.
+ * `SHA256:` and the digest of the key in base64 without padding. For a certificate, the digest of all of it.
  */
 function fingerprintOf(key: Buffer): string {
   return `SHA256:${hash('sha256', key, 'base64').replace(/=+$/, '')}`;
@@ -97,7 +96,7 @@ function privateKeyOf(pem: Secret): KeyObject {
     const key = createPrivateKey(pem.reveal());
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // The parser's error may quote its input, so it is not kept as a cause.
+    // The parser's error may quote its input, so it must not become the cause.
   }
   throw new LifeboatError('evidence.bad-key', 'the signing key in the key store is not an ed25519 key');
 }
@@ -130,9 +129,9 @@ export interface SshKeygenEnd {
 }
 
 /**
- * Runs OpenSSH's `ssh-keygen` with these arguments, the text at its standard input. Rejects with
- * `approval.unchecked` when there is none on this machine, or when it takes too long. With `patient` it may
- * ask for a passphrase or a touch, and takes its time.
+ * Runs OpenSSH's `ssh-keygen` with these arguments and the text on standard input. Rejects with
+ * `approval.unchecked` if it is not installed, or takes too long. With `patient` it may ask for a passphrase
+ * or a touch, without a time limit.
  */
 export function sshKeygen(
   args: readonly string[],
@@ -150,7 +149,7 @@ export function sshKeygen(
     child[name].setEncoding('utf8').on('data', (text: string) => {
       if (said[name].length < OUTPUT_LIMIT) said[name] += text;
     });
-  // A verifier that gives up before it has read everything is no error of ours.
+  // A verifier that stops before it has read everything is no error of ours.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   return new Promise((resolve, reject) => {
@@ -162,7 +161,7 @@ export function sshKeygen(
   });
 }
 
-/** What it needs to find its way, an agent and a person; tokens in variables are none of its business. */
+/** What it needs to run and to reach an agent and a person; variables with tokens are withheld. */
 export function sshSurroundings(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => NEEDED.test(name));
   return { ...Object.fromEntries(kept), LC_ALL: 'C' };
@@ -176,7 +175,7 @@ const NEEDED =
  * ssh-keygen.
  */
 export async function sshKeygenWorks(): Promise<string> {
-  // There is no flag for the version; an unknown action prints the usage, which only one with -Y knows.
+  // There is no version flag; an unknown action prints the usage, which lists -Y if supported.
   const { stderr } = await sshKeygen(['-?'], '');
   if (stderr.includes('-Y verify')) return 'ssh-keygen can verify signatures';
   throw new LifeboatError('approval.unchecked', 'this ssh-keygen cannot verify signatures', {

@@ -9,22 +9,22 @@ import type { Risk } from './policy.ts';
 import { isExpired, momentSinceAsked } from './request-state.ts';
 import { type ApprovalRules, verifyApproval } from './verify-approval.ts';
 
-/** What the look in the instant before a call rests on. */
+/** The dependencies of the check right before a call. */
 export interface HoldDeps {
   readonly home: string;
   readonly operator: { readonly name: string };
   /** The clock that stamps entries. */
   readonly now: () => Date;
   readonly rules: () => Promise<ApprovalRules>;
-  /** What a call risks; undefined for one that can be taken back. */
+  /** The risk of a call; undefined if it is reversible. */
   readonly riskOf: (call: CallToArm) => Risk | undefined;
-  /** Whether a second person has to approve a change with this risk of an instance, as things are now. */
+  /** Whether a second person must approve a change of an instance with this risk, by the present rules. */
   readonly needs: (instance: string, risk: Risk) => boolean;
 }
 
 type Notes = Awaited<ReturnType<Gate['check']>>['notes'];
 
-/** The newest typed name of a run, and what a second person has said to it. */
+/** A run's newest typed name, and the second person's response to it. */
 interface Confirmed {
   /** The name that was typed. */
   readonly target: string;
@@ -34,7 +34,7 @@ interface Confirmed {
   readonly withdrawn: string | undefined;
 }
 
-/** The refusal, if any, with the request that it is about, and what the record is to say. */
+/** The refusal, if any, the request that it concerns, and notes for the record. */
 interface Held {
   readonly notes: Notes;
   readonly refusal?: LifeboatError;
@@ -42,9 +42,9 @@ interface Held {
 }
 
 /**
- * Whether the confirmation that led to a call still allows it, by the rules of this moment: between the typed
- * name and the call a process may have died, and whole days have passed. An approval counts until its end;
- * not one that was taken back, and not one of a key that may not approve any more.
+ * Whether the confirmation that led to a call still allows it, by the present rules: between the typed name
+ * and the call a process may have died, and days may have passed. An approval counts until it expires, unless
+ * it was withdrawn or its key may no longer approve.
  */
 export async function stillHolds(
   deps: HoldDeps,
@@ -90,9 +90,7 @@ export async function stillHolds(
   }
 }
 
-/**
- * The approval of a run that can still be taken back: it was given, and no call has been armed since. Pure.
- */
+/** A run's approval that can still be withdrawn: it was given, and no call has been armed since. Pure. */
 export function unusedApproval(entries: readonly Entry[]): RunEntryBody<'approval.asked'> | undefined {
   const confirmed = newestConfirmation(entries);
   if (confirmed?.given === undefined || confirmed.isBypassed) return undefined;
@@ -100,7 +98,7 @@ export function unusedApproval(entries: readonly Entry[]): RunEntryBody<'approva
   return isUsed(since) ? undefined : confirmed.asked;
 }
 
-/** A call that was turned away may be sent again by the same approval. */
+/** A throttled call may be sent again with the same approval. */
 function isUsed(since: readonly Entry[]): boolean {
   const last = since.findLast(({ type, body }) => {
     return CALLS.has(type) && (type !== 'activity.begun' || CHANGES.has(fieldsOf(body)['kind']));
@@ -111,7 +109,7 @@ function isUsed(since: readonly Entry[]): boolean {
 const CHANGES: ReadonlySet<unknown> = new Set(['repeatable', 'attended']);
 const CALLS: ReadonlySet<string> = new Set(['activity.begun', 'intent.armed', 'intent.outcome']);
 
-/** Undefined in a run that was not confirmed by name. Pure. */
+/** Undefined in a run without a typed confirmation. Pure. */
 function newestConfirmation(entries: readonly Entry[]): Confirmed | undefined {
   const at = entries.findLastIndex(isConfirm);
   const event = entries[at];
@@ -146,7 +144,7 @@ function readApproval(entry: Entry) {
   return entry.type.startsWith('approval.') ? readRunEntry(entry) : undefined;
 }
 
-/** `wasSent`: by an earlier process, which did not live to hear what became of it. */
+/** `wasSent`: by an earlier process, which died before learning the outcome. */
 function gone(code: string, message: string, wasSent: boolean, cause?: LifeboatError): LifeboatError {
   return new LifeboatError(code, show(message, 400), {
     hints: [

@@ -7,35 +7,32 @@ import { momentSinceAsked, type RequestState } from './request-state.ts';
 import { type Operator, resemblance } from './same-person.ts';
 import { type Signers, type Verified, verifySignature } from './verify-signature.ts';
 
-/** What makes a signature an approval. */
+/** The rules that make a signature an approval. */
 export interface ApprovalRules {
   readonly signers: Signers;
   readonly operator: Operator;
-  /** Fingerprint of this installation's own key: it is no second person. */
+  /** Fingerprint of this installation's own key, which is not a second person. */
   readonly ownKey: string;
-  /** The clock that stamps entries: what is approved, and keys that may approve, go by it. */
+  /** The clock that stamps entries, used for approvals and for the validity of keys. */
   readonly now: () => Date;
-  /** The clock of this machine, by which ssh-keygen goes unless it is told otherwise; `now` without it. */
+  /** This machine's clock, which ssh-keygen uses by default; `now` if omitted. */
   readonly here?: () => Date;
 }
 
 export interface Approval extends Omit<Verified, 'listedAs'> {
-  /** RFC 3339: the moment that counted, where it is not that of this machine's clock. */
+  /** RFC 3339: the moment that counted, if not by this machine's clock. */
   readonly moment?: string;
 }
 
-/** A challenge and the run that it is part of. */
+/** A challenge and its run. */
 export interface AskedOf {
   readonly run: string;
-  /** All of the run's. */
+  /** All entries of the run. */
   readonly entries: readonly Entry[];
   readonly asked: NonNullable<RequestState['asked']>;
 }
 
-/**
- * The signature that lies beside a challenge, verified; undefined when there is none. Rejects when it does
- * not count.
- */
+/** The verified signature beside a challenge; undefined if there is none. Rejects if it does not count. */
 export async function approvalOnDisk(
   rules: ApprovalRules,
   home: string,
@@ -47,9 +44,9 @@ export async function approvalOnDisk(
 }
 
 /**
- * Whether a signature approves what is asked: it is good, of somebody who could when the run began and still
- * can, and of nobody who has driven the run. Rejects with `approval.refused`, `approval.same-person` or
- * `approval.unchecked`. Expiry and withdrawal are the caller's concern.
+ * Whether a signature approves the request: it is valid, by someone who could approve when the run began and
+ * still can, and who has not driven the run. Rejects with `approval.refused`, `approval.same-person` or
+ * `approval.unchecked`. The caller checks expiry and withdrawal.
  */
 export async function verifyApproval(
   { signers, operator, ownKey, now, here = now }: ApprovalRules,

@@ -10,43 +10,43 @@ import { hasMark, isKeyList, lineHash, linesOfKey, namesOfKey, withoutMark } fro
 import { changedCopies } from './challenge.ts';
 import { NAMESPACE, type SshKeygenEnd, signerOf, sshKeygen, unixArmor } from './ssh-signature.ts';
 
-/** A signature that is good, and whose it is. */
+/** A valid signature, and its signer. */
 export interface Verified {
-  /** The names of the signer, as the file of allowed signers (or the certificate) has them; at least one. */
+  /** The names of the signer in the allowed-signers file (or the certificate); at least one. */
   readonly principals: readonly string[];
-  /** `SHA256:...`, as `ssh-keygen -l` prints it. */
+  /** `SHA256:...`, as printed by `ssh-keygen -l`. */
   readonly key: string;
   readonly publicKey: string;
   /** Armored, as it was verified. */
   readonly signature: string;
-  /** Which tool the key belongs to, as the comment in the file of allowed signers says. */
+  /** The tool that the key belongs to, according to the comment in the allowed-signers file. */
   readonly method: 'ssh' | 'lifeboat';
-  /** SHA-256, hex, of the file of allowed signers. */
+  /** SHA-256, hex, of the allowed-signers file. */
   readonly allowedSigners: string;
-  /** The line of that file that allows the key; undefined for one that is too long to be kept. */
+  /** The line of that file that allows the key; undefined if it is too long to store. */
   readonly allowedBy?: string;
-  /** Every name that the file has the key under, also for other purposes. */
+  /** Every name that the file lists the key under, for any purpose. */
   readonly listedAs: readonly string[];
 }
 
 export interface Signers {
-  /** Path of the file of allowed signers. */
+  /** Path of the allowed-signers file. */
   readonly allowedSigners: string;
   /** Path of a file of revoked keys. */
   readonly revoked?: string | undefined;
-  /** The lines of the file that count, by `lineHash`; all of them without it. */
+  /** The lines of the file that count, by `lineHash`; all by default. */
   readonly counted?: readonly string[] | undefined;
 }
 
 const MAX_SIGNERS_BYTES = 1024 * 1024;
-/** Whoever can write the list can make anybody the second person. */
+/** Anyone who can write the list can make anyone the second person. */
 const FOREIGN = { code: 'approval.unchecked', exitCode: EXIT.failed };
 
 /**
- * Verifies a signature over a text with OpenSSH's own verifier. `at` is the moment for which keys have to be
- * valid; the clock of this machine when it is undefined. Rejects with `approval.refused` for what is no good
- * signature of somebody who may sign, and with `approval.unchecked` when that cannot be found out. Everything
- * is read once, so that what is verified is what is recorded.
+ * Verifies a signature over a text with OpenSSH's own verifier. `at` is the moment at which keys must be
+ * valid; by default this machine's clock. Rejects with `approval.refused` if it is not a valid signature by
+ * an allowed person, and with `approval.unchecked` if that cannot be determined. Everything is read once, so
+ * that what is verified is what is recorded.
  */
 export async function verifySignature(
   text: string,
@@ -91,8 +91,7 @@ export async function verifySignature(
     };
     const namesIn = async (file: string) =>
       sshKeygen(['-Y', 'find-principals', ...when, '-f', file, '-s', paths.signature], '');
-    // Of a whole file it tells the names of the first line that has the key, which may list it for something
-    // else.
+    // For a whole file it prints the names of the first line with the key, which may be for another purpose.
     const found = await namesIn(paths.allowed);
     const groups = [principalsOf(found, signer.fingerprint)];
     if (lines.length > 1) for (const line of lines) groups.push(namesOf(await namesIn(await onLine(line))));
@@ -112,7 +111,7 @@ export async function verifySignature(
       lines,
       async (line) => (await verify(await onLine(line), principal)).code === 0,
     );
-    // Of a certificate, ssh-keygen tells the fingerprint of the key in it.
+    // For a certificate, ssh-keygen prints the fingerprint of the key in it.
     const key = /key (SHA256:[A-Za-z0-9+/]{43})\s*$/.exec(end.stdout)?.[1] ?? signer.fingerprint;
     return {
       principals,
@@ -129,7 +128,9 @@ export async function verifySignature(
   }
 }
 
-/** The file with the lines that count, each where it was. Throws where only others have the key. */
+/**
+ * The file with only the lines that count, at their original positions. Throws if the key is only in others.
+ */
 function countedIn(
   list: string,
   counted: readonly string[] | undefined,
@@ -146,7 +147,7 @@ function countedIn(
   );
 }
 
-/** A file that says who may approve, or who may not any more. Rejects with `approval.unchecked`. */
+/** A file that says who may approve, or no longer may. Rejects with `approval.unchecked`. */
 export async function readSigners(path: string, name: string): Promise<Buffer> {
   const unchecked = (why: string, hints: readonly string[], cause?: unknown) =>
     new LifeboatError('approval.unchecked', `the ${name} ${show(path)} ${why}`, {
@@ -165,7 +166,7 @@ export async function readSigners(path: string, name: string): Promise<Buffer> {
   }
 }
 
-/** The names that the key is listed under first. Rejects when it is not listed, or not for this time. */
+/** The names that the key is first listed under. Rejects if it is not listed, or not for this time. */
 function principalsOf(found: SshKeygenEnd, key: string): readonly string[] {
   const names = namesOf(found);
   if (names.length > 0) return names;
@@ -181,8 +182,8 @@ function namesOf({ code, stdout }: SshKeygenEnd): readonly string[] {
 }
 
 /**
- * The names of the first line under one of which the signature is good, that one first. A pattern is nobody's
- * name: it does not say whose key it is, so a line with one counts for nothing.
+ * Principals of the first allowed-signers line that verifies, the matching one first. A pattern does not say
+ * whose key it is, so a line with one never counts.
  */
 async function firstGood(
   groups: readonly (readonly string[])[],
@@ -224,15 +225,15 @@ function isOfLifeboat(allowed: string, publicKey: string): boolean {
   return allowed.split('\n').some((line) => line.includes(`${publicKey} lifeboat:`));
 }
 
-/** A moment as ssh-keygen reads it, in the zone of this machine. */
+/** A time in ssh-keygen's format, in this machine's zone. */
 export function localTime(at: Date): string {
   const parts = [at.getMonth() + 1, at.getDate(), at.getHours(), at.getMinutes(), at.getSeconds()];
   return `${at.getFullYear()}${parts.map((part) => String(part).padStart(2, '0')).join('')}`;
 }
 
 /**
- * What ssh-keygen says of it. The lines of the file of allowed signers are named by their number; an empty
- * one is no news, and where its copy lay says nothing to anybody.
+ * ssh-keygen's message. Lines of the allowed-signers file are named by number; empty lines and the path of
+ * the temporary copy are dropped.
  */
 function said({ stderr, stdout }: SshKeygenEnd): string {
   const [line] = `${stderr}\n${stdout}`

@@ -11,20 +11,20 @@ import { type GivenKeys, type ReadStatements, readStatements, type Statement } f
 import type { Findings, Pin } from './verdict.ts';
 import type { Walk } from './walk.ts';
 
-/** What an audit asks a place. */
+/** The part of a place that an audit uses. */
 export type AuditedPlace = Pick<Place, 'name' | 'kind' | 'look' | 'all'>;
 
-/** All that lies in a place of one log. */
+/** Everything that a place has of one log. */
 export interface ReadPlace {
   readonly name: string;
   readonly isHome: boolean;
   readonly isRead: boolean;
   readonly notes: readonly PlacedNote[];
-  /** The names of other logs that have checkpoints here. */
+  /** Other logs that have checkpoints here. */
   readonly otherLogs: readonly string[];
 }
 
-/** Reads all places. One that cannot be read is a limit of the audit. */
+/** Reads all places. An unreadable one is a limit of the audit. */
 export async function readPlaces(
   places: readonly AuditedPlace[],
   origin: string | undefined,
@@ -57,14 +57,14 @@ async function readPlace(
   }
 }
 
-/** The sizes that the notes of a place speak of: there the root of the log is needed. */
+/** The sizes in the notes of the places, at which the root of the log is needed. */
 export function sizesIn(places: readonly ReadPlace[]): readonly number[] {
   return places.flatMap(({ notes }) => notes.flatMap(({ note }) => claimOf(note)?.size ?? []));
 }
 
 export interface AuditedSignatures {
   readonly isPinned: boolean;
-  /** The newest checkpoint of each place that a believed key has signed. */
+  /** The newest checkpoint of each place that a trusted key signed. */
   readonly pins: readonly Pin[];
 }
 
@@ -75,11 +75,11 @@ export interface SignedLog {
   readonly head: string | undefined;
   readonly places: readonly ReadPlace[];
   readonly keys: GivenKeys;
-  /** The size up to which the store remembers its home place. */
+  /** The largest size for which the store remembers a checkpoint in its home place. */
   readonly vouched: number;
 }
 
-/** Compares the head of the log and the checkpoints of all places with what its entries give. */
+/** Compares the head of the log and the checkpoints of all places with its entries. */
 export function auditSignatures(log: SignedLog, findings: Findings): AuditedSignatures {
   const { walk, origin, head, places, keys } = log;
   const fits: Statement['fits'] = (checkpoint) =>
@@ -135,7 +135,7 @@ export function auditSignatures(log: SignedLog, findings: Findings): AuditedSign
 }
 
 interface PlacedNoteOf extends Statement {
-  /** As the file says; of the head, the size of the log. */
+  /** From the file's name; for the head, the size of the log. */
   readonly size: number;
   readonly place?: ReadPlace;
 }
@@ -162,7 +162,7 @@ function auditHead({ walk, origin, head }: SignedLog, heard: Placed | undefined,
     findings.problem('head.other', 'the newest head was signed over other entries than those that are here');
 }
 
-/** How far the checkpoints of a place reach that fit the log: those of a believed key, and all. */
+/** How far the fitting checkpoints of a place reach: those of a trusted key, and all. */
 interface Reached {
   readonly place: ReadPlace;
   readonly pinned: number;
@@ -214,7 +214,7 @@ function auditPlace(
   };
 }
 
-/** Tells of checkpoints that are gone. `isTeam`: other installations write to homes of their own. */
+/** Reports missing checkpoints. `isTeam`: other installations write to their own homes. */
 function auditDemands(
   { walk, vouched }: SignedLog,
   read: readonly Reached[],

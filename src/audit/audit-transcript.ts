@@ -4,16 +4,16 @@ import type { StoredEntry } from '../store/journal.ts';
 import { isEnd, readRunEntry } from '../store/run-entries.ts';
 import type { Findings } from './verdict.ts';
 
-/** How far the record says that the transcript reached, each time it says so. */
+/** How far the transcript reached according to an entry. */
 export interface KeptTranscript {
   readonly seq: number;
   readonly bytes: number;
   readonly sha256: string;
-  /** It could not be written on, or not be looked at: what lies there may be more. */
+  /** It could not be written or read: the file may contain more. */
   readonly troubled: boolean;
 }
 
-/** What an entry says of the transcript; undefined for every other entry. */
+/** An entry's statement about the transcript; undefined for every other entry. */
 function keptTranscript({
   seq,
   type,
@@ -26,14 +26,14 @@ function keptTranscript({
   return { seq, bytes, sha256, troubled: problem !== undefined };
 }
 
-/** The transcript of requests of a run; undefined where there is none. */
+/** The transcript of requests of a run; undefined if there is none. */
 export type TranscriptOf = (runId: string) => Buffer | undefined;
 
 /**
- * Compares the transcript of each run with its record. In a shared store the requests of each process lie
- * with whoever drove the run then (`isShared`): each resume may have been on another machine, or in another
- * home of this one. What is here has to be one of these parts, or several; a process that was killed has said
- * nothing of its own.
+ * Compares the transcript of each run with its record. In a shared store (`isShared`) each process keeps its
+ * requests where it drove the run: each resume may have been on another machine, or in another home of this
+ * one. The local transcript must be one or more of these parts; a killed process recorded nothing about its
+ * own.
  */
 export function transcriptWatch(
   transcriptOf: TranscriptOf,
@@ -76,7 +76,7 @@ export function transcriptWatch(
   };
 }
 
-/** Whoever resumes says first where the requests of before lie: that is one new part, not two. */
+/** On resuming, a process first records where earlier requests are: that makes one new part, not two. */
 function isPartOf(type: string, { isFresh }: { readonly isFresh: boolean }): boolean {
   return type === 'run.resumed' || (type === 'transcript.elsewhere' && !isFresh);
 }
@@ -88,8 +88,8 @@ function isBeginning(transcript: Buffer | undefined, { bytes, sha256 }: KeptTran
 }
 
 /**
- * Compares the beginning of a transcript with all that the record says of it. Behind that, a run that was
- * closed (`isClosed`) has nothing; any other may have been interrupted before it said how far it came.
+ * Compares the beginning of a transcript with everything recorded about it. A closed run (`isClosed`) has
+ * nothing after that; any other may have been interrupted before recording how far it came.
  */
 function auditTranscript(
   stream: string,

@@ -12,19 +12,21 @@ import { createFindings, type Finding, type Findings, type Pin, type Verdict, ve
 import { createWalk, type Walk } from './walk.ts';
 
 export interface AuditOptions extends GivenKeys {
-  /** Undefined where there is no store, or none that can be opened. */
+  /** Undefined if there is no store, or it cannot be opened. */
   readonly log: Log | undefined;
-  /** What a person has accepted as lost, as the log has it on record: what is left is compared around it. */
+  /**
+   * Losses that a person accepted, as recorded in the log: the remaining entries are compared around them.
+   */
   readonly losses?: readonly Loss[];
-  /** Where checkpoints lie, the home first. */
+  /** The places of checkpoints, the home first. */
   readonly places: readonly AuditedPlace[];
-  /** What somebody wrote down elsewhere: the log must still begin so. */
+  /** Anchors kept elsewhere: the log must still begin as they say. */
   readonly anchors?: readonly Anchor[];
-  /** The transcripts of this machine. */
+  /** The transcripts on this machine. */
   readonly transcriptOf: TranscriptOf;
-  /** The leaves of this stream are named. */
+  /** The stream whose leaves are reported. */
   readonly stream?: string | undefined;
-  /** Is given every entry of the runs and ledgers, for checks that take tools which do not belong here. */
+  /** Called with every entry of runs and ledgers, for checks that need other tools. */
   readonly onEntry?: (entry: LoggedEntry) => void;
 }
 
@@ -35,22 +37,22 @@ export interface AuditReport {
   readonly pins: readonly Pin[];
   readonly entries: number;
   readonly streams: number;
-  /** The log as it was found, as an anchor; undefined for an empty one. */
+  /** The present log as an anchor; undefined for an empty one. */
   readonly anchor?: string;
-  /** The leaves of the stream that was asked for, in ranges. */
+  /** The leaves of the requested stream, as ranges. */
   readonly run?: { readonly stream: string; readonly leaves: Walk['leaves'] };
 }
 
 /**
- * Reads a whole store once and computes everything again: each entry, the tree, the times, the head, every
- * checkpoint of every place, the transcripts. Changes nothing, works while runs are live, and answers with
- * findings for any content whatsoever: it never rejects for what a store or a place holds.
+ * Reads a whole store once and recomputes everything: each entry, the tree, the times, the head, every
+ * checkpoint of every place, the transcripts. Changes nothing, works while runs are live, and reports
+ * findings for any content: it never rejects because of what a store or a place contains.
  */
 export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
   const { log, anchors = [], losses = [], transcriptOf, isShared = false, stream, onEntry } = options;
   const findings = createFindings();
-  // What checkpoints have to show is asked for before them, and they are read before the entries: a live run
-  // goes on meanwhile.
+  // A live run continues during the audit: so read the demands before the checkpoints, and those before the
+  // entries.
   const before = await answered(async () => log?.head(), findings);
   const vouched = (await answered(async () => log?.vouched(), findings)) ?? 0;
   const origin = (await log?.origin().catch(() => undefined)) ?? claimOf(before?.note)?.origin;
@@ -100,7 +102,7 @@ function reportOf(
 ): AuditReport {
   const [size, root] = [walk.size(), walk.root()];
   return {
-    // Nothing to look at is not nothing found.
+    // An empty log does not mean that nothing was found.
     verdict: size === 0 ? 'not-intact' : verdictOf(findings),
     findings,
     pins,
@@ -114,8 +116,8 @@ function reportOf(
 }
 
 /**
- * Takes all entries up to the newest head, and gives its note. Entries and head are read at two moments: what
- * a live run appended in between is read on, exactly to the head.
+ * Takes all entries up to the newest head, and returns its note. Entries and head are read at two moments:
+ * entries appended by a live run in between are read too, exactly up to the head.
  */
 async function walkAll(log: Log, walk: Walk, findings: Findings): Promise<string | undefined> {
   const take = async (upTo: number) => {
@@ -157,15 +159,15 @@ function auditAnchors(
   }
 }
 
-/** What stands between a store and who looks at it says nothing of what the store holds. */
+/** Errors of the connection to a store, which say nothing about its content. */
 const UNREAD: ReadonlySet<string> = new Set(['journal.pooled', 'journal.refused', 'journal.unreachable']);
 
-/** Whether the store could not be asked at all. */
+/** Whether the store could not be read at all. */
 export function cannotRead({ code }: LifeboatError): boolean {
   return UNREAD.has(code);
 }
 
-/** An audit that could not read neither accuses nor acquits. */
+/** An audit that could not read the store gives no verdict. */
 export function noVerdict({ shortMessage, hints, evidence }: LifeboatError): LifeboatError {
   return new LifeboatError('audit.no-verdict', `there is no verdict: ${shortMessage}`, {
     hints: ['nothing is said of the store: it was not read', ...hints],
@@ -174,7 +176,7 @@ export function noVerdict({ shortMessage, hints, evidence }: LifeboatError): Lif
   });
 }
 
-/** What the store answers; undefined, and a finding, where it cannot. */
+/** The store's answer; undefined, with a finding, if it fails. */
 async function answered<T>(ask: () => Promise<T>, findings: Findings): Promise<T | undefined> {
   try {
     return await ask();

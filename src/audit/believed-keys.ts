@@ -3,39 +3,39 @@ import { installationOf, readCheckpoint, type SignedCheckpoint } from '../store/
 import { believedKeys, type NamedKey, parsePublicKeys } from '../store/log/named-keys.ts';
 import type { Findings } from './verdict.ts';
 
-/** A key store that was not opened: `isLocked` where a passphrase is all it takes. */
+/** A key store that was not opened: `isLocked` if only a passphrase is missing. */
 export interface KeyUnread {
   readonly isLocked: boolean;
   readonly why: string;
 }
 
-/** What an audit is given about keys from outside of the record. */
+/** The keys given to an audit from outside the record. */
 export interface GivenKeys {
-  /** PEM, one or more blocks: these pin the record, and no other key counts by itself. */
+  /** PEM, one or more blocks: these pin the record, and no other key is trusted by itself. */
   readonly publicKey?: string | undefined;
   /** The public half of the key in this machine's key store, PEM. */
   readonly storedKey?: string | undefined;
-  /** Why that key could not be had, where there may be one. */
+  /** Why that key could not be read, if there may be one. */
   readonly storedKeyUnread?: KeyUnread | undefined;
   /** A store of several installations: the key in the key store may be new to it. */
   readonly isShared?: boolean | undefined;
 }
 
-/** A note that somebody signed over a size of the log. */
+/** A signed note about a size of the log. */
 export interface Statement {
-  /** Where it is: `the head of the log`, or the name of a place. */
+  /** Its location: `the head of the log`, or the name of a place. */
   readonly where: string;
   readonly note: string;
-  /** It lies in a place that this machine may have written to without being named in the log. */
+  /** It is in a place to which this machine may have written without being named in the log. */
   readonly isPlaced?: boolean;
   /** Whether the log has this root at this size. */
   fits(checkpoint: SignedCheckpoint): boolean;
 }
 
 export interface ReadStatements<S extends Statement> {
-  /** The keys that count come from outside of the record. */
+  /** The trusted keys come from outside the record. */
   readonly isPinned: boolean;
-  /** Those whose signature was verified. */
+  /** Statements whose signature was verified. */
   readonly statements: readonly (S & {
     readonly checkpoint: SignedCheckpoint;
     readonly isBelieved: boolean;
@@ -45,9 +45,9 @@ export interface ReadStatements<S extends Statement> {
 }
 
 /**
- * Verifies signed statements, and says which of their keys count: pinned ones (the log's first key where
- * there are none), and those that a key which counts has endorsed. What other keys have signed is a finding.
- * `named` are the keys of the log with this origin, in its order.
+ * Verifies signed statements and decides which of their keys are trusted: pinned ones (or the log's first key
+ * if there are none), and those endorsed by a trusted key. Signatures of other keys are findings. `named` are
+ * the keys of the log with this origin, in order.
  */
 export function readStatements<S extends Statement>(
   statements: readonly S[],
@@ -58,7 +58,7 @@ export function readStatements<S extends Statement>(
   const pinned = pinnedKeys(given, named, findings);
   const all = [...named.map(({ key }) => key), ...pinned];
   const known = [...new Map(all.map((key) => [installationOf(key), key])).values()];
-  // Who has joined a shared store and written nothing yet signs what is in her own places.
+  // An installation that joined a shared store but wrote nothing yet signs in its own places.
   const own = given.isShared === true ? parsePublicKeys(given.storedKey ?? '') : [];
   const placed = [...known, ...own.filter((key) => !known.some((other) => other.equals(key)))];
   const heard = statements.flatMap((statement) => {
@@ -84,7 +84,7 @@ export function readStatements<S extends Statement>(
   };
 }
 
-/** The finding that a passphrase is all that is missing. */
+/** The finding that only a passphrase is missing. */
 export const LOCKED_KEY = 'key.locked';
 
 function pinnedKeys(
@@ -119,10 +119,10 @@ function pinnedKeys(
 }
 
 interface ReadBefore {
-  /** Up to which size believed keys have signed. */
+  /** The largest size that trusted keys signed. */
   readonly reached: number;
   readonly isShared: boolean;
-  /** The installation of this machine, in a shared store. */
+  /** This machine's installation, in a shared store. */
   readonly own: readonly string[];
 }
 
@@ -139,7 +139,7 @@ function reportOtherKeys(
   );
   for (const [installation, theirs] of others) {
     const places = [...new Set(theirs.map(({ where }) => where))].slice(0, 3).join(', ');
-    // Whoever joins a shared store signs before anybody who is believed can have seen it.
+    // An installation that joins a shared store signs before a trusted one can have seen it.
     const isAnnounced = named.some(
       ({ installation: its, index }) => (isShared || index < reached) && its === installation,
     );

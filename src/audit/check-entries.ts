@@ -6,7 +6,7 @@ import { createFindings, type Finding } from './verdict.ts';
 import { createWalk } from './walk.ts';
 
 export interface CheckedEntries {
-  /** How many entries were hashed again. */
+  /** How many entries were hashed. */
   readonly checked: number;
   /** How many older ones were not read. */
   readonly unread: number;
@@ -14,16 +14,16 @@ export interface CheckedEntries {
 }
 
 export interface CheckEntriesOptions {
-  /** What a person has accepted as lost. */
+  /** The losses that a person accepted. */
   readonly losses?: readonly Loss[];
-  /** Only so many of the newest entries are read; all of them without it. */
+  /** Read only this many of the newest entries; all by default. */
   readonly newest?: number;
 }
 
 /**
- * Hashes entries anew and compares them with what is stored of the tree: finds whatever was rewritten in its
- * place, which changes neither the number of entries nor their signed head. An audit does that as well, and
- * looks at checkpoints, keys and transcripts besides. Only reads; rejects with what the log rejects with.
+ * Hashes entries and compares them with the stored tree: finds entries rewritten in place, which change
+ * neither their number nor the signed head. A full audit does this too, and also checks checkpoints, keys and
+ * transcripts. Only reads; rejects with the log's errors.
  */
 export async function checkEntries(
   log: Pick<Log, 'head' | 'stored'>,
@@ -33,7 +33,7 @@ export async function checkEntries(
   const { size, root } = await log.head();
   const gaps = losses.flatMap((loss) => loss.gaps);
   const unread = Math.max(0, size - newest);
-  // A loss that was accepted may reach beyond the first entry that is wanted.
+  // An accepted loss may extend beyond the first requested entry.
   const from = gaps.reduce((at, [first, last]) => (first <= at && at <= last ? last + 1 : at), unread);
   const before = from === 0 ? [] : [[0, from - 1] as [number, number]];
   const walk = createWalk(

@@ -1,16 +1,13 @@
 import { counted, formatTime } from '../base/format.ts';
 import { show } from '../base/text.ts';
 
-/*
- * What an audit found and what it comes to. The verifier of a store and that of a bundle speak the same
- * words.
- */
+/* The findings and the verdict of an audit, shared by the verifiers of a store and of a bundle. */
 
-/** One thing an audit found, as data. The message is printable: one line, lower case, no stop. */
+/** One finding of an audit, as data. The message is printable: one line, lower case, no full stop. */
 export interface Finding {
   /**
-   * A `problem` is evidence of damage or tampering; a `limit` is a proof that is missing, so that nothing
-   * wrong was found and not everything is shown; a `note` changes no verdict.
+   * A `problem` is evidence of damage or tampering; a `limit` is a missing proof: nothing wrong was found,
+   * but not everything is shown; a `note` changes no verdict.
    */
   readonly severity: 'problem' | 'limit' | 'note';
   readonly stream?: string;
@@ -19,16 +16,16 @@ export interface Finding {
   readonly shortMessage: string;
 }
 
-/** `intact`: shown, under a pinned key; `consistent`: nothing is wrong, limits say what is not shown. */
+/** `intact`: proven under a pinned key; `consistent`: nothing is wrong, limits say what is not proven. */
 export type Verdict = 'intact' | 'consistent' | 'not-intact';
 
-/** How a command ends that gives this verdict. */
+/** The exit code for each verdict. */
 export const VERDICT_EXIT = { intact: 0, 'not-intact': 1, consistent: 3 } as const satisfies Record<
   Verdict,
   number
 >;
 
-/** Up to where the record is pinned: a checkpoint that a believed key has signed, in the words of people. */
+/** How far the record is pinned: a checkpoint that a trusted key signed, in words for people. */
 export interface Pin {
   /** The home, a folder, or the bundle itself. */
   readonly place: string;
@@ -43,10 +40,10 @@ export function verdictOf(findings: readonly Pick<Finding, 'severity'>[]): Verdi
   return findings.some(({ severity }) => severity === 'limit') ? 'consistent' : 'intact';
 }
 
-/** More would hide the sentence. */
+/** More would bury the sentence. */
 const MAX_NAMED = 5;
 
-/** The verdict as one sentence without a stop. It never says more than was checked. */
+/** The verdict as one sentence without a full stop. It never claims more than was checked. */
 export function verdictWords(findings: readonly Finding[], pins: readonly Pin[]): string {
   const verdict = verdictOf(findings);
   if (verdict === 'not-intact') return 'NOT INTACT: see the problems above';
@@ -63,19 +60,19 @@ export function verdictWords(findings: readonly Finding[], pins: readonly Pin[])
 
 type Where = Pick<Finding, 'stream' | 'seq'>;
 
-/** What the parts of an audit write to. */
+/** Collects the findings of an audit. */
 export interface Findings {
   problem(code: string, shortMessage: string, where?: Where): void;
   limit(code: string, shortMessage: string, where?: Where): void;
   note(code: string, shortMessage: string, where?: Where): void;
-  /** Problems first, then limits, each in the order in which they were found. */
+  /** Problems first, then limits, each in order of discovery. */
   list(): readonly Finding[];
 }
 
 /** Findings beyond this number are only counted: a destroyed store must not fill the memory. */
 const MAX_FINDINGS = 500;
 
-/** An empty collection. It cleans what it is given: names and texts come from whoever made the record. */
+/** An empty collection. It cleans its input: names and texts come from the maker of the record. */
 export function createFindings(): Findings {
   const found: Record<Finding['severity'], Finding[]> = { problem: [], limit: [], note: [] };
   let more = 0;

@@ -9,47 +9,47 @@ import { isEnd, mayFollowEnd } from '../store/run-entries.ts';
 import type { Findings } from './verdict.ts';
 import { clockWatch, type Demands, demandWatch } from './watches.ts';
 
-/** What an audit learns by reading all entries once. */
+/** The results of reading all entries once. */
 export interface Walk {
-  /** Takes the next entry of the log, whatever it holds. */
+  /** Takes the next entry of the log, whatever it contains. */
   take(entry: LoggedEntry): void;
-  /** How many leaves the log has so far, those of an accepted loss among them. */
+  /** How many leaves the log has so far, including those of an accepted loss. */
   size(): number;
   /** How many of them an accepted loss took. */
   lost(): number;
-  /** The number that the next leaf has to have. */
+  /** The number that the next leaf must have. */
   next(): number;
   streams(): number;
-  /** The root over what was taken, hex; undefined where it hangs on a leaf that is lost. */
+  /** The root over the taken entries, hex; undefined if it depends on a lost leaf. */
   root(): string | undefined;
   /**
-   * The roots at the sizes that were asked for, as far as the log reaches, and when the last entry below each
-   * was written; with `finish`, at its end. Undefined is a root that hangs on a leaf that is lost.
+   * The roots at the requested sizes, as far as the log reaches, with the time of the last entry below each;
+   * after `finish`, also at its end. A root that depends on a lost leaf is undefined.
    */
   readonly roots: ReadonlyMap<number, { readonly root: string | undefined; readonly at: string }>;
   /** The stream `store/log`. */
   readonly aboutLog: readonly LoggedEntry[];
   demands(): Demands;
-  /** The leaves of the stream that was asked for, in ranges. */
+  /** The leaves of the requested stream, as ranges. */
   readonly leaves: readonly (readonly [first: number, last: number])[];
-  /** Called when all were taken. */
+  /** Called after the last entry. */
   finish(): void;
 }
 
 export interface WalkOptions {
-  /** At which sizes the root is wanted. */
+  /** The sizes whose root is needed. */
   readonly sizes: ReadonlySet<number>;
-  /** Entries from this leaf on demand no checkpoint: they came while the audit ran. */
+  /** Entries from this leaf demand no checkpoint: they came while the audit ran. */
   readonly demandedBelow: number;
-  /** Which leaves a person accepted as lost, in ranges. */
+  /** The leaves that a person accepted as lost, as ranges. */
   readonly gaps?: Loss['gaps'] | undefined;
-  /** Whose leaves are wanted. */
+  /** The stream whose leaves are reported. */
   readonly stream?: string | undefined;
-  /** Is given each entry, once it was checked. */
+  /** Called with each entry after its check. */
   readonly onEntry: (entry: LoggedEntry) => void;
 }
 
-/** Checks each entry by itself and against those before it, and computes the tree of their hashes anew. */
+/** Checks each entry by itself and against those before it, and recomputes the tree of their hashes. */
 export function createWalk(
   { sizes, demandedBelow, gaps = [], stream: asked, onEntry }: WalkOptions,
   findings: Findings,
@@ -65,7 +65,7 @@ export function createWalk(
   let lost = 0;
   let lastAt = '';
 
-  /** What is lost by acceptance leaves a hole in the tree, and no other. */
+  /** Only an accepted loss may leave a hole in the tree. */
   const skipTo = (index: number): boolean => {
     const isAccepted = gaps.some(([first, last]) => first === next && last === index - 1);
     if (!isAccepted || tree.size() !== next) return false;
@@ -102,12 +102,13 @@ export function createWalk(
       const problem = (code: string, what: string) => findings.problem(code, what, { stream, seq });
       if (index !== next && !skipTo(index))
         problem('log.gap', `leaf ${index} is where leaf ${next} has to be`);
-      // What has no place in the log comes last.
+      // Entries without a place in the log come last.
       next = Math.max(next, index + 1);
       if (hash('sha256', `\0${leafText(entry)}`, 'hex') !== entry.hash)
         problem('entry.changed', `entry ${seq} was changed: its content does not match its hash`);
       if (!isCanonical(entry.body)) problem('entry.body', `the body of entry ${seq} is not canonical JSON`);
-      // The tree is that of the hashes: the hash of a changed entry stays signed, and only that is a finding.
+      // The tree is built from the stored hashes: the hash of a changed entry stays signed, and only the
+      // change is a finding.
       if (tree.grow(entry.hash, entry.tree) !== entry.tree)
         problem('tree.changed', `what is stored of the tree at leaf ${index} is not what its entries give`);
       inStream(entry);
@@ -135,7 +136,7 @@ export function createWalk(
   };
 }
 
-/** The tree of RFC 6962 as it grows; hashes are hex, which costs less than buffers do. */
+/** The growing tree of RFC 6962; hashes are hex, which is cheaper than buffers. */
 function createTree() {
   const peaks: (string | undefined)[] = [];
   const node = Buffer.alloc(65);
@@ -148,8 +149,8 @@ function createTree() {
   };
   return {
     /**
-     * Adds a leaf; gives the nodes that it completes, from level 1 up. Above a leaf that is lost they are
-     * those that are stored with it: the next root that was signed shows whether they are true.
+     * Adds a leaf; returns the nodes that it completes, from level 1 up. Nodes above a lost leaf are the
+     * stored ones: the next signed root shows whether they are right.
      */
     grow(leaf: string, stored: string): string {
       let top: string | undefined = leaf;
@@ -164,13 +165,13 @@ function createTree() {
       size += 1;
       return completed;
     },
-    /** Goes on at another size, with leaves of which nothing is known in between. */
+    /** Continues at another size, with unknown leaves in between. */
     skip(to: number) {
       const from = size;
       const before = peaks.splice(0);
       for (let [start, width] = [0, 2 ** 52]; width >= 1; width /= 2) {
         if (Math.floor(to / width) % 2 === 0) continue;
-        // Both have the same peaks up to the first that reaches beyond what is known.
+        // Both have the same peaks up to the first that reaches beyond the known part.
         peaks.push(start + width <= from ? before[peaks.length] : undefined);
         start += width;
       }

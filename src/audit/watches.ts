@@ -7,17 +7,17 @@ import { clockMoved } from '../store/log/log-entries.ts';
 import { isEnd } from '../store/run-entries.ts';
 import type { Findings } from './verdict.ts';
 
-/** Milliseconds. Clocks of several machines, and one that is set right, differ by less in good faith. */
+/** Milliseconds. Clocks of several machines, or a corrected clock, legitimately differ by less. */
 const TOLERANCE = 5 * 60_000;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
 
 /**
- * Finds back-dated entries: one that is older than an entry before it in the log by more than five minutes,
- * where no entry says that a clock was set back by as much.
+ * Finds back-dated entries: older than an earlier entry in the log by more than five minutes, without an
+ * entry that the clock was set back by as much.
  */
 export function clockWatch(findings: Findings): { take(entry: LoggedEntry): void; finish(): void } {
   let latest = '';
-  // A process that notes it may be a moment behind another one of the same machine.
+  // The process that records it may be a moment behind another one of the same machine.
   let suspects: { readonly entry: LoggedEntry; readonly behind: number }[] = [];
   return {
     take(entry) {
@@ -48,17 +48,20 @@ export function clockWatch(findings: Findings): { take(entry: LoggedEntry): void
   };
 }
 
-/** An entry that only a checkpoint may follow. */
+/** An entry that requires a checkpoint after it. */
 export interface Demand {
-  /** The size that the checkpoint has at least. */
+  /** The minimum size of the checkpoint. */
   readonly size: number;
   readonly stream: string;
   readonly seq: number;
 }
 
-/** What the record says about checkpoints. Each covers all before it: the last demand of a kind counts. */
+/**
+ * What the record implies about checkpoints. Each covers everything before it, so the last demand of a kind
+ * counts.
+ */
 export interface Demands {
-  /** A checkpoint was there for certain: a call went out, or another process went on after a run was left. */
+  /** A checkpoint certainly existed: a call was sent, or another process continued after a run was left. */
   readonly certain: Demand | undefined;
   /** A run was closed or left at the end of the log: its process may have died before the checkpoint. */
   readonly likely: Demand | undefined;
@@ -66,10 +69,10 @@ export interface Demands {
 
 const Outcome = z.object({ intent: z.string(), sent: z.string(), refused: z.boolean().optional() });
 const Armed = z.object({ intent: z.string() });
-/** A process begins with these, and writes the checkpoint that one before it may have left out. */
+/** A process begins with these, and writes a checkpoint that an earlier one may have omitted. */
 const BEGINS: ReadonlySet<string> = new Set(['run.started', 'run.resumed', 'call.begun']);
 
-/** Collects what entries below the leaf `below` demand. */
+/** Collects the demands of entries below the leaf `below`. */
 export function demandWatch(below: number): { take(entry: LoggedEntry): void; found(): Demands } {
   const armed = new Map<string, Demand>();
   let certain: Demand | undefined;
@@ -84,7 +87,7 @@ export function demandWatch(below: number): { take(entry: LoggedEntry): void; fo
       } else if (type === 'intent.outcome') {
         const { intent, sent, refused } = Outcome.safeParse(jsonIn(body)).data ?? {};
         const call = armed.get(`${stream} ${intent}`);
-        // Without an answer, `absent` is what the process itself says of a call that it did not send.
+        // Without an answer, `absent` is the process's own statement that it did not send the call.
         if (call !== undefined && (sent !== 'absent' || refused === true)) certain = furthest(certain, call);
         armed.delete(`${stream} ${intent}`);
       } else if (stream.startsWith('run/') && (isEnd({ type }) || type === 'run.detached')) {

@@ -7,7 +7,7 @@ import type { Secret } from '../base/secret.ts';
  */
 export type KeyProfile = 'md5' | 'sha256' | 'pbkdf2';
 
-/** What the first bytes of a backup say. */
+/** The result of probing the first bytes of a backup. */
 export type ProbeResult =
   | { readonly result: 'fits'; readonly profile: KeyProfile }
   | { readonly result: 'wrong-key' }
@@ -18,8 +18,8 @@ export type ProbeResult =
   | { readonly result: 'not-a-backup'; readonly looksLike: string };
 
 /**
- * What is wrong with a backup file. `empty`: the key opens it, it was read to its last byte, and there is
- * nothing in it to recover. That is no proof of a backup.
+ * The problem of a backup file. `empty`: the key opens it, and it was read to its last byte, but it contains
+ * nothing to recover. That does not prove a backup.
  */
 export type VerifyProblem =
   | 'wrong-key'
@@ -29,15 +29,15 @@ export type VerifyProblem =
   | 'trailing-data'
   | 'empty';
 
-/** What a full read of a backup file showed. Sizes in bytes; hashes lower-case hex SHA-256. */
+/** The result of a full read of a backup file. Sizes in bytes; hashes lower-case hex SHA-256. */
 export type VerifyReport =
   | {
       readonly ok: true;
       readonly verdict: 'intact' | 'readable';
       readonly profile: KeyProfile;
-      /** What is inside the (outer) gzip. `data` and `gzip` cannot be walked: the verdict stays `intact`. */
+      /** The content of the (outer) gzip. `data` and `gzip` cannot be walked: the verdict stays `intact`. */
       readonly content: 'tar' | 'gzip' | 'data';
-      /** Entries of the tar, or undefined. */
+      /** Entries of the tar; undefined for anything else. */
       readonly entries: number | undefined;
       readonly cipherBytes: number;
       readonly cipherSha256: string;
@@ -47,7 +47,7 @@ export type VerifyReport =
   | {
       readonly ok: false;
       readonly problem: VerifyProblem;
-      /** One line, lower case, no stop: what exactly was found and at which byte. */
+      /** One line, lower case, without a full stop: what was found and at which byte. */
       readonly shortMessage: string;
       readonly cipherBytes: number;
       readonly cipherSha256: string | undefined;
@@ -60,14 +60,14 @@ export interface VerifyOptions {
 }
 
 /**
- * An error that says what is wrong with a backup: code `backup.<problem>`, with hints that are safe to
- * follow. `shortMessage` says what exactly was found and where.
+ * The error for a problem of a backup file: code `backup.<problem>`, with hints that are safe to follow.
+ * `shortMessage` says what was found and where.
  */
 export function backupProblem(problem: VerifyProblem, shortMessage: string, cause?: unknown): LifeboatError {
   return new LifeboatError(`${PREFIX}${problem}`, shortMessage, { hints: HINTS[problem], cause });
 }
 
-/** The problem that an error made by `backupProblem` stands for; undefined for every other error. */
+/** The problem of an error made by `backupProblem`; undefined for every other error. */
 export function problemOf(error: unknown): VerifyProblem | undefined {
   if (!(error instanceof LifeboatError) || !error.code.startsWith(PREFIX)) return undefined;
   const name = error.code.slice(PREFIX.length);

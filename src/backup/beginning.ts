@@ -4,19 +4,20 @@ export const SALTED = Buffer.from('Salted__');
 /** Header and salt. */
 export const HEADER_BYTES = 16;
 
-/** How much of a backup a probe of keys needs: the header, the salt and the first cipher block. */
+/** How much of a backup is needed to probe keys: the header, the salt and the first cipher block. */
 export const PROBE_BYTES = 32;
 
 export const BLOCK_BYTES = 16;
 
-/** How many bytes `beginningOf` looks at: a web page may begin with blank lines. */
+/** How many bytes `beginningOf` examines: a web page may begin with blank lines. */
 export const BEGINNING_BYTES = 200;
 
-/** What a file is, by its first bytes. `gzip` is a backup that nobody has encrypted, if it is a backup. */
+/** The kind of a file, by its first bytes. `gzip` is an unencrypted backup, if it is a backup. */
 export type Beginning = 'encrypted' | 'gzip' | 'html' | 'json' | 'empty' | 'unknown';
 
 /**
- * Says what a file seems to be. What ends inside `Salted__` counts as encrypted: it is the beginning of one.
+ * Guesses the kind of a file. A file that ends inside `Salted__` counts as encrypted, since it is the
+ * beginning of one.
  */
 export function beginningOf(head: Uint8Array): Beginning {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);

@@ -1,7 +1,7 @@
 /**
- * Reads an iterator of chunks by the byte: look ahead, take, give back. `Last` is what the iterator returns
- * at its end. Chunks pass through uncopied unless a look ahead spans two of them. After the source failed,
- * every further read rejects as the first one did.
+ * Reads an iterator of chunks byte-wise: look ahead, take, give back. `Last` is the iterator's return value.
+ * Chunks pass through uncopied unless a look ahead spans two of them. After the source failed, every further
+ * read rejects with the same error.
  */
 export class ByteReader<Last = unknown> {
   readonly #source: AsyncIterator<Uint8Array, Last>;
@@ -14,12 +14,12 @@ export class ByteReader<Last = unknown> {
     this.#source = source;
   }
 
-  /** How many bytes were taken so far. */
+  /** How many bytes have been taken. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** What the source returned; undefined before its end was met. */
+  /** The source's return value; undefined before its end was reached. */
   get last(): Last | undefined {
     return this.#last?.value;
   }
@@ -31,7 +31,7 @@ export class ByteReader<Last = unknown> {
     return chunk;
   }
 
-  /** Gives back the bytes that were taken last. */
+  /** Gives back the last bytes taken. */
   unread(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
     this.#waiting.unshift(chunk);

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { VerifyOptions } from './backup-file.ts';
 import { BLOCK_BYTES, SALTED } from './beginning.ts';
 
-/** The header in two words, to look at every block at little cost. */
+/** The header as two words, to check every block cheaply. */
 const SALT = SALTED.readInt32BE(0);
 const ED__ = SALTED.readInt32BE(4);
 
 /**
- * Passes the bytes of a backup on and measures them: count, SHA-256, progress, abort. Who reads it may stop
- * early without closing the source; `drain` measures the rest then.
+ * Passes on the bytes of a backup and measures them: count, SHA-256, progress, abort. A reader may stop early
+ * without closing the source; `drain` then measures the rest.
  */
 export class CipherMeter implements AsyncIterable<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
@@ -33,8 +33,8 @@ export class CipherMeter implements AsyncIterable<Uint8Array> {
   }
 
   /**
-   * Where a second `Salted__` stands on a block border: two encrypted files were joined. It can be missed
-   * when chunks split it, so it only makes a message better.
+   * The position of a second `Salted__` on a block boundary: two encrypted files were joined. It can be
+   * missed if chunks split it, so it only improves a message.
    */
   get secondHeader(): number | undefined {
     return this.#secondHeader;

@@ -3,8 +3,8 @@ import { ErrorLines } from './error-lines.ts';
 import { errorIn, MESSAGE_LIMIT, messageIn, noDump } from './small-content.ts';
 
 /**
- * Says of bytes that are pushed through it whether they may be data, or what they are instead. Memory is
- * constant. `whole`: they are the content of a backup; `part`: a file in it, which may be a short text.
+ * Decides whether the bytes pushed through it may be data, or what they are instead. Memory is constant.
+ * `whole`: the content of a backup; `part`: a file in it, which may be a short text.
  */
 export class DataInspector {
   readonly #of: 'whole' | 'part';
@@ -24,7 +24,7 @@ export class DataInspector {
     if (this.#bytes <= MESSAGE_LIMIT) this.#begins = Buffer.concat([this.#begins, bytes]);
   }
 
-  /** `data`, or what it is instead in words; undefined where there are no bytes. */
+  /** `data`, or a description of what it is instead; undefined without bytes. */
   end(): 'data' | string | undefined {
     if (this.#bytes === 0) return undefined;
     if (this.#isBlank) return `only zeros, ${formatBytes(this.#bytes)}`;
@@ -37,6 +37,6 @@ export class DataInspector {
 
 function isOnlyZeros(bytes: Uint8Array): boolean {
   if (bytes.length === 0) return true;
-  // Equal to itself moved by one byte: all bytes are the first one.
+  // Equal to itself shifted by one byte: all bytes are the same.
   return bytes[0] === 0 && Buffer.compare(bytes.subarray(1), bytes.subarray(0, -1)) === 0;
 }

@@ -8,7 +8,7 @@ import { probe } from './probe.ts';
 
 /** How the cipher text ended. */
 export interface CipherEnd {
-  /** Length of the padding that was taken off, 1 to 16; 0 when the last block carries no valid padding. */
+  /** Length of the removed padding, 1 to 16; 0 if the last block has no valid padding. */
   readonly padding: number;
   /** Bytes after the last whole block. */
   readonly strayBytes: number;
@@ -20,12 +20,12 @@ interface Decrypted {
 }
 
 /**
- * Probes the head of a backup and gives its decrypted bytes. Rejects with `backup.wrong-key`,
+ * Probes the head of a backup and returns its decrypted bytes. Rejects with `backup.wrong-key`,
  * `backup.not-a-backup` or `backup.truncated` after reading one chunk.
  *
- * A bad end is no error here: a last block without valid padding comes out as it is, and `CipherEnd` says so.
- * Only who reads the gzip inside can tell a cut file from a damaged one. A chunk is used up before the next
- * one is asked for, so that the source may use one buffer for all of them.
+ * A bad end is no error here: a last block without valid padding is passed through, and `CipherEnd` says so.
+ * Only the reader of the gzip inside can distinguish a truncated file from a damaged one. A chunk is used up
+ * before the next one is requested, so that the source may use one buffer for all of them.
  */
 export async function decrypt(
   chunks: AsyncIterable<Uint8Array>,
@@ -59,7 +59,7 @@ function fittingProfile(head: Uint8Array, key: Secret): KeyProfile {
 
 async function* plainChunks(reader: ByteReader, decipher: Decipheriv): AsyncGenerator<Uint8Array, CipherEnd> {
   try {
-    // One chunk is held back, since only the end of the input tells which block is the last.
+    // One chunk is held back, since only the end of the input shows which block is the last.
     let held: Buffer = Buffer.alloc(0);
     for (let chunk = await reader.read(); chunk !== undefined; chunk = await reader.read()) {
       const plain = decipher.update(chunk);

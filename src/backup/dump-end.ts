@@ -1,4 +1,4 @@
-/** The lines with which a dump in SQL begins, and the one that its program writes last of all. */
+/** The first line of an SQL dump, and the one that its program writes at the very end. */
 const DUMPS = [
   { begins: '-- PostgreSQL database dump', ends: '-- PostgreSQL database dump complete' },
   { begins: '-- PostgreSQL database cluster dump', ends: '-- PostgreSQL database cluster dump complete' },
@@ -9,12 +9,12 @@ const DUMPS = [
 /** The first line may be a warning that the program printed, or a comment for the client. */
 const HEAD = 512;
 
-/** Longer than each of the lines, with its line end. */
+/** Longer than each of the lines, including its line end. */
 const SEAM = 64;
 
 /**
- * Reads a text piece by piece and tells whether it is a dump in SQL that was cut: a dump says at its end that
- * it is complete, and so does each one where several follow each other. Memory is constant.
+ * Reads a text piece by piece and detects a truncated SQL dump: a complete dump says so at its end, and so
+ * does each of several in a row. Memory is constant.
  */
 export class DumpEnd {
   #head: Buffer | undefined = Buffer.alloc(0);
@@ -31,7 +31,7 @@ export class DumpEnd {
     if (this.#head.length >= HEAD) this.#recognise(this.#head);
   }
 
-  /** What is wrong, in words; undefined for a whole dump and for whatever is no dump. */
+  /** The problem in words; undefined for a whole dump and for anything that is not a dump. */
   end(): string | undefined {
     if (this.#head !== undefined) this.#recognise(this.#head);
     if (this.#kind === undefined || !this.#isOpen) return undefined;
@@ -50,12 +50,12 @@ export class DumpEnd {
     if (this.#kind !== undefined) this.#look(this.#kind, head);
   }
 
-  /** The line that came last decides: the beginning of a dump or its end. */
+  /** The last such line decides: the beginning of a dump or its end. */
   #look({ begins, ends }: (typeof DUMPS)[number], bytes: Uint8Array): void {
     const text = Buffer.concat([this.#seam, bytes]);
     const begin = text.lastIndexOf(`\n${begins}`);
     const end = text.lastIndexOf(`\n${ends}`);
-    // The end of one kind begins as its beginning does.
+    // The end line of one kind starts with its beginning line.
     if (begin >= 0 || end >= 0) this.#isOpen = end < begin;
     this.#seam = Buffer.from(text.subarray(-SEAM));
   }

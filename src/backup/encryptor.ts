@@ -8,7 +8,7 @@ import { deriveKey } from './derive-key.ts';
 export interface EncryptorOptions {
   readonly key: Secret;
   readonly profile: KeyProfile;
-  /** 8 bytes; random when left out, which is right for everything but a test. */
+  /** 8 bytes; random by default, set only in tests. */
   readonly salt?: Uint8Array;
 }
 

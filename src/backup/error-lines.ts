@@ -1,12 +1,12 @@
-/** No message of a program has a longer line. */
+/** No program prints a message with a longer line. */
 const LINE_LIMIT = 8 * 1024;
 
 const NAMES_ERROR = /\b(?:error|fatal|failed|denied|refused)\b/iu;
 
-/** A message as programs print it: their name before it, or the severity. */
+/** A program's message: prefixed by its name or the severity. */
 const MESSAGE = /^(?:[\w./-]+: |(?:error|fatal)\b)/iu;
 
-/** What programs print below a message. */
+/** Lines that programs print below a message. */
 const BELOW = /^(?:\s|(?:[\w./-]+: )?(?:detail|hint|context|statement|warning)\b)/iu;
 
 /** A statement or a record, whatever it is about. */
@@ -18,9 +18,9 @@ export function namesError(text: string): boolean {
 }
 
 /**
- * Reads a text of any length line by line and tells whether each line is a message of a program about an
- * error, or belongs to one. Stricter than what a short text is judged by: a table may be about errors. The
- * first other line ends the reading. Memory is constant.
+ * Reads a text of any length line by line and decides whether every line is a program's error message, or
+ * belongs to one. Stricter than the check of a short text, since a table may be about errors. The first other
+ * line ends the reading. Memory is constant.
  */
 export class ErrorLines {
   #begun = Buffer.alloc(0);
@@ -39,7 +39,7 @@ export class ErrorLines {
     if (this.#begun.length > LINE_LIMIT) this.#isOnly = false;
   }
 
-  /** The first line, where there is nothing but errors. */
+  /** The first line, if there are only errors. */
   end(): string | undefined {
     if (this.#isOnly) this.#takeLine(this.#begun);
     return this.#isOnly ? this.#first : undefined;

@@ -1,6 +1,6 @@
-// By hand, because it gives verdicts: zlib's gunzip drops what follows the last member without a word.
-// By hand, because zlib reads no header apart from its data, and keys are tried against a header alone.
-// By hand around zlib's inflate: a verdict needs to know at which byte a member ends, and what follows it.
+// By hand around zlib's inflate, because it gives verdicts: zlib's gunzip silently drops what follows the
+// last member, it reads no header apart from its data, though keys are tried against a header alone, and a
+// verdict needs to know at which byte a member ends, and what follows it.
 
 import { once } from 'node:events';
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
@@ -10,12 +10,11 @@ import { ByteReader } from './byte-reader.ts';
 import type { CipherEnd } from './decrypt.ts';
 
 /**
- * Unpacks decrypted gzip and checks everything that can be checked: CRC-32 and length of every member (RFC
- * 1952), and that nothing is missing or left over behind the last one. Members that follow each other are
- * joined, as `gzip -dc` does.
+ * Unpacks decrypted gzip and checks everything: CRC-32 and length of every member (RFC 1952), and that
+ * nothing is missing or left over after the last one. Consecutive members are joined, as by `gzip -dc`.
  *
- * Rejects with `backup.truncated`, `backup.corrupt` or `backup.trailing-data`. What came out before a
- * rejection is not proven.
+ * Rejects with `backup.truncated`, `backup.corrupt` or `backup.trailing-data`. Output before a rejection is
+ * not proven.
  */
 export async function* gunzip(plain: AsyncIterator<Uint8Array, CipherEnd>): AsyncGenerator<Uint8Array, void> {
   const reader = new ByteReader(plain);
@@ -28,9 +27,8 @@ export async function* gunzip(plain: AsyncIterator<Uint8Array, CipherEnd>): Asyn
 }
 
 /**
- * Unpacks the gzip members that follow each other from here and leaves the reader right behind the last one;
- * what comes there is up to the caller. Rejects with `backup.truncated`, `backup.corrupt` or what the reader
- * rejects with.
+ * Unpacks consecutive gzip members and leaves the reader right after the last one; the caller handles what
+ * follows. Rejects with `backup.truncated`, `backup.corrupt` or the reader's errors.
  */
 export async function* unpackGzip(reader: ByteReader): AsyncGenerator<Uint8Array, void> {
   let contentBytes = 0;
@@ -61,10 +59,10 @@ async function takeTrailer(reader: ByteReader, crc: number, length: number): Pro
   }
 }
 
-/** The gzip data is whole. Now the padding must follow, and nothing else. */
+/** The gzip data is whole. Now only the padding may follow. */
 async function checkEnd(reader: ByteReader<CipherEnd>): Promise<void> {
   const offset = reader.offset;
-  // A block and one byte more tell damaged padding from extra data.
+  // One byte more than a block distinguishes damaged padding from extra data.
   const { length } = await reader.peek(BLOCK_BYTES + 1);
   const padding = reader.last?.padding ?? 0;
   const strayBytes = reader.last?.strayBytes ?? 0;
@@ -88,15 +86,15 @@ const FCOMMENT = 0x10;
 const RESERVED = 0xe0;
 
 /**
- * Whether bytes begin like a gzip member (RFC 1952 §2.3): magic 1f 8b, method 8, no reserved flag. Of fewer
- * than four bytes the ones that are there count; none at all is no gzip.
+ * Whether bytes begin like a gzip member (RFC 1952 §2.3): magic 1f 8b, method 8, no reserved flag. If there
+ * are fewer than four bytes, those count; no bytes are not gzip.
  */
 export function looksLikeGzip(bytes: Uint8Array): boolean {
   const [id1, id2 = 0x8b, method = 8, flags = 0] = bytes;
   return id1 === 0x1f && id2 === 0x8b && method === 8 && (flags & RESERVED) === 0;
 }
 
-/** Takes a gzip header off the reader. Rejects with `backup.corrupt` or `backup.truncated`. */
+/** Takes a gzip header from the reader. Rejects with `backup.corrupt` or `backup.truncated`. */
 async function takeGzipHeader(reader: ByteReader): Promise<void> {
   const start = reader.offset;
   const fixed = await need(reader, 10);
@@ -130,7 +128,7 @@ async function skipText(reader: ByteReader): Promise<void> {
 }
 
 /*
- * Large chunks are the whole tuning: the engine works in a thread of the pool, and each hand-over costs it a
+ * Large chunks are all the tuning: the engine works in a thread of the pool, and each hand-over costs it a
  * pause. With room for several chunks on both sides it works on while the caller hashes the last one.
  */
 const OUTPUT_CHUNK = 512 * 1024;
@@ -141,9 +139,9 @@ const ENGINE = {
 };
 
 /**
- * Inflates one raw deflate stream (RFC 1951) and leaves the reader right behind its last byte. `before` is
- * the number of content bytes that came earlier, for the message. Rejects with `backup.corrupt`,
- * `backup.truncated` or what the reader rejected with.
+ * Inflates one raw deflate stream (RFC 1951) and leaves the reader right after its last byte. `before` is the
+ * number of earlier content bytes, for the message. Rejects with `backup.corrupt`, `backup.truncated` or the
+ * reader's error.
  */
 async function* inflateMember(reader: ByteReader, before: number): AsyncGenerator<Uint8Array, void> {
   const engine = createInflateRaw(ENGINE);
@@ -163,14 +161,14 @@ async function* inflateMember(reader: ByteReader, before: number): AsyncGenerato
   }
 }
 
-/** Writes the reader's bytes into the engine and gives back what the engine had no use for. */
+/** Writes the reader's bytes into the engine and gives back what the engine did not use. */
 class Feeder {
-  /** What the reader rejected with. */
+  /** The reader's error. */
   failure: unknown;
   readonly #engine: InflateRaw;
   readonly #reader: ByteReader;
   readonly #stopped = new AbortController();
-  /** Chunks that the engine may not have read to their end, each with the count of bytes fed up to there. */
+  /** Chunks that the engine may not have read completely, each with the count of bytes fed up to its end. */
   #fed: { readonly chunk: Uint8Array; readonly end: number }[] = [];
   #fedBytes = 0;
 
@@ -179,7 +177,7 @@ class Feeder {
     this.#reader = reader;
   }
 
-  /** Never rejects: a failure of the reader is kept, and the engine is destroyed. */
+  /** Never rejects: a failure of the reader is stored, and the engine is destroyed. */
   async run(): Promise<void> {
     const { signal } = this.#stopped;
     try {
@@ -199,7 +197,7 @@ class Feeder {
     }
   }
 
-  /** Ends the feeding; the reader then stands right behind the deflate stream. */
+  /** Ends the feeding; the reader is then right after the deflate stream. */
   async stop(feeding: Promise<void>): Promise<void> {
     this.#stopped.abort();
     await feeding;

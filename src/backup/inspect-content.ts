@@ -6,25 +6,25 @@ import { looksLikeGzip, unpackGzip } from './gunzip.ts';
 import { looksLikeTar, TAR_BLOCK } from './tar-header.ts';
 import { TarInspector } from './tar-inspector.ts';
 
-/** What the content of a backup is. */
+/** The kind of a backup's content. */
 export interface Inspection {
   readonly content: 'tar' | 'gzip' | 'data';
   /** Entries of the tar; undefined for anything else. */
   readonly entries: number | undefined;
-  /** Why there is nothing in it to recover, as what it is instead: `0 bytes`. Undefined where there is. */
+  /** What the content is if there is nothing to recover: `0 bytes`. Undefined if there is. */
   readonly empty?: string;
 }
 
-/** A gzip can be made that unpacks to itself. */
+/** A gzip can be constructed that unpacks to itself. */
 const MAX_GZIPS = 3;
 
 /**
- * Reads content to its end and finds out what it is: a tar is walked, a gzip unpacked and what it holds
- * inspected, and a dump in SQL has to say that it is complete. Says when there is nothing in it: a dump that
- * failed is encrypted like any other. Memory is constant.
+ * Reads content to its end and determines its kind: a tar is walked, a gzip is unpacked and its content
+ * inspected, and an SQL dump must say that it is complete. Reports content without anything to recover: a
+ * failed dump is encrypted like any other. Memory is constant.
  *
- * Rejects with `backup.truncated`, `backup.corrupt` or `backup.trailing-data` for content that is not whole,
- * or with whatever `chunks` rejects with: damage of the layer around it says more about the cause.
+ * Rejects with `backup.truncated`, `backup.corrupt` or `backup.trailing-data` for incomplete content, or with
+ * the error of `chunks`: damage of the outer layer says more about the cause.
  */
 export async function inspectContent(chunks: AsyncIterable<Uint8Array>): Promise<Inspection> {
   const source = chunks[Symbol.asyncIterator]();
@@ -55,7 +55,7 @@ async function inspectGzip(reader: ByteReader, gzips: number): Promise<Inspectio
       ...(empty === undefined ? {} : { empty: `a gzip of ${empty}` }),
     };
   } catch (error) {
-    // Rejects where the layer around it does.
+    // Rejects if the outer layer does.
     while ((await reader.read()) !== undefined);
     const problem = problemOf(error);
     if (problem === undefined || !(error instanceof Error)) throw error;
@@ -63,7 +63,7 @@ async function inspectGzip(reader: ByteReader, gzips: number): Promise<Inspectio
   }
 }
 
-/** Programs that write in blocks fill up the last one. */
+/** Programs that write in blocks pad the last one. */
 async function passZeros(reader: ByteReader): Promise<void> {
   const { offset } = reader;
   for (let chunk = await reader.read(); chunk !== undefined; chunk = await reader.read()) {
@@ -72,7 +72,7 @@ async function passZeros(reader: ByteReader): Promise<void> {
   }
 }
 
-/** What cannot be walked. */
+/** Content that cannot be walked. */
 class PlainInspector {
   readonly #data = new DataInspector('whole');
   readonly #dump = new DumpEnd();

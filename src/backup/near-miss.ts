@@ -2,7 +2,7 @@ import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import { type Candidate, probeKeys } from './probe.ts';
 
-/** What a tool leaves at the end of a key that it reads from a file, and what that is called. */
+/** What a tool leaves at the end of a key read from a file, and its name. */
 const ENDS: readonly (readonly [string, string])[] = [
   ['\r', 'a carriage return'],
   ['\n', 'a line end'],
@@ -10,9 +10,9 @@ const ENDS: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * That a key opens a backup with another end than it has, as a sentence: `openssl -pass file:` takes only
- * the line feed off, so of a file with the line ends of Windows the carriage return belongs to the key.
- * Undefined where none does. Throws what `probe` throws. `head` has to be that of an encrypted backup.
+ * A sentence if a key opens a backup with a different line end: `openssl -pass file:` strips only the line
+ * feed, so with Windows line ends the carriage return belongs to the key. Undefined if none does. Throws the
+ * errors of `probe`. `head` must be that of an encrypted backup.
  */
 export function nearMiss(head: Uint8Array, candidates: readonly Candidate[]): string | undefined {
   const variants = candidates.flatMap(({ fingerprint, key }) => {

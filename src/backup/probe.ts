@@ -7,12 +7,12 @@ import { deriveKey, PROFILES } from './derive-key.ts';
 import { looksLikeGzip } from './gunzip.ts';
 
 /**
- * Says whether a key opens a backup, from its first 32 bytes: the first block must decrypt to a gzip header
- * (RFC 1952: magic, method, no reserved flag), which one wrong key in 134 million does. Padding is not looked
- * at: one wrong key in 256 has it.
+ * Decides whether a key opens a backup, from its first 32 bytes: the first block must decrypt to a gzip
+ * header (RFC 1952: magic, method, no reserved flag), which one wrong key in 134 million produces. Padding is
+ * ignored: one wrong key in 256 produces it.
  *
- * Without `profile` all three are tried. Throws `backup.truncated` when fewer than 32 bytes of a backup are
- * given, and `backup.no-md5` when MD5 is refused here and no other profile fits.
+ * Without `profile` all three are tried. Throws `backup.truncated` if fewer than 32 bytes of a backup are
+ * given, and `backup.no-md5` if MD5 is refused here and no other profile fits.
  */
 export function probe(head: Uint8Array, key: Secret, profile?: KeyProfile): ProbeResult {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
@@ -33,7 +33,7 @@ function findProfile(head: Buffer, key: Secret, profiles: readonly KeyProfile[])
     try {
       if (firstBlockIsGzip(head, key, profile)) return profile;
     } catch (error) {
-      // The key may still fit in another profile; only when none does is the refusal the answer.
+      // The key may still fit in another profile; the refusal is the answer only if none does.
       if (!(error instanceof LifeboatError)) throw error;
       refused = error;
     }
@@ -48,7 +48,7 @@ function firstBlockIsGzip(head: Buffer, passphrase: Secret, profile: KeyProfile)
   return looksLikeGzip(decipher.update(head.subarray(HEADER_BYTES, PROBE_BYTES)));
 }
 
-/** A key that may open a backup, by its fingerprint. */
+/** A key to try on a backup, with its fingerprint. */
 export interface Candidate {
   readonly fingerprint: string;
   readonly key: Secret;
@@ -65,8 +65,7 @@ type ProbeKeysResult =
 
 /**
  * Finds the key that opens a backup among several, from the first 32 bytes of the file. The fast profiles are
- * tried with every key before the slow one. `wrong-key` means that none of them fits. Throws what `probe`
- * throws.
+ * tried with every key before the slow one. `wrong-key` means that none fits. Throws the errors of `probe`.
  */
 export function probeKeys(head: Uint8Array, candidates: readonly Candidate[]): ProbeKeysResult {
   for (const profile of PROFILES) {

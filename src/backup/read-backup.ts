@@ -12,14 +12,14 @@ const FIRST_READ = 64 * 1024;
 /** Large reads keep the cipher and the inflate engine busy. */
 const READ = 1024 * 1024;
 
-/** An open backup file: its size in bytes when it was opened, and its chunks, once. */
+/** An open backup file: its size in bytes when opened, and its chunks, for one pass. */
 interface OpenBackup {
   readonly size: number;
   readonly chunks: AsyncGenerator<Uint8Array, void>;
 }
 
 /**
- * Opens a file for one pass. A chunk is valid until the next one is asked for: all but the first share one
+ * Opens a file for one pass. A chunk is valid until the next one is requested: all but the first share one
  * buffer. The file is closed when `chunks` ends or is returned. Rejects with `backup.unreadable`.
  */
 export async function readBackup(path: string): Promise<OpenBackup> {
@@ -60,11 +60,11 @@ function unreadable(path: string, cause: unknown): LifeboatError {
 }
 
 /**
- * Opens a backup file and gives its content, decrypted and unpacked. Rejects at once with `backup.wrong-key`,
- * `backup.not-a-backup`, `backup.unreadable` or `backup.no-md5`.
+ * Opens a backup file and returns its content, decrypted and unpacked. Rejects at once with
+ * `backup.wrong-key`, `backup.not-a-backup`, `backup.unreadable` or `backup.no-md5`.
  *
- * The stream fails with `backup.truncated`, `backup.corrupt` or `backup.trailing-data` where the file does:
- * nothing that came out is proven before it has ended. The file is closed with the stream.
+ * The stream fails with `backup.truncated`, `backup.corrupt` or `backup.trailing-data` if the file is
+ * damaged: its output is not proven before it has ended. The file is closed with the stream.
  */
 export async function openContent(path: string, options: Pick<VerifyOptions, 'key'>): Promise<Readable> {
   const { chunks } = await readBackup(path);

@@ -2,13 +2,13 @@ import { formatBytes } from '../base/format.ts';
 import { show, untrust } from '../base/text.ts';
 import { namesError } from './error-lines.ts';
 
-/** A text of more bytes than this is no message of a failed dump. */
+/** A text larger than this is not the message of a failed dump. */
 export const MESSAGE_LIMIT = 64 * 1024;
 
 /**
- * Whether content is a short text in which a dump would be a statement and none is: what a failed dump
- * prints, or the page of a proxy, packed and encrypted as if it were data. Gives it in words, with its
- * beginning. Undefined for anything that may be data. `content` is all of it, at most `MESSAGE_LIMIT` bytes.
+ * Whether content is a short text without any statement, which a dump would have: the message of a failed
+ * dump, or a proxy's page, packed and encrypted as if it were data. Returns a description with its beginning;
+ * undefined for anything that may be data. `content` is all of it, at most `MESSAGE_LIMIT` bytes.
  */
 export function messageIn(content: Buffer): string | undefined {
   const text = textOf(content);
@@ -21,14 +21,14 @@ export function messageIn(content: Buffer): string | undefined {
   return noDump(content.length, begins);
 }
 
-/** In words, what a text of so many bytes is whose first line that is not blank is `begins`. */
+/** The description of a text of this length whose first non-blank line is `begins`. */
 export function noDump(length: number, begins: string): string {
   return `a text of ${formatBytes(length)} that is no dump; it begins: ${show(untrust(begins), 80)}`;
 }
 
 /**
- * The same, but only for a text that names an error: files of a backup may be short texts, and what a failed
- * dump prints stands alone.
+ * As `messageIn`, but only for a text that names an error: files in a backup may be short texts, and the
+ * message of a failed dump stands alone.
  */
 export function errorIn(content: Buffer): string | undefined {
   const message = messageIn(content);
@@ -36,14 +36,14 @@ export function errorIn(content: Buffer): string | undefined {
 }
 
 /**
- * What only data has: a statement that ends its line, a comment as dumps begin with, JSON one record a line,
- * LDIF.
+ * What only data has: a statement that ends its line, a comment as at the beginning of a dump, JSON with one
+ * record a line, LDIF.
  */
 const DATA = /;[ \t]*$|^-- |^\/\*|^dn:|^\{.*\}\s*\n\{/mu;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** The content where it is text: UTF-8 without the bytes that no text has. */
+/** The content if it is text: UTF-8 without control bytes that no text has. */
 function textOf(content: Buffer): string | undefined {
   if (content.some((byte) => byte < 0x09 || (byte > 0x0d && byte < 0x20 && byte !== 0x1b))) return undefined;
   try {

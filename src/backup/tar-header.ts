@@ -1,15 +1,15 @@
-// By hand, because it gives verdicts: libraries read something out of a damaged size as well.
+// By hand, because it gives verdicts: libraries derive some number even from a damaged size.
 import { type Untrusted, untrust } from '../base/text.ts';
 import { backupProblem } from './backup-file.ts';
 
 /** Headers and padding come in blocks of this size (POSIX ustar). */
 export const TAR_BLOCK = 512;
 
-/** The fields that a walk needs. Names come from the archive: clean them before they are shown. */
+/** The fields needed for a walk. Names come from the archive: clean them before showing them. */
 export interface TarHeader {
-  /** The type flag as it stands: `0` file, `1` hard link, `2` symlink, `5` directory, and the rest. */
+  /** The raw type flag: `0` file, `1` hard link, `2` symlink, `5` directory, and others. */
   readonly type: string;
-  /** Bytes of content that follow, without the padding. */
+  /** Bytes of content that follow, without padding. */
   readonly size: number;
   readonly name: Untrusted;
   /** GNU sparse map (type `S`): more blocks of it follow. */
@@ -17,7 +17,7 @@ export interface TarHeader {
 }
 
 /**
- * Hard link, symlink, device, directory, FIFO: no content follows, whatever size stands in the header (POSIX
+ * Hard link, symlink, device, directory, FIFO: no content follows, whatever the size in the header (POSIX
  * ustar, typeflag).
  */
 const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['1', '2', '3', '4', '5', '6']);
@@ -26,7 +26,7 @@ const MAGIC_AT = 257;
 const CHECKSUM_AT = 148;
 const CHECKSUM_LENGTH = 8;
 
-/** Whether content is a tar: the checksum of its first block holds, or at least its magic stands there. */
+/** Whether content is a tar: the checksum of its first block is right, or at least its magic is there. */
 export function looksLikeTar(head: Buffer): boolean {
   return checksumHolds(head) || hasMagic(head);
 }
@@ -84,9 +84,7 @@ function checksumHolds(block: Buffer): boolean {
   return stored !== undefined && sum !== 8 * 0x20 && (stored === sum || stored === sum - 256 * high);
 }
 
-/**
- * Octal text, or base-256 when the top bit is set (GNU, for sizes from 8 GiB). Undefined when it is neither.
- */
+/** Octal text, or base-256 if the top bit is set (GNU, for sizes from 8 GiB). Undefined if it is neither. */
 function readNumber(block: Buffer, at: number, length: number): number | undefined {
   const first = block[at] ?? 0;
   if (first === 0x80) {
@@ -103,12 +101,11 @@ function readText(block: Buffer, at: number, length: number): string {
   return block.toString('utf8', at, end < 0 || end > at + length ? at + length : end);
 }
 
-// By hand, because it gives verdicts: libraries pass over records that they cannot read.
+// By hand, because it gives verdicts: libraries skip records that they cannot read.
 
 /**
- * Reads pax records (POSIX pax, extended header): `<length> <keyword>=<value>\n`, the length in bytes and of
- * the whole record. Of a keyword that is there twice the last one counts. Undefined when the bytes are no
- * such records.
+ * Reads pax records (POSIX pax, extended header): `<length> <keyword>=<value>\n`, with the length in bytes of
+ * the whole record. The last one counts if a keyword repeats. Undefined if the bytes are not such records.
  */
 export function readPax(bytes: Buffer): Map<string, string> | undefined {
   const records = new Map<string, string>();

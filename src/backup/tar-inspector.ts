@@ -5,8 +5,8 @@ import type { Inspection } from './inspect-content.ts';
 import { TarWalker } from './tar-walker.ts';
 
 /**
- * Walks a tar and looks into its entries: one of them has to hold data, and no dump may be cut. What is wrong
- * is told by `end` only.
+ * Walks a tar and inspects its entries: at least one must hold data, and no dump may be truncated. Only `end`
+ * reports problems.
  */
 export class TarInspector {
   readonly #walker = new TarWalker(
@@ -17,9 +17,9 @@ export class TarInspector {
     },
   );
   #dump = new DumpEnd();
-  /** What is wrong with the first dump that was cut. */
+  /** The problem of the first truncated dump. */
   #cut: string | undefined;
-  /** The entry that is walked, until one was met that holds data. */
+  /** The inspector of the current entry, until an entry with data was found. */
   #entry: DataInspector | undefined = new DataInspector('part');
   /** What the first entry with content holds instead of data. */
   #notData: string | undefined;
@@ -34,7 +34,7 @@ export class TarInspector {
     }
   }
 
-  /** Throws `backup.corrupt` or `backup.truncated` for a tar or a dump in it that is not whole. */
+  /** Throws `backup.corrupt` or `backup.truncated` for an incomplete tar or dump in it. */
   end(): Inspection {
     if (this.#problem !== undefined) throw this.#problem;
     this.#walker.end();

@@ -1,10 +1,10 @@
-// By hand, because it gives verdicts: libraries skip or guess what is damaged, and do not say at which byte.
+// By hand, because it gives verdicts: libraries skip or guess damaged parts, and do not say at which byte.
 import type { LifeboatError } from '../base/errors.ts';
 import { type Untrusted, untrust } from '../base/text.ts';
 import { backupProblem } from './backup-file.ts';
 import { isBlank, mayHaveContent, readPax, readTarHeader, TAR_BLOCK, type TarHeader } from './tar-header.ts';
 
-/** An entry of a tar. Clean its name before it is shown, and never use it as a path unchecked. */
+/** An entry of a tar. Clean its name before showing it, and never use it as a path unchecked. */
 export interface TarEntry {
   readonly name: Untrusted;
   /** Bytes of content. */
@@ -12,21 +12,22 @@ export interface TarEntry {
 }
 
 /**
- * Long names and pax records are small; those with access lists or comments can have some MiB. What claims to
- * be more is not read into memory.
+ * Long names and pax records are small; with access lists or comments they can reach some MiB. Larger ones
+ * are not read into memory.
  */
 const META_LIMIT = 32 * 1024 * 1024;
 
 /**
- * Long names (`L`, `K`) and pax records (`x`, `X` as Solaris writes it, of all entries `g`) describe entries
- * and are none themselves.
+ * Long names (`L`, `K`) and pax records (`x`, Solaris's `X`, and `g` for all entries) describe entries and
+ * are not entries themselves.
  */
 const META_TYPES = new Set(['L', 'K', 'x', 'X', 'g']);
 
 /**
  * Walks a tar that is pushed through it: ustar, pax, GNU long names, sparse files, sizes over 8 GiB. Content
- * is skipped, not copied. It goes where `tar -t` goes: the first block of zeros ends the tar, and what
- * follows is ignored; a tar that just stops between two entries is whole. Every header checksum must hold.
+ * is skipped, not copied. It ends where `tar -t` ends: the first block of zeros ends the tar, and what
+ * follows is ignored; a tar that just stops between two entries is whole. Every header checksum must be
+ * right.
  */
 export class TarWalker {
   readonly #onEntry: ((entry: TarEntry) => void) | undefined;
@@ -34,7 +35,7 @@ export class TarWalker {
   readonly #block = Buffer.alloc(TAR_BLOCK);
   #filled = 0;
   #offset = 0;
-  /** Content and padding still to pass. */
+  /** Content and padding still to skip. */
   #skip = 0;
   /** How much of that is padding. */
   #padding = 0;
@@ -45,7 +46,7 @@ export class TarWalker {
   #entries = 0;
   #contentBytes = 0;
 
-  /** `onEntry` is called for every entry, before its content; `onContent` with that, piece by piece. */
+  /** `onEntry` is called for every entry before its content, `onContent` with each piece of that. */
   constructor(onEntry?: (entry: TarEntry) => void, onContent?: (bytes: Uint8Array) => void) {
     this.#onEntry = onEntry;
     this.#onContent = onContent;
@@ -56,12 +57,12 @@ export class TarWalker {
     return this.#entries;
   }
 
-  /** Bytes of content that the entries met so far have, by their headers. */
+  /** Total content bytes of the entries so far, by their headers. */
   get contentBytes(): number {
     return this.#contentBytes;
   }
 
-  /** Takes the next bytes. Throws `backup.corrupt`; the walker is of no use after that. */
+  /** Takes the next bytes. Throws `backup.corrupt`; the walker is unusable after that. */
   write(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let at = 0;
@@ -72,7 +73,7 @@ export class TarWalker {
     }
   }
 
-  /** Throws `backup.truncated` when the tar stops inside an entry. */
+  /** Throws `backup.truncated` if the tar stops inside an entry. */
   end(): void {
     const inside =
       this.#skip > 0 || this.#filled > 0 || this.#meta !== undefined || this.#sparse !== undefined;

@@ -14,12 +14,12 @@ import { inspectContent } from './inspect-content.ts';
 import { readBackup } from './read-backup.ts';
 
 /**
- * Reads a backup file to its last byte and says what it is worth: decrypted, unpacked, checksums compared,
- * tar entries walked, both sides hashed. Memory stays under 200 MiB at any size. Nothing is written.
+ * Reads a backup file to its last byte and reports on it: decrypted, unpacked, checksums compared, tar
+ * entries walked, both sides hashed. Memory stays under 200 MiB at any size. Nothing is written.
  *
  * Problems of the file are a report, not an error; a wrong key shows after one read of 64 KiB. `intact` and
- * `readable` do not mean authentic: the format carries no MAC. Rejects with `backup.unreadable`,
- * `backup.no-md5`, or with the reason of the signal.
+ * `readable` do not mean authentic: the format has no MAC. Rejects with `backup.unreadable`, `backup.no-md5`,
+ * or with the reason of the signal.
  */
 export async function verifyFile(path: string, options: VerifyOptions): Promise<VerifyReport> {
   const { size, chunks } = await readBackup(path);
@@ -27,8 +27,8 @@ export async function verifyFile(path: string, options: VerifyOptions): Promise<
 }
 
 /**
- * Verifies a backup while it arrives, as `verifyFile` does. The stream is destroyed at the end, also after a
- * wrong key. The progress has no total. Rejects with the stream's own error too.
+ * Verifies a backup while it arrives, as `verifyFile` does. The stream is destroyed at the end, even after a
+ * wrong key. The progress has no total. Also rejects with the stream's own error.
  */
 export async function verifyStream(stream: Readable, options: VerifyOptions): Promise<VerifyReport> {
   // Without this a stalled stream would not notice the signal.
@@ -36,7 +36,7 @@ export async function verifyStream(stream: Readable, options: VerifyOptions): Pr
   return await verifyChunks(stream, options, undefined);
 }
 
-/** Verifies the chunks of a backup; `total` is for the progress only. See `verifyFile`. */
+/** Verifies the chunks of a backup; `total` is only for the progress. See `verifyFile`. */
 async function verifyChunks(
   chunks: AsyncIterable<Uint8Array>,
   options: VerifyOptions,
@@ -81,7 +81,7 @@ async function readAll(meter: CipherMeter, options: VerifyOptions): Promise<Veri
   };
 }
 
-/** What the head alone decides: reading on would show nothing more. */
+/** Decided by the head alone: reading on would show nothing more. */
 const OF_THE_HEAD: ReadonlySet<VerifyProblem> = new Set(['wrong-key', 'not-a-backup']);
 
 async function report(problem: VerifyProblem, message: string, meter: CipherMeter): Promise<VerifyReport> {

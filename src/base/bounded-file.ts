@@ -16,21 +16,21 @@ import { errorCode, FILE_TROUBLE } from './errors.ts';
 import { formatBytes } from './format.ts';
 import { wasReplaced } from './trusted-path.ts';
 
-/** A pipe in whose other end nobody is gets this long for somebody to come. */
+/** How long to wait for a writer of a pipe that has none. */
 const LONELY_MS = 1_000;
-/** A program at the other end may ask somebody for a passphrase first. */
+/** A program at the other end may first ask a person for a passphrase. */
 const SILENT_MS = 120_000;
 const LOOK_MS = 20;
 const CHUNK = 64 * 1024;
-/** How often a file is opened that another one is renamed over each time before it is looked at. */
+/** How often a file is opened if another one is renamed over it each time before it is checked. */
 const MAX_OPENS = 3;
 
 /**
- * The bytes of a small file that a person has named: of a plain file, or of a pipe or device such as
- * `/dev/fd/3`. Never more than `most` are read, and the process can always be ended meanwhile: nothing waits
- * inside an open or a read. `check` sees what was opened before anything is read of it.
+ * The bytes of a small file that a person named: a plain file, or a pipe or device such as `/dev/fd/3`. Never
+ * reads more than `most`, and never blocks the process in an open or a read, so that it can be ended at any
+ * time. `check` sees the opened file before anything is read from it.
  *
- * Rejects with an `UnusableFile` when it is larger, a folder, or silent, and with what the system says of
+ * Rejects with an `UnusableFile` if it is too large, a folder, or silent, and with the system's error for
  * everything else (`ENOENT`).
  */
 export async function readBounded(
@@ -51,9 +51,8 @@ export async function readBounded(
 }
 
 /**
- * What `read` gives; it opens a file, judges what it opened, and throws what `assertTrusted` does. Where
- * another file was renamed over that one meanwhile, it is called again, a few times: who writes a file anew
- * puts it in place by a rename.
+ * The result of `read`, which opens a file, judges it, and throws as `assertTrusted` does. Retries a few
+ * times if the file was atomically replaced while being opened.
  */
 export async function unlessReplaced<Read>(read: () => Promise<Read>): Promise<Read> {
   for (let opens = 1; ; opens += 1) {
@@ -65,10 +64,10 @@ export async function unlessReplaced<Read>(read: () => Promise<Read>): Promise<R
   }
 }
 
-/** The same of something that is open already, without waiting (`O_NONBLOCK`) where it may be a pipe. */
+/** As `readBounded`, for an open file; without blocking (`O_NONBLOCK`) if it may be a pipe. */
 export async function readHandle(handle: FileHandle, stats: Stats, most: number): Promise<Buffer> {
   refuse(stats, most);
-  // Of a file whose size is known there is never a second copy in memory; those of /proc have none.
+  // If the size is known, the file is never in memory twice; files in /proc have no size.
   if (stats.isFile() && stats.size > 0) return await readSized(handle, stats.size);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -89,7 +88,7 @@ export async function readHandle(handle: FileHandle, stats: Stats, most: number)
   throw tooLarge(most);
 }
 
-/** What it grows by meanwhile was not there when it was asked for. */
+/** Reads at most the size at the time of the request: the file may grow. */
 async function readSized(handle: FileHandle, total: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(total);
   let size = 0;
@@ -99,8 +98,8 @@ async function readSized(handle: FileHandle, total: number): Promise<Buffer> {
 }
 
 /**
- * The bytes of a plain file of our own. Throws an `UnusableFile` for everything else and for one that is
- * larger. `check` sees what was opened before anything is read of it.
+ * The bytes of a plain file of our own. Throws an `UnusableFile` for everything else and for a larger one.
+ * `check` sees the opened file before anything is read from it.
  */
 export function readPlainFile(path: string, most: number, check?: (stats: Stats) => void): Buffer {
   for (let opens = 1; ; opens += 1) {
@@ -113,8 +112,8 @@ export function readPlainFile(path: string, most: number, check?: (stats: Stats)
 }
 
 /**
- * Whether a plain file has this name; undefined where nothing has, or it cannot be looked at. It is not
- * opened: who opens a pipe takes what somebody else waits for.
+ * Whether a plain file has this name; undefined if nothing has, or it cannot be checked. It is not opened:
+ * opening a pipe would take input that another reader waits for.
  */
 export function isPlainFile(path: string): boolean | undefined {
   try {
@@ -131,7 +130,7 @@ function readPlainOnce(path: string, most: number, check?: (stats: Stats) => voi
     check?.(stats);
     refuse(stats, most);
     if (!stats.isFile()) throw new UnusableFile('it is not a plain file');
-    // It may grow meanwhile: what is there beyond this was not there when it was asked for.
+    // The file may grow, so read only what was there when it was requested.
     const bytes = Buffer.allocUnsafe(stats.size);
     let size = 0;
     for (let read = -1; read !== 0 && size < bytes.length; size += read)
@@ -143,18 +142,17 @@ function readPlainOnce(path: string, most: number, check?: (stats: Stats) => voi
 }
 
 /**
- * Removes a symbolic link from where a file is about to be written: whoever can put a link into that folder
- * must not choose what is replaced behind it. Throws what the system says of anything but a path at which
- * nothing is.
+ * Removes a symbolic link from where a file is about to be written: a link in that folder must not redirect
+ * what is replaced. Throws the system's errors, except for a missing path.
  */
 export function dropLink(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) rmSync(path);
 }
 
-/** Something lies there that is no file of this kind. The message says what, as the end of a sentence. */
+/** The path has no file of the required kind. The message says what it is, as the end of a sentence. */
 export class UnusableFile extends Error {}
 
-/** Why a file could not be read, for the end of a message; a code without words stays as it is. */
+/** Why a file could not be read, for the end of a message; a code without words stays unchanged. */
 export function whyUnread(cause: unknown): string {
   if (cause instanceof UnusableFile) return cause.message;
   const code = errorCode(cause);
@@ -173,13 +171,13 @@ function tooLarge(most: number): UnusableFile {
   return new UnusableFile(`it is larger than ${formatBytes(most)}`);
 }
 
-/** A pipe that has nothing to read yet says so. */
+/** The error of a pipe that has nothing to read yet. */
 function asSilence(cause: unknown): undefined {
   if (cause instanceof Error && 'code' in cause && cause.code === 'EAGAIN') return undefined;
   throw cause;
 }
 
-/** The names in a folder, sorted; none where it is not there or cannot be read. */
+/** The names in a folder, sorted; none if it is missing or unreadable. */
 export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).toSorted();

@@ -1,6 +1,6 @@
 /**
- * The environment of a program that the config names, and of the platform's tool: that of this process,
- * without `hidden` (the variables that hold tokens) and without what Lifeboat itself is configured by.
+ * The environment for a program of the config, or for the platform's tool: that of this process, without
+ * `hidden` (the variables that hold tokens) and without Lifeboat's own variables.
  */
 export function childEnvironment(
   hidden: readonly string[],

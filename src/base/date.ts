@@ -1,18 +1,18 @@
 import { instantOf } from './instant.ts';
 
-/** The moment so many milliseconds after 1970. It takes no text: `instantOf` reads those. */
+/** The moment at these milliseconds since 1970. It takes no text: `instantOf` reads that. */
 export function dateAt(ms: number): Date {
   return new Date(ms);
 }
 
-/** The same as RFC 3339 in UTC, to the millisecond. Throws a `RangeError` for what is no moment. */
+/** As RFC 3339 in UTC, to the millisecond. Throws a `RangeError` for an invalid moment. */
 export function isoOf(ms: number): string {
   return dateAt(ms).toISOString();
 }
 
 /**
- * A date in the head of an HTTP message, in milliseconds since 1970. All its forms are in GMT, also the one
- * that does not say so (RFC 9110 section 5.6.7). Undefined for anything else.
+ * A date in an HTTP header, in milliseconds since 1970. All its forms are in GMT, even the one that does not
+ * say so (RFC 9110 section 5.6.7). Undefined for anything else.
  */
 export function httpDate(text: unknown): number | undefined {
   if (typeof text !== 'string' || !DAY_NAME.test(text)) return instantOf(text);

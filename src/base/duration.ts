@@ -6,7 +6,7 @@ type Unit = keyof typeof UNITS;
 const WHOLE = /^(?<sign>[+-])?(?<parts>(?:\s*\d+(?:\.\d+)?\s*(?:ms|s|m|h|d))+)\s*$/u;
 const PART = /(?<count>\d+(?:\.\d+)?)\s*(?<unit>ms|s|m|h|d)/gu;
 
-/** `90s`, `15m`, `1h30m`, `2d` as whole milliseconds; a sign in front counts. Undefined for anything else. */
+/** `90s`, `15m`, `1h30m`, `2d` as whole milliseconds, with an optional sign. Undefined for anything else. */
 function durationOf(text: string): number | undefined {
   const { sign, parts } = WHOLE.exec(text)?.groups ?? {};
   if (parts === undefined) return undefined;
@@ -22,13 +22,13 @@ export const Duration = z
   .string('a duration has a unit: write for instance 30s, 15m or 1h30m')
   .transform((text, context) => durationIn(text, /^[^+-]/u, context));
 
-/** How long something is waited for: no time at all is none, and no timer keeps more than a few weeks. */
+/** A time limit: zero would be no limit, and timers support only a few weeks. */
 export const Limit = Duration.refine(
   (ms) => ms > 0 && ms <= UNITS.d,
   'a limit is longer than zero, and not longer than 1d',
 );
 
-/** The same with a sign in front where it is less than nothing: `-7m`. */
+/** A duration with an optional sign: `-7m`. */
 export const Offset = z.string().transform((text, context) => durationIn(text, /^/u, context));
 
 function durationIn(text: string, form: RegExp, context: z.RefinementCtx): number {

@@ -1,7 +1,7 @@
 import type { Failure } from './failure.ts';
 import { show } from './text.ts';
 
-/** Exit codes of every command; what ends with which, `EXIT_CODES` says. */
+/** Exit codes of every command; `EXIT_CODES` lists their causes. */
 export const EXIT = {
   closed: 0,
   failed: 1,
@@ -14,8 +14,8 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /**
- * What ends with which exit code. The help, the table in docs/automation.md and the tests are made of it:
- * each situation is tried on the built product under its name.
+ * The causes of each exit code. The help, the table in docs/automation.md and the tests are generated from
+ * it: each situation is tried on the built product under its name.
  */
 export const EXIT_CODES = {
   closed: {
@@ -79,8 +79,8 @@ export const EXIT_CODES = {
 >;
 
 /**
- * Codes of errors that say that somebody else is at it, or may be: waiting or resuming helps. Behind them
- * nothing was sent or written.
+ * Codes of errors that mean another process is active, or may be: waiting or resuming helps. Nothing was sent
+ * or written.
  */
 const BUSY: ReadonlySet<string> = new Set([
   'journal.held',
@@ -95,13 +95,13 @@ export interface LifeboatErrorOptions {
   readonly evidence?: Failure['evidence'];
   readonly cause?: unknown;
   readonly exitCode?: ExitCode;
-  /** All that is wrong with a file; the first of them is the message. */
+  /** All problems of a file; the first is the message. */
   readonly problems?: readonly ProblemInFile[];
 }
 
 /**
- * The only error class of the product. `shortMessage` is one line in lower case without a stop; `hints` say
- * what is safe to do next; `code` is stable and made for programs. It never carries a secret.
+ * The only error class of the product. `shortMessage` is one line in lower case without a full stop; `hints`
+ * say what is safe to do next; `code` is stable, for programs. It never carries a secret.
  */
 export class LifeboatError extends Error {
   readonly code: string;
@@ -122,7 +122,7 @@ export class LifeboatError extends Error {
     this.problems = options.problems ?? [];
   }
 
-  /** The same facts as plain data, for a machine or the journal. The cause stays behind. */
+  /** The same facts as plain data, for a machine or the journal. The cause is dropped. */
   toFailure(): Failure {
     return {
       code: this.code,
@@ -146,7 +146,7 @@ export function withMore(
   });
 }
 
-/** Turns a failure (data) back into a throwable error, for commands that run outside a machine. */
+/** Turns a failure (data) back into an error, for commands that run outside a machine. */
 export function errorFrom(failure: Failure, exitCode: ExitCode = exitOf(failure)): LifeboatError {
   return new LifeboatError(failure.code, failure.shortMessage, {
     hints: failure.hints,
@@ -155,7 +155,7 @@ export function errorFrom(failure: Failure, exitCode: ExitCode = exitOf(failure)
   });
 }
 
-/** The exit code of a command that a failure has ended, where nothing else is said of it. */
+/** The default exit code of a command that ended with this failure. */
 export function exitOf({ code }: Pick<Failure, 'code'>): ExitCode {
   if (BUSY.has(code)) return EXIT.waiting;
   if (code === 'doubt.unlisted') return EXIT.inDoubt;
@@ -163,9 +163,7 @@ export function exitOf({ code }: Pick<Failure, 'code'>): ExitCode {
   return code.startsWith('credentials.') ? EXIT.credentials : EXIT.failed;
 }
 
-/**
- * The failure inside anything thrown. Of an error that is not ours only the first line is kept, as evidence.
- */
+/** The failure of anything thrown. Of a foreign error only the first line is kept, as evidence. */
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof LifeboatError) return thrown.toFailure();
   const text = thrown instanceof Error ? thrown.message : String(thrown);
@@ -179,7 +177,7 @@ export function failureOf(thrown: unknown): Failure {
   };
 }
 
-/** What the system says of a file, in words; undefined for any other error. */
+/** A system error about a file, in words; undefined for any other error. */
 function fileTrouble(thrown: unknown): Failure | undefined {
   const { path } = thrown as NodeJS.ErrnoException;
   if (FILE_TROUBLE[errorCode(thrown) ?? ''] === undefined || path === undefined) return undefined;
@@ -219,7 +217,7 @@ const SHORTER = 'name a shorter path';
 const MAKE_ROOM = 'make room (`df -h` shows what is free)';
 const LOOK_AT_RIGHTS = 'check owner and permissions of the path (`ls -ld` shows them)';
 
-/** What helps, to follow on a colon. */
+/** What helps, to follow a colon. */
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: MAKE_ROOM,
   EDQUOT: MAKE_ROOM,
@@ -233,7 +231,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENAMETOOLONG: SHORTER,
 };
 
-/** What SQLite says of the disk below a database, by its primary result codes (sqlite.org/rescode.html). */
+/** SQLite's errors about the disk below a database, by its primary result codes (sqlite.org/rescode.html). */
 const SQLITE_TROUBLE: Readonly<Record<number, string>> = {
   3: 'permission is denied',
   8: 'it is read-only',
@@ -242,11 +240,14 @@ const SQLITE_TROUBLE: Readonly<Record<number, string>> = {
   14: 'one of its files cannot be opened or created',
 };
 const CANNOT_OPEN = 14;
-/** SQLITE_IOERR_SHMSIZE: the file beside the database found no room. SQLite calls it an error of the disk. */
+/**
+ * SQLITE_IOERR_SHMSIZE: there was no room for the file beside the database. SQLite reports it as a disk
+ * error.
+ */
 const NO_ROOM_BESIDE = 4874;
-/** Bytes. SQLite takes a path of 512 on Unix, and adds up to eight (os_unix.c, MAX_PATHNAME). */
+/** Bytes. SQLite accepts a path of 512 on Unix, and appends up to eight (os_unix.c, MAX_PATHNAME). */
 const LONGEST_DATABASE = 504;
-/** Characters of a path in a message: with a longer one, the reason behind it would be cut off. */
+/** Characters of a path in a message: a longer one would push out the reason after it. */
 const LONGEST_PATH = 120;
 
 /** Why a file or database at a path cannot be used, and what helps, both as the end of a sentence. */
@@ -263,34 +264,37 @@ export function troubleWith(path: string, cause: unknown): { readonly why: strin
   };
 }
 
-/** Why no database can be at a path, whatever the disk says of it; undefined where one can. */
+/** Why a path is too long for a database; undefined if it is not. */
 export function tooLongForDatabase(path: string): string | undefined {
   const length = Buffer.byteLength(path);
   if (length <= LONGEST_DATABASE) return undefined;
   return `its path has ${length} bytes, and that of a database at most ${LONGEST_DATABASE}`;
 }
 
-/** The code of a system error, such as `ENOSPC`; undefined for what has none, and for an error of our own. */
+/**
+ * The code of a system error, such as `ENOSPC`; undefined for an error without one, and for our own errors.
+ */
 export function errorCode(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || thrown instanceof LifeboatError || !('code' in thrown)) return undefined;
   return typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
-/** One of the things that are wrong with a file, at its place. */
+/** One problem of a file, with its position. */
 export interface ProblemInFile {
   readonly path: string;
   /** From 1. */
   readonly line: number;
   /** From 1, in characters. */
   readonly column: number;
-  /** What it is about, such as `instances.orders.url`; empty for the file as a whole. */
+  /** Its subject, such as `instances.orders.url`; empty for the file as a whole. */
   readonly key: string;
-  /** Lower case, without a stop. Never repeats a value that may be secret. */
+  /** Lower case, without a full stop. Never repeats a value that may be secret. */
   readonly message: string;
 }
 
 /**
- * The same in one line as compilers write it, `PATH:LINE:COLUMN: KEY: MESSAGE`; editors find the place by it.
+ * The problem in one line in the format of compilers, `PATH:LINE:COLUMN: KEY: MESSAGE`, which editors can
+ * jump to.
  */
 export function problemLine({ path, line, column, key, message }: ProblemInFile): string {
   return `${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}`;

@@ -4,8 +4,9 @@ import { lazily } from './lazily.ts';
 /**
  * What went wrong, as data: it is journalled, shown, and folded again after a crash, so it is never an Error.
  *
- * `code` is stable and dotted (`service.timeout`, `keys.locked`); `shortMessage` is one line, lower case, no
- * stop; `hints` say what is safe to do next; `evidence` holds facts for the audit (never secrets).
+ * `code` is stable and dotted (`service.timeout`, `keys.locked`); `shortMessage` is one line, lower case,
+ * without a full stop; `hints` say what is safe to do next; `evidence` holds facts for the audit (never
+ * secrets).
  */
 export const Failure = lazily(() =>
   z.object({
@@ -17,9 +18,7 @@ export const Failure = lazily(() =>
 );
 export type Failure = z.infer<ReturnType<typeof Failure>>;
 
-/**
- * Reads the failure out of an error event; anything that is not one becomes `activity.broken`, not a crash.
- */
+/** The failure in an error event; anything else becomes `activity.broken`, not a crash. */
 export function failureFrom(error: unknown): Failure {
   const parsed = Failure().safeParse(error);
   if (parsed.success) return parsed.data;

@@ -5,13 +5,13 @@ import { errorCode, LifeboatError } from './errors.ts';
 import { show } from './text.ts';
 
 /*
- * The recursive mkdir of Node never returns where a file system answers ENOENT below a folder that is there,
- * as /proc does. What a user has named may lie there, so folders are made one by one.
+ * Node's recursive mkdir never returns if a file system answers ENOENT below an existing folder, as /proc
+ * does. A user may name such a path, so folders are made one by one.
  */
 
 /**
- * Creates a folder, and those above it, for its owner only. A folder that exists keeps its mode. Throws
- * `file.failed` where the file system takes no folder, else what the system says.
+ * Creates a folder, and those above it, for its owner only. An existing folder keeps its mode. Throws
+ * `file.failed` if the file system accepts no folder, otherwise the system's error.
  */
 export function makePrivateFolder(path: string): void {
   const isThere = () => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -25,8 +25,8 @@ export function makePrivateFolder(path: string): void {
 }
 
 /**
- * Creates a folder, and those above it, with the rights that the umask leaves, and without keeping the
- * process waiting for a disk. Gives the first that it made. Rejects as `makePrivateFolder` throws.
+ * Creates a folder, and those above it, with the permissions that the umask leaves, without blocking the
+ * process. Returns the first one it created. Rejects as `makePrivateFolder` throws.
  */
 export async function makeSharedFolder(path: string): Promise<string | undefined> {
   const found = (at: string) => stat(at).catch(() => undefined);
@@ -52,7 +52,7 @@ function notMade(path: string, cause: unknown): unknown {
   });
 }
 
-/** Creates an empty private file if there is none, durably, and takes the rights of others away. */
+/** Creates an empty private file if there is none, durably, and removes the permissions of others. */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);

@@ -13,9 +13,8 @@ export function formatElapsed(seconds: number): string {
 }
 
 /**
- * A measured time and the limit it is held against: `0.7 s`, `42 s`, `30 min 1 s`, `2 h 0 min 5 s`. Rounded
- * up, and never coarser than a second: what has missed a limit by a little must not look as if it had kept
- * it.
+ * A measured time with the limit it is compared to: `0.7 s`, `42 s`, `30 min 1 s`, `2 h 0 min 5 s`. Rounded
+ * up, and never coarser than a second: a narrowly missed limit must not look met.
  */
 export function formatSeconds(seconds: number): string {
   const exact = precise(seconds);
@@ -28,19 +27,19 @@ export function secondsOf(milliseconds: number): number {
   return Math.round(milliseconds) / 1000;
 }
 
-/** `2026-11-21 03:04:05`, UTC, as is a text without a zone; a text that is no time stays as it is. */
+/** `2026-11-21 03:04:05`, UTC, as is a text without a zone; an invalid time stays unchanged. */
 export function formatTime(text: string): string {
   const ms = instantOf(text);
   return ms === undefined ? text : isoOf(ms).slice(0, 19).replace('T', ' ');
 }
 
-/** The same for a column of such times, or a dash: no zone is claimed for a text that names none. */
+/** The same for a column of such times, or a dash: a text without a zone gets none. */
 export function timeOr(text: string | undefined): string {
   if (text === undefined) return '-';
   return instantOf(text) === undefined ? zoneless(text) : formatTime(text);
 }
 
-/** A time of a service in a sentence: `2026-11-21 03:04:05 UTC`; for anything else, no zone is claimed. */
+/** A service's time in a sentence: `2026-11-21 03:04:05 UTC`; for anything else, no zone is claimed. */
 export function utcTime(text: string): string {
   return instantOf(text) === undefined ? zoneless(text) : `${formatTime(text)} UTC`;
 }
@@ -51,7 +50,7 @@ function zoneless(text: string): string {
 
 /**
  * A sentence for a person: printable, cut to `limit` characters (see `show`), with every RFC 3339 time in it
- * as `2026-11-21 03:04:05 UTC`. What stands in backticks is to be typed, and stays.
+ * as `2026-11-21 03:04:05 UTC`. Text in backticks is to be typed, and stays unchanged.
  */
 export function readable(text: string, limit?: number): string {
   const formatted = text.replace(TYPED_OR_TIME, (found) => {

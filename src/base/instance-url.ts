@@ -1,7 +1,7 @@
-/** The URL of an instance, taken apart. */
+/** The parts of an instance's URL. */
 interface InstanceUrl {
   readonly url: URL;
-  /** What stands before the instance in its path; empty, or with a slash at its beginning. */
+  /** The path before the instance; empty, or beginning with a slash. */
   readonly prefix: string;
   readonly id: string;
 }
@@ -9,8 +9,8 @@ interface InstanceUrl {
 const PATH = /^(?<prefix>(?:\/[^/]+)*)\/(?:service-instances|v1\/instances)\/(?<id>[\w.~-]+)\/?$/u;
 
 /**
- * Whether two addresses are of one instance: by the id alone, since the address of a service may move, and
- * takes its instances along. Undefined where one of them cannot be read.
+ * Whether two addresses are of the same instance, by the id alone, since a service may move to another
+ * address with its instances. Undefined if one of them is unreadable.
  */
 export function isSameInstance(one: string, other: string): boolean | undefined {
   const [id, otherId] = [idOfInstance(one), idOfInstance(other)];
@@ -18,8 +18,8 @@ export function isSameInstance(one: string, other: string): boolean | undefined 
 }
 
 /**
- * What an address names its instance by, in one spelling: two names with one id are one instance. Undefined
- * for a text that is no address of one.
+ * The id of the instance at an address, normalized: two names with the same id are one instance. Undefined
+ * for a text that is not an instance's address.
  */
 export function idOfInstance(url: string): string | undefined {
   const read = readInstanceUrl(url);
@@ -27,8 +27,8 @@ export function idOfInstance(url: string): string | undefined {
 }
 
 /**
- * The parts of an instance's URL, or why the text is none, as the end of a sentence that never repeats it.
- * Config and client ask the same: what one takes, the other opens.
+ * The parts of an instance's URL, or why the text is invalid, as the end of a sentence that never repeats it.
+ * Shared by config and client, so that both accept the same addresses.
  */
 export function readInstanceUrl(text: string): InstanceUrl | string {
   const url = URL.canParse(text) ? new URL(text) : undefined;

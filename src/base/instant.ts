@@ -2,10 +2,10 @@ const PARTS =
   /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)[T ](?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)(?:\.(?<fraction>\d+))? ?(?:Z|UTC|(?<sign>[+-])(?<hours>\d\d)(?::?(?<minutes>\d\d))?)?$/iu;
 
 /**
- * A date and time of the service, the data or the journal in milliseconds since 1970: RFC 3339, or as
- * PostgreSQL writes it. Without a zone it is UTC (service-api.md section 2). Undefined for anything else,
- * also for a day or an hour that no calendar has. Computed from the text alone, because machines have no
- * clock, not even one to parse by.
+ * A date and time of the service, the data or the journal in milliseconds since 1970: RFC 3339, or in
+ * PostgreSQL's format. Without a zone it is UTC (service-api.md section 2). Undefined for anything else,
+ * including impossible days and hours. Computed from the text alone, because machines have no clock, not even
+ * for parsing.
  */
 export function instantOf(text: unknown): number | undefined {
   const found = typeof text === 'string' ? PARTS.exec(text.trim())?.groups : undefined;
@@ -21,21 +21,23 @@ export function instantOf(text: unknown): number | undefined {
   return (seconds - east) * 1000 + Number((found['fraction'] ?? '').padEnd(3, '0').slice(0, 3));
 }
 
-/** The same to calculate with: not a number where it is none, so that no comparison with it holds. */
+/** As `instantOf`, for calculations: NaN for an invalid time, so that no comparison with it holds. */
 export function msOf(text: unknown): number {
   return instantOf(text) ?? Number.NaN;
 }
 
-/** Clocks of two machines differ a little; what is further ahead than this is wrong. */
+/** Clocks of two machines differ slightly; a larger difference is an error. */
 const AHEAD_MS = 2 * 60_000;
 
-/** Seconds by which a time lies ahead of `nowMs`, by more than clocks differ; undefined where it does not. */
+/**
+ * Seconds by which a time lies ahead of `nowMs`, beyond normal clock differences; undefined if it does not.
+ */
 export function futureSeconds(at: unknown, nowMs: number): number | undefined {
   const aheadMs = (instantOf(at) ?? nowMs) - nowMs;
   return aheadMs > AHEAD_MS ? aheadMs / 1000 : undefined;
 }
 
-/** By the civil calendar, with the year begun in March so that a leap day is the last of it. */
+/** By the civil calendar, with the year begun in March so that a leap day is its last. */
 function daysSince1970(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;
   const cycle = Math.floor(shifted / 400);

@@ -1,12 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Some addresses of IPv4 or IPv6. */
+/** A range of IPv4 or IPv6 addresses. */
 export interface IpNetwork {
-  /** False for a host that is written as a name: none is resolved. */
+  /** False for a host name: none is resolved. */
   has(host: string): boolean;
 }
 
-/** The network that a text in CIDR notation names, or the address alone; undefined for anything else. */
+/** The network of a text in CIDR notation, or a single address; undefined for anything else. */
 export function ipNetwork(text: string): IpNetwork | undefined {
   const [, address = '', given] = /^([^/]+)(?:\/(\d{1,3}))?$/u.exec(text) ?? [];
   const most = isIP(address) === 6 ? 128 : 32;

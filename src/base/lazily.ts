@@ -1,6 +1,6 @@
 /**
- * Gives what `make` gives, which is called when it is first asked for, and never again. For schemas of a
- * module that every command loads and few use: to build them takes longer than the rest of the module.
+ * Returns the result of `make`, which is called once, on first use. For schemas of a module that every
+ * command loads and few use: building them takes longer than loading the rest.
  */
 export function lazily<Made>(make: () => Made): () => Made {
   let made: { readonly value: Made } | undefined;

@@ -1,10 +1,10 @@
-/** An operation did not come back in time. The message is the end of a sentence. */
+/** An operation took too long. The message is the end of a sentence. */
 export class TooSlow extends Error {}
 
 /**
- * What an operation of the system gives, when it comes back within `ms`; rejects with `TooSlow` when it does
- * not. It cannot be called off: a thread stays inside a file on a dead network mount for as long as the mount
- * is dead. Nothing waits for it, not even `leave`.
+ * The result of a system operation, if it returns within `ms`; rejects with `TooSlow` otherwise. It cannot be
+ * cancelled: a thread stays blocked by a file on a dead network mount as long as the mount is dead. Nothing
+ * waits for it, not even `leave`.
  */
 export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
   const doing = act();
@@ -14,12 +14,12 @@ export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
   let isBack = false;
   const giveUp = () => {
     if (isBack) return;
-    // By the clock that nobody sets: a timer may come before its time.
+    // By the steady clock: a timer may fire early.
     if (performance.now() < over) wait();
     else reject(new TooSlow(`no answer within ${ms / 1000} s`));
   };
   const wait = () => {
-    // Where this process itself stood still, answers that have come meanwhile are heard before the limit is.
+    // If this process was stopped, process the answers that arrived meanwhile before applying the limit.
     timer = setTimeout(() => setImmediate(giveUp), over - performance.now());
   };
   wait();
@@ -32,8 +32,8 @@ export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
 }
 
 /**
- * `within` for operations of one place, with a memory: while one of them has not come back in its time, no
- * other is begun, so that no more threads get stuck. Until then each rejects with `TooSlow` and `silent`.
+ * `within` for the operations of one place: while one of them is overdue, no other is started, so that no
+ * more threads get stuck. Until then each rejects with `TooSlow` and `silent`.
  */
 export function withinOrSilent(ms: number, silent: string): <T>(act: () => Promise<T>) => Promise<T> {
   let isStuck = false;

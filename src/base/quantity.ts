@@ -1,9 +1,9 @@
 /*
- * How many and how much, in words. It stands here because machines import only themselves; everything else
- * has it from src/base/format.ts.
+ * Counts and amounts in words. Apart from src/base/format.ts, because machines may import
+ * only pure modules of this room; all other code imports format.ts.
  */
 
-/** A count with its noun: `1 backup`, `3 backups`. `many` is for nouns whose plural is no `s` more. */
+/** A count with its noun: `1 backup`, `3 backups`. `many` is for irregular plurals. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
@@ -11,8 +11,8 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
 /**
- * Bytes for a person: `0 B`, `999 B`, `1.2 MiB`, `123 GiB`; `64 KiB` where it is just that. Binary units, as
- * for memory and for the limits of services.
+ * Bytes for a person: `0 B`, `999 B`, `1.2 MiB`, `123 GiB`; `64 KiB` if exact. Binary units, as for memory
+ * and for the limits of services.
  */
 export function formatBytes(bytes: number): string {
   let value = Math.max(0, bytes);
@@ -25,13 +25,13 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(digits)} ${UNITS[unit]}`;
 }
 
-/** A length of time in words, two units at most, rounded up: `45 s`, `3 min 20 s`, `2 h 5 min`. */
+/** A duration in words, at most two units, rounded up: `45 s`, `3 min 20 s`, `2 h 5 min`. */
 export function formatSpan(seconds: number): string {
   const whole = Math.max(0, Math.ceil(precise(seconds)));
   return inWords(whole < 3600 ? whole : Math.ceil(whole / 60) * 60);
 }
 
-/** Without what binary fractions add: times are measured in milliseconds. */
+/** Removes binary rounding errors: times are measured in milliseconds. */
 export function precise(seconds: number): number {
   return Math.round(Math.max(0, seconds) * 1000) / 1000;
 }
@@ -46,7 +46,7 @@ export function inWords(whole: number): string {
   return parts.join(' ');
 }
 
-/** Why a time of a service is not believed: `dated 4 h 50 min in the future: the clock or …`. */
+/** Why a service's time is not trusted: `dated 4 h 50 min in the future: the clock or …`. */
 export function futureWords(aheadSeconds: number): string {
   return `dated ${formatSpan(aheadSeconds)} in the future: the clock or the time zone of the service is wrong`;
 }

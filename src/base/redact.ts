@@ -4,9 +4,8 @@ import { spellingsOf } from './spellings.ts';
 const HIDDEN = '[secret]';
 
 /**
- * What looks like a credential whoever it belongs to: a bearer or basic header, a JWT, a password in a URL.
- * Each is searched in a time that grows with the text alone: whoever writes the text must not decide how long
- * it takes.
+ * Patterns of credentials of any owner: a bearer or basic header, a JWT, a password in a URL. Each search
+ * takes time linear in the text, since its author must not control the cost.
  */
 const CREDENTIAL_SHAPES: readonly ((text: string) => string)[] = [
   (text) => text.replace(/\b(bearer|basic)\s+[\w.~+/=-]{20,}/giu, `$1 ${HIDDEN}`),
@@ -15,7 +14,7 @@ const CREDENTIAL_SHAPES: readonly ((text: string) => string)[] = [
 ];
 
 /**
- * Blanks every occurrence of the given secrets, in any of their spellings, and whatever has the shape of a
+ * Blanks every occurrence of the given secrets, in any of their spellings, and everything that looks like a
  * credential. Redact first and cut afterwards: half a secret is not found.
  */
 export function redact(text: string, secrets: Iterable<Secret> = []): string {
@@ -23,8 +22,8 @@ export function redact(text: string, secrets: Iterable<Secret> = []): string {
 }
 
 /**
- * An http address as it may be shown: without user, password, query and fragment, where tokens are put.
- * Undefined for every other text, of which nobody knows where in it a secret stands.
+ * An http address safe to show: without user, password, query and fragment, which may hold tokens. Undefined
+ * for every other text, because a secret could be anywhere in it.
  */
 export function plainAddress(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -32,8 +31,8 @@ export function plainAddress(text: string): string | undefined {
 }
 
 /**
- * Blanks every occurrence of the given secrets in JSON, and nothing else, so that it stays the JSON that it
- * is. A secret of a few characters stays: it would be found in numbers and in the names of fields.
+ * Blanks every occurrence of the given secrets in JSON, and nothing else, so that the JSON stays valid. A
+ * secret of a few characters stays: it would also match numbers and field names.
  */
 export function redactJson(json: string, secrets: Iterable<Secret>): string {
   return blankIn(
@@ -45,7 +44,7 @@ export function redactJson(json: string, secrets: Iterable<Secret>): string {
 const SHORTEST_IN_JSON = 8;
 
 function blankIn(text: string, forms: readonly string[]): string {
-  // The longest form first, so that no tail of a secret stays behind when one form begins another.
+  // The longest form first, so that no tail of a secret remains if one form begins another.
   return forms
     .toSorted((a, b) => b.length - a.length)
     .reduce((rest, form) => rest.replaceAll(form, HIDDEN), text);
@@ -55,7 +54,7 @@ function formsOfAll(secrets: Iterable<Secret>): string[] {
   return [...secrets].flatMap((secret) => formsOf(secret.reveal()));
 }
 
-/** Blanks JWTs (header, payload and perhaps a signature) in a run of the characters that they are made of. */
+/** Blanks JWTs (header, payload and optional signature) in a run of their characters. */
 function withoutJwts(run: string): string {
   const parts = run.split('.');
   const kept: string[] = [];
@@ -68,7 +67,7 @@ function withoutJwts(run: string): string {
   return kept.join('.');
 }
 
-/** A header is a word for its scheme and the token: each of them may be echoed. */
+/** A header is a scheme word and the token: either may be echoed. */
 function formsOf(text: string): string[] {
   const [, token = ''] = /^\S+\s+(\S.*)$/u.exec(text) ?? [];
   return [...spellingsOf(text), ...spellingsOf(token)];

@@ -14,32 +14,32 @@ interface ShellOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** What it reads on its standard input; without it there is nothing to read. */
+  /** Its standard input; by default empty. */
   readonly input?: string;
-  /** It is ended, as `too much`, when it prints more than is kept. */
+  /** End it, with `too much`, if it prints more than is kept. */
   readonly endsWhenFull?: boolean;
-  /** What it leaves running, such as an agent, goes on; it is only not waited for. */
+  /** Processes that it leaves running, such as an agent, are neither ended nor waited for. */
   readonly leavesOthers?: boolean;
 }
 
 export const STDOUT_LIMIT = 64 * 1024;
 export const STDERR_LIMIT = 4 * 1024;
-/** How long what the shell printed may take to arrive after it has ended. */
+/** How long output may take to arrive after the shell has ended. */
 const PIPES_MS = 250;
 
 /**
- * Runs a command by `/bin/sh` in a process group of its own, so that nothing that it has started outlives it
- * but where `leavesOthers` says so, or where it has a session of its own. It is over when the shell ends:
- * nobody waits for what still holds its output. It is killed, with its group, when its time is over and when
- * the signal is aborted; then this rejects with the signal's reason.
+ * Runs a command with `/bin/sh` in its own process group, so that nothing it started outlives it, unless
+ * `leavesOthers` is set or it has its own session. It is over when the shell ends, even if other processes
+ * still hold its output. At the time limit or when the signal aborts, it is killed with its group; in the
+ * latter case this rejects with the signal's reason.
  */
 export function runShell(command: string, options: ShellOptions): Promise<Ended> {
   return runChild([command], true, options);
 }
 
 /**
- * The same for a program and its arguments, without a shell: no character of them means anything. `exit` is
- * `ENOENT` where there is no such program.
+ * As `runShell`, for a program and its arguments, without a shell: no character is special. `exit` is
+ * `ENOENT` if the program does not exist.
  */
 export function runProgram(argv: readonly string[], options: ShellOptions): Promise<Ended> {
   return runChild(argv, false, options);
@@ -67,14 +67,14 @@ async function runChild(
   const stop = AbortSignal.any([signal, late, ...(endsWhenFull ? [full.signal] : [])]);
   const { exit, isStopped } = await ended(child, stop, leavesOthers);
   if (isStopped) signal.throwIfAborted();
-  // It may have ended well before all that it printed was seen.
+  // It may have ended normally before all of its output was read.
   const isTooMuch = endsWhenFull && full.signal.aborted;
   return { exit: isTooMuch ? 'too much' : exit, stdout: stdout(), stderr: stderr() };
 }
 
 /**
- * The first bytes of a stream; the rest is read and dropped, so that nobody waits for a full pipe. `onMore`
- * hears of the rest.
+ * The first bytes of a stream; the rest is read and dropped, so that the writer never blocks. `onMore` is
+ * called for the rest.
  */
 function beginningOf(stream: ChildProcess['stdout'], limit: number, onMore?: () => void): () => string {
   const chunks: Buffer[] = [];
@@ -89,7 +89,7 @@ function beginningOf(stream: ChildProcess['stdout'], limit: number, onMore?: () 
 
 interface End {
   readonly exit: number | string;
-  /** The end came from here and not from the command. */
+  /** It was ended from here, not by itself. */
   readonly isStopped: boolean;
 }
 
@@ -101,7 +101,7 @@ function ended(child: ChildProcess, stop: AbortSignal, leavesOthers: boolean): P
       child.stderr?.destroy();
     };
     const onStop = () => {
-      // One that has ended by itself is over; `exit` has seen to the rest.
+      // A command that ended by itself is over; the `exit` handler did the rest.
       if (end !== undefined) return;
       end = { exit: 'timeout', isStopped: true };
       endGroup(child);
@@ -119,8 +119,8 @@ function ended(child: ChildProcess, stop: AbortSignal, leavesOthers: boolean): P
     child.once('exit', (code, name) => {
       end ??= { exit: code ?? name ?? 'an error', isStopped: false };
       if (!leavesOthers) endGroup(child);
-      // What is left in the background, or in a session of its own, would hold the pipes. What was printed
-      // is in them already: also where this process stood still, it is read before the turn comes to this.
+      // Processes left in the background, or in their own session, could keep the pipes open. The output is
+      // in the pipes already, and even if this process was stopped it is read before this runs.
       setTimeout(() => setImmediate(letGo), PIPES_MS).unref();
     });
     child.once('close', () => close(end ?? { exit: 'an error', isStopped: false }));
@@ -137,7 +137,7 @@ function endGroup(child: ChildProcess): void {
   }
 }
 
-/** Where a shell with this PATH finds a program, which may be a path; undefined where it does not. */
+/** Where a shell with this PATH finds a program, which may be a path; undefined if it does not. */
 export function onPath(program: string, { PATH = '' }: NodeJS.ProcessEnv): string | undefined {
   if (program.includes('/')) return isExecutable(program) ? program : undefined;
   const places = PATH.split(delimiter)

@@ -4,8 +4,8 @@ const HIDDEN = '[secret]';
 
 /**
  * A key, token or passphrase in memory. It cannot be printed by accident: string interpolation, `console.log`
- * and `util.inspect` give `[secret]`, and JSON throws. Only `reveal()` gives the text, and only at the rim:
- * the request body, the cipher, the keychain.
+ * and `util.inspect` give `[secret]`, and JSON throws. Only `reveal()` gives the text, to be used only at the
+ * boundary: the request body, the cipher, the keychain.
  *
  * JavaScript strings cannot be wiped from memory; the type keeps a secret out of outputs, not out of a core
  * dump.

@@ -1,11 +1,9 @@
-/**
- * A word of a POSIX shell that means just this text: as it is where nothing in it has a meaning, else quoted.
- */
+/** A POSIX shell word with exactly this text: unquoted if nothing in it is special. */
 export function shellQuoted(word: string): string {
   return /^[\w@%+:,./-]+$/u.test(word) ? word : singleQuoted(word);
 }
 
-/** The same, in quotes in any case. */
+/** As `shellQuoted`, always quoted. */
 export function singleQuoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,13 +1,13 @@
 import { distance } from 'fastest-levenshtein';
 
-/** More edits than these, and it is another word. */
+/** A word with more edits than this is a different word. */
 const MAX_EDITS = 3;
-/** The part of the longer word that has to be right. */
+/** The minimum matching share of the longer word. */
 const MIN_ALIKE = 0.4;
 
 /**
- * The known word that was probably meant: the one with the fewest letters wrong, left out or added; undefined
- * where none comes near. Commander suggests commands and flags by the same limits, and exports no function.
+ * The known word that was probably meant: the one with the fewest edits; undefined if none is close.
+ * Commander suggests commands and flags by the same limits, but exports no function.
  */
 function similarTo(word: string, known: readonly string[]): string | undefined {
   const near = known
@@ -25,13 +25,13 @@ export function mostSimilar(word: string, known: readonly string[]): readonly st
   return similar === undefined ? [] : [`the most similar: ${similar}`];
 }
 
-/** The word for the newest of several; no id is written like this. */
+/** The word for the newest of several; no id has this form. */
 export const LAST = 'last';
 
 /**
- * What a person means by a word: the one with exactly this id; else those with an id that begins with it; for
- * `last` the newest. An empty word, as of a variable that is not set, means nothing. `idsOf` gives all ids by
- * which one is known, `atOf` its time, RFC 3339 in UTC.
+ * What a person means by a word: the item with exactly this id; else those whose id begins with it; for
+ * `last` the newest. An empty word, as from an unset variable, matches nothing. `idsOf` returns all ids of an
+ * item, `atOf` its time, RFC 3339 in UTC.
  */
 export function meantBy<Item>(
   word: string,

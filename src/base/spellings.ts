@@ -1,13 +1,12 @@
 import { printableJson } from './text.ts';
 
-/** Shorter secrets, encoded, would be found in ordinary words. */
+/** Shorter secrets, encoded, would match ordinary words. */
 const SHORT = 8;
 
 /**
- * The ways in which a secret stands in what others write: as it is, escaped for a URL, for HTML and for
- * JSON, also in JSON inside JSON, in hex, and in base64 with whatever before it. None for an empty one; no
- * encodings of one that is shorter than eight characters. What blanks secrets and what looks for them use
- * this list.
+ * The forms of a secret in other programs' output: as it is, escaped for a URL, for HTML and for JSON, also
+ * in JSON inside JSON, in hex, and in base64 at any offset. None for an empty one; no encodings for one
+ * shorter than eight characters. Used both for blanking secrets and for detecting them.
  */
 export function spellingsOf(secret: string): readonly string[] {
   if (secret === '') return [];
@@ -34,19 +33,19 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** As writers of JSON escape it, and how that stands in JSON that is itself a string in JSON, twice over. */
+/** The escapes of JSON writers, and how they appear in JSON inside a JSON string, up to twice. */
 function jsonOf(text: string): string[] {
   const escaped = [
     inJson(text),
     printableJson(text).slice(1, -1),
-    // As Go and PHP write it.
+    // As Go and PHP escape it.
     inJson(text).replace(/[<>&]/gu, (one) => `\\u00${(one.codePointAt(0) ?? 0).toString(16)}`),
     inJson(text).replaceAll('/', '\\/'),
   ];
   return escaped.flatMap((one) => [one, inJson(one), inJson(inJson(one))]);
 }
 
-/** What is escaped in HTML and XML, and as what: libraries differ in the quotes and in how much. */
+/** HTML and XML escapes: libraries differ in the quotes and in how much they escape. */
 const HTML: readonly Readonly<Record<string, string>>[] = [
   {},
   { '"': '&quot;' },
@@ -72,8 +71,8 @@ function htmlOf(text: string): string[] {
 }
 
 /**
- * Base64 of the secret when `shift` bytes stand before it, as in `user:secret`: without the characters at the
- * rims, which depend on the neighbours.
+ * Base64 of the secret with `shift` bytes before it, as in `user:secret`, without the characters at both
+ * ends, which depend on the neighbouring bytes.
  */
 function base64At(bytes: Buffer, shift: number): string[] {
   const padded = Buffer.concat([Buffer.alloc(shift), bytes]);

@@ -1,13 +1,12 @@
 declare const untrusted: unique symbol;
 
 /**
- * Text that came from a server, a file or an operator's paste. It is stored raw and cleaned by `show` at the
- * moment it is rendered, by every renderer, so that no byte of it can act on a terminal (escape sequences,
- * C1, OSC, bidi).
+ * Text from a server, a file or an operator's paste. It is stored raw and cleaned by `show` in every
+ * renderer, so that no byte of it can act on a terminal (escape sequences, C1, OSC, bidi).
  */
 export type Untrusted = string & { readonly [untrusted]: true };
 
-/** Marks text as untrusted. Costs nothing at run time; the type system keeps it away from renderers. */
+/** Marks text as untrusted. Free at run time; the type system keeps it away from renderers. */
 export function untrust(text: string): Untrusted {
   return text as Untrusted;
 }
@@ -16,24 +15,24 @@ const DEFAULT_LIMIT = 300;
 
 /*
  * Controls (C0, DEL, C1), formats (zero-width, bidi, tag characters, soft hyphen, byte-order mark), lone
- * surrogates, line and paragraph separators, what Unicode draws as nothing (variation selectors, Hangul
- * fillers): whatever acts on a terminal or hides.
+ * surrogates, line and paragraph separators, and characters that Unicode draws as nothing (variation
+ * selectors, Hangul fillers): everything that acts on a terminal or hides.
  */
 const DANGEROUS = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
 
-/** No writing stacks more marks than these on one letter; a heap is drawn over the lines around it. */
+/** No script stacks more marks than this on one letter; more would be drawn over the lines around it. */
 const HEAP = /(\p{M}{8})\p{M}+/gu;
 
-/** Texts of printable ASCII stay as they are. */
+/** Printable ASCII stays unchanged. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /**
  * Makes untrusted text printable on one line: every control, bidi and invisible character becomes U+FFFD (a
- * line break or tab becomes a space), as does what is heaped on one letter beyond eight marks. The text is
- * normalised (NFC) and cut to `limit` characters (at least 1), the last of them an ellipsis.
+ * line break or tab becomes a space), as do marks beyond eight on one letter. The text is normalised (NFC)
+ * and cut to `limit` characters (at least 1), ending in an ellipsis if cut.
  */
 export function show(text: string, limit: number = DEFAULT_LIMIT): string {
-  // Most texts are this plain, and a screen shows thousands a second.
+  // Most texts are plain, and a screen shows thousands a second.
   if (text.length <= limit && PLAIN.test(text)) return text;
   const head = text.length > limit * 4 ? text.slice(0, limit * 4) : text;
   const clean = head
@@ -47,17 +46,17 @@ export function show(text: string, limit: number = DEFAULT_LIMIT): string {
 }
 
 /**
- * JSON whose text is pure printable ASCII: what `JSON.stringify` leaves raw (C1, bidi, separators) is
- * escaped, so that `--json` on a terminal is as harmless as any other renderer, and every JSON parser reads
- * back the same values.
+ * JSON in printable ASCII only: what `JSON.stringify` leaves raw (C1, bidi, separators) is escaped, so that
+ * `--json` on a terminal is as harmless as any other renderer, and every JSON parser reads back the same
+ * values.
  */
 export function printableJson(value: unknown): string {
-  // `undefined` and functions have no JSON of their own; inside a list they are null too.
+  // `undefined` and functions have no JSON; inside a list they are null too.
   return (JSON.stringify(value) ?? 'null').replace(
     /[\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-/** The hint of an answer that may be better soon. Where the service is gone, it is not: see `viewBanner`. */
+/** A hint for an answer that may improve soon. Not used if the service is gone: see `viewBanner`. */
 export const TRY_AGAIN_SOON = 'try again in a moment';

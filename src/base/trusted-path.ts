@@ -13,9 +13,9 @@ import { makePrivateFolder } from './folders.ts';
 import { show } from './text.ts';
 
 /*
- * Whose files are believed. A file that decides something (a config runs commands, a token is sent, a list of
- * signers approves) counts only when nobody but the user and root could have written it. The rules are those
- * of OpenSSH for its own files (safe_path of misc.c), with the folder of each link on the way instead of all
+ * Which files are trusted. A file that decides something (a config runs commands, a token is sent, a list of
+ * signers approves) counts only if nobody but the user and root could have written it. The rules are those of
+ * OpenSSH for its own files (safe_path of misc.c), with the folder of each link on the way instead of all
  * folders up to the root:
  *
  * - the file, its folder, every link that leads to it, and the folder of each link belong to the user of this
@@ -25,11 +25,11 @@ import { show } from './text.ts';
  * - a group counts as others, unless it is the user's own and has nobody else in it, as where the umask is
  *   002.
  *
- * Root believes what root owns, also below sudo: files of the user who called sudo would otherwise run
- * commands as root.
+ * Root trusts what root owns, even under sudo: files of the user who called sudo would otherwise run commands
+ * as root.
  */
 
-/** Why a file or folder is not believed, as the end of a sentence, and what ends it. */
+/** Why a file or folder is not trusted, as the end of a sentence, and how to fix it. */
 export interface Distrust {
   readonly says: string;
   readonly mend: string;
@@ -41,21 +41,21 @@ const STICKY = 0o1000;
 const MAX_LINKS = 40;
 
 /**
- * Why the file or folder at `path` is not believed; empty when it is, and on systems without such rights.
- * `opened` is what fstat(2) says of the file that was opened by this path: then that very file is judged,
- * whatever lies at the path by now. Throws what the system says of a path at which nothing is.
+ * Why the file or folder at `path` is not trusted; empty if it is, and on systems without such permissions.
+ * With `opened`, the fstat(2) of a file opened by this path, that file is judged, whatever is at the path
+ * now. Throws the system's error for a missing path.
  */
 export function distrustOf(path: string, opened?: Stats): Distrust[] {
   const uid = process.geteuid?.();
   if (uid === undefined) return [];
-  // A terminal or /dev/null keeps nothing that somebody could have written before.
+  // A terminal or /dev/null stores nothing that others could have written.
   if (opened !== undefined && !opened.isFile() && !opened.isDirectory() && !opened.isFIFO()) return [];
   const around: Distrust[] = [];
   const withIt = (stats: Stats, at: string) => unique([...judge(stats, 'it', at, uid), ...around]);
   let at = resolve(path);
   for (let links = 0; links < MAX_LINKS; links += 1) {
     const folder = realpathSync(dirname(at));
-    // An open file of this process: it was handed over by the one who started it.
+    // A descriptor of this process: it was passed by its parent.
     if (opened !== undefined && DESCRIPTORS.test(folder)) return withIt(opened, at);
     around.push(...judge(lstatSync(folder), 'its folder', folder, uid));
     const here = lstatSync(at);
@@ -73,7 +73,7 @@ const REPLACED: Distrust = { says: 'another file took its place while it was ope
 
 const DESCRIPTORS = /^(?:\/proc\/.*\/fd|\/dev\/fd)$/u;
 
-/** Throws when the file or folder at `path` is not believed (`distrustOf`). `what` names it. */
+/** Throws if the file or folder at `path` is not trusted (`distrustOf`). `what` names it. */
 export function assertTrusted(what: string, path: string, opened?: Stats, how: Refusal = REFUSED): void {
   refuse(what, path, distrustOf(path, opened), how);
 }
@@ -86,8 +86,8 @@ interface Refusal {
 const REFUSED: Refusal = { code: 'trust.refused', exitCode: EXIT.usage };
 
 /**
- * Whether nothing speaks against a file that was refused but that another one was renamed over it: opened
- * once more, that one is judged as a whole.
+ * Whether a refused file only failed because another one was renamed over it: opened again, the new one is
+ * judged as a whole.
  */
 export function wasReplaced(thrown: unknown): boolean {
   return thrown instanceof LifeboatError && thrown.evidence['replaced'] === true;
@@ -104,10 +104,10 @@ function refuse(what: string, path: string, found: readonly Distrust[], how = RE
 }
 
 /**
- * Throws `trust.refused` when others could have written into a home, or could from now on: it, what lies in
- * it, or, as long as it is not there, the folder in which it would be made. The home itself may be a link;
- * what lies in it may not, since files are written there. Throws `home.not-a-folder` for anything else that
- * has its name: its rights are not what is wrong with it. Both with exit 2.
+ * Throws `trust.refused` if others could have written into a home, or can: the home itself, its contents, or,
+ * if it does not exist, the folder in which it would be created. The home itself may be a link; its contents
+ * may not, since files are written there. Throws `home.not-a-folder` for anything else with its name, whose
+ * permissions do not matter. Both with exit 2.
  */
 export function assertOwnHome(home: string): void {
   const uid = process.geteuid?.();
@@ -119,7 +119,7 @@ export function assertOwnHome(home: string): void {
     else refuse('home', home, judge(statSync(there), 'the folder above it', there, uid));
     for (const name of there === home ? readdirSync(home) : []) assertOutside(join(home, name), uid);
   } catch (thrown) {
-    // What cannot be looked at cannot be used either: the one who tries has better words for it.
+    // An inaccessible path cannot be used either: its user reports a better error.
     if (thrown instanceof LifeboatError) throw thrown;
   }
 }
@@ -131,15 +131,15 @@ function notAFolder(home: string): LifeboatError {
   });
 }
 
-/** The path itself, or the nearest folder above it that is there. */
+/** The path itself, or the nearest existing folder above it. */
 function nearest(path: string): string {
   const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   return isThere || path === dirname(path) ? path : nearest(dirname(path));
 }
 
 /**
- * Makes a folder for its owner only, with those above it up to `root`. Throws `trust.refused` where one of
- * them is a link or could have been written by others, and what the system says. `root` itself may be a link.
+ * Creates a folder for its owner only, with those above it up to `root`. Throws `trust.refused` if one of
+ * them is a link or could have been written by others, and the system's errors. `root` itself may be a link.
  */
 export function makeFolderInside(root: string, path: string): void {
   const uid = process.geteuid?.();
@@ -151,7 +151,7 @@ export function makeFolderInside(root: string, path: string): void {
   }
 }
 
-/** What has gone meanwhile, such as a temporary file, is nobody's. */
+/** A file that is gone by now, such as a temporary one, is no problem. */
 function assertOutside(path: string, uid: number): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
@@ -161,7 +161,7 @@ function assertOutside(path: string, uid: number): void {
   refuse(what, path, stats.isSymbolicLink() ? [link] : judge(stats, 'it', path, uid));
 }
 
-/** The same of a folder that was looked at already, and of nothing around it. */
+/** As `distrustOf`, for a folder that was already stat'ed, without its surroundings. */
 export function judgeFolder(stats: Stats, path: string): Distrust[] {
   const uid = process.geteuid?.();
   return uid === undefined ? [] : judge(stats, 'it', path, uid);
@@ -182,7 +182,7 @@ function judge(stats: Stats, what: string, path: string, uid: number): Distrust[
   return [...written, ...judgeOwner(stats, what, path, uid)];
 }
 
-/** The rights of a device are those of the system: without them, other programs fail. */
+/** The permissions of a device belong to the system: changing them would break other programs. */
 function mendOfRights(stats: Stats, path: string): string {
   const isDevice = stats.isCharacterDevice() || stats.isBlockDevice();
   return isDevice ? `name another path than ${show(path)}, which is a device` : `chmod go-w ${show(path)}`;
@@ -198,14 +198,14 @@ function judgeOwner({ uid: owner }: Stats, what: string, path: string, uid: numb
 }
 
 /**
- * Whether nobody else is in a group, as far as this machine's own lists say; a group that they do not know is
- * one's own if it has one's number.
+ * Whether a group has no other members, according to this machine's own lists; a group that they do not know
+ * counts as one's own if it has one's number.
  */
 function isOwnGroup(gid: number, uid: number): boolean {
   return gid === process.getgid?.() && hasNobodyElse(gid, uid, linesOf('/etc/passwd'), linesOf('/etc/group'));
 }
 
-/** The same by the lines of passwd(5) and group(5). */
+/** The same, from the lines of passwd(5) and group(5). */
 export function hasNobodyElse(
   gid: number,
   uid: number,

@@ -2,8 +2,8 @@ import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 
 /**
- * The home of whoever runs this: the variable HOME, else what the system's list of users says. Undefined for
- * a user id that is on no such list, as containers have them.
+ * The user's home: the variable HOME, else from the system's list of users. Undefined for a user id that is
+ * not listed, as in containers.
  */
 export function homeIfAny(env: Readonly<Record<string, string | undefined>>): string | undefined {
   if (env['HOME']) return env['HOME'];
@@ -15,7 +15,7 @@ export function homeIfAny(env: Readonly<Record<string, string | undefined>>): st
   }
 }
 
-/** The login name, undefined for a user id that is on no list of users. */
+/** The login name; undefined for a user id that is not listed. */
 export function loginIfAny(): string | undefined {
   try {
     return userInfo().username;

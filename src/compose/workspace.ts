@@ -207,13 +207,13 @@ export async function openKeys(
 ): Promise<Keyring> {
   if (how === 'look' && context.keyring !== undefined) return context.keyring;
   try {
-    return await openKeysUnseen(context, how);
+    return await openKeyStore(context, how);
   } finally {
     context.restoreEcho?.();
   }
 }
 
-async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 'check'): Promise<Keyring> {
+async function openKeyStore(context: CommandContext, how: 'change' | 'look' | 'check'): Promise<Keyring> {
   const { chooseStore } = await import('../keys/choose-store.ts');
   const { openKeyring } = await import('../keys/keyring.ts');
   const { missingVault, assertKeysPresent } = await import('./keys-gone.ts');

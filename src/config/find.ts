@@ -3,7 +3,7 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { assertOwnHome } from '../base/trusted-path.ts';
 import { homeIfAny } from '../base/user.ts';
 
-/** Where the config is looked for, in this order. */
+/** The places to look for the config, in order. */
 export function searchPath(env: NodeJS.ProcessEnv): string[] {
   const named = env['LIFEBOAT_CONFIG'];
   if (named !== undefined && named !== '') return [resolve(named)];
@@ -13,7 +13,7 @@ export function searchPath(env: NodeJS.ProcessEnv): string[] {
 
 /**
  * The folder of journal, keys, checkpoints and downloads: `LIFEBOAT_HOME`, else the XDG state folder. Throws
- * `trust.refused` when others could have written into it, and `home.unknown` where there is none.
+ * `trust.refused` if others could have written into it, and `home.unknown` if there is none.
  */
 export function homeFolder(env: NodeJS.ProcessEnv): string {
   const home = homePath(env);
@@ -21,7 +21,7 @@ export function homeFolder(env: NodeJS.ProcessEnv): string {
   return home;
 }
 
-/** Where the home is, whoever it belongs to. */
+/** The path of the home, regardless of its owner. */
 export function homePath(env: NodeJS.ProcessEnv): string {
   const named = env['LIFEBOAT_HOME'];
   if (named !== undefined && named !== '') return resolve(named);
@@ -38,8 +38,8 @@ export function homePath(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Paths in these variables are absolute; a relative one is ignored, by the XDG base directory specification.
- * It would be another folder from each folder. Undefined for a user without a home.
+ * Paths in these variables are absolute; by the XDG base directory specification a relative one is ignored.
+ * It would mean a different folder in each working folder. Undefined for a user without a home.
  */
 function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): string | undefined {
   const named = env[variable];
@@ -48,8 +48,8 @@ function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): str
   return home === undefined ? undefined : join(home, below, 'lifeboat');
 }
 
-/** Bytes that a config may have: thousands of instances. */
+/** The maximum bytes of a config: room for thousands of instances. */
 export const LONGEST_CONFIG = 1024 * 1024;
 
-/** The stores that configs out of pipes name, by their paths: a pipe can be read only once. */
+/** The stores named by configs from pipes, by path: a pipe can be read only once. */
 export const storesOfPipes = new Map<string, string | undefined>();

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { schemaId } from '../base/schema-id.ts';
 import { Config } from './schema.ts';
 
-/** A JSON Schema, as far as it is read here. */
+/** The part of JSON Schema that is used here. */
 export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: JsonSchema | boolean;
@@ -15,16 +15,15 @@ export interface JsonSchema {
 export const CONFIG_SCHEMA = schemaId('config');
 
 /**
- * lifeboat.yaml as JSON Schema, draft 7: what editors read (yaml-language-server). It takes what
- * `parseConfig` takes, and more: what depends on several characters of a text, such as an address, is checked
- * there only.
+ * lifeboat.yaml as JSON Schema, draft 7, for editors (yaml-language-server). It accepts everything that
+ * `parseConfig` accepts, and more: properties of a text, such as an address, are checked only there.
  */
 export function configJsonSchema(): JsonSchema {
   made ??= makeSchema();
   return made;
 }
 
-/** Made once: each key that is misspelt is looked up in it. */
+/** Created once: each misspelled key is looked up in it. */
 let made: JsonSchema | undefined;
 
 function makeSchema(): JsonSchema {

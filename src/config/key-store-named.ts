@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import { isPlainFile, readPlainFile } from '../base/bounded-file.ts';
 import { LONGEST_CONFIG, searchPath } from './find.ts';
 
-/** Where keys are kept: the keychain of this machine, or the vault file. */
+/** Where keys are stored: the keychain of this machine, or the vault file. */
 export const KEY_STORES = ['os', 'vault'] as const;
 
 /**
- * The key store that LIFEBOAT_KEYCHAIN names, else the config; undefined where neither does. Read before
- * anything is loaded, for whoever hides what is typed and paints the first frame, so the config is not
- * parsed: `keyStore` stands on a line of its own. `loadConfig` refuses one that stands otherwise.
+ * The key store that LIFEBOAT_KEYCHAIN names, else the config; undefined if neither does. Needed before
+ * anything is loaded, to turn off echo and draw the first frame, so the config is not parsed: `keyStore` must
+ * be on its own line. `loadConfig` refuses one written otherwise.
  */
 export function keyStoreNamed(env: NodeJS.ProcessEnv, configPath?: string): string | undefined {
   if (env['LIFEBOAT_KEYCHAIN']) return env['LIFEBOAT_KEYCHAIN'];
@@ -18,14 +18,14 @@ export function keyStoreNamed(env: NodeJS.ProcessEnv, configPath?: string): stri
     try {
       return isFile ? keyStoreIn(readPlainFile(path, LONGEST_CONFIG).toString('utf8')) : undefined;
     } catch {
-      // Whoever loads the config says why it cannot be read.
+      // Loading the config reports why it cannot be read.
       return undefined;
     }
   }
   return undefined;
 }
 
-/** The environment in which every reader of LIFEBOAT_KEYCHAIN finds what the config says. */
+/** The environment with the config's choice in LIFEBOAT_KEYCHAIN, for all its readers. */
 export function withKeyStore(env: NodeJS.ProcessEnv, configPath?: string): NodeJS.ProcessEnv {
   const named = keyStoreNamed(env, configPath);
   return named === env['LIFEBOAT_KEYCHAIN'] ? env : { ...env, LIFEBOAT_KEYCHAIN: named };

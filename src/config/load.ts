@@ -13,9 +13,9 @@ import { mistakesIn, type Parsed, placeOf, plainWords, problemsIn } from './prob
 import { Config, type InstanceConfig } from './schema.ts';
 
 /**
- * Reads lifeboat.yaml: `path` or the first that exists of `searchPath`. Paths inside are made absolute from
- * its folder. It runs commands, so one that others could have written is refused with `trust.refused`, also
- * when it was named: a name says nothing of what is written in it later.
+ * Reads lifeboat.yaml: `path` or the first existing one of `searchPath`. Paths inside become absolute,
+ * relative to its folder. A config runs commands, so one that others could have written is refused with
+ * `trust.refused`, even if it was named: its content can change later.
  */
 export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise<LoadedConfig> {
   const candidates = path === undefined ? searchPath(env) : [resolve(path)];
@@ -39,8 +39,8 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
 }
 
 /**
- * Checks the text of a config. Throws `config.yaml` and `config.invalid` (exit 2) with all that is wrong with
- * it, each with its line and column.
+ * Checks the text of a config. Throws `config.yaml` and `config.invalid` (exit 2) with all of its problems,
+ * each with line and column.
  */
 export function parseConfig(text: string, path: string): LoadedConfig {
   const { value, ...read } = readYaml(text, path);
@@ -59,7 +59,7 @@ export function parseConfig(text: string, path: string): LoadedConfig {
   ]);
 }
 
-/** Those whose revision was read as another one. */
+/** Instances whose revision was replaced by a known one. */
 function newerRevisions({ instances }: Pick<LoadedConfig, 'instances'>, value: unknown) {
   const given = value as { readonly instances?: Readonly<Record<string, { readonly revision?: unknown }>> };
   return Object.fromEntries(
@@ -70,10 +70,7 @@ function newerRevisions({ instances }: Pick<LoadedConfig, 'instances'>, value: u
   );
 }
 
-/**
- * What the YAML says. Nested without end, or made of aliases of aliases, it is refused like any other text
- * that is none.
- */
+/** The parsed YAML. Endless nesting, or aliases of aliases, are refused like any other invalid text. */
 function readYaml(text: string, path: string): Parsed & { readonly value: unknown } {
   const lines = new LineCounter();
   try {
@@ -95,7 +92,7 @@ function readYaml(text: string, path: string): Parsed & { readonly value: unknow
   }
 }
 
-/** More of them help nobody. */
+/** More would not help. */
 const MAX_PROBLEMS = 20;
 
 function wrong(code: string, found: readonly ProblemInFile[], hints: readonly string[] = []): LifeboatError {
@@ -112,7 +109,10 @@ function wrong(code: string, found: readonly ProblemInFile[], hints: readonly st
   });
 }
 
-/** The key store is chosen before a config is parsed (key-store-named.ts): none is taken unseen. */
+/**
+ * The key store is chosen before a config is parsed (key-store-named.ts), so the choice must be visible
+ * there.
+ */
 function assertKeyStoreSeen({ keyStore, path }: LoadedConfig, env: NodeJS.ProcessEnv): void {
   if (keyStore === undefined || keyStoreNamed(env, path) !== undefined) return;
   throw usage('config.key-store', `${show(path, 200)}: keyStore does not stand where it is looked for`, [
@@ -121,7 +121,7 @@ function assertKeyStoreSeen({ keyStore, path }: LoadedConfig, env: NodeJS.Proces
   ]);
 }
 
-/** One instance by name; an unknown one names the known. */
+/** One instance by name; for an unknown one, the error lists the known names. */
 export function instanceNamed(config: LoadedConfig, name: string): InstanceConfig {
   const found = Object.hasOwn(config.instances, name) ? config.instances[name] : undefined;
   if (found !== undefined) return found;
@@ -155,10 +155,7 @@ function usage(code: string, shortMessage: string, hints: readonly string[] = []
   return new LifeboatError(code, shortMessage, { hints, exitCode: EXIT.usage });
 }
 
-/**
- * The instance that was named, or the only one there is; `usage.instance` (exit 2) where there is none, or
- * several.
- */
+/** The named instance, or the only one; `usage.instance` (exit 2) if there is none, or several. */
 export function chosenInstance(config: LoadedConfig, named: string | undefined): string {
   if (named !== undefined) {
     instanceNamed(config, named);

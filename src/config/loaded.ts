@@ -2,27 +2,27 @@ import { resolve } from 'node:path';
 import type { Config, TokenConfig } from './schema.ts';
 
 /**
- * A further place for signed checkpoints. `timeout` in milliseconds; a command does not get to see the
- * variables `hideEnv`.
+ * A further place for signed checkpoints. `timeout` in milliseconds; the variables in `hideEnv` are withheld
+ * from a command.
  */
 export type CheckpointConfig =
   | { readonly folder: string }
   | { readonly command: string; readonly timeout: number; readonly hideEnv: readonly string[] };
 
-/** A target of notifications. A command does not get to see the variables `hideEnv`. */
+/** A target of notifications. The variables in `hideEnv` are withheld from a command. */
 export type NotifyConfig = Config['notify'][number] & { readonly hideEnv: readonly string[] };
 
 export interface LoadedConfig extends Omit<Config, 'checkpoints' | 'notify'> {
   readonly checkpoints: readonly CheckpointConfig[];
   readonly notify: readonly NotifyConfig[];
   readonly path: string;
-  /** The instances, by name, whose revision is newer than any that is known, as the file says it. */
+  /** The instances, by name, with a newer revision than the known ones, as written in the file. */
   readonly newerRevisions?: Readonly<Record<string, number>>;
-  /** Of the file's text, hex: what the record names it by. */
+  /** Of the file's text, hex; identifies it in the record. */
   readonly sha256: string;
 }
 
-/** A config whose paths are absolute: those in it count from `folder`, where its file lies. Pure. */
+/** A config with absolute paths: those in it are relative to `folder`, the file's folder. Pure. */
 export function absolute(config: Config, folder: string): Omit<LoadedConfig, 'path' | 'sha256'> {
   const instances = Object.entries(config.instances).map(([name, instance]) => {
     const token = instance.token;
@@ -63,7 +63,7 @@ function withPrograms({ reconnect, ...app }: AppConfig, folder: string): AppConf
   return { ...app, reconnect: { command: program(command, folder), proof: program(proof, folder), timeout } };
 }
 
-/** A program with a slash in its name is a path; any other is looked for in PATH. */
+/** A program with a slash in its name is a path; any other is searched for in PATH. */
 function program([name = '', ...args]: readonly string[], folder: string): string[] {
   return [name.includes('/') ? resolve(folder, name) : name, ...args];
 }
@@ -93,10 +93,10 @@ function absoluteTarget(target: Config['notify'][number], config: Config, folder
   };
 }
 
-/** Variables that hold secrets of lifeboat itself, or may. */
+/** Variables that hold, or may hold, secrets of lifeboat itself. */
 const SECRET_VARIABLES = ['LIFEBOAT_STORE', 'PGPASSWORD'];
 
-/** Variables that hold tokens: no command of the config needs to see another's. */
+/** Variables that hold tokens: no command of the config needs another's token. */
 export function tokenVariables({
   instances,
   platform,

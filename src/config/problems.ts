@@ -25,8 +25,8 @@ export interface Parsed {
 }
 
 /**
- * Everything that is wrong with a config, in the order of the file: each key that there is not, with the one
- * that may be meant, each value that does not fit, each key that is missing.
+ * All problems of a config, in the order of the file: each unknown key, with the most similar one, each
+ * invalid value, each missing key.
  */
 export function problemsIn(issues: readonly z.core.$ZodIssue[], parsed: Parsed): ProblemInFile[] {
   const offsetOf = offsetsIn(parsed.document);
@@ -40,7 +40,7 @@ export function problemsIn(issues: readonly z.core.$ZodIssue[], parsed: Parsed):
     .toSorted((one, other) => one.line - other.line || one.column - other.column);
 }
 
-/** Where an offset into the text is. */
+/** The line and column of an offset in the text. */
 export function placeOf(
   { path, lines }: Pick<Parsed, 'path' | 'lines'>,
   offset: number,
@@ -49,7 +49,7 @@ export function placeOf(
   return { path: show(path, 200), line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-/** A mistake in a text that the parser has taken. */
+/** A mistake in a text that the parser accepted. */
 interface Mistake {
   readonly message: string;
   /** Its offset into the text. */
@@ -57,9 +57,9 @@ interface Mistake {
 }
 
 /**
- * What the parser takes and a config cannot have: keys that stand in their map a second time (the parser's
- * own search compares each key with all before it), aliases without an anchor before them, merge keys, which
- * are no part of YAML 1.2, and the one key that objects lose.
+ * What the parser accepts but a config must not have: duplicate keys (the parser's own check compares each
+ * key with all before it), aliases without an earlier anchor, merge keys, which are not part of YAML 1.2, and
+ * the one key that objects lose.
  */
 export function mistakesIn(document: Document): Mistake[] {
   const found: Mistake[] = [];
@@ -84,7 +84,7 @@ export function mistakesIn(document: Document): Mistake[] {
       }
     },
     Alias(_, node) {
-      // Its name may be a secret: a text that somebody has not quoted.
+      // Its name may be a secret: a text without the quotes it needs.
       if (!anchors.has(node.source))
         at(node, 'not YAML: this alias has no anchor before it; a text that begins with * needs quotes');
     },
@@ -92,7 +92,7 @@ export function mistakesIn(document: Document): Mistake[] {
   return found;
 }
 
-/** The words for what has no words of its own in the schema. */
+/** The message of an issue that has none in the schema. */
 export const plainWords: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type')
     return issue.input === undefined ? 'this key is missing' : `${withArticle(issue.expected)} belongs here`;
@@ -117,7 +117,7 @@ function withArticle(type: string): string {
 interface Finding {
   readonly path: readonly PropertyKey[];
   readonly message: string;
-  /** It is about the key itself, not about its value. */
+  /** It concerns the key itself, not its value. */
   readonly isKey: boolean;
 }
 
@@ -131,14 +131,14 @@ function findingsIn(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Fin
   const exact = forms.filter((errors) => errors.every(({ code }) => code !== 'unrecognized_keys'));
   const [meant, second] = exact.length > 0 ? exact : forms;
   if (meant !== undefined && second === undefined) return meant.flatMap((each) => findingsIn(each, path));
-  // What none of the forms knows is misspelt, whichever of them is meant.
+  // A key that none of the forms knows is misspelled, whichever form is meant.
   const keysOfForms = forms.map((form) => new Set(form.flatMap(keysOf)));
   const unknown = meant?.flatMap(keysOf).filter((key) => keysOfForms.every((keys) => keys.has(key))) ?? [];
   if (unknown.length > 0) return unknown.map((key) => unknownKey(path, key));
   return [{ path, message: issue.message, isKey: false }];
 }
 
-/** Whether an issue is about something inside of a value that has the right form. */
+/** Whether an issue is inside a value that has the right form. */
 function isInside({ path, code }: z.core.$ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys';
 }
@@ -153,7 +153,7 @@ function unknownKey(path: readonly PropertyKey[], key: string): Finding {
   return { path: [...path, key], message, isKey: true };
 }
 
-/** The keys that may stand in the map at a path. */
+/** The keys that are allowed in the map at a path. */
 function knownKeys(schema: JsonSchema, path: readonly PropertyKey[]): string[] {
   const [step, ...rest] = path;
   const forms = [schema, ...(schema.anyOf ?? [])];
@@ -166,8 +166,8 @@ function knownKeys(schema: JsonSchema, path: readonly PropertyKey[]): string[] {
 }
 
 /**
- * Says where the text has what is at a path; of what is missing, where the nearest key above it stands. Each
- * map is indexed and each alias resolved once, however many paths lead there.
+ * Finds the position of a path in the text; for a missing value, that of the nearest key above it. Each map
+ * is indexed and each alias resolved once, however many paths lead there.
  */
 function offsetsIn(document: Document): (path: readonly PropertyKey[], isKey: boolean) => number {
   const indexes = new Map<YAMLMap, ReadonlyMap<string, Found>>();
@@ -204,7 +204,7 @@ interface Found {
 
 function indexOf({ items }: YAMLMap): ReadonlyMap<string, Found> {
   return new Map(
-    // A key that is null has the empty name in the object that is made of its map.
+    // A null key has the empty name in the object made from its map.
     items.toReversed().map((pair) => [String((isScalar(pair.key) ? pair.key.value : pair.key) ?? ''), pair]),
   );
 }
@@ -215,7 +215,7 @@ function once<Key, Value>(made: Map<Key, Value>, key: Key, make: (key: Key) => V
   return value;
 }
 
-/** A key with nothing behind it. */
+/** A key without a value. */
 function isEmpty(node: unknown): boolean {
   return node == null || (isScalar(node) && node.value === null && (node.source ?? '') === '');
 }

@@ -4,7 +4,7 @@ import { idOfInstance, readInstanceUrl } from '../base/instance-url.ts';
 import { KEY_STORES } from './key-store-named.ts';
 import { problemOfStore } from './store-address.ts';
 
-/** An address that can be shown wherever it is used; one that cannot is in no message. */
+/** An address that is safe to show wherever it is used; an unsafe one appears in no message. */
 const Address = z.string().refine((text) => !/[?#]/u.test(text) && !hasCredentials(text), {
   error:
     'an address has no query, fragment, user or password: ' +
@@ -20,7 +20,7 @@ const InstanceAddress = Address.superRefine((text, { addIssue }) => {
 
 function hasCredentials(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // Where no host is understood, nobody knows what stands before the sign.
+  // Without a parsable host, the part before the sign may be anything.
   if (url === undefined || !/^https?:$/u.test(url.protocol)) return text.includes('@');
   return url.username !== '' || url.password !== '';
 }
@@ -44,14 +44,14 @@ const OutsideToken = z.union(
 );
 const keychain = z.literal(true).describe('the key store; `lifeboat keys add NAME --token` puts it there');
 
-/** Where an access token comes from. The token itself never stands in the config. */
+/** Where an access token comes from. The token itself is never in the config. */
 export const TokenConfig = z.union(
   [...OutsideToken.options, z.strictObject({ keychain, scheme })],
   'a token comes from one source: {command: …}, {env: …}, {file: …} or {keychain: true}',
 );
 export type TokenConfig = z.infer<typeof TokenConfig>;
 
-/** The newest that there is a client for. Revisions after it only add to it, as far as is documented. */
+/** The newest revision with a client. Later revisions only add to it, as far as documented. */
 const NEWEST_REVISION = 62;
 
 /** A program and its arguments: started without a shell, so that none of them becomes code. */
@@ -127,7 +127,7 @@ export const InstanceConfig = z.strictObject({
     .describe(
       'applications to bind again after a restore, besides those that the platform names; [] says that there are none',
     ),
-  // Default by service-api.md section 8, like that of `router`.
+  // The default of service-api.md section 8, like that of `router`.
   inFlight: Duration.prefault('15m').describe(
     'the in-flight window: how long a lost request may still be under way in the router',
   ),
@@ -162,15 +162,13 @@ export type InstanceConfig = z.infer<typeof InstanceConfig>;
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/u;
 
-/** What an instance may be called. */
+/** The valid names of an instance. */
 export const InstanceName = z
   .string()
   .regex(NAME, 'an instance name has letters, digits, dots, dashes; no slash or space')
   .refine((name) => name !== 'lifeboat', 'the name "lifeboat" is reserved');
 
-/**
- * The application platform: Cloud Foundry's v3 API. Without it the tool `cf` is used where it is logged in.
- */
+/** The application platform: Cloud Foundry's v3 API. Without it the tool `cf` is used if it is logged in. */
 const PlatformConfig = z.strictObject({
   api: Address.describe("address of Cloud Foundry's API, as `cf api` prints it"),
   token: OutsideToken.optional().describe('default: {command: cf oauth-token}'),
@@ -178,9 +176,9 @@ const PlatformConfig = z.strictObject({
 });
 
 /**
- * Where a lab on this machine answers. Whoever holds its token can break it, so that the app offers to; no
- * other machine is ever taken for a lab. A name below `localhost` is no exception: not every resolver keeps
- * it here.
+ * The address of a lab on this machine. The app offers to break it with its token, so no other machine may
+ * count as a lab. A name below `localhost` does not count either: not every resolver keeps it on this
+ * machine.
  */
 const LabAddress = z
   .string()
@@ -191,7 +189,7 @@ const LabAddress = z
     'a lab runs on this machine: its url is http://127.0.0.1:PORT, as `lifeboat lab` prints it',
   );
 
-/** A running lab that the app may break: `lifeboat lab` and `lifeboat drill` name their own. */
+/** A running lab that the app may break: `lifeboat lab` and `lifeboat drill` use their own. */
 const LabConfig = z.strictObject({
   url: LabAddress.describe('address of a lab on this machine: http://127.0.0.1:PORT'),
   token: OutsideToken.describe("where the lab's token comes from: {file}, {env} or {command}"),
@@ -213,7 +211,7 @@ const ApprovalsConfig = z.strictObject({
     .describe('which steps ask for it: those that overwrite data, every destructive one, or none'),
 });
 
-/** `sqlite`, or `postgres://…` without a password. Its text is in no message. */
+/** `sqlite`, or `postgres://…` without a password. Its text appears in no message. */
 const StoreConfig = z.string().check((context) => {
   const message = problemOfStore(context.value);
   if (message !== undefined) context.issues.push({ code: 'custom', message, input: undefined });
@@ -232,12 +230,12 @@ const CheckpointPlace = z.union(
   'a place for checkpoints is a folder, {folder: …} or {command: …, timeout: 10s}',
 );
 
-/** What is notified: see `Notice` of src/notify. */
+/** The events to notify about: see `Notice` of src/notify. */
 export const NotifyEvent = z.enum(['question', 'rto', 'ended', 'drill-due', 'drill-failed']);
 export type NotifyEvent = z.infer<typeof NotifyEvent>;
 
 const notified = {
-  /** Under another name it is another target, which gets nothing old. */
+  /** Under another name it is another target, which gets no old events. */
   name: z
     .string()
     .regex(NAME, 'the name of a target has letters, digits, dots, dashes; no slash or space')
@@ -253,7 +251,7 @@ const Webhook = z.strictObject({
       'a url is an address without a query, {env: …} or {file: …}',
     )
     .describe('https, or http on this machine; one that is a secret comes from {env} or {file}'),
-  /** By their names. `scheme` is put before a value; by default only before that of `Authorization`. */
+  /** By name. `scheme` is put before a value; by default only before that of `Authorization`. */
   headers: z
     .record(
       z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/u, 'this is not the name of a header'),
@@ -271,15 +269,15 @@ const NotifyCommand = z.strictObject({
     .describe('gets the notification on its standard input'),
 });
 
-/** Who is told when a run needs somebody. */
+/** A target to notify when a run needs a person. */
 const NotifyTarget = z.union(
   [Webhook, NotifyCommand],
   'a target has a name, and a url (with headers, ca) or a command; `on` names events',
 );
 
 /**
- * Records, locks and calls in doubt go by the name of an instance: under a second name the same change could
- * be sent a second time. Each name that shares its instance is told, so that all places are shown.
+ * Records, locks and calls in doubt use the name of an instance: under a second name the same change could be
+ * sent a second time. Reports every name that shares its instance, so that all places are shown.
  */
 function assertOneNameEach(
   instances: Readonly<Record<string, InstanceConfig>>,

@@ -7,21 +7,21 @@ export interface StarterInstance {
   readonly url: string;
   readonly revision: InstanceConfig['revision'];
   readonly token: TokenConfig;
-  /** Path of a PEM file, from the folder of the config. */
+  /** Path of a PEM file, relative to the config's folder. */
   readonly ca?: string | undefined;
 }
 
 export interface Starter {
   readonly instances: readonly StarterInstance[];
-  /** Where editors find the JSON Schema, from the folder of the config; without it the file names none. */
+  /** Where editors find the JSON Schema, relative to the config's folder; without it the file names none. */
   readonly editorSchema?: string | undefined;
-  /** Where keys are kept; without it, in the keychain of the machine. */
+  /** Where keys are stored; by default in the keychain of the machine. */
   readonly keyStore?: 'vault' | undefined;
 }
 
 /**
- * The text of a first lifeboat.yaml: what is known of the instances, and what else people set, as comments.
- * It holds no secret: a token source says where a token is.
+ * The text of a first lifeboat.yaml: the known facts about the instances, and other common settings as
+ * comments. It holds no secret: a token source says where a token is.
  */
 export function starterConfig({ instances, editorSchema, keyStore }: Starter): string {
   const directive =

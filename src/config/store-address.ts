@@ -18,9 +18,9 @@ export function isPostgres(address: string): boolean {
 }
 
 /**
- * Why a text cannot be an address of a store: `sqlite`, or
+ * Why a text is not a valid address of a store: `sqlite`, or
  * `postgres://[USER@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?...]`, which its engine reads in full
- * (store/postgres/address.ts). Undefined when it can. Never repeats the text: it may hold a password.
+ * (store/postgres/address.ts). Undefined if it is valid. Never repeats the text, which may hold a password.
  */
 export function problemOfStore(address: string): string | undefined {
   if (address === SQLITE) return undefined;
@@ -40,7 +40,7 @@ export function problemOfStore(address: string): string | undefined {
 
 /**
  * The store that LIFEBOAT_STORE names, else the configured one, else the home's own. Throws `config.store`
- * (exit 2) for a variable that is no address.
+ * (exit 2) for a variable that is not an address.
  */
 export function chosenStore(env: NodeJS.ProcessEnv, configured: string | undefined): string {
   const named = env['LIFEBOAT_STORE'];
@@ -48,7 +48,7 @@ export function chosenStore(env: NodeJS.ProcessEnv, configured: string | undefin
   return checkedStore(named, 'LIFEBOAT_STORE');
 }
 
-/** The address itself. Throws `config.store` (exit 2) for a text that is none; `where` says who gave it. */
+/** The address itself. Throws `config.store` (exit 2) if it is invalid; `where` names its origin. */
 export function checkedStore(address: string, where: string): string {
   const problem = problemOfStore(address);
   if (problem === undefined) return address;
@@ -60,7 +60,7 @@ export function checkedStore(address: string, where: string): string {
   });
 }
 
-/** An address as it may be shown: it holds no secret, or it would have been refused. */
+/** An address for display: one with a secret would have been refused. */
 export function shownStore(address: string): string {
   return show(address, 200);
 }

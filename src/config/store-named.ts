@@ -4,10 +4,9 @@ import { LONGEST_CONFIG, searchPath, storesOfPipes } from './find.ts';
 import { chosenStore, SQLITE } from './store-address.ts';
 
 /**
- * The store that the config names, and LIFEBOAT_STORE before it; `sqlite` where neither does, or there is no
- * config. A config that says nothing of a store is not parsed: a journal can be read with a config that is
- * wrong, and a command that only reads it starts without the parser. Rejects with `config.store`, and as
- * `loadConfig` does.
+ * The store named by LIFEBOAT_STORE, else by the config; `sqlite` if neither names one, or there is no
+ * config. A config without a store is not parsed: a journal can be read with an invalid config, and a command
+ * that only reads it starts without the parser. Rejects with `config.store`, and as `loadConfig` does.
  */
 export async function storeNamed(env: NodeJS.ProcessEnv, path?: string): Promise<string> {
   if (env['LIFEBOAT_STORE']) return chosenStore(env, undefined);
@@ -15,7 +14,7 @@ export async function storeNamed(env: NodeJS.ProcessEnv, path?: string): Promise
     if (storesOfPipes.has(candidate)) return chosenStore(env, storesOfPipes.get(candidate));
     const text = await readFirst(candidate);
     if (text === undefined) continue;
-    // A key can be written with escapes; nobody does, and then it is parsed.
+    // A key could be written with escapes; then the config is parsed.
     if (!/store|\\/u.test(text)) return SQLITE;
     const { loadConfig } = await import('./load.ts');
     return chosenStore(env, (await loadConfig(env, path)).store);
@@ -23,10 +22,7 @@ export async function storeNamed(env: NodeJS.ProcessEnv, path?: string): Promise
   return SQLITE;
 }
 
-/**
- * What may be in a config, without belief in it; undefined when there is none. What comes out of a pipe is
- * left for `loadConfig`.
- */
+/** The text of a config, not yet trusted; undefined if there is none. A pipe is left for `loadConfig`. */
 async function readFirst(path: string): Promise<string | undefined> {
   try {
     const bytes = await readBounded(path, LONGEST_CONFIG, (opened) => {

@@ -8,23 +8,23 @@ import { openOsStore } from './os-store.ts';
 import { readPrivateFile } from './private-file.ts';
 import { openVault } from './vault.ts';
 
-/** Which key store is asked for, and how it is opened. */
+/** The requested key store, and how it is opened. */
 export interface StoreChoice {
-  /** LIFEBOAT_KEYCHAIN (`os` or `vault`), ..._PASSPHRASE_FILE, ..._KEYCHAIN_SERVICE. Empty is unset. */
+  /** LIFEBOAT_KEYCHAIN (`os` or `vault`), ..._PASSPHRASE_FILE, ..._KEYCHAIN_SERVICE. Empty means unset. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `$LIFEBOAT_HOME`. The vault is `vault.age` in it. */
   readonly home: string;
-  /** Asks the operator, when no passphrase file is named. Left out where nobody can be asked. */
+  /** Asks the operator if no passphrase file is named. Omitted without a person to ask. */
   readonly askPassphrase?: (purpose: 'open' | 'create') => Promise<Secret>;
-  /** Only to be looked into: then it is opened and read, and nothing is written to its disk to try it. */
+  /** Open it only for reading: nothing is written to its disk to test it. */
   readonly toRead?: boolean;
 }
 
 /**
- * The key store that the environment asks for (`withKeyStore` puts there what the config says), probed or
- * read once, so usable now. It never takes another one instead: without a usable keychain it rejects, saying
- * which thing is missing, and the hints offer the vault file. `keys.unknown-store` for any other value of
- * LIFEBOAT_KEYCHAIN; `keys.no-passphrase` when the passphrase of the vault file is nowhere to be had.
+ * The key store that the environment selects (`withKeyStore` adds the config's choice), probed or read once,
+ * so usable now. It never falls back to another one: without a usable keychain it rejects, saying what is
+ * missing, and the hints offer the vault file. `keys.unknown-store` for any other value of LIFEBOAT_KEYCHAIN;
+ * `keys.no-passphrase` if there is no way to get the vault file's passphrase.
  */
 export async function chooseStore(choice: StoreChoice): Promise<KeyStore> {
   const store = await openStore(choice);
@@ -72,10 +72,10 @@ async function nobodyToAsk(): Promise<never> {
 const PASSPHRASE_FILE = { name: 'passphrase file', mayBeLinkOrPipe: true };
 
 /**
- * The first line of a file, without its line end: what LIFEBOAT_PASSPHRASE_FILE names. A link and a pipe
- * (`/dev/fd/3`) will do. Rejects with `keys.permissions` when others can open the file, `keys.no-passphrase`
- * when it is missing, `keys.empty-passphrase`, and `keys.unstorable` when it is not UTF-8 (the age tool could
- * not be given it either).
+ * The first line of the file in LIFEBOAT_PASSPHRASE_FILE, without its line end. A link or a pipe
+ * (`/dev/fd/3`) is allowed. Rejects with `keys.permissions` if others can open the file, `keys.no-passphrase`
+ * if it is missing, `keys.empty-passphrase`, and `keys.unstorable` if it is not UTF-8 (which the age tool
+ * could not accept either).
  */
 export async function readPassphraseFile(path: string): Promise<Secret> {
   const bytes = await readPrivateFile(path, PASSPHRASE_FILE);

@@ -5,20 +5,20 @@ import type * as KeytarModule from 'keytar';
 import * as z from 'zod';
 import { ownProgram } from '../base/own-program.ts';
 
-/** The hidden command of a process that reads one item and ends. */
+/** The hidden command of a process that reads one item and exits. */
 const READ_ITEM = 'keychain-item';
 
 const Wanted = z.strictObject({ service: z.string(), account: z.string(), salt: z.string() });
 
-/** What a keychain and Node find their way by; tokens, among the rest, stay here. */
+/** What a keychain and Node need from the environment; everything else, such as tokens, is withheld. */
 const PASSED =
   /^(?:HOME|USER|LOGNAME|USERNAME|USERPROFILE|APPDATA|LOCALAPPDATA|SystemRoot|PATH|TMPDIR|TEMP|TMP|LANG|LC_.*|LD_LIBRARY_PATH|DBUS_.*|XDG_.*|GNOME_KEYRING_.*|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|LIFEBOAT_HOME)$/iu;
 
 /**
- * Whether a process that never saw `line` finds it in the keychain. Its library has a connection of its own:
- * a value that this process's library or its session remembers is none that was kept. No secret passes
- * between the two, only a digest with a salt. Rejects when there is no answer: aborted, or what the process
- * said last.
+ * Whether a process that never saw `line` finds it in the keychain. Its library has its own connection, so a
+ * value that only this process's library or session remembers does not count as stored. No secret passes
+ * between the two processes, only a salted digest. Rejects if there is no answer: aborted, or the process's
+ * last output.
  */
 export async function isReadAnew(
   item: { readonly service: string; readonly account: string },
@@ -38,7 +38,7 @@ export async function isReadAnew(
     child.once('error', reject);
     child.once('close', resolve);
   });
-  // A process that is gone already says so by its end.
+  // The exit of the process reports that it is gone.
   child.stdin.on('error', () => undefined);
   child.stdin.end(JSON.stringify({ ...item, salt }));
   const [code, digest, said] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
@@ -46,7 +46,9 @@ export async function isReadAnew(
   return digest.trim() === digestOf(line, salt);
 }
 
-/** The other side: reads the item that is asked for on stdin, and prints its digest, or nothing for none. */
+/**
+ * The child's side: reads the item requested on stdin, and prints its digest, or nothing if there is none.
+ */
 export async function readItemForParent(
   input: NodeJS.ReadableStream,
   output: { write(text: string): unknown },

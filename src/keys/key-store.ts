@@ -3,8 +3,8 @@ import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 
 /**
- * Where secrets rest: the OS keychain or the vault file. One item per key version; nothing is overwritten but
- * by `exchange`. Every operation rejects with a LifeboatError whose code says which thing is missing:
+ * Where secrets are stored: the OS keychain or the vault file. One item per key version; only `exchange`
+ * overwrites. Every operation rejects with a LifeboatError whose code says what is missing:
  * `keys.no-library`, `keys.no-bus`, `keys.no-service`, `keys.no-collection`, `keys.locked`, `keys.no-answer`,
  * `keys.no-passphrase`, `keys.empty-passphrase`, `keys.wrong-passphrase`, `keys.damaged`, `keys.gone`,
  * `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy` (another process is writing), `keys.not-kept`
@@ -12,75 +12,83 @@ import { show } from '../base/text.ts';
  */
 export interface KeyStore {
   readonly kind: 'os' | 'vault' | 'memory';
-  /** A name a person understands: `OS keychain (Secret Service)`, `vault file /…/vault.age`. */
+  /** A description for people: `OS keychain (Secret Service)`, `vault file /…/vault.age`. */
   readonly description: string;
   /**
-   * Writes, reads and removes a random probe item. Resolves only when the store is really usable: a locked
-   * keychain answers reads like an empty one.
+   * Writes, reads and removes a random probe item. Resolves only if the store is usable: a locked keychain
+   * answers reads like an empty one.
    */
   probe(): Promise<void>;
   /**
-   * Stores a new item. Durable when it resolves. The same value again is fine; another value rejects with
-   * `keys.exists`. What no store can keep is refused before: `keys.bad-account`, `keys.empty`,
+   * Stores a new item. Durable when it resolves. Storing the same value again succeeds; another value rejects
+   * with `keys.exists`. Refuses in advance what some store cannot keep: `keys.bad-account`, `keys.empty`,
    * `keys.unstorable`, `keys.too-large` (Windows).
    */
   put(account: string, secret: Secret): Promise<void>;
   /**
-   * Stores an item in place of the one with another value, if there is one: for what is renewed, like a
-   * token; a key is never exchanged. Durable when it resolves; the old value is still there when it rejects.
-   * Refuses what `put` refuses, before anything is touched.
+   * Stores an item, replacing one with another value: for things that are renewed, like a token; a key is
+   * never exchanged. Durable when it resolves; the old value is still there when it rejects. Refuses what
+   * `put` refuses, before anything is touched.
    */
   exchange(account: string, secret: Secret): Promise<void>;
-  /** `undefined` means: looked for in an unlocked store and not there. */
+  /** `undefined` means that the store is unlocked and does not have it. */
   get(account: string): Promise<Secret | undefined>;
   /** Names of all items, sorted. */
   accounts(): Promise<readonly string[]>;
   /**
-   * The file in which what is stored can be read by everybody who can read the file; undefined where there is
-   * none, as far as can be told. Asked by whoever reports on a store, not at each use.
+   * The file in which stored items are readable for everyone who can read the file; undefined if there is
+   * none, as far as can be detected. Called to report on a store, not at each use.
    */
   heldInClear?(): Promise<string | undefined>;
-  /** Removes an item; resolves to whether it was there. Only an explicit command calls it. */
+  /** Removes an item; resolves to whether it existed. Only an explicit command calls it. */
   remove(account: string): Promise<boolean>;
 }
 
-/** What flows and commands use: keys of instances by fingerprint. Accounts are `<instance>/<fingerprint>`. */
+/**
+ * The interface for flows and commands: keys of instances by fingerprint. Accounts are
+ * `<instance>/<fingerprint>`.
+ */
 export interface Keyring {
   readonly store: KeyStore;
   /** `hmac-sha256(installation secret, key)`, 12 lower-case hex digits: the only printable form of a key. */
   fingerprint(key: Secret): Promise<string>;
-  /** Stores a key and gives its fingerprint. Nothing is overwritten; the same key again is fine. */
+  /**
+   * Stores a key and returns its fingerprint. Nothing is overwritten; storing the same key again succeeds.
+   */
   add(instance: string, key: Secret): Promise<string>;
   /**
-   * Stores a key under a fingerprint that another key store gave it, so that it is found by the name of the
-   * record; whether it is that key, this key store cannot tell. Rejects with `keys.exists` where another one
-   * is kept under it.
+   * Stores a key under a fingerprint from another key store, so that it is found under its name in the
+   * record; this key store cannot verify that it is that key. Rejects with `keys.exists` if another one is
+   * stored under it.
    */
   adopt(instance: string, fingerprint: string, key: Secret): Promise<void>;
   load(instance: string, fingerprint: string): Promise<Secret | undefined>;
   /** Fingerprints of the keys stored for an instance, sorted. */
   list(instance: string): Promise<readonly string[]>;
   remove(instance: string, fingerprint: string): Promise<boolean>;
-  /** PKCS#8 PEM of this installation's ed25519 signing key, made on first use and kept in the store. */
+  /** PKCS#8 PEM of this installation's ed25519 signing key, created on first use and kept in the store. */
   signingKey(): Promise<Secret>;
-  /** Whether the store has what everything else in it rests on. Makes nothing. Rejects as the store does. */
+  /**
+   * Whether the store has the two secrets that everything else depends on. Creates nothing. Rejects as the
+   * store does.
+   */
   roots(): Promise<{ readonly installationSecret: boolean; readonly signingKey: boolean }>;
 }
 
-/** Characters, of the passphrase of a new vault: a thief of the file guesses as fast as he can. */
+/** The minimum characters of a new vault's passphrase: a thief of the file can guess at any rate. */
 export const MIN_PASSPHRASE = 12;
 
-/** Item names that are not keys of an instance begin with this; no instance may be called so. */
+/** The prefix of items that are not keys of an instance; no instance may have this name. */
 export const RESERVED_ACCOUNT_PREFIX = 'lifeboat/';
 
 const MAX_ACCOUNT = 200;
 
-/** Accounts of probe items. A process that dies inside a probe leaves one behind; no store lists them. */
+/** Accounts of probe items. A process that dies during a probe leaves one behind; no store lists them. */
 export const PROBE_PREFIX = `${RESERVED_ACCOUNT_PREFIX}probe-`;
 
 /**
- * Refuses what not every store can give back as it was: account names that are not `<owner>/<name>` in
- * printable text (`keys.bad-account`), empty secrets (`keys.empty`: no keychain takes them), and NUL or lone
+ * Refuses what some store cannot return unchanged: account names that are not `<owner>/<name>` in printable
+ * text (`keys.bad-account`), empty secrets (`keys.empty`: no keychain accepts them), and NUL or lone
  * surrogates (`keys.unstorable`: keychains end a text at NUL and store UTF-8).
  */
 export function checkItem(account: string, secret: Secret): void {
@@ -106,7 +114,7 @@ export function checkItem(account: string, secret: Secret): void {
 }
 
 /**
- * Nothing is ever overwritten: an item with the same value is fine (`true`), with another one `keys.exists`.
+ * Nothing is overwritten: an item with the same value is accepted (`true`), another value is `keys.exists`.
  */
 export function isStored(account: string, secret: Secret, stored: Secret | undefined): boolean {
   if (stored === undefined) return false;
@@ -117,14 +125,12 @@ export function isStored(account: string, secret: Secret, stored: Secret | undef
   });
 }
 
-/** What a list of items shows: sorted, without probe items. */
+/** A list of items: sorted, without probe items. */
 export function listed(accounts: Iterable<string>): readonly string[] {
   return [...accounts].filter((account) => !account.startsWith(PROBE_PREFIX)).sort();
 }
 
-/**
- * A store for rehearsals and tests: same rules as the others, and everything is gone when the process ends.
- */
+/** A store for rehearsals and tests: the same rules, and everything is gone when the process ends. */
 export function memoryStore(): KeyStore {
   const items = new Map<string, Secret>();
   return {

@@ -4,24 +4,24 @@ import { join } from 'node:path';
 /** A file in which gnome-keyring keeps the items of one keyring. */
 export interface KeyringFile {
   readonly path: string;
-  /** A keyring without a password: everybody who can read the file has what is in it. */
+  /** A keyring without a password: everyone who can read the file has its contents. */
   readonly isPlain: boolean;
-  /** The first line, from 1, at which GLib stops: the service then shows nothing of the whole file. */
+  /** The first line, from 1, that GLib cannot parse: the service then shows nothing of the whole file. */
   readonly brokenAt: number | undefined;
-  /** Its text, of a plain one. Never shown. */
+  /** Its text, if plain. Never shown. */
   readonly text: string;
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Where gnome-keyring has its files; nowhere on systems that have another keychain. */
+/** Where gnome-keyring has its files; undefined on systems with another keychain. */
 export function keyringFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const { XDG_DATA_HOME: data, HOME: home } = env;
   if (process.platform === 'win32' || process.platform === 'darwin' || !(data || home)) return undefined;
   return join(data || join(home ?? '', '.local/share'), 'keyrings');
 }
 
-/** The keyrings in a folder; none where there is no folder, or it cannot be read. */
+/** The keyrings in a folder; none if the folder is missing or unreadable. */
 export function keyringFiles(folder: string | undefined): readonly KeyringFile[] {
   if (folder === undefined) return [];
   try {
@@ -37,7 +37,7 @@ function fileAt(path: string): KeyringFile[] {
     const stats = statSync(path);
     if (!stats.isFile() || stats.size > MAX_BYTES) return [];
     const text = readFileSync(path, 'utf8');
-    // One with a password begins with `GnomeKeyring` and bytes that no text has.
+    // One with a password begins with `GnomeKeyring` and binary data.
     const isPlain = /^(?:\s|#.*\n)*\[keyring\]/u.test(text);
     return [{ path, isPlain, brokenAt: isPlain ? brokenLine(text) : undefined, text: isPlain ? text : '' }];
   } catch {

@@ -11,13 +11,12 @@ const INSTALLATION_SECRET = `${RESERVED_ACCOUNT_PREFIX}installation-secret`;
 const SIGNING_KEY = `${RESERVED_ACCOUNT_PREFIX}signing-key`;
 
 /**
- * Keys of instances by fingerprint, over any store. The installation secret and the signing key are made at
- * their first use; when several processes get there together, all of them end up with the one that was stored
- * first.
+ * Keys of instances by fingerprint, over any store. The installation secret and the signing key are created
+ * on first use; if several processes do this together, all end up with the one stored first.
  *
  * A fingerprint is the first 12 hex digits of HMAC-SHA256 with the text of the installation secret as the key
  * and the text of the encryption key as the message, both UTF-8: `openssl dgst -sha256 -hmac` gives the same.
- * Rejects with what the store rejects with, and `keys.bad-instance` for a name that cannot own items.
+ * Rejects with the store's errors, and `keys.bad-instance` for a name that cannot own items.
  */
 export function openKeyring(store: KeyStore): Keyring {
   const installationSecret = rootIn(store, INSTALLATION_SECRET, generateKey);
@@ -56,7 +55,8 @@ export function openKeyring(store: KeyStore): Keyring {
 }
 
 /**
- * The stored item, or a new one: nothing is overwritten, so a process that comes second takes what it finds.
+ * The stored item, or a new one: nothing is overwritten, so a process that comes second uses the existing
+ * one.
  */
 async function makeOnce(store: KeyStore, account: string, make: () => Secret): Promise<Secret> {
   const stored = await store.get(account);
@@ -74,11 +74,11 @@ async function makeOnce(store: KeyStore, account: string, make: () => Secret): P
   });
 }
 
-/** What everything else in a store rests on: read once, made where there is none. */
+/** A secret that everything else in a store depends on: read once, created if missing. */
 interface Root {
-  /** The item, made at its first use. After a failure it is asked for again: a keychain can be unlocked. */
+  /** The item, created on first use. After a failure it is requested again: a keychain can be unlocked. */
   take(): Promise<Secret>;
-  /** Whether the store has it; then `take` does not read it again. Makes nothing. */
+  /** Whether the store has it; then `take` does not read it again. Creates nothing. */
   isThere(): Promise<boolean>;
 }
 
@@ -100,7 +100,7 @@ function rootIn(store: KeyStore, account: string, make: () => Secret): Root {
   };
 }
 
-/** A new ed25519 key for signatures, PKCS#8 PEM; stored nowhere. */
+/** A new ed25519 signing key, PKCS#8 PEM; not stored. */
 export function generateSigningKey(): Secret {
   const { privateKey } = generateKeyPairSync('ed25519');
   return new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
@@ -118,8 +118,8 @@ function accountOf(instance: string, fingerprint: string): string {
 }
 
 /**
- * A new encryption key: 32 random bytes as base64url, 43 ASCII characters. No quote, space or line end is in
- * it, so that it survives shells and `openssl enc -pass file:`. Callers compare its length with the
+ * A new encryption key: 32 random bytes as base64url, 43 ASCII characters. It contains no quote, space or
+ * line end, so that it survives shells and `openssl enc -pass file:`. Callers compare its length with the
  * instance's `min_encryption_key_length`.
  */
 export function generateKey(): Secret {
@@ -127,23 +127,22 @@ export function generateKey(): Secret {
 }
 
 /**
- * By what a generated key is known again by anybody who holds it, whatever their key store calls it: 16 hex
- * digits of a SHA-256. Nothing can be learned from it about 32 random bytes; of a key that a person chose, it
- * must not be written down.
+ * Identifies a generated key for everyone who holds it, in any key store: 16 hex digits of a SHA-256. It
+ * reveals nothing about 32 random bytes; for a key that a person chose, it must not be recorded.
  */
 export function checkOfGenerated(key: Secret): string {
   return hash('sha256', `lifeboat key\n${key.reveal()}`, 'hex').slice(0, 16);
 }
 
-/** A key in hand, with the only form in which it may be named. */
+/** A key in memory, with the only form in which it may be named. */
 export interface HeldKey {
   readonly fingerprint: string;
   readonly key: Secret;
 }
 
 /**
- * Every key that is held for an instance, sorted by fingerprint; `first` comes before the others when it is
- * held. A key that is removed meanwhile is left out. Rejects with what the key store rejects with.
+ * Every key held for an instance, sorted by fingerprint; `first` comes before the others if it is held. A key
+ * removed meanwhile is left out. Rejects with the key store's errors.
  */
 export async function heldKeys(keyring: Keyring, instance: string, first?: string): Promise<HeldKey[]> {
   const held = await keyring.list(instance);
@@ -156,9 +155,9 @@ export async function heldKeys(keyring: Keyring, instance: string, first?: strin
 
 /**
  * Until when a request with a key other than `fingerprint` may still arrive, because its answer was lost less
- * than `inFlightMs` ago: it would replace a key that is set meanwhile, and the ledger would believe the wrong
- * one to be in force. Milliseconds since 1970; undefined when there is none at the time `nowMs`. Without a
- * fingerprint any key counts.
+ * than `inFlightMs` ago: it would replace a key set meanwhile, and the ledger would consider the wrong one in
+ * force. Milliseconds since 1970; undefined if there is none at `nowMs`. Without a fingerprint any key
+ * counts.
  */
 export function lateKeyUntil(
   epochs: readonly KeyEpoch[],

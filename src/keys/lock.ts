@@ -10,8 +10,8 @@ const LOOK_AGAIN_MS = 20;
 
 /**
  * Runs `work` while no other process, and no other call in this one, holds the lock at `path` (`tryLock`).
- * Waits up to `patienceMs` (default 30 s), then rejects with `keys.busy`; a lock that cannot be made rejects
- * with `keys.io`, and something else in its place with `keys.lock`.
+ * Waits up to `patienceMs` (default 30 s), then rejects with `keys.busy`; a lock that cannot be created
+ * rejects with `keys.io`, and something else in its place with `keys.lock`.
  */
 export async function withLock<T>(
   path: string,

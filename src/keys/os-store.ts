@@ -11,13 +11,13 @@ import { fromOneLine, inOneLine } from './one-line.ts';
 import { noAnswer, notKept, osError, tooLargeForWindows } from './os-trouble.ts';
 
 interface OsStoreOptions {
-  /** `$LIFEBOAT_HOME`: the lock between processes that write keys lies there (`keychain.lock`). */
+  /** `$LIFEBOAT_HOME`, for the lock between processes that write keys (`keychain.lock`). */
   readonly home: string;
   /** The service name of all items. Default `lifeboat`. */
   readonly service?: string;
-  /** How long one call may take. Default 60 s: a desktop may be asking its user for a password. */
+  /** The time limit of one call. Default 60 s: a desktop may be asking its user for a password. */
   readonly patienceMs?: number;
-  /** Where the keychain service of Linux has its files, to say what became of them. */
+  /** Where Linux's keychain service has its files, to explain errors. */
   readonly keyrings?: string | undefined;
   /** Default: the platform of this process. */
   readonly platform?: NodeJS.Platform;
@@ -36,8 +36,8 @@ const WINDOWS_LIMIT = 2560;
 const PATIENCE_MS = 60_000;
 
 /**
- * The keychain of the operating system, through keytar, which is loaded here and not before. Rejects with
- * `keys.no-library`; whether the keychain can be used shows at `probe` or at the first operation.
+ * The keychain of the operating system, through keytar, which is loaded here and not earlier. Rejects with
+ * `keys.no-library`; whether the keychain is usable shows at `probe` or at the first operation.
  *
  * Besides the codes of the port: `keys.no-collection`, `keys.no-answer`, `keys.not-kept`, `keys.too-large`
  * (Windows), `keys.busy`, `keys.io` (the lock), `keys.failed` (anything else; the text is in the evidence).
@@ -55,7 +55,7 @@ async function loadKeytar(): Promise<Keytar> {
   }
 }
 
-/** Answers the process that wants to know what a connection of its own finds: see `isReadAnew`. */
+/** Answers a process that checks what a separate connection finds: see `isReadAnew`. */
 export async function answerFromKeychain(
   input: NodeJS.ReadableStream,
   output: { write(text: string): unknown },
@@ -64,14 +64,14 @@ export async function answerFromKeychain(
 }
 
 /**
- * Where probe items lie. Not among those that are searched for: libsecret hands keytar an item that vanishes
- * during a search without a value, and keytar 7.10.6 then ends the process with a segmentation fault.
+ * The service of probe items. They are kept out of searches: if an item vanishes during a search, libsecret
+ * gives keytar an item without a value, and keytar 7.10.6 then ends the process with a segmentation fault.
  */
 function probesOf(service: string): string {
   return `${service}-probe`;
 }
 
-/** The account of a probe item: one that nobody has. */
+/** A unique account for a probe item. */
 function newProbe(): string {
   return PROBE_PREFIX + randomBytes(8).toString('hex');
 }
@@ -102,7 +102,7 @@ class OsStore implements KeyStore {
     if (!this.#isRenewed) await this.#renew(await this.#find());
   }
 
-  /** The plain file in which a probe item was found while it was stored. */
+  /** The plain-text file in which a probe item was found while it was stored. */
   async heldInClear(): Promise<string | undefined> {
     return this.#prove(
       (value) => keyringFiles(this.#keyrings).find(({ text }) => text.includes(value))?.path,
@@ -119,9 +119,7 @@ class OsStore implements KeyStore {
     });
   }
 
-  /**
-   * keytar replaces in one call; when what is read back is not what was written, the old value is put back.
-   */
+  /** keytar replaces in one call; if the value read back differs, the old value is restored. */
   async exchange(account: string, secret: Secret): Promise<void> {
     this.#check(account, secret);
     await withLock(this.#lockPath, async () => {
@@ -139,9 +137,8 @@ class OsStore implements KeyStore {
   }
 
   async accounts(): Promise<readonly string[]> {
-    // libsecret's search hands keytar items without a value when the keychain is locked, and keytar 7.10.6
-    // then ends the process with a segmentation fault. So the search comes only after a proof that it is
-    // unlocked.
+    // If the keychain is locked, libsecret's search gives keytar items without a value, and keytar 7.10.6
+    // then ends the process with a segmentation fault. So search only after proving that it is unlocked.
     await this.#prove();
     const found = await this.#find();
     await this.#renew(found);
@@ -177,8 +174,8 @@ class OsStore implements KeyStore {
   }
 
   /**
-   * Under the lock, as what removes an item is: see `probesOf` for what becomes of one that vanishes. A home
-   * that nobody can write to has no lock, and nobody who would remove anything.
+   * Searches under the lock, as removals run: see `probesOf` for the effect of a vanishing item. A home that
+   * is not writable has no lock, and no process that would remove anything.
    */
   #find(): Promise<readonly Item[]> {
     const search = () => this.#call((keytar) => keytar.findCredentials(this.#service));
@@ -188,7 +185,7 @@ class OsStore implements KeyStore {
     });
   }
 
-  /** What is not kept in one line, as before there was a rule for it, is stored again so. */
+  /** Items not in the one-line form, stored before that rule existed, are stored again. */
   async #renew(found: readonly Item[]): Promise<void> {
     const old = found.filter(({ password }) => inOneLine(fromOneLine(password)) !== password);
     for (const { account } of old)
@@ -255,9 +252,9 @@ function secretIn(line: string): Secret {
 let isLeaving = false;
 
 /**
- * The call that does not answer holds a thread of libuv's pool for as long as a window stays open, and exit()
- * joins that thread: `process.exit` would hang, deaf to Ctrl-C. Replacing the process by one that only exits
- * keeps the exit code. Windows' keychain opens no windows, and has no execve.
+ * A call without an answer occupies a thread of libuv's pool while a window is open, and exit() joins that
+ * thread: `process.exit` would hang, deaf to Ctrl-C. Replacing the process by one that only exits keeps the
+ * exit code. Windows' keychain opens no windows, and Windows has no execve.
  */
 function leaveWithoutWaiting(): void {
   if (isLeaving || process.platform === 'win32') return;

@@ -6,7 +6,7 @@ interface Trouble {
   readonly code: string;
   readonly shortMessage: string;
   readonly hint: string;
-  /** What libsecret, D-Bus, macOS and keytar say in this case: their errors carry a text and no code. */
+  /** The error texts of libsecret, D-Bus, macOS and keytar for this case: they have no codes. */
   readonly says: RegExp;
 }
 
@@ -52,15 +52,15 @@ const TROUBLES: readonly Trouble[] = [
     code: 'keys.no-answer',
     shortMessage: 'the OS keychain has not answered',
     hint: WINDOW_HINT,
-    // D-Bus gives up on a call by itself after 25 s.
+    // D-Bus itself gives up on a call after 25 s.
     says: /timeout was reached|did not receive a reply|timed out/i,
   },
 ];
 
 /**
- * Which thing is wrong with the OS keychain, from what its library threw. Every hint offers the vault file;
- * nothing switches by itself. `folder` is where the service has its files: a keychain that is there and
- * is not shown is no keychain that has yet to be made.
+ * The problem of the OS keychain, from its library's error. Every hint offers the vault file; nothing
+ * switches automatically. `folder` is where the service has its files: a keychain that exists but is not
+ * shown must not be reported as one yet to be created.
  */
 export function osError(thrown: unknown, folder?: string): LifeboatError {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
@@ -75,7 +75,7 @@ export function osError(thrown: unknown, folder?: string): LifeboatError {
   );
 }
 
-/** The keyrings that are there, those that cannot be read first. */
+/** The existing keyrings, unreadable ones first. */
 function unshown(folder: string | undefined): readonly KeyringFile[] {
   const files = keyringFiles(folder);
   return [...files.filter(isBroken), ...files.filter((file) => !isBroken(file))];
@@ -93,7 +93,7 @@ function notShown(file: KeyringFile, text: string, cause: unknown): LifeboatErro
   );
 }
 
-/** What to do with a keyring that the service does not show, so that what is in it is not lost. */
+/** What to do with a keyring that the service does not show, so that its contents are not lost. */
 export function keepHints({ path, brokenAt }: KeyringFile): readonly string[] {
   return [
     ...(brokenAt === undefined
@@ -112,7 +112,7 @@ export function noAnswer(patienceMs: number): LifeboatError {
   });
 }
 
-/** Written and read back, and it was not the same. */
+/** The value read back differs from the one written. */
 export function notKept(): LifeboatError {
   return new LifeboatError('keys.not-kept', 'the OS keychain does not give back what was written to it', {
     hints: ['do not use the key that was being stored', VAULT_HINT],

@@ -4,7 +4,7 @@ import type { Secret } from '../base/secret.ts';
 
 /*
  * The scrypt recipient of age (age-encryption.org/v1, section "The scrypt recipient type") on Node's own
- * scrypt: half the time of the library's, which is JavaScript, and on another thread.
+ * scrypt: twice as fast as the library's JavaScript, and on another thread.
  *
  *     -> scrypt <base64 salt> <log2 N>
  *     <the file key: ChaCha20-Poly1305 with a nonce of zeros,
@@ -12,13 +12,13 @@ import type { Secret } from '../base/secret.ts';
  */
 
 const LABEL = 'age-encryption.org/v1/scrypt';
-/** Of what is opened, as the library has it: 1 GiB, and some seconds. */
+/** The limit when opening, as in the library: 1 GiB, and some seconds. */
 const MAX_WORK = 20;
 const CIPHER = 'chacha20-poly1305';
 const NONCE = Buffer.alloc(12);
 const [KEY, TAG] = [16, 16];
 
-/** Whom a file is encrypted to: whoever knows the passphrase. `workFactor` is log2 N. */
+/** Encrypts a file to a passphrase. `workFactor` is log2 N. */
 export function passphraseRecipient(passphrase: Secret, workFactor: number): Recipient {
   return {
     async wrapFileKey(fileKey) {
@@ -31,7 +31,7 @@ export function passphraseRecipient(passphrase: Secret, workFactor: number): Rec
   };
 }
 
-/** Who opens a file under a passphrase. Gives null for another one; rejects for another header. */
+/** Opens a file with a passphrase. Returns null for a wrong one; rejects for another header. */
 export function passphraseIdentity(passphrase: Secret): Identity {
   return {
     async unwrapFileKey(stanzas) {
@@ -62,7 +62,7 @@ export function passphraseIdentity(passphrase: Secret): Identity {
 
 function derive(passphrase: Secret, salt: Buffer, work: number): Promise<Buffer> {
   const [N, r] = [2 ** work, 8];
-  // The memory that scrypt needs is 128 * N * r bytes (RFC 7914), and some more for its blocks.
+  // scrypt needs 128 * N * r bytes (RFC 7914), plus some for its blocks.
   const options: ScryptOptions = { N, r, p: 1, maxmem: 128 * N * r + 2 ** 20 };
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   scrypt(passphrase.reveal(), Buffer.concat([Buffer.from(LABEL), salt]), 32, options, (error, key) =>

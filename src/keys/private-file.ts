@@ -15,17 +15,17 @@ const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 const FOREIGN = { code: 'keys.permissions', exitCode: EXIT.failed };
 
-/** What a file of secrets is called in messages, and whether it may be a link or a pipe (`/dev/fd/3`). */
+/** The name of a file of secrets in messages, and whether it may be a link or a pipe (`/dev/fd/3`). */
 export interface PrivateFileKind {
   readonly name: string;
   readonly mayBeLinkOrPipe: boolean;
 }
 
 /**
- * Reads a file of secrets whole (at most 4 MiB); `undefined` when there is none. Rejects with
- * `keys.permissions` when others can read it, or could have written it (a link is judged by what it leads to,
- * and by where it lies), `keys.not-a-file` for a link, folder or pipe where a plain file is due,
- * `keys.too-large`, and `keys.io` for whatever the disk says.
+ * Reads a whole file of secrets (at most 4 MiB); `undefined` if there is none. Rejects with
+ * `keys.permissions` if others can read it or could have written it (a link is judged by its target and its
+ * location), `keys.not-a-file` for a link, folder or pipe where a plain file is required, `keys.too-large`,
+ * and `keys.io` for errors of the disk.
  */
 export async function readPrivateFile(path: string, kind: PrivateFileKind): Promise<Buffer | undefined> {
   return await unlessReplaced(() => readOnce(path, kind));
@@ -51,10 +51,9 @@ async function readOnce(path: string, kind: PrivateFileKind): Promise<Buffer | u
 }
 
 /**
- * Puts `bytes` in place of the file at `path`, mode 0600, in a folder made with 0700 when it is missing. At
- * any instant the old file or the new one is there whole; the new one is on disk when the promise resolves. A
- * process that dies inside may leave a `*.tmp` file, which holds no more than the new file. Rejects with
- * `keys.io`.
+ * Replaces the file at `path` by `bytes`, mode 0600, in a folder created with 0700 if missing. At any instant
+ * either the old or the new file is there whole; the new one is on disk when the promise resolves. A process
+ * that dies inside may leave a `*.tmp` file, which holds no more than the new file. Rejects with `keys.io`.
  */
 export async function replacePrivateFile(path: string, bytes: Uint8Array): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
@@ -68,12 +67,12 @@ export async function replacePrivateFile(path: string, bytes: Uint8Array): Promi
   }
 }
 
-/** Makes the folder (0700); refuses one in which others can exchange files (`keys.permissions`). */
+/** Creates the folder (0700); refuses one in which others can replace files (`keys.permissions`). */
 export async function ensurePrivateFolder(path: string): Promise<void> {
   try {
     makePrivateFolder(path);
     const { mode } = await stat(path);
-    // Of one's own group, too: nobody but the owner has anything to do where keys are.
+    // The owner's group is excluded too: only the owner needs access to keys.
     if (!POSIX || (mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0)
       return assertTrusted('folder', path, undefined, FOREIGN);
   } catch (cause) {
@@ -86,8 +85,7 @@ export async function ensurePrivateFolder(path: string): Promise<void> {
 }
 
 async function openToRead(path: string, kind: PrivateFileKind): Promise<FileHandle | undefined> {
-  // Not following links and not waiting for a pipe's writer, in the open itself: a check before it could be
-  // outrun.
+  // The open itself refuses links and does not wait for a pipe's writer: a check beforehand could be raced.
   const strict = kind.mayBeLinkOrPipe ? 0 : (constants.O_NOFOLLOW ?? 0);
   try {
     return await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | strict);
@@ -98,7 +96,9 @@ async function openToRead(path: string, kind: PrivateFileKind): Promise<FileHand
   }
 }
 
-/** A rename is durable only when its folder is flushed too; Windows has no such call and does not need it. */
+/**
+ * A rename is durable only after its folder is flushed too; Windows has no such call and does not need it.
+ */
 async function flushFolder(path: string): Promise<void> {
   if (!POSIX) return;
   const folder = await open(path, 'r');

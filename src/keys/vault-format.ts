@@ -10,7 +10,7 @@ import { show } from '../base/text.ts';
  */
 export const WORK_FACTOR = 17;
 
-/** What every age file for a passphrase begins with (age-encryption.org/v1, scrypt recipient stanza). */
+/** The beginning of every age file with a passphrase (age-encryption.org/v1, scrypt recipient stanza). */
 const HEADER = 'age-encryption.org/v1\n-> scrypt ';
 const WRONG_PASSPHRASE = "no identity matched any of the file's recipients";
 
@@ -47,7 +47,7 @@ export async function openItems(
   return new Map(Object.entries(items).map(([account, text]) => [account, new Secret(text)]));
 }
 
-/** Only a vault needs it. */
+/** Loaded only for a vault. */
 function age() {
   return Promise.all([import('age-encryption'), import('./passphrase.ts')]);
 }

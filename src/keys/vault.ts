@@ -10,26 +10,24 @@ import { ensurePrivateFolder, readPrivateFile, replacePrivateFile } from './priv
 import { openItems, sealItems, WORK_FACTOR } from './vault-format.ts';
 
 interface VaultOptions {
-  /**
-   * The file; it comes into being with the first item. Beside it lies `<path>.lock`, which is always empty.
-   */
+  /** The file, created with the first item. Beside it is `<path>.lock`, which is always empty. */
   readonly path: string;
   /**
-   * Asked once per process, and again after a wrong answer. With `create` there is no vault yet: ask twice,
-   * for 12 characters or more.
+   * Called once per process, and again after a wrong answer. With `create` there is no vault yet: ask twice,
+   * for at least 12 characters.
    */
   readonly passphrase: (purpose: 'open' | 'create') => Promise<Secret>;
-  /** Base-2 logarithm of scrypt's N for what is written. Default 17; lower only in tests. */
+  /** Base-2 logarithm of scrypt's N for writing. Default 17; lower only in tests. */
   readonly workFactor?: number;
 }
 
 const VAULT_FILE = { name: 'vault file', mayBeLinkOrPipe: false };
 
 /**
- * The vault file as a key store. It is unlocked at the first use and kept open in memory; the file is looked
- * at again before every answer and, under a lock between processes, before every write, so two processes
- * never lose each other's items. If the process dies, the old file or the new one is there whole. Unlocking
- * and each write take about 0.3 s of another thread (scrypt).
+ * The vault file as a key store. It is unlocked at the first use and kept open in memory; the file is checked
+ * before every answer and, under a lock between processes, before every write, so that processes never lose
+ * each other's items. If the process dies, either the old file or the new one is there whole. Unlocking and
+ * each write take about 0.3 s of another thread (scrypt).
  *
  * Besides the codes of the port: `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy`, `keys.gone`,
  * `keys.weak-passphrase`.
@@ -45,7 +43,7 @@ class Vault implements KeyStore {
   readonly description: string;
   readonly #options: VaultOptions;
   #passphrase: Secret | undefined;
-  /** The bytes that `#items` were read from: the same bytes need no second scrypt. */
+  /** The bytes that `#items` were read from: unchanged bytes need no second scrypt. */
   #sealed: Buffer | undefined;
   #items: ReadonlyMap<string, Secret> = new Map();
   #queue: Promise<unknown> = Promise.resolve();
@@ -55,7 +53,9 @@ class Vault implements KeyStore {
     this.description = `vault file ${show(options.path)}`;
   }
 
-  /** Unlocks, then writes and removes a small file beside the vault: another vault would cost two scrypts. */
+  /**
+   * Unlocks, then writes and removes a small file beside the vault: writing a vault would cost two scrypts.
+   */
   probe(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#unlock();
@@ -104,14 +104,14 @@ class Vault implements KeyStore {
     });
   }
 
-  /** One operation at a time in this process, so that a passphrase is asked for once. */
+  /** One operation at a time in this process, so that the passphrase is asked for once. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#queue.then(work);
     this.#queue = result.catch(() => {});
     return result;
   }
 
-  /** The items as they are on disk now. A vault that does not exist yet is empty and needs no passphrase. */
+  /** The present items on disk. A vault that does not exist yet is empty and needs no passphrase. */
   async #refresh(): Promise<ReadonlyMap<string, Secret>> {
     const { path } = this.#options;
     const bytes = await readPrivateFile(path, VAULT_FILE);
@@ -143,7 +143,10 @@ class Vault implements KeyStore {
     });
   }
 
-  /** `edit` says whether it changed anything. The passphrase comes before the lock: people are slow. */
+  /**
+   * `edit` returns whether it changed anything. The passphrase comes before the lock, because people are
+   * slow.
+   */
   async #change(edit: (items: Map<string, Secret>) => boolean): Promise<boolean> {
     const { path, workFactor = WORK_FACTOR } = this.#options;
     await this.#unlock();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { InstanceData } from './data/instance-data.ts';
 
-/** What an application was given to reach an instance; the password is known to nobody else. */
+/** The credentials of an application for an instance; only the application knows the password. */
 export interface Binding {
   readonly id: string;
   readonly app: string;
@@ -13,8 +13,8 @@ export interface Binding {
 export type Credentials = Awaited<ReturnType<InstanceData['bind']>>;
 
 /**
- * The bindings of applications to one instance. A restore ends their use: the users get passwords that nobody
- * knows, and the entries stay, as they do on a platform, until somebody unbinds.
+ * The bindings of applications to one instance. A restore invalidates them: the users get unknown passwords,
+ * and the entries stay, as they do on a platform, until they are unbound.
  */
 export class InstanceBindings {
   readonly #data: Pick<InstanceData, 'bind' | 'unbind'>;

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
  * directions.
  */
 export interface LabClock {
-  /** What the service says the time is, skew included. */
+  /** The time according to the service, skew included. */
   now(): Date;
   /** When a moment of the service really was; one that a jump left out becomes the moment of the jump. */
   toReal(shown: Date): Date;
@@ -16,7 +16,10 @@ export interface LabClock {
   advance(ms: number): void;
   /** How fast time passes from now on: 60 makes a minute of each second. Throws a RangeError below 1. */
   rate(factor: number): void;
-  /** What the service's clock is wrong by from now on, either way. Nothing really happens sooner or later. */
+  /**
+   * The error of the service's clock from now on, in either direction. Nothing really happens sooner or
+   * later.
+   */
   skew(ms: number): void;
   facts(): { readonly now: Date; readonly rate: number; readonly skewMs: number; readonly aheadMs: number };
   /** Resolves at that moment of the service, however time passes; at once when the signal is aborted. */
@@ -98,7 +101,7 @@ export function advanced(course: Course, real: number, ms: number): Course {
 
 /** The course with another pace from a real moment on. */
 export function paced(course: Course, real: number, factor: number): Course {
-  // A slower pace would give several real milliseconds one name: a point in time would be ambiguous.
+  // A slower pace would give several real milliseconds the same name: a point in time would be ambiguous.
   if (!(factor >= 1 && Number.isFinite(factor))) throw new RangeError('the pace of a clock is 1 or more');
   return [...course, { real, lab: courseToLab(course, real), rate: factor }];
 }

@@ -6,7 +6,7 @@ import { hasWords } from './faults/spoil.ts';
 
 export type { Fault } from './faults/fault.ts';
 
-/** What the fault table knows of an endpoint. */
+/** The facts about an endpoint that the fault table uses. */
 export interface FaultTarget {
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** Below the instance, with parameters: `/backups/:id`. */
@@ -16,7 +16,7 @@ export interface FaultTarget {
   readonly streams?: boolean;
 }
 
-/** What the fault table knows of an instance. */
+/** The facts about an instance that the fault table uses. */
 export interface Named {
   readonly name: string;
   readonly guid: string;
@@ -109,7 +109,7 @@ const ENDING: ReadonlySet<Effect['kind']> = new Set(['refuse', 'drop', 'answer',
 function turnOf({ fault: { effect } }: Pending): number {
   if (effect.kind === 'refuse') return 0;
   if ('when' in effect) return effect.when === 'before' ? 2 : 4;
-  // The date is part of every answer, whoever gives it.
+  // The date is part of every answer, whoever sends it.
   if (effect.kind === 'date') return 1;
   return effect.kind === 'task' || effect.kind === 'colleague' ? 3 : 5;
 }
@@ -155,7 +155,7 @@ function meansSomething(effect: Effect, target: FaultTarget): boolean {
   }
 }
 
-/** What an endpoint lacks on which the effect means nothing. */
+/** The missing property without which the effect is meaningless at an endpoint. */
 function needOf(effect: Effect): string {
   switch (effect.kind) {
     case 'task':

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { LifeboatError } from '../base/errors.ts';
 import type { EngineUser } from './engine/launcher.ts';
 
-/** What the name of every lab's home begins with. */
+/** The prefix of every lab's home. */
 export const HOME_PREFIX = 'lifeboat-lab-';
 /** A socket's path has 107 bytes at most (`unix(7)`; 103 on macOS); the lab puts 34 below its home. */
 const LONGEST_HOME = 69;
@@ -135,7 +135,7 @@ async function isLeftOver(path: string): Promise<boolean> {
   if (facts === undefined || !facts.isDirectory() || facts.uid !== process.getuid?.()) return false;
   const socket = join(path, 'alive');
   if ((await lstat(socket).catch(() => undefined)) === undefined) {
-    // It gets its socket first, so it is empty; anything else is somebody's folder that is only called so.
+    // It gets its socket first, so it is empty; anything else is another folder with the same name.
     return Date.now() - facts.mtimeMs > HALF_MADE_MS && (await readdir(path)).length === 0;
   }
   return !(await listens(socket));

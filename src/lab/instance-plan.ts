@@ -122,7 +122,7 @@ function checkNames(wishes: readonly InstanceWish[]): void {
   });
 }
 
-/** What an instance is made of. */
+/** The parts of an instance. */
 export interface InstanceParts {
   readonly data: InstanceData;
   readonly queue: TaskQueue;

@@ -209,7 +209,7 @@ export class LabInstance {
     );
   }
 
-  /** Nobody reaches it: a router answers in its place. */
+  /** It is unreachable: a router answers in its place. */
   get lost(): boolean {
     return this.#end === 'lost';
   }
@@ -224,7 +224,9 @@ export class LabInstance {
     return this.#end !== undefined;
   }
 
-  /** A disaster: the server is killed, and nobody reaches the instance. Its tasks fail; its backups stay. */
+  /**
+   * A disaster: the server is killed, and the instance becomes unreachable. Its tasks fail; its backups stay.
+   */
   async lose(): Promise<void> {
     if (!this.deleted) await this.#finish('lost');
   }
@@ -247,7 +249,7 @@ export class LabInstance {
   async bringBack(): Promise<void> {
     if (!this.lost) return;
     await this.data.start();
-    // Somebody has deleted it meanwhile.
+    // It may have been deleted in the meantime.
     if (!this.lost) return await this.data.kill();
     this.#end = undefined;
     this.#isFresh = false;

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret } from '../base/secret.ts';
 
-/** What the operator of the lab asks of a user's key. */
+/** The lab operator's requirements for a user's key. */
 export const MIN_KEY_LENGTH = 16;
 
-/** The present key. Without a user's key the Backup Manager has one of its own, which nobody learns. */
+/** The present key. Without a user's key the Backup Manager uses its own, which is never disclosed. */
 export interface KeyRing {
   readonly generated: Secret;
   user: Secret | undefined;

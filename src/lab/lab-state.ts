@@ -10,9 +10,9 @@ import type { DownloadRule } from './manager/instance-backups.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
 import type { Schedule } from './schedule.ts';
 
-/** What the operator of the platform decides, and may change while the lab runs. */
+/** The platform operator's settings, which may change while the lab runs. */
 interface OperatorSettings {
-  /** After so many milliseconds the platform's router ends an external request (section 8). */
+  /** Milliseconds after which the platform's router ends an external request (section 8). */
   routerMs: number;
   /** Whether application developers may forbid maintenance updates (4.2 item 6). */
   updateBlocking: boolean;
@@ -20,7 +20,7 @@ interface OperatorSettings {
   downloads: DownloadRule;
 }
 
-/** What the HTTP layer is handed. */
+/** The dependencies of the HTTP layer. */
 interface LabParts {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;

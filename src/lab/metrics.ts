@@ -25,7 +25,7 @@ export class InstanceMetrics {
     this.#now = now;
   }
 
-  /** Data points, oldest first; with a quantity the latest so many. */
+  /** Data points, oldest first; with a quantity only the latest ones. */
   points(quantity = Number.POSITIVE_INFINITY): readonly string[] {
     const all = this.#samples.flat();
     return all.slice(Math.max(0, all.length - quantity));

@@ -125,7 +125,7 @@ export async function sampleDigest(query: Query, upTo?: number): Promise<SampleD
 
 /** The rows of a moment, kept to be compared with what a restore brings back. */
 export interface SampleRows {
-  /** What `sampleDigest` would have given then, up to the order `upTo`, but for the unbalanced orders. */
+  /** The result of `sampleDigest` at that time, up to the order `upTo`, without the unbalanced orders. */
   digest(upTo: number): SampleDigest['tables'];
   /** The newest order that was there at a moment; 0 where there was none yet. */
   newestAt(moment: Date): number;

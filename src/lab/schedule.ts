@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LabClock } from './clock.ts';
 import type { LabInstance } from './instance.ts';
 
-/** What the lab does unasked. Seconds are of the lab's clock; `undefined`, 0 and less end it. */
+/** What the lab does automatically. Seconds are of the lab's clock; `undefined`, 0 and less end it. */
 export interface Schedule {
-  /** Backs up each instance that is not excluded from it, every so many seconds. */
+  /** Backs up each instance that is not excluded from it, at this interval in seconds. */
   backupEvery(seconds: number | undefined): void;
-  /** Applies pending updates to each instance that allows it, every so many seconds. */
+  /** Applies pending updates to each instance that allows it, at this interval in seconds. */
   maintenanceEvery(seconds: number | undefined): void;
 }
 
@@ -43,7 +43,7 @@ export function startSchedule(
   };
 }
 
-/** Gives a function that repeats the work every so many seconds, until the next call or the signal. */
+/** Returns a function that repeats the work at an interval in seconds, until its next call or the signal. */
 function repeated(clock: LabClock, signal: AbortSignal, work: () => void) {
   let current = new AbortController();
   return (seconds: number | undefined) => {
@@ -57,7 +57,7 @@ function repeated(clock: LabClock, signal: AbortSignal, work: () => void) {
 async function repeat(clock: LabClock, period: number, signal: AbortSignal, work: () => void): Promise<void> {
   while (!signal.aborted) {
     const due = new Date(clock.now().getTime() + period);
-    // A clock that runs fast may be there already; the rest of the process has its turn all the same.
+    // With a fast clock this is already due; yield once so that other work runs.
     await pause(1, undefined, { signal, ref: false }).catch(() => undefined);
     await clock.until(due, signal);
     if (!signal.aborted) work();

@@ -12,10 +12,10 @@ export interface StateFolder {
 }
 
 const MARK = 'lab.json';
-/** What a lab writes beside the keys of its instances. */
+/** The files that a lab writes beside the keys of its instances. */
 const OWN = [MARK, 'token', 'token-readonly', 'lifeboat.yaml', 'store', 'archive', 'sockets.json'];
 
-/** Strict, and with a word that nobody else writes: what it lies beside is removed. */
+/** Strict, and with a word that nothing else writes: its folder is removed. */
 const Mark = z.strictObject({
   lifeboat: z.literal('lab'),
   home: z.string().refine((home) => basename(home).startsWith(HOME_PREFIX)),

@@ -1,6 +1,6 @@
 import type { InstanceData } from './data/instance-data.ts';
 
-/** What changes the process of an instance and not its data (endpoints 13 to 15 of service-api.md). */
+/** Actions on the process of an instance and not its data (endpoints 13 to 15 of service-api.md). */
 export type UpkeepAction = 'restart' | 'recreate' | 'update';
 
 export interface AvailableUpdate {
@@ -72,7 +72,7 @@ export class Upkeep {
   }
 }
 
-/** What a fresh instance of the lab is behind by. */
+/** The updates that a new instance of the lab lacks. */
 const PENDING: readonly AvailableUpdate[] = [
   { name: 'postgresql', type: 'release', version: '18.4.1' },
   { name: 'stemcell', type: 'stemcell', version: '1.785' },

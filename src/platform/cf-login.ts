@@ -11,29 +11,29 @@ import { orAbort } from '../service/reader.ts';
 import { type TokenReader, type TokenSource, tokenReader } from '../service/token-source.ts';
 import { stopped } from './problem.ts';
 
-/** Prints the token of the user who is logged in (domain 1.1). */
+/** Prints the token of the logged-in user (domain 1.1). */
 export const LOGIN: TokenSource = { command: 'cf oauth-token' };
 
 export interface CfLoginOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Variables that the tool does not get to see, such as those that hold tokens of instances. */
+  /** Variables withheld from the tool, such as those with tokens of instances. */
   readonly hideEnv?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface CfLogin {
-  /** The address of the platform, as `cf api` prints it. */
+  /** The address of the platform, as printed by `cf api`. */
   readonly api: string;
-  /** Rejects with `credentials.refused` once the tool is logged out or points at another platform. */
+  /** Rejects with `credentials.refused` once the tool is logged out or targets another platform. */
   readonly token: TokenReader;
 }
 
-/** What is read of the tool's config.json. */
+/** The parts that are read of the tool's config.json. */
 const Login = z.object({ Target: z.string().min(1), SSLDisabled: z.boolean().nullish() });
 
 /**
- * The platform that the tool `cf` points at, when the tool is installed and logged in; else why not, for
- * people. Rejects with `platform.stopped` only.
+ * The platform that the tool `cf` targets, if the tool is installed and logged in; else the reason, for
+ * people. Rejects only with `platform.stopped`.
  */
 export async function loginOfCf(options: CfLoginOptions): Promise<CfLogin | { readonly none: string }> {
   try {
@@ -56,7 +56,7 @@ export async function loginOfCf(options: CfLoginOptions): Promise<CfLogin | { re
 /**
  * Asks the tool for its token, in a folder with a copy of its config: the tool writes that file at the end of
  * each command, and would undo what the user does with `cf` in another window. The folder (0700) is removed
- * before this returns; a process that dies leaves it, and only its owner can read it.
+ * before this returns; a process that dies leaves it behind, readable only by its owner.
  */
 async function readLogin({ env, hideEnv = [], signal }: CfLoginOptions): Promise<{
   readonly api: string;
@@ -73,7 +73,7 @@ async function readLogin({ env, hideEnv = [], signal }: CfLoginOptions): Promise
   try {
     await mkdir(join(home, '.cf'), { mode: 0o700 });
     await writeFile(join(home, '.cf', 'config.json'), text, { flag: 'wx', mode: 0o600 });
-    // With CF_TRACE the tool would print the token among its requests.
+    // With CF_TRACE the tool would print the token with its requests.
     const toolEnv = { ...env, CF_HOME: home, CF_COLOR: 'false', CF_TRACE: 'false', LC_ALL: 'C' };
     const read = tokenReader(LOGIN, { keychain: async () => undefined, hideEnv, env: toolEnv });
     return { api, token: await orAbort(read(), signal) };

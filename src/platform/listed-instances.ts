@@ -5,14 +5,14 @@ import { ServiceInstance } from './capi/schemas.ts';
 import type { CfLoginOptions } from './cf-login.ts';
 import { openByCf } from './open.ts';
 
-/** A service instance with the address of its dashboard, as `cf service NAME` prints it. */
+/** A service instance with the address of its dashboard, as printed by `cf service NAME`. */
 export interface ListedInstance extends PlatformInstance {
   readonly dashboardUrl: string;
 }
 
 /**
- * The service instances with a dashboard that the login of the tool `cf` may see, of every space, by name; or
- * why there is no login, for people. Only reads. Rejects as `Platform` says.
+ * The service instances with a dashboard that the login of the tool `cf` may see, in every space, by name; or
+ * why there is no login, for people. Only reads. Rejects as documented at `Platform`.
  */
 export async function instancesOfCf(
   options: CfLoginOptions,

@@ -15,7 +15,7 @@ import type { NoPlatform, Platform } from './platform.ts';
 import { hasCode } from './problem.ts';
 import { DEFAULT_PACE, type Pace } from './wait.ts';
 
-/** As the config has it. */
+/** From the config. */
 type PlatformChoice =
   | {
       readonly api: string;
@@ -26,23 +26,23 @@ type PlatformChoice =
   | 'none';
 
 interface OpenPlatformOptions {
-  /** Makes the reader of a token source, as for instances. */
+  /** Creates the reader of a token source, as for instances. */
   readonly tokenOf: (source: TokenSource) => TokenReader;
   readonly env: NodeJS.ProcessEnv;
-  /** Variables that the tool `cf` does not get to see, such as those that hold tokens of instances. */
+  /** Variables withheld from the tool `cf`, such as those with tokens of instances. */
   readonly hideEnv?: readonly string[];
   readonly limits?: Partial<Limits> | undefined;
   readonly pace?: Partial<Pace> | undefined;
-  /** Hears every request with all that is in it, for a transcript. */
+  /** Receives every request in full, for a transcript. */
   readonly tap?: Tap | undefined;
-  /** Told of the requests that are waited for. */
+  /** Told of the requests that are awaited. */
   readonly awaits?: Awaits | undefined;
 }
 
 /**
- * The platform of the config, or why there is none, in words for people: then everything is done by hand. The
- * platform is not called here. For an API that is configured its token is not read either; the tool `cf` is
- * asked for its own. Throws `config.platform`, `config.ca` and `config.proxy` for what is configured wrongly.
+ * The platform of the config, or why there is none, in words for people: then everything is done by hand.
+ * Makes no call to the platform. For a configured API its token is not read either; the tool `cf` is asked
+ * for its own. Throws `config.platform`, `config.ca` and `config.proxy` for a wrong configuration.
  */
 export async function openPlatform(
   { platform }: { readonly platform: PlatformChoice },
@@ -71,7 +71,7 @@ export async function openByCf(
   const login = await loginOfCf(options);
   if ('none' in login) return login;
   try {
-    // The tool trusts the authorities of the system, and so a platform that is reached by its login does.
+    // The tool trusts the system's authorities, so the platform reached by its login does too.
     const api = openApi({ ...more, ...login, caFile: SYSTEM_AUTHORITIES });
     return { api, description: `Cloud Foundry at ${api.origin} by the login of the cf tool` };
   } catch (thrown) {

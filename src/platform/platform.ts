@@ -7,13 +7,13 @@ import type {
 import type { Failure } from '../base/failure.ts';
 import type { Leave } from '../service/call.ts';
 
-/** Binding parameters: they may hold secrets, so they never leave memory but into a private file. */
+/** Binding parameters: they may hold secrets, so they leave memory only into a private file. */
 export type BindingParameters = Readonly<Record<string, unknown>>;
 
 /** Why there is no platform, for people. */
 export interface NoPlatform {
   readonly none: string;
-  /** Set where the config says so; else there may be one that cannot be used from here. */
+  /** Set if the config says so; otherwise there may be one that is not usable from here. */
   readonly by?: 'config';
 }
 
@@ -25,7 +25,7 @@ export interface FoundBindings {
     readonly bindings?: readonly FoundBinding[];
   })[];
   readonly keys: readonly (ServiceKey & { readonly parameters?: BindingParameters })[];
-  /** Why the parameters of bindings are not known, for people; absent when they were reported. */
+  /** Why the parameters of bindings are unknown, for people; missing if they were reported. */
   readonly parametersUnreported?: string;
   /** Bound applications in spaces that this token may not see. */
   readonly unseen: readonly { readonly space: string; readonly apps: number }[];
@@ -44,11 +44,11 @@ export interface FoundBinding {
 export interface RebindOptions extends Leave {
   /** The label `lifeboat.run` of what is created; looked for before it is created again (domain 2.4). */
   readonly runId: string;
-  /** Called with one short sentence about what the platform is doing. */
+  /** Called with a short sentence about what the platform is doing. */
   readonly tell?: (what: string) => void;
 }
 
-/** What is done to an application once the data is there again. */
+/** Options for steps on an application after the data is restored. */
 export interface AfterRestore extends RebindOptions {
   /** RFC 3339; the end of the restore. */
   readonly notBefore: string;
@@ -56,7 +56,7 @@ export interface AfterRestore extends RebindOptions {
 
 export interface BindOptions extends AfterRestore {
   readonly parameters: BindingParameters | undefined;
-  /** Beside the old binding, for the order without downtime. */
+  /** Bind beside the old binding, for an order without downtime. */
   readonly beside: boolean;
 }
 
@@ -67,44 +67,44 @@ export interface KeyOptions extends AfterRestore {
 export type ProveOptions = Pick<AfterRestore, 'signal' | 'runId' | 'notBefore'>;
 
 /**
- * The application platform around the service, by its v3 API. Every change is safe to repeat after the
+ * The application platform around the service, through its v3 API. Every change is repeatable after the
  * process died: what was created carries the run's label and is found again; what is gone stays gone.
  *
  * Rejects with a LifeboatError: `platform.unreachable`, `credentials.refused`, `credentials.missing`,
  * `platform.forbidden`, `platform.not-found`, `platform.refused` (422 with the platform's own words as
- * evidence), `platform.failed` (a job or deployment that ended badly), `platform.bound` (the old binding is
- * still there, so binding would change nothing), `platform.busy` (an operation on the binding is under way),
- * `platform.bad-answer`, `platform.too-large`, `platform.stopped` (the signal), and what `mayLeave` throws:
- * then not a byte of that change was sent.
+ * evidence), `platform.failed` (a job or deployment that failed), `platform.bound` (the old binding still
+ * exists, so binding would change nothing), `platform.busy` (an operation on the binding is under way),
+ * `platform.bad-answer`, `platform.too-large`, `platform.stopped` (the signal), and with the error of
+ * `mayLeave`: then not a byte of that change was sent.
  */
 export interface Platform {
-  /** `cf`: address and token are those of the tool `cf`. */
+  /** `cf`: address and token come from the tool `cf`. */
   readonly way: 'platform' | 'cf';
   /** One line for people: which platform, as whom. */
   readonly description: string;
-  /** By the dashboard address of the service, as the config has it. */
+  /** By the service's dashboard address in the config. */
   find(dashboardUrl: string, signal: AbortSignal): Promise<FoundBindings>;
-  /** Removes a binding and waits until it is gone; one that is not there is `already`. */
+  /** Removes a binding and waits until it is gone; a missing one is `already`. */
   unbind(app: BoundApp, options: RebindOptions): Promise<PlatformProof>;
   /**
-   * Binds with the name and parameters of before and waits until it is there. Content with a binding of this
-   * run, whatever the clocks say; never with another one that is older than `notBefore`: the platform calls
-   * an application that is bound already a success and gives it no new credentials.
+   * Binds with the earlier name and parameters and waits until the binding exists. Accepts a binding of this
+   * run, whatever the clocks say, but never another one that is older than `notBefore`: for an application
+   * that is already bound the platform reports success and gives it no new credentials.
    */
   bind(app: BoundApp, to: PlatformInstance, options: BindOptions): Promise<PlatformProof>;
   /**
-   * Stages anew and rolls it out (rolling where the platform can), and waits until every instance runs. A
+   * Stages and rolls out (rolling if the platform supports it), and waits until every instance runs. A
    * stopped app is `not-needed`.
    */
   restage(app: BoundApp, options: AfterRestore): Promise<PlatformProof>;
   /**
-   * Makes a service key anew under its old name, with the parameters that were kept, else with those that the
-   * platform tells of the old one.
+   * Replaces a service key under its old name, with the parameters that were kept, else with those that the
+   * platform reports for the old one.
    */
   renewKey(key: ServiceKey, to: PlatformInstance, options: KeyOptions): Promise<PlatformProof>;
   /**
-   * What can be proven about an application now, whoever rebound it: its binding is of this run or younger
-   * than `notBefore`, and all of its processes were started after it.
+   * What can be proven about an application now, whoever rebound it: its binding is of this run or newer than
+   * `notBefore`, and all of its processes were started after it.
    */
   prove(app: BoundApp, to: PlatformInstance, options: ProveOptions): Promise<PlatformProof | Failure>;
   close(): Promise<void>;

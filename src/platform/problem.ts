@@ -19,7 +19,7 @@ export interface ProblemContext {
 
 const WORDS_LIMIT = 300;
 
-/** The error for an error status. The platform's words are kept as evidence, cleaned and capped. */
+/** The error for an error status. The platform's words become evidence, cleaned and limited. */
 export function refusalOf(
   status: number,
   errors: readonly PlatformWords[],
@@ -37,13 +37,13 @@ export function refusalOf(
   return new LifeboatError(code, `${sentence} (${status})${words === '' ? '' : `: "${words}"`}`, options);
 }
 
-/** What the platform said, as one line that is safe to show. */
+/** The platform's message, as one line that is safe to show. */
 export function wordsOf(errors: readonly PlatformWords[], secrets: readonly Secret[] = []): string {
   const said = errors.map(({ detail, title }) => detail ?? title ?? '').filter((text) => text !== '');
   return show(redact(said.join('; ').slice(0, WORDS_LIMIT * 8), secrets), WORDS_LIMIT);
 }
 
-/** A job, a staging or a deployment that ended badly, in the platform's own words. */
+/** A failed job, staging or deployment, in the platform's own words. */
 export function failedError(
   what: string,
   words: string,
@@ -57,12 +57,12 @@ export function failedError(
   });
 }
 
-/** The same error as one of the platform: what the shared HTTP stack throws speaks of the service. */
+/** The error as one of the platform: the shared HTTP stack's errors mention the service. */
 export function platformErrorFrom(thrown: unknown): unknown {
   if (!(thrown instanceof LifeboatError) || !thrown.code.startsWith('service.')) return thrown;
   const code = CODES[thrown.code.slice('service.'.length)] ?? 'platform.bad-answer';
   const ofPlatform = (text: string) => text.replaceAll('the service', 'the platform');
-  // What is wrong with a certificate or a proxy is the same for both.
+  // Errors of a certificate or a proxy are the same for both.
   const own = /TLS|the proxy/u.test(thrown.shortMessage) ? thrown.hints.map(ofPlatform) : [];
   return new LifeboatError(code, ofPlatform(thrown.shortMessage), {
     hints: [...own, ...(HINTS[code] ?? [])],
@@ -71,7 +71,7 @@ export function platformErrorFrom(thrown: unknown): unknown {
   });
 }
 
-/** The answer to a change did not arrive, and looking has not shown it. */
+/** The answer to a change did not arrive, and looking has not shown the result. */
 export function lostAnswer(what: string, cause: LifeboatError): LifeboatError {
   return new LifeboatError(
     'platform.unreachable',
@@ -155,7 +155,7 @@ function rowOf(status: number): readonly [string, string, ...string[]] {
   return ['platform.bad-answer', 'the platform gives an unexpected answer', 'check `platform.api`'];
 }
 
-/** A proof; facts that are not known are left out. */
+/** A proof; unknown facts are omitted. */
 export function proof(
   outcome: PlatformProof['outcome'],
   text: string,

@@ -1,21 +1,21 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { failedError, hasCode, stopped } from './problem.ts';
 
-/** How often the platform is looked at, and how long it may take. Milliseconds. */
+/** How often the platform is looked at, and how long operations may take. Milliseconds. */
 export interface Pace {
   readonly firstMs: number;
   readonly slowestMs: number;
-  /** Looks for what a lost answer may have done, before it is given up in this attempt. */
+  /** Looks for the effect of a lost answer, before this attempt gives up. */
   readonly looks: number;
   /** Staging of an application; the tool `cf` waits as long (CF_STAGING_TIMEOUT). */
   readonly stagingMs: number;
-  /** From the last progress of a start until it has failed; `cf` waits as long (CF_STARTUP_TIMEOUT). */
+  /** From the last progress of a start until it counts as failed; `cf` waits as long (CF_STARTUP_TIMEOUT). */
   readonly startupMs: number;
-  /** For so long a broker is waited for to take a binding back: one that is gone never will. */
+  /** How long to wait for a broker to remove a binding: one that is gone never will. */
   readonly unbindMs: number;
-  /** The same for giving a binding out, and for whatever another has under way between the two. */
+  /** The same for creating a binding, and for other operations between the two. */
   readonly bindMs: number;
-  /** For so long a platform that does not answer while something is waited for is only waited for. */
+  /** How long to tolerate a platform that does not answer during a wait. */
   readonly patienceMs: number;
 }
 
@@ -33,19 +33,19 @@ export const DEFAULT_PACE: Pace = {
 export interface Waiting {
   readonly signal: AbortSignal;
   readonly pace: Pace;
-  /** Named when it takes too long: `the staging of orders-api`. */
+  /** Named if it takes too long: `the staging of orders-api`. */
   readonly what: string;
-  /** Without it there is no end but the signal's. Milliseconds. */
+  /** Without it only the signal ends the wait. Milliseconds. */
   readonly limitMs?: number | undefined;
 }
 
-/** What passes by itself: out of reach, too busy, a page or a torn answer. */
+/** Errors that may pass: unreachable, too busy, a page or a broken answer. */
 const PASSING = ['platform.unreachable', 'platform.busy', 'platform.bad-answer'] as const;
 
 /**
- * Looks again, less and less often, until a look gives something. Rejects with `platform.stopped`, with
- * `platform.failed` after the limit, and with what a look throws; a platform that cannot be asked is waited
- * for as long as `patienceMs`.
+ * Looks again, at growing intervals, until a look returns something. Rejects with `platform.stopped`, with
+ * `platform.failed` after the limit, and with the errors of a look; a platform that cannot be asked is
+ * tolerated for `patienceMs`.
  */
 export async function waitFor<T>(waiting: Waiting, look: () => Promise<T | undefined>): Promise<T> {
   const { signal, pace, what, limitMs } = waiting;
@@ -70,7 +70,7 @@ export async function waitFor<T>(waiting: Waiting, look: () => Promise<T | undef
   }
 }
 
-/** A few looks for what a lost answer may have done; undefined when nothing shows. */
+/** A few looks for the effect of a lost answer; undefined if nothing shows. */
 export async function lookFor<T>(
   pace: Pace,
   signal: AbortSignal,
@@ -83,7 +83,7 @@ export async function lookFor<T>(
   }
 }
 
-/** Rejects with `platform.stopped` when the signal is aborted meanwhile. */
+/** Rejects with `platform.stopped` if the signal is aborted. */
 export async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await rest(ms, undefined, { signal });

@@ -1,23 +1,23 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { assertPng, NotALogo } from './png.ts';
 
-/** Whose report it is, as the configuration says. It is no part of the record: JSON has none of it. */
+/** The owner of the report, from the configuration. Not part of the record: the JSON form has none of it. */
 export interface Brand {
   readonly name?: string | undefined;
   readonly logo?: Logo | undefined;
 }
 
-/** A PNG, which a page may hold as it is: it loads nothing and runs nothing. */
+/** A PNG, which a page can embed safely: it loads nothing and runs nothing. */
 export interface Logo {
   readonly base64: string;
 }
 
-/** Bytes of the largest logo file that is taken. */
+/** The maximum bytes of a logo file. */
 export const LARGEST_LOGO = 256 * 1024;
 
 /**
- * A logo from the bytes of its file, a PNG. Throws `report.logo` for everything else: an image is refused,
- * never repaired.
+ * A logo from the bytes of a PNG file. Throws `report.logo` for everything else: an image is refused, never
+ * repaired.
  */
 export function logoOf(bytes: Uint8Array): Logo {
   try {

@@ -3,8 +3,8 @@ import { SLICES } from './measure/slices.ts';
 import type { Measured, Report } from './model/model.ts';
 
 /**
- * A figure of two runs. Seconds; the difference and the ratio are the second against the first, none where
- * either is missing.
+ * A figure of two runs. Seconds; the difference and the ratio compare the second with the first, and are
+ * missing if either figure is.
  */
 const Pair = z.object({
   label: z.string(),
@@ -20,7 +20,7 @@ const Words = z.object({ label: z.string(), first: z.string(), second: z.string(
 const Side = z.object({
   id: z.string(),
   title: z.string(),
-  /** Whether it is shown that the run did what it was for: only then is a shorter time a better one. */
+  /** Whether the run is shown to have achieved its purpose: only then is a shorter time better. */
   proven: z.boolean(),
   startedAt: z.string().optional(),
   slices: z.record(z.string(), z.number()).optional(),
@@ -28,13 +28,13 @@ const Side = z.object({
   decisions: z.array(z.object({ what: z.string(), reason: z.string() })),
 });
 
-/** Two runs side by side, the older one first. Times RFC 3339, lengths of time in seconds. */
+/** Two runs side by side, the older one first. Times RFC 3339, durations in seconds. */
 export const Comparison = z.object({
   schema: z.literal('lifeboat.comparison/1'),
   generatedAt: z.string(),
   runs: z.tuple([Side, Side]),
   alarms: z.array(z.object({ title: z.string(), text: z.string(), at: z.string(), by: z.string() })),
-  /** Why figures of the two cannot simply be set against each other; empty for two that can. */
+  /** Why the figures of the two cannot simply be compared; empty if they can. */
   cautions: z.array(z.string()),
   words: z.array(Words),
   times: z.array(Pair),
@@ -42,9 +42,7 @@ export const Comparison = z.object({
 });
 export type Comparison = z.infer<typeof Comparison>;
 
-/**
- * Sets two reports side by side, slice by slice and step by step, in the order in which the runs began. Pure.
- */
+/** Compares two reports, slice by slice and step by step, in the order in which the runs began. Pure. */
 export function compareReports(one: Report, other: Report, generatedAt: Date): Comparison {
   const [first, second] = [one, other].sort((a, b) =>
     (a.run.startedAt ?? '').localeCompare(b.run.startedAt ?? ''),
@@ -101,8 +99,8 @@ const PROVEN: Readonly<Record<string, string>> = {
 };
 
 /**
- * What still runs, was given up or is not shown has no length: its figures stand there, and are set against
- * nothing.
+ * A recovery that is running, given up or not shown has no final duration: its figures are listed, but not
+ * compared.
  */
 function recoveryTimes(first: Report, second: Report): Pair[] {
   const isLoose = [first, second].some(
@@ -140,10 +138,7 @@ function sideOf({
   return { id, title, proven, startedAt, slices: measured?.slices, deviations, decisions };
 }
 
-/**
- * Steps that both have, in the order of the first; then what only one of them has. A step that came again is
- * added up.
- */
+/** Steps that both have, in the order of the first; then those of only one. Repeated steps are added up. */
 function stepPairs(first: Report, second: Report): Pair[] {
   const [a, b] = [stepTimes(first), stepTimes(second)];
   return [...new Set([...a.keys(), ...b.keys()])].map((title) => pair(title, a.get(title), b.get(title)));

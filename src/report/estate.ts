@@ -20,7 +20,7 @@ const EstateRun = z.object({
   by: z.string().optional(),
   startedAt: z.string(),
   result: z.enum(['proven', 'not proven', 'open', 'abandoned']),
-  /** Only of a run that recovers. */
+  /** Only for a run that recovers. */
   rto: Objective.optional(),
   rpo: Objective.optional(),
   deviations: z.int(),
@@ -30,18 +30,18 @@ const EstateInstance = z.object({
   name: z.string(),
   /** Whether the config names it; the journal may know others. */
   isConfigured: z.boolean(),
-  /** The backup that was opened last and read to its end, whenever that was. */
+  /** The backup that was last opened and read to its end, at any time. */
   proven: z.object({ backup: z.number(), at: z.string(), key: z.string() }).optional(),
-  /** The key that is on record as the one in force. */
+  /** The key recorded as being in force. */
   key: z.object({ fingerprint: z.string(), since: z.string().optional() }).optional(),
   /** When the recovery card was made; without one, a lost instance cannot be recovered elsewhere. */
   cardAt: z.string().optional(),
   followUps: z.object({ open: z.int(), overdue: z.int() }),
-  /** The runs of the period, the oldest first. */
+  /** The runs of the period, oldest first. */
   runs: z.array(EstateRun),
 });
 
-/** All instances over a period, from the journal alone. Times RFC 3339, lengths of time in seconds. */
+/** All instances over a period, from the journal alone. Times RFC 3339, durations in seconds. */
 export const Estate = z.object({
   schema: z.literal('lifeboat.estate/1'),
   generatedAt: z.string(),
@@ -52,7 +52,7 @@ export type Estate = z.infer<typeof Estate>;
 export type EstateInstance = Estate['instances'][number];
 export type EstateRun = EstateInstance['runs'][number];
 
-/** What is on record of an instance, for `estateOf`. */
+/** The record of an instance, for `estateOf`. */
 export interface EstateRecord {
   readonly name: string;
   readonly isConfigured: boolean;
@@ -60,7 +60,7 @@ export interface EstateRecord {
   readonly followUps: readonly FollowUp[];
 }
 
-/** Pure: the instances in the order that they are given in, each with its runs since a moment. */
+/** The instances in the given order, each with its runs since a moment. Pure. */
 export function estateOf(
   records: readonly EstateRecord[],
   reports: readonly Report[],

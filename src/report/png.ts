@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** A file is no logo. The message says why, as the end of a sentence. */
+/** A file is not a valid logo. The message says why, as the end of a sentence. */
 export class NotALogo extends Error {}
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
@@ -11,8 +11,8 @@ const LARGEST_SIDE = 4096;
 const AROUND = 12;
 
 /**
- * Reads a PNG chunk by chunk, from its header to its end. Throws `NotALogo` for what is none, for one that is
- * not whole, and for one that would take a lot of memory to show.
+ * Reads a PNG chunk by chunk, from header to end. Throws `NotALogo` for a file that is not a PNG, that is
+ * incomplete, or that would need a lot of memory to show.
  */
 export function assertPng(bytes: Buffer): void {
   if (!bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) throw new NotALogo('it is not a PNG');

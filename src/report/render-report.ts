@@ -16,25 +16,25 @@ export const FORMATS = ['md', 'json', 'html'] as const;
 export type ReportFormat = (typeof FORMATS)[number];
 
 /**
- * A report in one of its forms: Markdown, one line of JSON that is exactly the report, or one HTML file that
- * needs nothing else. No text of a journal acts in any of them. A `brand` heads the page, and changes nothing
- * of the record.
+ * A report in one of its forms: Markdown, one line of JSON that is exactly the report, or one self-contained
+ * HTML file. Texts of a journal are inert in all of them. A `brand` heads the page, and does not change the
+ * record.
  */
 export function renderReport(report: Report, format: ReportFormat, brand: Brand = {}): string {
   return render(report, () => pagesOf(report), format, brand);
 }
 
-/** The same for two runs side by side. */
+/** As `renderReport`, for two runs side by side. */
 export function renderComparison(comparison: Comparison, format: ReportFormat, brand: Brand = {}): string {
   return render(comparison, () => comparisonPages(comparison), format, brand);
 }
 
-/** The same for all instances. */
+/** As `renderReport`, for all instances. */
 export function renderEstate(estate: Estate, format: ReportFormat, brand: Brand = {}): string {
   return render(estate, () => estatePages(estate), format, brand);
 }
 
-/** The same for a drill with its trend. */
+/** As `renderReport`, for a drill with its trend. */
 export function renderDrill(report: DrillReport, format: ReportFormat, brand: Brand = {}): string {
   return render(report, () => drillPages(report), format, brand);
 }

@@ -18,7 +18,7 @@ import { shellQuoted } from '../base/shell-quote.ts';
 import { show } from '../base/text.ts';
 import type { MachineEvent } from './fold.ts';
 
-/** An answer that was found valid: the machine's event, and what the record says about the decision. */
+/** A valid answer: the machine's event, and what the record says about the decision. */
 export interface Decision {
   readonly event: MachineEvent;
   readonly label: string;
@@ -27,31 +27,30 @@ export interface Decision {
 
 type AnyMeta = StateMeta<unknown, never>;
 
-/** What the active state says about itself. */
+/** The metadata of the active state. */
 export function metaOf(snapshot: AnyMachineSnapshot): AnyMeta | undefined {
   return metaAt(snapshot.machine, statePath(snapshot));
 }
 
-/** The question that the machine waits on, or undefined. */
+/** The question that the machine waits for; undefined if it asks nothing. */
 export function questionOf(snapshot: AnyMachineSnapshot): Question | undefined {
   if (snapshot.status !== 'active') return undefined;
   return metaOf(snapshot)?.question?.(snapshot.context);
 }
 
-/** What may be done while the verb of the active state is under way. */
+/** The options offered while the verb of the active state runs. */
 function besideOf(snapshot: AnyMachineSnapshot): readonly QuestionOption[] {
   if (snapshot.status !== 'active') return [];
   return metaOf(snapshot)?.beside?.(snapshot.context) ?? [];
 }
 
-/** Keeps a secret in hand until a verb stores it; the machine only ever learns its fingerprint and length. */
+/** Keeps a secret in memory until a verb stores it; the machine only learns its fingerprint and length. */
 export type TakeSecret = (
   secret: Secret,
 ) => Promise<{ readonly fingerprint: string; readonly length: number }>;
 
 /**
- * Checks an answer against the question it is given to. Rejects with a usage error and changes nothing when
- * it does not fit.
+ * Checks an answer against its question. Rejects with a usage error, changing nothing, if it does not fit.
  */
 export async function decide(
   snapshot: AnyMachineSnapshot,
@@ -59,7 +58,8 @@ export async function decide(
   take: TakeSecret,
 ): Promise<Decision> {
   const question = questionOf(snapshot);
-  // Skipping a step has the same event: a word about a follow-up must not skip what is asked instead.
+  // Skipping a step uses the same event: an answer about a follow-up must not skip the step asked about
+  // instead.
   if (answer.id !== undefined && question?.kind !== 'followUps') {
     const why = question === undefined ? 'there is no question to answer now' : asksFirst(question);
     throw misfit(`nothing was done about the follow-up ${show(answer.id)}: ${why}`);
@@ -103,7 +103,7 @@ function asksFirst({ prompt }: Question): string {
   return `the run waits for another answer first: ${show(prompt)}`;
 }
 
-/** The moment in UTC, as the machine and the service take it. */
+/** The moment in UTC, as the machine and the service expect it. */
 function moment(question: Question & { kind: 'time' }, { time = '' }: Answer): Decision {
   const at = ZONED.test(time) ? msOf(time) : Number.NaN;
   if (Number.isNaN(at)) throw misfit('this question takes a date and time with a zone');
@@ -126,7 +126,7 @@ function word(question: Question & { kind: 'text' }, answer: Answer): Decision {
   return { event: { type: question.event, text }, label: `entered ${text}`, text: undefined };
 }
 
-/** What an answer does about one follow-up; undefined when it is about all of them. */
+/** The decision about one follow-up; undefined if the answer concerns all of them. */
 function closure(question: Question & { kind: 'followUps' }, answer: Answer): Decision | undefined {
   const { close, skip, doNow } = question;
   if (![close, skip, doNow].includes(answer.event as never)) return undefined;
@@ -152,7 +152,7 @@ function closure(question: Question & { kind: 'followUps' }, answer: Answer): De
   };
 }
 
-/** A command that was begun before runs again on a word of its own. */
+/** Running a command that was begun before needs an explicit `again`. */
 function againOf({ id, what }: FollowUp, { again = false }: Answer): Decision {
   if (again)
     return { event: { type: 'operator.runAgain', id }, label: `run again: ${what}`, text: undefined };
@@ -173,7 +173,7 @@ function chosen(question: Pick<Question, 'options'>, answer: Answer): Decision {
   const text = answer.text?.trim();
   if (option.needs !== undefined && !text) throw misfit(`"${option.label}" needs a ${option.needs.what}`);
   const event = option.needs === undefined ? option.event : { ...option.event, text };
-  // The machine needs no word for why a run is stopped; the record does.
+  // The machine needs no reason to stop a run; the record does.
   const isStop = option.event.type === STOP_EVENT;
   const isReason = option.needs?.what === 'reason' || isStop;
   if (isReason && text) assertReason(text);
@@ -189,8 +189,8 @@ function assertReason(text: string): void {
 }
 
 /**
- * Keys travel through shells and `openssl -pass` at the service's side: one line of printable ASCII is what
- * is safe there.
+ * Keys pass through shells and `openssl -pass` at the service: only one line of printable ASCII is safe
+ * there.
  */
 function checkKey(key: Secret, minLength: number): void {
   if (key.length < minLength) {

@@ -3,13 +3,13 @@ import type { VerbOf } from '../../machines/verbs.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { JournalReader, Json } from '../store/journal.ts';
 import { type Doubt, handedName, readPending } from '../store/projections/pending-calls.ts';
-import { isGrave } from './in-doubt.ts';
+import { blocksOtherChanges } from './in-doubt.ts';
 import { type Named, underOtherName } from './where-sent.ts';
 
 /**
- * Rejects with `call.in-doubt` (exit 5) while a call that changes one of these instances is in doubt, whoever
- * sent it, and whatever name it had then (`services`): what would be begun now could do the same a second
- * time. The doubt of the run `own` is its own to find out about, and a backup more does no harm.
+ * Rejects with `call.in-doubt` (exit 5) while a call that changes one of these instances is in doubt, no
+ * matter who sent it or what the instance was called then (`services`): a new change could repeat it. The
+ * doubt of the run `own` is excluded, since the run asks about it itself; a second backup is harmless.
  */
 export async function assertNotInDoubt(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
@@ -17,7 +17,7 @@ export async function assertNotInDoubt(
   { own, services = [] }: { readonly own?: string; readonly services?: readonly Named[] } = {},
 ): Promise<void> {
   const doubts = (await readPending(journal)).filter(
-    (doubt) => isGrave(doubt) && (own === undefined || doubt.run?.runId !== own),
+    (doubt) => blocksOtherChanges(doubt) && (own === undefined || doubt.run?.runId !== own),
   );
   const found = instances.flatMap((name) => doubts.find(({ instance }) => instance === name) ?? [])[0];
   if (found !== undefined) throw inDoubt(found);
@@ -28,7 +28,7 @@ export async function assertNotInDoubt(
   );
 }
 
-/** Refuses as `assertNotInDoubt` for a call that was sent to one of these instances under another name. */
+/** Refuses, as `assertNotInDoubt` does, for a call sent to one of these instances under another name. */
 export async function assertNotRenamed(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   doubts: readonly Doubt[],
@@ -43,7 +43,7 @@ export async function assertNotRenamed(
   );
 }
 
-/** Every call to an instance that is in doubt, whoever sent it, the oldest first. */
+/** Every call to an instance that is in doubt, no matter who sent it, oldest first. */
 export async function readDoubts(
   journal: Pick<JournalReader, 'rows'>,
   instance: string,
@@ -51,7 +51,7 @@ export async function readDoubts(
   return (await readPending(journal)).filter((doubt) => doubt.instance === instance);
 }
 
-/** The same for every instance, by its name. */
+/** As `readDoubts`, for every instance, ordered by name. */
 export async function readAllDoubts(journal: Pick<JournalReader, 'rows'>): Promise<readonly Doubt[]> {
   const doubts = await readPending(journal);
   return doubts.toSorted(({ instance: one }, { instance: other }) =>
@@ -60,20 +60,20 @@ export async function readAllDoubts(journal: Pick<JournalReader, 'rows'>): Promi
 }
 
 /**
- * Of those of one instance, the grave ones of runs that are over: nobody drives them any more, so the ledger
- * has to take them.
+ * The doubts of an instance that block other changes and whose runs are over: no process drives those runs,
+ * so the ledger must take the calls.
  */
-export async function leftBehind(
+export async function doubtsOfClosedRuns(
   journal: Pick<JournalReader, 'rows'>,
   instance: string,
 ): Promise<readonly Doubt[]> {
   const doubts = await readDoubts(journal, instance);
-  return doubts.filter((doubt) => doubt.run?.isOpen === false && isGrave(doubt));
+  return doubts.filter((doubt) => doubt.run?.isOpen === false && blocksOtherChanges(doubt));
 }
 
 /**
- * The instances that a run can change: what is in doubt on one that it only reads, or does not call at all,
- * has no bearing.
+ * The instances that a run can change: a doubt about one that it only reads, or does not call, does not
+ * matter.
  */
 export function changedBy({
   runbook,
@@ -94,7 +94,7 @@ export function changedBy({
   return [...new Set(changed)].sort();
 }
 
-/** The refusal, with what can be done about it. */
+/** The error for a call in doubt, with the possible next steps. */
 export function inDoubt(doubt: Doubt, first?: string): LifeboatError {
   const { instance, intent, armedAt, run } = doubt;
   const name = callName(doubt);
@@ -124,7 +124,7 @@ export function inDoubt(doubt: Doubt, first?: string): LifeboatError {
   );
 }
 
-/** How the ledger names a call, or will as soon as somebody takes it. */
+/** The name of a call in the ledger, or the name it gets once it is moved there. */
 export function callName({ run, intent }: Pick<Doubt, 'run' | 'intent'>): string {
   return run === undefined ? intent : handedName(run.runId, intent);
 }

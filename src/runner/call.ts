@@ -5,80 +5,78 @@ import { plainAddress } from '../base/redact.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { type OpenCall, readLedgerTail } from '../store/projections/pending-calls.ts';
 import { foldSends } from '../store/projections/sends.ts';
-import { leftBehind } from './assert-not-in-doubt.ts';
+import { doubtsOfClosedRuns } from './assert-not-in-doubt.ts';
 import { appendHolding, Holds, lostHold } from './holds.ts';
-import { handOn, openCalls } from './in-doubt.ts';
+import { moveToLedger, openCalls } from './in-doubt.ts';
 import { assertSameName } from './one-name.ts';
 import { perform } from './perform.ts';
 import type { Note, Performed } from './performed.ts';
 import { newId } from './runs.ts';
 import { assertSamePlace } from './where-sent.ts';
 
-/** One verb that a person asks for outside of any runbook. */
+/** One verb that a person requests outside of any runbook. */
 export interface Call {
   readonly verb: string;
   readonly input: Readonly<Record<string, Json>>;
-  /** Why, for the record. */
+  /** The reason, for the record. */
   readonly reason?: string | undefined;
 }
 
 export interface CallDeps {
   readonly journal: Journal;
-  /** The instance's name: its ledger is where the call is written. */
+  /** The instance's name; the call is recorded in its ledger. */
   readonly instance: string;
-  /** Its address, for the record: what was sent to one instance is never asked of another. */
+  /** Its address, for the record: another instance is never asked about a call sent to this one. */
   readonly url: string;
-  /** Who makes the call, for the record. */
+  /** The caller, for the record. */
   readonly who?: object;
   readonly activities: Readonly<Record<string, AnyActivity>>;
   readonly now: () => Date;
   readonly signal: AbortSignal;
-  /** Rejects when the signal ends it. */
+  /** Rejects when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly report: (progress: Progress) => void;
-  /** Puts a checkpoint of the log outside the store, before anything may leave that changes something. */
+  /** Stores a checkpoint of the log outside the store, before any byte of a change may be sent. */
   readonly seal: () => Promise<void>;
 }
 
-/** How a call ended, and, where its answer was not taken for one, what came instead. */
+/** How a call ended, and the failure if its answer was lost. */
 export interface CallEnd {
   readonly performed: Performed;
   readonly lost: Failure | undefined;
-  /** By what the service showed that it was done, where its answer was lost. */
+  /** What the service showed as proof that it was done, if its answer was lost. */
   readonly evidence?: Json | undefined;
 }
 
-/** Calls outside of runbooks, in the ledger of one instance. Whoever has it holds the ledger. */
+/** Makes calls outside of runbooks, recorded in the ledger of one instance. A Caller holds that ledger. */
 export interface Caller {
   /** Calls of earlier processes that were armed and never decided, oldest first. */
   open(): readonly OpenCall[];
   /**
-   * Performs one verb under the rules of a run: what may not happen twice is prepared, armed and sent once,
-   * and what became of it is asked for. If the process dies inside, `open` of the next one tells. Rejects
-   * with the signal's reason when it is stopped, with `journal.lost-hold` when the ledger may belong to
-   * another process by now, and with what the journal rejects with.
+   * Performs one verb under the rules of a run: a call that must not happen twice is prepared, armed, sent
+   * once, and then looked up. If the process dies inside, `open` of the next Caller shows the call. Rejects
+   * with the signal's reason when stopped, with `journal.lost-hold` if another process may have the ledger by
+   * now, and with the journal's errors.
    */
   perform(call: Call): Promise<CallEnd>;
-  /** Asks the service what became of an open call; sends nothing. Rejects as `assertSamePlace` does. */
+  /** Asks the service about the outcome of an open call; sends nothing. Rejects as `assertSamePlace` does. */
   lookUp(open: OpenCall): Promise<CallEnd>;
   /** Resolves an open call by a person's decision: it became a task with this id, or nothing. */
   decide(open: OpenCall, became: number | undefined, reason: string): Promise<void>;
   /**
-   * Writes facts down that belong to the call, under the hold of this ledger, or under one of another's that
-   * is taken for it.
+   * Records facts that belong to the call, under the hold of this ledger, or of another one that is taken for
+   * this.
    */
   record(facts: readonly LedgerFact[]): Promise<void>;
-  /**
-   * Aborted when the ledger may belong to another process by now: then nothing is written or sent any more.
-   */
+  /** Aborted if another process may have the ledger by now: then nothing more is written or sent. */
   readonly lost: AbortSignal;
   /** Does nothing the second time. */
   release(): Promise<void>;
 }
 
 /**
- * Takes the ledger of an instance, and into it what runs that are over have left in doubt; rejects with
- * `journal.held` while a run or another call has it.
+ * Takes the ledger of an instance, and moves into it the calls in doubt of runs that are over. Rejects with
+ * `journal.held` while a run or another call has the ledger.
  */
 export async function takeLedger(deps: CallDeps): Promise<Caller> {
   const stream: StreamName = `instance/${deps.instance}`;
@@ -90,7 +88,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
   const by = deps.who === undefined ? {} : { who: deps.who as Json };
   try {
     entries.push(...(await readLedgerTail(deps.journal, stream)));
-    const left = handOn(await leftBehind(deps.journal, deps.instance));
+    const left = moveToLedger(await doubtsOfClosedRuns(deps.journal, deps.instance));
     if (left.length > 0) entries.push(...(await deps.journal.append(left, holds.all)));
   } catch (thrown) {
     await holds.release();
@@ -134,8 +132,8 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       },
       entries: () => entries,
       lastForCall: () => holds.lastForCall(deps.signal),
-      // Where a second person has to approve it, no single command makes a change. Now that the call is on
-      // record with its address, whoever began first with another name is seen.
+      // A single command makes no change that needs a second person's approval. The call is now on record
+      // with its address, so a process that began first under another name is noticed.
       mayArm: () => assertSameName(deps.journal, deps).then(() => undefined, failureOf),
       seal: async () => {
         await deps.seal();
@@ -145,8 +143,8 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
     });
     const ended = { type: 'call.ended', body: endOf(id, verb, performed) };
     await append([...performed.notes, ended], performed.ledger);
-    // A call that was never armed and is done: an earlier one of the same wish, which was refused, turned out
-    // to be.
+    // A call that was done without being armed: an earlier refused call with the same purpose turned out to
+    // have been executed.
     const judged = entries.slice(before).findLast(({ type }) => type === 'intent.judged');
     const { intent = '' } = (judged?.body ?? {}) as { readonly intent?: string };
     const sends = foldSends(entries);

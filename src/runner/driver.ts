@@ -17,8 +17,8 @@ import { leftOrThrow, UnderWay } from './under-way.ts';
 const LEAVE_GRACE_MS = 5_000;
 
 /**
- * Drives one run: performs what its machine invokes, takes answers, and writes before it acts. Gives its
- * holds back at its end. When one is lost, nothing is written and `ended` rejects with `journal.lost-hold`.
+ * Drives one run: performs what its machine invokes, takes answers, and writes before it acts. Releases its
+ * holds at the end. If one is lost, nothing more is written and `ended` rejects with `journal.lost-hold`.
  */
 export class Driver implements Run {
   readonly ended: Promise<RunEnd>;
@@ -61,7 +61,7 @@ export class Driver implements Run {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Answers are taken one after the other: the second of two quick ones meets the next state. */
+  /** Answers are taken one at a time: the second of two quick ones meets the next state. */
   answer(answer: Answer): Promise<void> {
     const taken = this.#answering.then(() => this.#take(answer));
     this.#answering = taken.catch(() => undefined);
@@ -77,7 +77,7 @@ export class Driver implements Run {
     this.#left ??= why;
     this.#leaving.abort();
     this.#stir();
-    // A run that breaks says so by `ended`; said here as well, it would end the process meanwhile.
+    // `ended` reports the failure of a run; throwing it here too would end the process.
     await this.ended.catch(() => undefined);
   }
 
@@ -167,7 +167,7 @@ export class Driver implements Run {
       return;
     }
     if (this.#leaving.signal.aborted && activity.kind === 'read' && performed.how === 'failed') return;
-    // An answer beside the verb may have come first; what the verb found then concerns nobody.
+    // An answer beside the verb may have come first; then the verb's outcome no longer matters.
     await this.#advance(before, endOf(invocation, performed), performed.notes, performed.ledger);
   }
 
@@ -219,7 +219,7 @@ export class Driver implements Run {
     };
   }
 
-  /** Rejects when the journal does, which the driver hears when the verb has ended. */
+  /** Rejects with the journal's errors, which the driver gets once the verb has ended. */
   #noteOverdue(invocation: Invocation, progress: Progress): Promise<void> {
     const noted = this.#log.inTurn(async () => {
       const { snapshot } = this.#folded;
@@ -234,7 +234,7 @@ export class Driver implements Run {
 
   /**
    * Computes the next state, makes event, notes and ledger facts durable in one transaction, and only then
-   * moves. Does nothing and gives false when the event was meant for a state that the run has left.
+   * moves. Does nothing and returns false if the event was meant for a state that the run has left.
    */
   #advance(
     before: Folded,

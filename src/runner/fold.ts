@@ -7,7 +7,7 @@ import type { Entry } from '../store/journal.ts';
 import type { Performed } from './performed.ts';
 import { inputOf } from './run-log.ts';
 
-/** A verb that the machine has invoked and whose outcome it waits for. */
+/** A verb that the machine invoked and whose outcome it waits for. */
 export interface Invocation {
   readonly id: string;
   readonly verb: string;
@@ -24,13 +24,13 @@ export interface MachineEvent {
   readonly [field: string]: unknown;
 }
 
-/** The machine before its first event. Pure: nothing is performed. */
+/** The machine before its first event. Pure: performs nothing. */
 function begin(runbook: Runbook, input: unknown): Folded {
   const [snapshot, effects] = initialTransition(runbook.machine, input as never);
   return { snapshot, invocation: follow(undefined, effects) };
 }
 
-/** One event further. Pure: the effects come back as the invocation that the machine now waits for. */
+/** Applies one event. Pure: its effects are returned as the invocation that the machine now waits for. */
 export function step(runbook: Runbook, before: Folded, event: MachineEvent): Folded {
   const [snapshot, effects] = transition(runbook.machine, before.snapshot, event as never);
   if (snapshot.status === 'error') {
@@ -43,15 +43,14 @@ export function step(runbook: Runbook, before: Folded, event: MachineEvent): Fol
 }
 
 /**
- * The state of a run is the fold of its journal: resume, audit, report and replay all read it so. An entry
- * whose recorded state differs from the replayed one means that the machine is not the one that wrote it
- * (`run.diverged`).
+ * The state of a run is the fold of its journal: resume, audit, report and replay all derive it this way. If
+ * an entry's recorded state differs from the replayed one, another machine wrote it (`run.diverged`).
  */
 export function fold(runbook: Runbook, input: unknown, entries: readonly Entry[]): Folded {
   return foldOn(runbook, begin(runbook, input), entries);
 }
 
-/** The same after further entries. */
+/** The state after further entries. */
 export function foldOn(runbook: Runbook, before: Folded, entries: readonly Entry[]): Folded {
   let folded = before;
   for (const entry of entries) {
@@ -74,7 +73,7 @@ export function foldOn(runbook: Runbook, before: Folded, entries: readonly Entry
   return folded;
 }
 
-/** The event by which the machine hears how a verb has ended. */
+/** The event that tells the machine how a verb ended. */
 export function endOf(
   { id }: Invocation,
   performed: Extract<Performed, { readonly how: 'done' | 'failed' }>,
@@ -84,9 +83,7 @@ export function endOf(
     : { type: `xstate.error.actor.${id}`, error: performed.failure, actorId: id };
 }
 
-/**
- * Machines of this program only invoke verbs; any other effect is a mistake in the machine and must be loud.
- */
+/** The machines only invoke verbs; any other effect is a bug in the machine and must not go unnoticed. */
 function follow(
   before: Invocation | undefined,
   effects: readonly { readonly type: string; readonly params?: unknown }[],
@@ -105,8 +102,8 @@ function follow(
 }
 
 /**
- * The follow-ups of a run, open and closed, as its journal records them, and those that a change under way
- * will leave. Empty for a runbook that leaves none. Throws `run.diverged` for a journal that this machine did
+ * The follow-ups of a run, open and closed, according to its journal, and those that a change under way will
+ * leave. Empty for a runbook without follow-ups. Throws `run.diverged` for a journal that this machine did
  * not write.
  */
 export function followUpsOf(runbook: Runbook, entries: readonly Entry[]): readonly FollowUp[] {

@@ -4,18 +4,18 @@ import type { Entry, Hold, Journal, StreamName } from '../store/journal.ts';
 import { foldSends } from '../store/projections/sends.ts';
 
 /**
- * What a hold must last for when the first byte of a call is written: the time from the question to the wire.
- * Milliseconds.
+ * Milliseconds that a hold must last when the first byte of a call is written, to cover the time from this
+ * check to the network.
  */
 const MARGIN_MS = 250;
 /**
- * What it lasts for when a call is begun, so that there is time to connect; a renewal is worth as much.
- * Milliseconds.
+ * Milliseconds that a hold must last when a call is begun, so that there is time to connect; a renewal also
+ * suffices.
  */
 const ENOUGH_MS = 2_000;
 const LOOK_MS = 50;
 
-/** The streams that this process may write, and what has to stop when one of them passes to somebody else. */
+/** The streams that this process may write, and a signal for when it loses one of them. */
 export class Holds implements AsyncDisposable {
   readonly #journal: Pick<Journal, 'hold'>;
   readonly #all: Hold[] = [];
@@ -25,7 +25,7 @@ export class Holds implements AsyncDisposable {
     this.#journal = journal;
   }
 
-  /** For `append`. */
+  /** The holds to pass to `append`. */
   get all(): readonly Hold[] {
     return this.#all;
   }
@@ -36,8 +36,8 @@ export class Holds implements AsyncDisposable {
   }
 
   /**
-   * Takes further streams, in the order of their names: two that need the same ones must not each have one
-   * and wait for the other. Rejects with `journal.held`; what was taken before stays until `release`.
+   * Takes further streams in the order of their names, so that two processes that need the same ones cannot
+   * deadlock. Rejects with `journal.held`; streams taken before stay held until `release`.
    */
   async take(...streams: readonly StreamName[]): Promise<void> {
     const missing = new Set(streams.filter((name) => !this.#all.some(({ resource }) => resource === name)));
@@ -51,9 +51,9 @@ export class Holds implements AsyncDisposable {
   }
 
   /**
-   * Throws `journal.lost-hold` unless each of them surely lasts for a moment. Synchronous, to be asked right
-   * before the first byte of a call that changes something is written: a process that was stopped in between
-   * must not go on with it.
+   * Throws `journal.lost-hold` unless each hold lasts for at least a moment. Synchronous, because it is
+   * called right before the first byte of a change is written: a process that was stopped in between must not
+   * continue.
    */
   mayLeave(): void {
     if (this.lost.aborted) throw asLost(this.lost.reason);
@@ -62,8 +62,8 @@ export class Holds implements AsyncDisposable {
   }
 
   /**
-   * Resolves when each of them lasts long enough for a call to be sent, or was renewed meanwhile. Rejects
-   * with the reason of `lost`, or of `signal`.
+   * Resolves when each hold lasts long enough for a call to be sent, or was renewed. Rejects with the reason
+   * of `lost`, or of `signal`.
    */
   async lastForCall(signal: AbortSignal): Promise<void> {
     using stop = new FirstAbort(signal, this.lost);
@@ -79,7 +79,7 @@ export class Holds implements AsyncDisposable {
     return Math.min(...this.#all.map((hold) => hold.lasts()));
   }
 
-  /** Gives all of them back; never rejects. */
+  /** Releases all of them; never rejects. */
   async release(): Promise<void> {
     for (const hold of this.#all.splice(0).reverse()) await hold.release();
   }
@@ -90,8 +90,8 @@ export class Holds implements AsyncDisposable {
 }
 
 /**
- * Appends entries under holds of their streams, which are taken for it alone. Rejects with `journal.held` and
- * what `append` rejects with.
+ * Appends entries under holds of their streams, taken only for this. Rejects with `journal.held` and the
+ * errors of `append`.
  */
 export async function appendHolding(
   journal: Pick<Journal, 'hold' | 'append'>,
@@ -107,8 +107,8 @@ function asLost(reason: unknown): unknown {
 }
 
 /**
- * What ends whoever has lost a hold. `what` is held, for people; `entries` tell what may have been sent under
- * it.
+ * The error of a process that lost a hold. `what` names the held thing for people; `entries` show what may
+ * have been sent under it.
  */
 export function lostHold(
   what: string,
@@ -138,11 +138,11 @@ function notLasting(resource: string): LifeboatError {
 }
 
 /**
- * Waits for the first of several signals to be aborted, until it is disposed of. The signals of a run last as
- * long as the run, so whoever waits for a step must stop listening to them when the step is over.
+ * Waits for the first of several signals to abort, until it is disposed of. A run's signals last as long as
+ * the run, so a step must stop listening to them when it is over.
  */
 export class FirstAbort implements Disposable {
-  /** Resolves when one of them is aborted, at once when one is already. */
+  /** Resolves when one of them aborts, at once if one already has. */
   readonly come: Promise<void>;
   readonly #signals: readonly AbortSignal[];
   readonly #resolve: () => void;

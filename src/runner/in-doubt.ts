@@ -6,26 +6,27 @@ import { type Doubt, doubtsOfStream, handedName, type OpenCall } from '../store/
 import { foldSends } from '../store/projections/sends.ts';
 
 /**
- * Whether the call may not be followed by another change before it is known what became of it. Another backup
- * does no harm, so one in doubt keeps nobody from anything but asking for it again.
+ * Whether this call must be resolved before another change. Another backup is harmless, so a backup in doubt
+ * blocks only a request for a backup.
  */
-export function isGrave({ verb }: Pick<OpenCall, 'verb'>): boolean {
+export function blocksOtherChanges({ verb }: Pick<OpenCall, 'verb'>): boolean {
   return effectOf(verb) !== 'backup';
 }
 
-/** Calls of a ledger that were armed, and neither landed, nor absent, nor decided. Pure. */
+/**
+ * Calls of a ledger that were armed and have neither landed, nor been found absent, nor been decided. Pure.
+ */
 export function openCalls(entries: readonly Entry[]): readonly OpenCall[] {
   const [first] = entries;
   return first === undefined ? [] : doubtsOfStream(first.stream, entries);
 }
 
 /**
- * Calls of a run that is over, as entries for the ledger: from then on they are open calls of the instance.
- * The next change of the instance asks about them, and a person can resolve them. Keeps all that they are
- * judged by: what the service showed before, when they were armed, first and last, and how the send ended.
- * Pure.
+ * The calls of a run that is over, as entries for the ledger, which make them open calls of the instance. The
+ * next change of the instance asks about them, and a person can resolve them. Keeps everything needed to
+ * judge them: what the service showed before, the first and last arming, and how the send ended. Pure.
  */
-export function handOn(doubts: readonly Doubt[]): readonly NewEntry[] {
+export function moveToLedger(doubts: readonly Doubt[]): readonly NewEntry[] {
   return doubts.flatMap((doubt) => {
     const { instance, run, intent, verb, input, baseline, armedAt, firstArmedAt } = doubt;
     const call = handedName(run?.runId, intent);
@@ -40,7 +41,7 @@ export function handOn(doubts: readonly Doubt[]): readonly NewEntry[] {
   });
 }
 
-/** How the send ended, and what the service showed when it was asked last, as far as either is known. */
+/** How the send ended, and what the service showed when last asked, as far as known. */
 function endsOf({ answer, isRefusal, lostAt, unclear }: Doubt) {
   const outcome = answer && {
     sent: 'unknown',
@@ -60,10 +61,9 @@ function asJson(failure: Failure): Json {
 }
 
 /**
- * A call that was armed in a part of the journal that is lost, as entries for the ledger of its instance:
- * from then on it is a call in doubt like any other. Its input and its baseline are those that are still on
- * record, in `entries` of its stream; without a baseline nothing is concluded from what the service shows,
- * and a person decides. Pure.
+ * A call that was armed in a lost part of the journal, as entries for the ledger of its instance, which make
+ * it an ordinary call in doubt. Its input and baseline come from what remains in `entries` of its stream.
+ * Without a baseline nothing can be concluded from what the service shows, and a person decides. Pure.
  */
 export function lostCallEntries(
   { stream, instance, verb, intent, at, firstAt }: LostCall,
@@ -83,8 +83,8 @@ export function lostCallEntries(
 }
 
 /**
- * The name of a lost call in the ledger. It differs from that of a call which a run hands on: a run
- * that goes on gives the same intent out again, and that one is in doubt by itself.
+ * The name of a lost call in the ledger. It differs from the name of a call that a run moves there, because a
+ * resumed run uses the same intent again, and that call can be in doubt too.
  */
 function lostName(stream: StreamName, intent: string): string {
   return stream.startsWith('run/') ? `lost-${stream.slice('run/'.length)}-${intent}` : `lost-${intent}`;

@@ -4,15 +4,15 @@ import type { Journal, JournalReader } from '../store/journal.ts';
 import { ledgerNamesOf } from '../store/projections/instance-names.ts';
 import { readPending } from '../store/projections/pending-calls.ts';
 import { assertNotRenamed } from './assert-not-in-doubt.ts';
-import { isGrave } from './in-doubt.ts';
+import { blocksOtherChanges } from './in-doubt.ts';
 import { openRunsOn, runIsOpen } from './runs.ts';
 import type { Named } from './where-sent.ts';
 
 /**
- * Refuses to change an instance under another name than the one by which the store knows its address
+ * Refuses to change an instance under another name than the store knows for its address
  * (`instance.other-name`, exit 2): an instance has one ledger, so that two people whose configs name it
- * differently exclude each other. Where a call is in doubt under that name (`call.in-doubt`, exit 5), or a
- * run is open (`run.open`, exit 3), that is what is told.
+ * differently exclude each other. If a call is in doubt under that name (`call.in-doubt`, exit 5), or a run
+ * is open (`run.open`, exit 3), reports that instead.
  */
 export async function assertSameName(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
@@ -20,13 +20,13 @@ export async function assertSameName(
 ): Promise<void> {
   const known = (await ledgerNamesOf(journal))(named.url);
   if (known === undefined || known === named.instance) return;
-  await assertNotRenamed(journal, (await readPending(journal)).filter(isGrave), [named]);
+  await assertNotRenamed(journal, (await readPending(journal)).filter(blocksOtherChanges), [named]);
   const other = otherName(named.instance, known);
   const [open] = await openRunsOn(journal, [], [named]);
   throw open === undefined ? other : runIsOpen(open, named.instance, { more: [other.shortMessage] });
 }
 
-/** That the store knows an instance by the name `known`, and the config by another. */
+/** The error if the store knows an instance by the name `known`, and the config by another. */
 export function otherName(name: string, known: string): LifeboatError {
   return new LifeboatError(
     'instance.other-name',
@@ -43,8 +43,8 @@ export function otherName(name: string, known: string): LifeboatError {
 }
 
 /**
- * A journal in which no ledger is held under a second name of its instance. `instances` are those of the
- * config; another ledger is not of this config's making, and is held as it is.
+ * A journal that refuses to hold a ledger under a second name of its instance. `instances` are those of the
+ * config; a ledger without an instance in the config can be held under any name.
  */
 export function withOneName(
   journal: Journal,

@@ -8,10 +8,10 @@ import type { Invocation } from './fold.ts';
 import { failed, type Note, type Performed, type PerformPort } from './performed.ts';
 import { refusedBefore } from './refused-before.ts';
 
-/** Any verb that must not happen twice, as the runner holds it. */
+/** Any verb that must not happen twice, with the types erased. */
 export type Once = OnceActivity<{ readonly intent: string }, unknown>;
 
-/** One send: what is sent, how the journal names it, and what performs it. */
+/** One send: its input, its name in the journal, and the activity that performs it. */
 interface Attempt {
   readonly activity: Once;
   readonly input: { readonly intent: string } & { readonly [key: string]: Json };
@@ -20,13 +20,13 @@ interface Attempt {
   readonly port: PerformPort;
 }
 
-/** How often a call is sent that is turned away every time. */
+/** How often a throttled call is sent in all. */
 const MAX_SENDS = 3;
 
 /**
- * Performs what a send (`machines/send.ts`) invokes, state after state, until it is over or a person has to
- * decide. The state comes from the journal each time: if the process dies, the next one goes on from there,
- * and what was armed is looked for before anything else.
+ * Performs what a send (`machines/send.ts`) invokes, state by state, until it is over or a person must
+ * decide. Each state is read from the journal: if the process dies, the next one continues from there, and
+ * looks for an armed call before anything else.
  */
 export async function performSend(
   activity: Once,
@@ -53,7 +53,10 @@ export async function performSend(
   }
 }
 
-/** What a process does with a send as it finds it, until it may send: looks, prepares, or ends it. */
+/**
+ * Handles a send in the state in which the process finds it, until it may be sent: looks, prepares, or ends
+ * it.
+ */
 async function takeUp(attempt: Attempt, send: Send): Promise<Performed | 'send'> {
   switch (send.state) {
     case 'landed':
@@ -76,13 +79,16 @@ async function takeUp(attempt: Attempt, send: Send): Promise<Performed | 'send'>
       if (typeof shown !== 'string') return failed(unreadable(shown));
       if (shown === 'something') return contradicted(attempt);
       await noteNothing(attempt);
-      // Nothing of the refused attempts can be under way any more, so the send begins with what is there now.
+      // None of the refused attempts can still be under way, so the send starts from the present baseline.
       return shown === 'absent' ? prepare(attempt) : 'send';
     }
   }
 }
 
-/** Looks for earlier sends of the same wish that were refused: a refusal need not be the service's own. */
+/**
+ * Looks for earlier refused sends with the same purpose: the refusal may not have come from the service
+ * itself.
+ */
 async function lookForRefused(attempt: Attempt): Promise<Performed | undefined> {
   const { mark, input, port } = attempt;
   for (const call of refusedBefore(port.entries(), { ...mark, input })) {
@@ -103,9 +109,9 @@ async function prepare({ activity, input, mark, context, port }: Attempt): Promi
 }
 
 /**
- * ARM, one send, OUTCOME. A lost answer or a refusal is on disk before anything is waited for: a process that
- * comes later finds it. Missing credentials pause the run; the process that comes with new ones looks
- * before it sends.
+ * ARM, one send, OUTCOME. A lost answer or a refusal is written to disk before any wait, so that a later
+ * process finds it. Missing credentials pause the run; the process that continues with new ones looks before
+ * it sends.
  */
 async function sendOnce(attempt: Attempt): Promise<Performed | Refused | 'lost'> {
   const { activity, input, mark, context, port } = attempt;
@@ -135,7 +141,7 @@ function outcome(mark: Attempt['mark'], sent: Sent<unknown> & { readonly lostAt?
   return { type: 'intent.outcome', body: { ...mark, ...sent } as unknown as Json };
 }
 
-/** The service shows something that a refused call may have become: from then on it is lost. */
+/** The service shows something that a refused call may have become: from now on the call counts as lost. */
 async function contradicted(attempt: Attempt): Promise<Performed> {
   const { mark, port } = attempt;
   const send = sendOf(attempt);
@@ -144,14 +150,14 @@ async function contradicted(attempt: Attempt): Promise<Performed> {
   return judge(attempt);
 }
 
-/** That the look between two attempts showed nothing is on record before the second. */
+/** Records that the look between two attempts showed nothing, before the second attempt. */
 function noteNothing({ mark, port }: Attempt): Promise<void> {
   return port.write([{ type: 'intent.judged', body: { ...mark, verdict: 'nothing' } }]);
 }
 
 /**
- * Whether the service shows something that a refused call may have become; `absent` when it shows nothing and
- * nothing can be under way any more. The failure where the service cannot be looked at.
+ * Whether the service shows something that a refused call may have become; `absent` if it shows nothing and
+ * nothing can still be under way. A failure if the service cannot be asked.
  */
 async function look(attempt: Attempt): Promise<'absent' | 'nothing' | 'something' | Failure> {
   const { activity, input, context, port } = attempt;
@@ -169,7 +175,9 @@ async function look(attempt: Attempt): Promise<'absent' | 'nothing' | 'something
   }
 }
 
-/** Asks the service until it is certain, the in-flight window has passed, or a person has to decide. */
+/**
+ * Asks the service until the outcome is certain, the in-flight window has passed, or a person must decide.
+ */
 async function judge(attempt: Attempt): Promise<Performed> {
   const { activity, input, mark, context, port } = attempt;
   for (let looks = 0; ; looks += 1) {
@@ -193,14 +201,17 @@ async function judge(attempt: Attempt): Promise<Performed> {
   }
 }
 
-/** What an activity judges by. */
+/** The facts that an activity judges by. */
 function memoryOf(send: Send, looks: number): InDoubt {
   const { baseline, armedAt = '', firstArmedAt, answer: lost, isRefusal, lostAt } = send;
   const refusal = isRefusal ? (isRefused(send) ? 'unchecked' : 'doubtful') : undefined;
   return { baseline: baseline as Json, armedAt, firstArmedAt, refusal, looks, lost, lostAt };
 }
 
-/** An accepted request is only looked for; any other may still be under way. */
+/**
+ * A service that accepted the request only has to be searched for it; any other request may still be under
+ * way.
+ */
 function waitingFor(lost: Failure | undefined): string {
   if (lost === undefined) return 'the lost request may still arrive';
   if (lost.code === 'service.no-id') return 'the service accepted it and named no id';
@@ -219,7 +230,7 @@ function unreadable(failure: Failure): Failure {
   };
 }
 
-/** The service's list proves that it did not happen: the machine decides what comes next. */
+/** The service's list proves that it did not happen; the machine decides what comes next. */
 function absent({ answer, evidence }: Send, notes: readonly Note[]): Performed {
   const known = { ...(answer && { lost: answer }), ...(evidence === undefined ? {} : { evidence }) };
   return { how: 'done', output: { landed: false, ...known }, notes, ledger: [] };

@@ -10,9 +10,9 @@ import { failed, type Note, type Performed, type PerformPort } from './performed
 import { sentTasks } from './sent-tasks.ts';
 
 /**
- * Performs one verb. If the process dies inside: a read or repeatable verb is done again; a `once` verb that
- * was armed is never sent again, and the service is asked what became of it; an `attended` verb that was
- * begun fails with `activity.lost`. Never rejects for what happens outside, only when the journal does.
+ * Performs one verb. If the process dies inside: a read or repeatable verb is performed again; a `once` verb
+ * that was armed is never sent again, and the service is asked about its outcome; an `attended` verb that was
+ * begun fails with `activity.lost`. Rejects only with the journal's errors, never for external failures.
  */
 export async function perform(
   activity: AnyActivity,
@@ -45,7 +45,7 @@ export async function perform(
   }
 }
 
-/** Whether a process took this invocation up before: its end would have moved the machine. */
+/** Whether another process took up this invocation before: its end would have moved the machine. */
 function wasBegun({ id }: Invocation, entries: readonly Entry[]): boolean {
   const moved = entries.findLastIndex(({ type }) => type === 'event');
   return entries
@@ -63,8 +63,8 @@ function lost({ verb, input }: Invocation): Failure {
 }
 
 /**
- * A verb turns what is thrown inside of it into its outcome; that an announcement could not be kept must not
- * become one.
+ * A verb turns what is thrown inside it into its outcome; a failure to record an announcement must not become
+ * an outcome.
  */
 function announcer(port: PerformPort): {
   readonly announce: (facts: readonly LedgerFact[]) => Promise<void>;

@@ -4,7 +4,7 @@ import type { Entry, NewEntry } from '../store/journal.ts';
 import type { CallToArm } from './run.ts';
 
 /**
- * How an invocation ended: what the machine gets, and what else becomes durable in the same transaction.
+ * How an invocation ended: the result for the machine, and what else becomes durable in the same transaction.
  */
 export type Performed = { readonly notes: readonly Note[]; readonly ledger: readonly LedgerFact[] } & (
   | { readonly how: 'done'; readonly output: unknown }
@@ -16,26 +16,23 @@ export type Performed = { readonly notes: readonly Note[]; readonly ledger: read
 export type Note = Omit<NewEntry, 'stream'>;
 
 export interface PerformPort {
-  /** Makes notes and facts durable; nothing that they announce may happen before it resolves. */
+  /** Makes notes and facts durable; what they announce must not happen before this resolves. */
   write(notes: readonly Note[], ledger?: readonly LedgerFact[]): Promise<void>;
-  /**
-   * What the journal says so far of the run, or of the ledger for a single command; the same array each time,
-   * that grows.
-   */
+  /** The entries of the run so far, or of the ledger for a single command. Always the same growing array. */
   entries(): readonly Entry[];
   /**
-   * Resolves when the holds last long enough for a call; asked before it is armed, or begun where it may be
-   * repeated.
+   * Resolves when the holds last long enough for a call; awaited before it is armed, or begun if it is
+   * repeatable.
    */
   lastForCall(): Promise<void>;
-  /** Why a call may not be armed now, or begun where it may be repeated; undefined where it may. */
+  /** Why a call may not be armed now, or begun if it is repeatable; undefined if it may. */
   mayArm(call: CallToArm): Promise<Failure | undefined>;
-  /** Called when what is to be sent is on disk, before the first byte may leave. */
+  /** Called when the call's record is on disk, before its first byte may be sent. */
   seal(): Promise<void>;
   sleep(ms: number): Promise<void>;
 }
 
-/** A refused or missing credential pauses the run; everything else goes to the machine. */
+/** A refused or missing credential pauses the run; every other failure goes to the machine. */
 export function failed(
   failure: Failure,
   notes: readonly Note[] = [],

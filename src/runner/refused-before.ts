@@ -2,15 +2,15 @@ import { isRefused } from '../../machines/send-state.ts';
 import type { Entry, Json } from '../store/journal.ts';
 import { foldSends, isDecision } from '../store/projections/sends.ts';
 
-/** A send that was refused. The same wish is sent again only after a look for it. */
+/** A send that was refused. A call with the same purpose is sent only after looking for this one. */
 interface RefusedCall {
   readonly intent: string;
   readonly input: { readonly [key: string]: Json };
 }
 
 /**
- * Earlier sends of the same wish (verb, purpose and input) that were refused, oldest first, unless something
- * has resolved them since: another send of the verb that landed, or a person's decision. Pure.
+ * Earlier refused sends with the same purpose (verb, purpose and input), oldest first, unless a later send of
+ * the verb landed or a person decided. Pure.
  */
 export function refusedBefore(
   entries: readonly Entry[],
@@ -29,7 +29,7 @@ export function refusedBefore(
   });
 }
 
-/** The entries after the last one that resolved what the verb was asked for. */
+/** The entries after the last one that resolved the verb's purpose. */
 function sinceResolved(entries: readonly Entry[], verb: string): readonly Entry[] {
   const last = entries.findLastIndex((entry) => {
     const { type, body } = entry;
@@ -42,8 +42,8 @@ function sinceResolved(entries: readonly Entry[], verb: string): readonly Entry[
 }
 
 /**
- * What a call is for: intents of one purpose differ in the number at their end only, and those of single
- * commands in all of it.
+ * The purpose of a call: intents with the same purpose differ only in the number at their end; those of
+ * single commands differ entirely.
  */
 function wishOf(intent: string, { intent: _, ...input }: RefusedCall['input']): string {
   return JSON.stringify([intent.replace(/-[^-]*$/u, ''), Object.entries(input).sort()]);

@@ -5,14 +5,14 @@ import { msOf } from '../base/instant.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { doubtsOfStream } from '../store/projections/pending-calls.ts';
 import { type Holds, lostHold } from './holds.ts';
-import { handOn, isGrave } from './in-doubt.ts';
+import { blocksOtherChanges, moveToLedger } from './in-doubt.ts';
 import type { Note } from './performed.ts';
 import type { Clock, RunDeps } from './run.ts';
 import { clockNotes } from './time-notes.ts';
 
 /**
- * The entries of one run, and the only hand that adds to them, one append after the other, under the holds of
- * the run and of the ledgers of its instances.
+ * The entries of one run. Only this class appends to them, one append at a time, under the holds of the run
+ * and of its instances' ledgers.
  */
 export class RunLog {
   readonly stream: StreamName;
@@ -23,7 +23,8 @@ export class RunLog {
   readonly #clock: Clock | undefined;
   readonly #now: () => Date;
   /**
-   * By how much this machine's clock is ahead of the one that stamps entries, as the newest append showed.
+   * Milliseconds that this machine's clock is ahead of the one that stamps entries, measured at the newest
+   * append.
    */
   #leadMs: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -45,9 +46,9 @@ export class RunLog {
   }
 
   /**
-   * The time of an entry by this machine's clock, which says what time it is to everything that waits; never
-   * too early, so that no wait ends too soon. Undefined where that is not known: a database stamped it, and
-   * this process has not appended anything yet. A verb may ask: with its beginning something was.
+   * The time of an entry by this machine's clock, which all waits use; never too early, so that no wait ends
+   * too soon. Undefined if unknown: a database stamped it, and this process has not appended anything yet.
+   * Always known to a verb, because its beginning was appended.
    */
   byOurClock(at: string | undefined): string | undefined {
     const lead = this.#leadMs;
@@ -57,8 +58,8 @@ export class RunLog {
   }
 
   /**
-   * Runs `act` when everything before it is written; nothing else writes meanwhile. Only inside of it may
-   * `write` be called.
+   * Runs `act` after all earlier writes, and nothing else writes during it. `write` may only be called inside
+   * it.
    */
   inTurn<T>(act: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(act);
@@ -71,11 +72,12 @@ export class RunLog {
   }
 
   /**
-   * The last notes. What is still in doubt nobody asks about after them, so it goes to the ledgers with them.
+   * Writes the last notes. A call still in doubt moves to the ledger with them, because the run can no longer
+   * ask about it.
    */
   close(notes: readonly Note[]): Promise<void> {
     return this.inTurn(() => {
-      const left = handOn(doubtsOfStream(this.stream, this.entries).filter(isGrave));
+      const left = moveToLedger(doubtsOfStream(this.stream, this.entries).filter(blocksOtherChanges));
       const facts = left.map(({ stream, ...fact }) => ({
         ...fact,
         instance: stream.slice('instance/'.length),
@@ -85,8 +87,8 @@ export class RunLog {
   }
 
   /**
-   * Notes of the run, and facts for ledgers, in one transaction. Rejects when the journal does, and once a
-   * hold is lost.
+   * Writes notes of the run and facts for ledgers in one transaction. Rejects with the journal's errors, and
+   * once a hold is lost.
    */
   async write(notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
     this.#holds.lost.throwIfAborted();
@@ -102,7 +104,7 @@ export class RunLog {
       this.#leadMs = this.#now().getTime() - stamped;
   }
 
-  /** How the run ends in this process when one of its holds is lost. */
+  /** The error that ends the run in this process if one of its holds is lost. */
   lost(): LifeboatError {
     const run = this.stream.slice('run/'.length);
     return lostHold(`run ${run}`, this.entries, this.#holds.lost, [
@@ -112,7 +114,7 @@ export class RunLog {
   }
 }
 
-/** What a run was begun with; undefined where its first entry is not one. */
+/** The input that a run was begun with; undefined if its first entry has none. */
 export function inputOf([started]: readonly Entry[]): Json | undefined {
   return (started?.body as { readonly input?: Json } | undefined)?.input;
 }

@@ -13,7 +13,7 @@ import { openRuns, runs, summariesOf } from '../store/projections/runs.ts';
 import { isEnd } from '../store/run-entries.ts';
 import { assertNotInDoubt, changedBy } from './assert-not-in-doubt.ts';
 import { Holds } from './holds.ts';
-import { handOn, isGrave } from './in-doubt.ts';
+import { blocksOtherChanges, moveToLedger } from './in-doubt.ts';
 import type { Note } from './performed.ts';
 import type { ClockMark } from './run.ts';
 import { type Named, servicesIn } from './where-sent.ts';
@@ -24,20 +24,20 @@ export interface Start {
   readonly target?: string | undefined;
   readonly input: Json;
   readonly mode: 'LIVE' | 'REHEARSAL';
-  /** What the recovery is measured against, as the config had it when the run began. Seconds. */
+  /** The objectives of the recovery, from the config when the run began. Seconds. */
   readonly objectives?: { readonly rtoSeconds?: number; readonly rpoSeconds?: number };
-  /** Where the instances are, as the config had it. */
+  /** The addresses of the instances, from the config. */
   readonly services?: readonly {
     readonly instance: string;
     readonly url: string;
     readonly revision: string;
   }[];
   readonly operator: string;
-  /** Who begins it and what needs a second person, as the first entry keeps it; see `run.started`. */
+  /** Who begins it and what needs a second person, as stored in the first entry; see `run.started`. */
   readonly asked?: { readonly who: object; readonly approvals: object };
   readonly tool: { readonly name: string; readonly version: string; readonly node: string };
   readonly clock?: ClockMark | undefined;
-  /** What an open run leaves to be done; without it, nothing is known of that. */
+  /** Finds the follow-ups that an open run leaves; unknown without it. */
   readonly followUpsOf?: FollowUpsOf | undefined;
 }
 
@@ -45,10 +45,10 @@ export interface Start {
 type FollowUpsOf = (run: RunSummary) => Promise<readonly FollowUp[]>;
 
 /**
- * Begins a run: its id and first entry, on disk when this resolves. Refuses (`run.open`, exit 3) while
+ * Begins a run: its id and first entry are on disk when this resolves. Refuses (`run.open`, exit 3) while
  * another run of an instance is open, because two recoveries of one instance would not see each other's
- * changes, and (`call.in-doubt`, exit 5) while it is not known what became of a call that changes one. Of two
- * that begin at once one is refused, or meets the hold of the other (`journal.held`).
+ * changes, and (`call.in-doubt`, exit 5) while the outcome of a call that changes one is unknown. Of two runs
+ * that begin at once, one is refused, or meets the other's hold (`journal.held`).
  */
 export async function startRun(journal: Journal, start: Start): Promise<string> {
   const touched = [...new Set([start.instance, start.target ?? start.instance])].sort();
@@ -72,8 +72,8 @@ async function assertNotOpen(
 }
 
 /**
- * Open runs on any of these instances, or into it, oldest first; also those that began while an instance at
- * one of the addresses `services` had another name.
+ * Open runs on or into any of these instances, oldest first; also those begun while an instance at one of the
+ * addresses `services` had another name.
  */
 export async function openRunsOn(
   journal: Pick<JournalReader, 'read' | 'rows'>,
@@ -88,7 +88,7 @@ export async function openRunsOn(
   return found;
 }
 
-/** Whether a run began on one of these instances while it was called otherwise. */
+/** Whether a run began on one of these instances under another name. */
 async function isElsewhereCalled(
   journal: Pick<JournalReader, 'read'>,
   { runId }: Pick<RunSummary, 'runId'>,
@@ -100,8 +100,8 @@ async function isElsewhereCalled(
 }
 
 /**
- * That a change of an instance would come between the steps of a run on it. A run that leaves work to be done
- * is not to be abandoned for it: its applications may be without a binding.
+ * The error if a change of an instance would interfere with an open run on it. Does not suggest abandoning a
+ * run with follow-ups: its applications may be without a binding.
  */
 export function runIsOpen(
   open: RunSummary,
@@ -145,19 +145,19 @@ async function begin(journal: Journal, start: Start, holds: Holds): Promise<stri
   return runId;
 }
 
-/** All runs of this store, or the newest so many; oldest first either way. */
+/** All runs of this store, or the newest ones up to a number; oldest first either way. */
 export async function listRuns(journal: Pick<JournalReader, 'rows'>, newest?: number): Promise<RunSummary[]> {
   if (newest === undefined) return summariesOf(await journal.rows(runs.name));
   const rows = await journal.rows(runs.name, { limit: newest, order: 'descending' });
   return summariesOf(rows.toReversed());
 }
 
-/** More are not named where a word fits several. */
+/** The maximum number of runs named if a word fits several. */
 const MAX_NAMED = 5;
 
 /**
- * The run a person means: its id, the beginning of one, `last` for the one that was begun last, or, without a
- * word, the only open one. An empty word, as of a variable that is not set, means none.
+ * The run that a person means: its id, a prefix of one, `last` for the newest, or, without a word, the only
+ * open one. An empty word, as from an unset variable, matches none.
  */
 export async function findRun(journal: Pick<JournalReader, 'rows'>, word?: string): Promise<RunSummary> {
   const fits = await runsMeantBy(journal, word);
@@ -188,10 +188,10 @@ async function runsMeantBy(
 }
 
 /**
- * Gives up a run that cannot or must not be carried on. The record stays. The open follow-ups of the run, and
- * its calls in doubt, go to the ledger of the instance that it changed, in the same transaction: the next
- * change of that instance asks about the calls first. `notes` are the last that the run says. Gives those
- * calls. Rejects with `run.over` when the run has ended meanwhile.
+ * Abandons a run that cannot or must not be continued. The record stays. The run's open follow-ups and its
+ * calls in doubt move to the ledger of the instance that it changed, in the same transaction: the next change
+ * of that instance asks about the calls first. `notes` are the run's last notes. Returns those calls. Rejects
+ * with `run.over` if the run has ended in the meantime.
  */
 export async function abandonRun(
   journal: Journal,
@@ -206,10 +206,10 @@ export async function abandonRun(
   await holds.take(stream);
   const entries = await journal.read(stream);
   if (entries.some(isEnd)) throw endedMeanwhile(run.runId);
-  const doubts = doubtsOfStream(stream, entries).filter(isGrave);
+  const doubts = doubtsOfStream(stream, entries).filter(blocksOtherChanges);
   await holds.take(...(openFollowUps.length > 0 ? [changed] : []), ...doubts.map(ledgerOf));
-  // Several runs may leave the same follow-up, so each gets an id of its own in the ledger. `doable` goes:
-  // the run that could have done it is over.
+  // Several runs may leave the same follow-up, so each gets its own id in the ledger. `doable` is dropped:
+  // only the run could have done it.
   const handed = openFollowUps.map(({ doable: _, ...followUp }) => ({
     stream: changed,
     type: 'follow-up.opened',
@@ -220,7 +220,7 @@ export async function abandonRun(
   }));
   const abandoned = { stream, type: 'run.abandoned', body: { reason } };
   const last = notes.map((note) => ({ stream, ...note }));
-  await journal.append([...last, abandoned, ...handed, ...handOn(doubts)], holds.all);
+  await journal.append([...last, abandoned, ...handed, ...moveToLedger(doubts)], holds.all);
   return doubts;
 }
 
@@ -228,7 +228,7 @@ function ledgerOf({ instance }: Doubt): StreamName {
   return `instance/${instance}`;
 }
 
-/** Whoever waited for a run finds that another process has brought it to its end. */
+/** The error of a process that waited for a run while another process ended it. */
 export function endedMeanwhile(runId: string): LifeboatError {
   return new LifeboatError('run.over', `run ${runId} has ended in the meantime`, {
     hints: [`read it with: lifeboat audit show ${runId}`],
@@ -237,8 +237,8 @@ export function endedMeanwhile(runId: string): LifeboatError {
 }
 
 /**
- * An id that sorts by the time at which it was made. Throws `clock.unusable` while this machine's clock
- * stands before 1970, where such ids have no beginning.
+ * An id that sorts by the time of its creation. Throws `clock.unusable` if this machine's clock is before
+ * 1970, which such ids cannot express.
  */
 export function newId(now: number = Date.now()): string {
   if (now >= 0) return ulid(now);

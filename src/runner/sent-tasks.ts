@@ -3,7 +3,7 @@ import type { SentTask } from '../activities/activity.ts';
 import { type Entry, fieldsOf, type Json } from '../store/journal.ts';
 import { foldSends } from '../store/projections/sends.ts';
 
-/** The backups and restores that a run has asked for, first to last. Pure. */
+/** The backups and restores that a run requested, in order. Pure. */
 export function sentTasks(entries: readonly Entry[]): readonly SentTask[] {
   const sides = new Map(
     entries.flatMap(({ type, body }) => {

@@ -10,10 +10,10 @@ import { clockNotes, movedMeanwhile } from './time-notes.ts';
 import { servicesIn } from './where-sent.ts';
 
 /**
- * Takes a run up where its journal ends and drives it. The exclusive hold on the run and on the ledgers of
- * its instances is taken before anything is read; it rejects with `journal.held` when another process drives
- * the run, and with `call.in-doubt` (exit 5) while somebody else's call to one of its instances is in doubt;
- * what the run itself has in doubt it asks about.
+ * Takes up a run where its journal ends and drives it. First takes the exclusive hold on the run and on its
+ * instances' ledgers, before reading anything. Rejects with `journal.held` if another process drives the run,
+ * and with `call.in-doubt` (exit 5) while another process's call to one of its instances is in doubt; the run
+ * asks about its own calls in doubt itself.
  */
 export async function takeUp(deps: RunDeps): Promise<Run> {
   const stream: StreamName = `run/${deps.runId}`;
@@ -35,11 +35,10 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
       ...note,
     }));
     const body = { pid: process.pid, ...(clock === undefined ? {} : { clock }), ...admitted?.resumed };
-    // Whoever has just begun the run is on record with its first entry.
+    // The process that just began the run is already on record in its first entry.
     if (entries.length > 1 || isNews) notes.push({ stream, type: 'run.resumed', body });
     notes.push(...(admitted?.notes ?? []).map((note) => ({ stream, ...note })));
-    // Nothing follows the end that another process has brought the run to meanwhile; only its head is still
-    // signed.
+    // Nothing may follow the end that another process has brought the run to; its head only gets signed.
     if (notes.length > 0 && !entries.some(isEnd))
       entries.push(...(await deps.journal.append(notes, holds.all)));
     await deps.held?.();

@@ -5,9 +5,9 @@ import type { Note } from './performed.ts';
 import type { ClockMark } from './run.ts';
 
 /**
- * What the record is to say of a verb that takes longer than it should; nothing when it says so already for
- * this limit. A process that comes later finds what was said before, and a state that is entered again by an
- * answer is still the same waiting.
+ * The note about a verb that takes longer than expected; undefined if the record already has it for this
+ * limit. A later process finds earlier notes, and a state that an answer enters again continues the same
+ * wait.
  */
 export function noteOverdue(
   entries: readonly Entry[],
@@ -20,7 +20,7 @@ export function noteOverdue(
   return { type: 'activity.overdue', body: { activity: id, verb, seconds, limitSeconds, basis, detail } };
 }
 
-/** When the run came to the state that it is in: the first of the events in a row that led there. */
+/** When the run came to its present state: the first of the consecutive events that led there. */
 export function arrivedAt(entries: readonly Entry[], state: string): string | undefined {
   let at = entries[0]?.at;
   for (const entry of entries.toReversed()) {
@@ -31,7 +31,7 @@ export function arrivedAt(entries: readonly Entry[], state: string): string | un
   return at;
 }
 
-/** The largest limit that the record names since the run came to this state. */
+/** The largest limit recorded since the run came to this state. */
 function saidOf(entries: readonly Entry[], state: string, activity: string): number {
   let largest = 0;
   for (const entry of entries.toReversed()) {
@@ -43,12 +43,12 @@ function saidOf(entries: readonly Entry[], state: string, activity: string): num
   return largest;
 }
 
-/** Smaller moves are not noted: they are the steps that keep a clock right. */
+/** Smaller moves are not recorded: they are normal clock corrections. */
 export const MIN_SECONDS = 5;
 
 /**
- * What the journal is to say before anything that is written with the new time, or after the clock was moved
- * beside a database's.
+ * The journal's note before anything that is written with the new time, or after a clock was moved that does
+ * not stamp entries.
  */
 export function clockNotes(movedSeconds: number, { stampedBy }: Pick<Journal, 'stampedBy'>): readonly Note[] {
   if (movedSeconds === 0) return [];
@@ -57,9 +57,9 @@ export function clockNotes(movedSeconds: number, { stampedBy }: Pick<Journal, 's
 }
 
 /**
- * By how many whole seconds the clock was moved while no process had the run: since the last mark of the same
- * start of the same machine, less the moves noted after it. 0 for less than five, and where there is nothing
- * to compare with.
+ * Whole seconds that the clock was moved while no process had the run: since the last mark of the same boot
+ * of the same machine, minus the moves recorded after it. 0 for less than five, and if there is no mark to
+ * compare with.
  */
 export function movedMeanwhile(entries: readonly Entry[], mark: ClockMark | undefined): number {
   let last: ClockMark | undefined;

@@ -8,7 +8,7 @@ import { FirstAbort, type Holds } from './holds.ts';
  */
 export class UnderWay {
   /**
-   * For what the verb waits on. Of a verb that changes something, leaving aborts it only after a grace time.
+   * Aborts the verb's waits. For a verb that changes something, leaving aborts it only after a grace time.
    */
   readonly signal: AbortSignal;
   readonly #kind: AnyActivity['kind'];
@@ -25,7 +25,7 @@ export class UnderWay {
     this.signal = AbortSignal.any([holds.lost, ...ends]);
   }
 
-  /** Whether an answer beside it may end it without hearing its outcome. */
+  /** Whether an answer beside it may end it without its outcome. */
   get mayBeOvertaken(): boolean {
     return this.#kind === 'read';
   }
@@ -34,7 +34,7 @@ export class UnderWay {
     if (this.mayBeOvertaken) this.#overtaken.abort();
   }
 
-  /** From now on it can neither write nor send: the hold on the run may belong to somebody else by now. */
+  /** From now on it can neither write nor send: another process may hold the run. */
   leave(): void {
     this.#left.abort();
   }
@@ -53,7 +53,7 @@ export class UnderWay {
     return this.#holds.lastForCall(this.#left.signal);
   }
 
-  /** Rejects when the run is left meanwhile. */
+  /** Rejects if the run is left during the sleep. */
   async sleep(ms: number): Promise<void> {
     using leaving = new FirstAbort(this.#leaving, this.#holds.lost);
     using passed = new Timer(ms);
@@ -62,10 +62,10 @@ export class UnderWay {
   }
 
   /**
-   * What comes of `performing`, or `left` when the operator leaves first: at once for a verb that only asks,
-   * after `graceMs` for one that changes something, because its answer is worth waiting for. What is cut off
-   * is in doubt, and the next resume asks the service. Once a hold is lost there is no grace: the answer
-   * could not be written down.
+   * The result of `performing`, or `left` if the operator leaves first: at once for a verb that only reads,
+   * after `graceMs` for one that changes something, because its answer is worth the wait. A call cut off is
+   * in doubt, and the next resume asks the service. After a hold is lost there is no grace time, because the
+   * answer could not be recorded.
    */
   async unlessLeft<Value>(performing: Promise<Value>, graceMs: number): Promise<Value | 'left'> {
     const { lost } = this.#holds;
@@ -82,7 +82,7 @@ export class UnderWay {
 
 const ENDING = Symbol('ending');
 
-/** Milliseconds that pass, unless it is disposed of first. */
+/** A wait in milliseconds that ends when disposed of. */
 class Timer implements Disposable {
   readonly over: Promise<void>;
   readonly #timer: NodeJS.Timeout;
@@ -100,15 +100,12 @@ class Timer implements Disposable {
 
 const LEFT = 'run.left';
 
-/**
- * A verb that was left behind must not write or send any more: the hold on the run may belong to somebody
- * else by now.
- */
+/** A verb that was left must not write or send any more: another process may hold the run. */
 function mustStay(left: AbortSignal): void {
   if (left.aborted) throw new LifeboatError(LEFT, 'the run was left while this step was under way');
 }
 
-/** The end of a verb that was left; anything else is thrown on. */
+/** The result for a verb that was left; rethrows anything else. */
 export function leftOrThrow(thrown: unknown): 'left' {
   if (thrown instanceof LifeboatError && thrown.code === LEFT) return 'left';
   throw thrown;

@@ -5,22 +5,22 @@ import { type Folded, fold, foldOn } from './fold.ts';
 import type { RunState } from './run.ts';
 import { inputOf } from './run-log.ts';
 
-/** A run that somebody else drives, as its journal tells it. */
+/** A run that another process drives, as seen in its journal. */
 export interface WatchedRun {
   state(): RunState;
   subscribe(listener: () => void): () => void;
-  /** Looks no longer. */
+  /** Stops watching. */
   stop(): void;
   /**
-   * Resolves when the run has ended, or when nobody looks any more; rejects where the journal cannot be read
-   * on, or was written by another machine (`run.diverged`).
+   * Resolves when the run has ended or watching stopped; rejects if the journal can no longer be read, or
+   * another machine wrote it (`run.diverged`).
    */
   readonly over: Promise<'ended' | 'stopped'>;
 }
 
 /**
- * Looks at a run without holding it. What it shows is the fold of the journal, of which only new entries are
- * read; how far a step is, is known to the process that drives it alone.
+ * Watches a run without holding it. It shows the fold of the journal, of which it reads only new entries; the
+ * progress within a step is known only to the process that drives the run.
  */
 export async function watchRun(
   journal: Pick<JournalReader, 'read' | 'follow'>,
@@ -49,7 +49,7 @@ export async function watchRun(
     return entries.some(isEnd) ? 'ended' : 'stopped';
   };
   const over = following();
-  // Whoever waits for it hears of it.
+  // `over` reports the failure to its users.
   over.catch(() => undefined);
   return {
     state: () => ({ runId, instance, snapshot: folded.snapshot, entries, ...progress }),
@@ -86,8 +86,8 @@ function progressAfter(before: Progress, entry: Entry): Progress {
 }
 
 /**
- * The entries of a run, without holding it: first those that are there, then each group as it becomes
- * durable. Ends behind the entry that ends the run, or with the signal. Keeps no process alive.
+ * The entries of a run, without holding it: first the existing ones, then each group as it becomes durable.
+ * Ends after the entry that ends the run, or with the signal. Keeps no process alive.
  */
 export async function* followRun(
   journal: Pick<JournalReader, 'read' | 'follow'>,

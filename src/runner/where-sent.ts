@@ -5,17 +5,17 @@ import { type Entry, fieldsOf, type JournalReader } from '../store/journal.ts';
 import { type Doubt, handedRun, readLedgerTail } from '../store/projections/pending-calls.ts';
 
 /*
- * Records go by the name of an instance; what a name stands for may change with the config. Which instance a
- * call was sent to is on record as its address.
+ * Records use an instance's name, whose meaning may change with the config. So the record of a call also
+ * holds the address that it was sent to.
  */
 
-/** An instance as a config names it. */
+/** An instance as named in a config. */
 export interface Named {
   readonly instance: string;
   readonly url: string;
 }
 
-/** The addresses that a run began with, by its first entry. */
+/** The addresses that a run began with, from its first entry. */
 export function servicesIn([first]: readonly Entry[]): readonly Named[] {
   const { services } = fieldsOf(first?.body);
   return (Array.isArray(services) ? services : []).flatMap((one): Named[] => {
@@ -24,7 +24,7 @@ export function servicesIn([first]: readonly Entry[]): readonly Named[] {
   });
 }
 
-/** The address that a call in doubt was sent to; undefined where none is on record. */
+/** The address that a call in doubt was sent to; undefined if none is recorded. */
 async function whereSent(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   { instance, intent, run }: Pick<Doubt, 'instance' | 'intent' | 'run'>,
@@ -54,7 +54,7 @@ export async function underOtherName<Call extends Doubt>(
 
 /**
  * Refuses to ask the instance at `url` about a call that was sent to another one (`call.elsewhere`, exit 2):
- * what it shows says nothing about the call.
+ * it cannot show the outcome.
  */
 export async function assertSamePlace(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,

@@ -4,7 +4,7 @@ import { plainAddress, redact } from '../base/redact.ts';
 import { show } from '../base/text.ts';
 import type { Revision, Route } from './revisions.ts';
 
-/** Where one instance answers. Both bases have no trailing slash and share one origin. */
+/** The addresses of one instance. Both bases have no trailing slash and share one origin. */
 export interface InstanceAddress {
   readonly id: string;
   readonly origin: string;
@@ -12,11 +12,11 @@ export interface InstanceAddress {
   readonly v1: string;
   /** `…/service-instances/ID`, the dashboard address. */
   readonly v0: string;
-  /** Plain HTTP to another machine: token and encryption key travel in the clear. Say so before use. */
+  /** Plain HTTP to another machine: token and encryption key are sent unencrypted. Warn before use. */
   readonly insecure: boolean;
 }
 
-/** An address together with the interface that answers there. */
+/** An address together with the interface at it. */
 export interface RevisionAddress extends InstanceAddress {
   readonly revision: Revision;
 }
@@ -24,7 +24,7 @@ export interface RevisionAddress extends InstanceAddress {
 /**
  * Derives the addresses of an instance from the URL that `cf service` prints, or from its V1 form; scheme,
  * host, prefix and id are the same in both (service-api.md section 4). Throws `config.url` for everything
- * else. Without a revision the address is good for `detectRevision`, not yet for `openService`.
+ * else. An address without a revision suffices for `detectRevision`, but not for `openService`.
  */
 export function addressFrom(url: string): InstanceAddress;
 export function addressFrom(url: string, revision: Revision): RevisionAddress;
@@ -42,12 +42,12 @@ export function addressFrom(url: string, revision?: Revision): InstanceAddress |
   };
 }
 
-/** The URL of a call. `id` takes the place of `:id`. */
+/** The URL of a call. `id` replaces `:id`. */
 export function urlOf(address: InstanceAddress, route: Route, id?: number): string {
   return `${address[route.base]}${route.path.replace(':id', String(id))}`;
 }
 
-/** Whether a URL's host name is this machine (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3). */
+/** Whether a URL's host name means this machine (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3). */
 export function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost\.?|127(?:\.\d+){3}|\[::1\])$/u.test(hostname);
 }

@@ -6,17 +6,17 @@ const MAX = 1024 * 1024;
 const LOOK_MS = 25;
 
 const MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
-/** The parser's own name for it (llhttp), which undici leaves out. */
+/** llhttp's own code for it, which undici drops. */
 const TWO_LENGTHS = 'HPE_UNEXPECTED_CONTENT_LENGTH';
 
-/** What the channels of undici say. */
+/** A message of undici's diagnostics channels. */
 interface About {
   readonly request: unknown;
 }
 
 interface Waiting {
   readonly socket: Socket;
-  /** What had come over the connection when the request went out. */
+  /** Bytes read from the connection when the request was sent. */
   readonly from: number;
 }
 
@@ -25,17 +25,16 @@ const heads = new WeakMap<Socket, AnswerHead>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Guards the head of each answer that comes to this process through undici, whoever asked. Call it once.
+ * Guards the head of each answer that this process receives through undici, for all callers. Call it once.
  *
- * An interim answer `100 Continue` that nobody asked for is left out, as RFC 9110 section 15.2 wants: undici
- * takes it for a broken connection. Other interim answers stay in: undici passes them over itself.
+ * Removes an unrequested interim answer `100 Continue`, which RFC 9110 section 15.2 allows: undici would
+ * treat the connection as broken. Other interim answers stay, since undici ignores them itself.
  *
- * A connection on which more than 1 MiB has come while the head is not whole is ended: undici counts the
- * fields of a head and the bytes of a body, but not those of a status line or of interim answers, and would
- * take in whatever comes until the time for headers is over. The request fails as one whose connection was
- * reset.
+ * Ends a connection that has sent more than 1 MiB without a complete head: undici counts the fields of a head
+ * and the bytes of a body, but not those of a status line or of interim answers, and would read on until the
+ * header timeout. The request then fails like one whose connection was reset.
  *
- * A head with two lengths gets a code of its own: undici gives it that of a body which is too short.
+ * A head with two lengths gets its own error code: undici gives it the code of a body that is too short.
  */
 export function guardAnswerHeads(): void {
   channel('undici:client:sendHeaders').subscribe((message) => {
@@ -66,7 +65,10 @@ function forget(request: unknown): void {
   timer = undefined;
 }
 
-/** The filter of a connection; the first request on it puts it below `read`, by which undici takes bytes. */
+/**
+ * The filter of a connection. The first request on it installs the filter below `read`, which undici uses to
+ * get bytes.
+ */
 function headOf(socket: Socket): AnswerHead {
   const known = heads.get(socket);
   if (known !== undefined) return known;
@@ -77,33 +79,33 @@ function headOf(socket: Socket): AnswerHead {
     for (;;) {
       const chunk: Buffer | null = read.call(socket, size);
       const rest = chunk === null ? null : head.take(chunk);
-      // Nothing left of a chunk is not the end of what there is to read.
+      // An empty rest of a chunk does not mean that there is nothing more to read.
       if (rest === null || rest.length > 0) return rest;
     }
   };
   return head;
 }
 
-/** How an answer begins whose head is not the last; as many bytes as `CONTINUE`. */
+/** The beginning of an interim answer; as many bytes as `CONTINUE`. */
 const INTERIM = /^HTTP\/1\.[01] 1\d\d/u;
 const CONTINUE = 'HTTP/1.1 100';
 const LINE_END = 0x0a;
 const RETURN = 0x0d;
 
-/** Takes the heads of `100 Continue` out of the bytes before an answer, in whatever pieces they come. */
+/** Removes the heads of `100 Continue` from the bytes before an answer, however they are split. */
 class AnswerHead {
   #at: 'status' | 'skipped' | 'interim' | 'answer' = 'answer';
-  /** The beginning of a status line that is not decided yet. */
+  /** The beginning of an undecided status line. */
   #held = Buffer.alloc(0);
   #isLineEmpty = false;
 
-  /** A request goes out: what comes next is the head of its answer. */
+  /** A request is being sent, so the next bytes are the head of its answer. */
   expect(): void {
     this.#at = 'status';
     this.#held = Buffer.alloc(0);
   }
 
-  /** What of a chunk is for the parser. */
+  /** The part of a chunk that is for the parser. */
   take(chunk: Buffer): Buffer {
     let rest = chunk;
     const kept: Buffer[] = [];
@@ -131,7 +133,7 @@ class AnswerHead {
     return kept.length === 0 ? rest : Buffer.concat([...kept, rest]);
   }
 
-  /** Where the head ends: behind its first empty line. Undefined where that is still to come. */
+  /** The end of the head, after its first empty line. Undefined if it has not arrived yet. */
   #endOf(bytes: Buffer): number | undefined {
     for (const [index, byte] of bytes.entries()) {
       if (byte === LINE_END) {

@@ -1,19 +1,22 @@
 import { show } from '../base/text.ts';
 
-/** A request, or a token, that has been asked for and is not there yet. */
+/** A request, or a token, that was requested and has not arrived yet. */
 export interface Awaited {
-  /** Who has not answered what, as a sentence without a time and without a stop. Printable. */
+  /** Who has not answered what, as a printable sentence without a time and a full stop. */
   readonly what: string;
   /** By this machine's clock. */
   readonly sinceMs: number;
-  /** Until when it is waited for, at most: every repetition included. */
+  /** The latest moment until which it is awaited, including every repetition. */
   readonly untilMs: number;
 }
 
-/** Told of each request as it is made; what it gives is called once, when it was answered or given up. */
+/**
+ * Told of each request when it is made; the returned function is called once, when it was answered or given
+ * up.
+ */
 export type Awaits = (awaited: Awaited) => () => void;
 
-/** Tells `awaits` of a request for as long as its answer is waited for. */
+/** Reports a request to `awaits` while its answer is awaited. */
 export async function whileAwaited<T>(
   awaits: Awaits | undefined,
   awaited: Awaited,
@@ -27,11 +30,11 @@ export async function whileAwaited<T>(
   }
 }
 
-/** Of a request: `dashboard.example.com has not answered GET /v1/instances/…/backups`. */
+/** For a request: `dashboard.example.com has not answered GET /v1/instances/…/backups`. */
 export function unanswered(method: string, url: URL): string {
   const path = url.pathname.replace(/^(.*\/(?:service-)?instances\/)[^/]+/u, '$1…');
   return `${show(url.host, 60)} has not answered ${method} ${show(path, 80)}`;
 }
 
-/** Of a token, before any request. */
+/** For a token, before any request. */
 export const NO_TOKEN_YET = 'the source of the access token has not given one';

@@ -11,28 +11,32 @@ import type { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from
 /** A read answer: the parsed value and the service's own clock, for measuring skew. */
 export interface Answer<T> {
   readonly value: T;
-  /** The answer's JSON as it came, for whoever wants the service's own fields. Its texts are untrusted. */
+  /** The answer's JSON as received, for users who want the service's own fields. Its texts are untrusted. */
   readonly raw: unknown;
   readonly status: number;
-  /** How far the service's clock is from ours, by its `Date` header; undefined when it sends none. */
+  /** The difference between the service's clock and ours, by its `Date` header; undefined without one. */
   readonly skew: Skew | undefined;
-  /** The rows of a list that could not be read; without it, there are none. */
+  /** The rows of a list that could not be read; undefined means none. */
   readonly unread?: readonly UnreadRow[] | undefined;
 }
 
 /**
- * How a mutating call ended. It never rejects for anything that happens on the wire. `accepted`: a documented
- * status, or another 2xx that fits; what its body does not tell is undefined. `refused`: an answer says that
- * it was not done: 401, 405, 407 or 429, or 400, 403, 404, 412, 422 in the service's own words. `never-sent`:
- * provably not a byte of the request left (unresolved name, refused connection, no token, a call that the
- * revision lacks, a listing of V0 that could not be read first). `unknown`: everything else (reset, timeout,
- * 409, 5xx, redirect, unreadable answer): in doubt, ask the service.
+ * How a mutating call ended. It never rejects for anything that happens on the network. `accepted`: a
+ * documented status, or another 2xx with a matching body; fields missing from the body are undefined.
+ * `refused`: an answer says that it was not done: 401, 405, 407 or 429, or 400, 403, 404, 412, 422 in the
+ * service's own words. `never-sent`: provably not a byte of the request was sent (unresolved name, refused
+ * connection, no token, a call that the revision lacks, a V0 listing that could not be read first).
+ * `unknown`: everything else (reset, timeout, 409, 5xx, redirect, unreadable answer): in doubt, ask the
+ * service.
  */
 export type SendOutcome<T> =
   | {
       readonly outcome: 'accepted';
       readonly value: T;
-      /** The answer's JSON as it came, the call's secrets blanked; undefined for none. Untrusted. */
+      /**
+       * The answer's JSON as received, with the call's secrets blanked; undefined if there is none.
+       * Untrusted.
+       */
       readonly raw: unknown;
       readonly status: number;
       readonly serverDate: Date | undefined;
@@ -41,15 +45,14 @@ export type SendOutcome<T> =
       readonly outcome: 'refused' | 'never-sent' | 'unknown';
       readonly failure: Failure;
       /**
-       * Set where the call was turned away with 429, before it was looked into: after so many milliseconds it
-       * may be sent once more. Not set where the service wishes to be left alone for longer than a read would
-       * wait.
+       * Set if the call was rejected with 429, before it was processed: after this many milliseconds it may
+       * be sent once more. Not set if the service asks for a longer pause than a read would wait.
        */
       readonly againMs?: number;
       readonly serverDate: Date | undefined;
     };
 
-/** What creating a backup gives back; a 202 of revision 61 may carry no id. */
+/** The result of creating a backup; a 202 of revision 61 may have no id. */
 interface CreatedBackup {
   readonly id: number | undefined;
   readonly message: string | undefined;
@@ -58,32 +61,33 @@ interface CreatedBackup {
 export interface Download {
   readonly stream: Readable;
   /**
-   * At which byte of the file the stream begins: the asked offset, or 0 when the service sends the file anew.
+   * The position of the stream in the file: the requested offset, or 0 if the service sends the whole file
+   * again.
    */
   readonly offset: number;
-  /** `Content-Length`, the bytes of this stream, when the service sends one. */
+  /** `Content-Length`, the bytes of this stream, if the service sends one. */
   readonly length: number | undefined;
-  /** Bytes of the whole file, when the service tells. */
+  /** Bytes of the whole file, if the service says so. */
   readonly total: number | undefined;
   /**
-   * Whether the answer itself says where it ends, by a length or in chunks (RFC 9112 section 6.3). Without, a
-   * connection that breaks looks like the end.
+   * Whether the answer states its end, by a length or in chunks (RFC 9112 section 6.3). Otherwise a broken
+   * connection looks like the end.
    */
   readonly framed: boolean;
-  /** Whether the service says that it can go on from an offset. */
+  /** Whether the service says that it can continue from an offset. */
   readonly acceptsRanges: boolean;
-  /** What `ifRange` takes: a strong one (RFC 9110 section 8.8.1). Undefined without. */
+  /** A value for `ifRange`: a strong validator (RFC 9110 section 8.8.1). Undefined without one. */
   readonly etag: Untrusted | undefined;
-  /** `ETag` and `Last-Modified` as they came. Where they differ, so may the bytes. */
+  /** `ETag` and `Last-Modified` as received. If they differ, the bytes may too. */
   readonly marks: { readonly etag?: Untrusted; readonly modified?: Untrusted };
   readonly serverDate: Date | undefined;
 }
 
 export interface DownloadOptions {
-  /** Not by POST, which an earlier reference of V0 has: for a look that sends only GETs. */
+  /** Never use the POST of an earlier V0 reference: for checks that send only GETs. */
   readonly onlyGet?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The bytes that are there already. Default 0. */
+  /** The number of bytes already downloaded. Default 0. */
   readonly offset?: number | undefined;
   /**
    * The `etag` of the answer that they came from: a file that has changed since is sent from its beginning.
@@ -104,15 +108,15 @@ export interface UpdateSetting {
   readonly allowed: boolean;
 }
 
-/** What starts an action of the instance gives back: nothing that is described (endpoints 13 to 15). */
+/** The result of starting an action of the instance; its body is undocumented (endpoints 13 to 15). */
 export interface StartedAction {
   readonly message: Untrusted | undefined;
 }
 
 /**
- * One instance of the service (service-api.md section 4). Reads retry with jitter by themselves and reject
- * with a LifeboatError; mutating calls go once, on a fresh HTTP/1.1 connection, and tell how they ended;
- * `leave` is asked at the last instant.
+ * One instance of the service (service-api.md section 4). Reads are retried with jitter and reject with a
+ * LifeboatError; mutating calls are sent once, on a new HTTP/1.1 connection, and report how they ended;
+ * `leave` is called at the last instant.
  *
  * Codes: `credentials.missing`, `credentials.refused` (401), `service.forbidden` (403), `service.not-found`
  * (404), `service.conflict` (409), `service.precondition` (412), `service.invalid` (400, 422), `service.busy`
@@ -122,16 +126,15 @@ export interface StartedAction {
  * nothing is sent.
  */
 export interface ServiceClient {
-  /** What the instance's interface leaves unsaid; undefined where it is V1. */
+  /** What the instance's interface cannot report; undefined for V1. */
   readonly limits: InterfaceLimits | undefined;
-  /** Whether the instance's revision has a call; one that it lacks ends with `service.unsupported`. */
+  /** Whether the instance's revision has a call; a missing one ends with `service.unsupported`. */
   supports(operation: Operation): boolean;
   /** Throws `service.unsupported` for a call that the revision lacks. */
   require(operation: Operation): void;
   /**
-   * Reads the token that the next mutating call takes, so that the call need not wait for it: between what is
-   * on disk as its beginning and its first byte nothing slow should stand. Rejects with
-   * `credentials.missing`.
+   * Reads the token for the next mutating call in advance, so that nothing slow stands between the record of
+   * the call's beginning and its first byte. Rejects with `credentials.missing`.
    */
   ready(signal?: AbortSignal): Promise<void>;
   overview(signal?: AbortSignal): Promise<Answer<InstanceOverview>>;
@@ -140,27 +143,25 @@ export interface ServiceClient {
   restores(signal?: AbortSignal): Promise<Answer<readonly Restore[]>>;
   restore(id: number, signal?: AbortSignal): Promise<Answer<Restore>>;
   backupsConfig(signal?: AbortSignal): Promise<Answer<BackupsConfig>>;
-  /**
-   * The latest `quantity` elements (at least 1), all without it. Lines that are no data point are left out.
-   */
+  /** The latest `quantity` elements (at least 1), or all. Lines that are not data points are left out. */
   metrics(options?: {
     readonly quantity?: number;
     readonly signal?: AbortSignal;
   }): Promise<Answer<readonly MetricPoint[]>>;
-  /** Rejects with `service.not-found` where there is no continuous archiving (section 4.1 rule 4). */
+  /** Rejects with `service.not-found` if there is no continuous archiving (section 4.1 rule 4). */
   pitrRange(signal?: AbortSignal): Promise<Answer<PitrRange>>;
   /**
-   * The encrypted bytes, from `offset` when given. A service that does not go on from there sends the whole
-   * file: then `Download.offset` is 0 and what was there is to be thrown away. Another range than the asked
-   * one rejects. So does, with `service.bad-answer`, what begins neither as an encrypted backup nor as gzip,
-   * and what is encoded although that was not asked for: of that nothing is handed out. An empty file is
-   * handed out.
+   * The encrypted bytes, from `offset` if given. A service that cannot continue there sends the whole file:
+   * then `Download.offset` is 0 and the earlier bytes must be discarded. Rejects for any other range than the
+   * requested one, and with `service.bad-answer` for a file that begins neither as an encrypted backup nor as
+   * gzip, or that is encoded without a request for it: nothing of these is passed on. An empty file is passed
+   * on.
    */
   download(id: number, options?: DownloadOptions): Promise<Download>;
   createBackup(leave?: Leave): Promise<SendOutcome<CreatedBackup>>;
-  /** Restores a backup of the instance into it (endpoint 7). The id is that of the restore. */
+  /** Restores a backup of the instance into the same instance (endpoint 7). The id is that of the restore. */
   restoreBackup(id: number, leave?: Leave): Promise<SendOutcome<{ readonly id: number | undefined }>>;
-  /** Setting the same again is harmless (service-api.md 4.1 rule 1): this call may be repeated. */
+  /** Setting the same values again is harmless (service-api.md 4.1 rule 1): this call may be repeated. */
   changeBackupsConfig(
     change: ConfigChange,
     leave?: Leave,
@@ -196,18 +197,18 @@ export interface ServiceClient {
   close(): Promise<void>;
 }
 
-/** How far the service's clock is from this machine's. */
+/** The difference between the service's clock and this machine's. */
 export interface Skew {
-  /** Milliseconds the service is ahead; negative when it is behind. The middle of what is possible. */
+  /** Milliseconds the service is ahead; negative if it is behind. The middle of the possible range. */
   readonly skewMs: number;
-  /** The true value is no further than this from `skewMs`. */
+  /** The true value is within this distance of `skewMs`. */
   readonly uncertaintyMs: number;
 }
 
 /**
- * Bounds the clock skew from one answer. The `Date` header (RFC 9110 section 6.6.1) is cut to whole seconds
- * and was written at some moment between sending and receiving, so the truth lies in `(date - received, date
- * + 1 s - sent]`.
+ * Bounds the clock skew from one answer. The `Date` header (RFC 9110 section 6.6.1) is truncated to whole
+ * seconds and was written between sending and receiving, so the truth lies in `(date - received, date + 1 s -
+ * sent]`.
  */
 export function skewMs(serverDate: Date, sentAt: Date, receivedAt: Date): Skew {
   const least = serverDate.getTime() - receivedAt.getTime();

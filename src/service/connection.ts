@@ -16,7 +16,7 @@ export interface ConnectionOptions extends ReadingOptions {
   readonly limits?: Partial<Limits>;
 }
 
-/** Both sides of the way to one instance; they share its token and the cookies of its origin. */
+/** The reading and the sending side for one instance; they share its token and the cookies of its origin. */
 export interface Connection {
   readonly reader: Reader;
   readonly sender: Sender;
@@ -45,21 +45,21 @@ export function openConnection({ origin }: InstanceAddress, options: ConnectionO
 
 export interface ReadingOptions {
   readonly token: TokenReader;
-  /** Trusted besides the certificates that Node trusts. */
+  /** Trusted in addition to Node's certificates. */
   readonly caFile?: CaFile | undefined;
-  /** Hears every request with all that is in it, for a transcript. */
+  /** Receives every request in full, for a transcript. */
   readonly tap?: Tap | undefined;
-  /** Told of what is waited for. */
+  /** Told of what is awaited. */
   readonly awaits?: Awaits | undefined;
 }
 
-/** What only reads of an origin, and what whoever sends to it shares with that. */
+/** The read-only access to an origin, and what it shares with the sending side. */
 export interface ReadingSide {
   readonly reader: Reader;
   readonly network: Network;
   readonly tokens: TokenCache;
   readonly jar: CookieJar;
-  /** Aborts with `close`. */
+  /** Aborted by `close`. */
   readonly closed: AbortSignal;
   close(): Promise<void>;
 }
@@ -71,11 +71,11 @@ export function openReadingSide(origin: string, limits: Limits, options: Reading
   const jar = openCookieJar(origin);
   const closing = new AbortController();
   let opened: Dispatcher | undefined;
-  // What speaks HTTP takes as long to load as a screen to draw, so it is loaded for the first call.
+  // The HTTP client takes as long to load as a screen to draw, so it is loaded for the first call.
   const dispatcher = () => {
     opened ??= network
       .openForReads()
-      // The last one stands outermost.
+      // The last interceptor is the outermost.
       .compose(
         authorise(origin),
         countRequests(),

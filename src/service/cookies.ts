@@ -2,14 +2,14 @@ import type { Cookie, MemoryCookieStore, CookieJar as ToughJar } from 'tough-coo
 
 const MAX = 20;
 
-/** What a header can carry, byte for byte (RFC 9110 section 5.5), and not huge. */
+/** A value that a header can carry byte for byte (RFC 9110 section 5.5), of limited length. */
 const LINE = /^[\t\x20-\x7e\x80-\xff]{1,4096}$/u;
 
 /** The session cookies of one origin (service-api.md section 5, item 2), in memory only. */
 export interface CookieJar {
-  /** Takes the `Set-Cookie` headers of an answer that `url` gave; those of any other origin are dropped. */
+  /** Keeps the `Set-Cookie` headers of an answer from `url`; those of any other origin are dropped. */
   keep(url: URL, setCookie: string | readonly string[] | undefined): Promise<void>;
-  /** The `Cookie` header for a request to `url`, or undefined when there is none to send. */
+  /** The `Cookie` header for a request to `url`; undefined if there is none to send. */
   header(url: URL): Promise<string | undefined>;
 }
 
@@ -19,9 +19,8 @@ interface Opened {
 }
 
 /**
- * A jar that knows one origin: scheme, host and port. Cookies as such do not tell ports apart (RFC 6265
- * section 8.5), so the origin is compared here. The rules of RFC 6265 come from a library, which is loaded
- * with the first cookie.
+ * A jar for one origin: scheme, host and port. Cookies do not distinguish ports (RFC 6265 section 8.5), so
+ * the origin is compared here. The rules of RFC 6265 come from a library, loaded with the first cookie.
  */
 export function openCookieJar(origin: string): CookieJar {
   let opening: Promise<Opened> | undefined;
@@ -48,7 +47,7 @@ async function openJar(): Promise<Opened> {
   return { jar: new Jar(store), store };
 }
 
-/** A full jar keeps what it has: a session that works is worth more than one more cookie. */
+/** A full jar keeps its cookies: a working session is worth more than one more cookie. */
 async function keepOne({ jar, store }: Opened, line: string, url: URL): Promise<void> {
   const kept = await jar.setCookie(line, url.href, { ignoreError: true });
   if (kept === undefined) return;

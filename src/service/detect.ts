@@ -10,7 +10,7 @@ import { BackupListing } from './v0.ts';
 
 interface Detection {
   readonly revision: Revision;
-  /** What showed it, in words. */
+  /** The evidence, in words. */
   readonly because: string;
   /** `false`: nothing was decisive, or two signs disagree. */
   readonly certain: boolean;
@@ -21,12 +21,12 @@ interface DetectOptions extends ConnectionOptions {
 }
 
 /**
- * Finds out which revision answers at an address, by GETs that change nothing. When nothing is decisive it is
- * taken for revision 62, not certainly. Rejects when the backups may not be listed (`credentials.*`,
- * `service.forbidden`) and when there is no answer at all.
+ * Detects which revision answers at an address, with GETs that change nothing. Without decisive evidence it
+ * assumes revision 62, marked as uncertain. Rejects if the backups may not be listed (`credentials.*`,
+ * `service.forbidden`) and if there is no answer at all.
  *
- * `started_at` tells nothing, since services later than revision 62 give it again. What tells is a single
- * backup that comes with its `backup_id` (service-api.md sections 2.1 and 4.2), and whether there is a V1
+ * `started_at` is no evidence, since services later than revision 62 return it again. The evidence is a
+ * single backup that has its `backup_id` (service-api.md sections 2.1 and 4.2), and whether there is a V1
  * download (section 4.3).
  */
 export async function detectRevision(address: InstanceAddress, options: DetectOptions): Promise<Detection> {
@@ -51,7 +51,7 @@ export async function detectRevision(address: InstanceAddress, options: DetectOp
   }
 }
 
-/** Both signs together. */
+/** The conclusion from both signs. */
 function evaluate(named: boolean, download: 'there' | 'not there' | 'unclear'): Detection {
   if (download === 'there') return sure(61, 'there is a V1 download');
   const [naming] = BACKUP_FIELDS.backup_id.one;
@@ -84,7 +84,7 @@ const TROUBLE: readonly string[] = [
   'service.too-large',
 ];
 
-/** Whether a read is there. JSON of another shape is a sign of life, a web page is none. */
+/** Whether a read exists. JSON of another shape shows that it does, a web page does not. */
 async function look<T>(reading: Promise<{ readonly value: T }>): Promise<Sight<T>> {
   try {
     return { seen: 'it', value: (await reading).value };
@@ -97,7 +97,7 @@ async function look<T>(reading: Promise<{ readonly value: T }>): Promise<Sight<T
   }
 }
 
-/** No backup has the id 0: where there is a V1 download, it says 412 in its own words (section 4.3). */
+/** No backup has the id 0: a V1 download answers it with 412 in its own words (section 4.3). */
 async function lookForDownload(
   { reader }: Connection,
   address: InstanceAddress,

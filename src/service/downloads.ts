@@ -9,7 +9,7 @@ import { badAnswerError } from './failures.ts';
 import { dateOf, type ReadCall, type Reader, type ReadResponse } from './reader.ts';
 import { DOWNLOADS, type DownloadRoute } from './revisions.ts';
 
-/** Failures that say "not this way" rather than "not this backup". */
+/** Failures that mean "not by this way" rather than "not this backup". */
 const WAY_IS_CLOSED: readonly string[] = [
   'service.not-found',
   'service.error',
@@ -22,13 +22,12 @@ interface OpenOptions extends DownloadOptions {
   readonly onRequest: () => void;
 }
 
-/** RFC 9110 section 8.8.3, a strong one, of a length that fits into a header. */
+/** RFC 9110 section 8.8.3, a strong one, short enough for a header. */
 const STRONG_ETAG = /^"[\x21\x23-\x7e]{0,250}"$/u;
 
 /**
- * Opens the encrypted bytes of a backup by the first of the ways in `order` that gives them. When none does,
- * the first way's error is thrown. `requests` in the evidence of whatever it rejects with says how often the
- * service was asked.
+ * Opens the encrypted bytes of a backup by the first way in `order` that returns them. If none does, throws
+ * the first way's error. `requests` in the evidence of every rejection says how often the service was asked.
  */
 export async function openDownload(
   reader: Reader,
@@ -60,7 +59,8 @@ async function openByFirst(
     } catch (error) {
       if (!(error instanceof LifeboatError) || !WAY_IS_CLOSED.includes(error.code)) throw error;
       if (error.evidence['download'] === 'offset') throw error;
-      // What goes wrong in the middle of a file says nothing about the way to it. A page in its place does.
+      // An error in the middle of a file says nothing about the way to it, but a page in place of the file
+      // does.
       if (offset > 0 && error.code === 'service.bad-answer' && error.evidence['download'] !== 'refused')
         throw notFrom(offset, { ...error.evidence }, error);
       failures.push(error);
@@ -94,7 +94,7 @@ function callOf(
   };
 }
 
-/** A weak validator proves nothing, so the whole file is asked for (RFC 9110 section 13.1.5). */
+/** A weak validator proves nothing, so the whole file is requested (RFC 9110 section 13.1.5). */
 function rangeHeaders(offset: number, ifRange: string | undefined): Readonly<Record<string, string>> {
   if (offset <= 0 || (ifRange !== undefined && !STRONG_ETAG.test(ifRange))) return {};
   return { range: `bytes=${offset}-`, ...(ifRange === undefined ? {} : { 'if-range': ifRange }) };
@@ -129,7 +129,7 @@ async function openRoute(reader: Reader, call: ReadCall, offset: number): Promis
   }
 }
 
-/** RFC 9110 section 14.4: only a 206 that begins at the asked byte, of the same bytes, continues a file. */
+/** RFC 9110 section 14.4: only a 206 that begins at the requested byte, of the same file, continues it. */
 function requireRange(
   response: ReadResponse,
   offset: number,
@@ -177,8 +177,8 @@ function strongEtag(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /**
- * The encoding that an answer claims. `identity` is asked for. `aws-chunked`, which object stores leave
- * behind, is no encoding.
+ * The encoding that an answer claims; `identity` was requested. `aws-chunked`, a remnant of object stores, is
+ * no encoding.
  */
 function encodingOf({ 'content-encoding': claimed }: IncomingHttpHeaders): string | undefined {
   const encodings = String(claimed ?? '')
@@ -194,9 +194,9 @@ const FOREIGN_FILES = {
 } as const;
 
 /**
- * A login page comes with 200 and any type, and servers label a `.tgz` as encoded that is not. The first
- * bytes decide, before one of them is handed on: what begins as an encrypted backup is one, whatever it is
- * called. Behind an encoding the rest is not known: gzip may be the encoding of anything.
+ * A login page comes with 200 and any type, and servers label unencoded `.tgz` files as encoded. The first
+ * bytes decide, before any is passed on: a file that begins as an encrypted backup is one, whatever its
+ * label. Behind a claimed encoding the content is unknown, since gzip may encode anything.
  */
 async function assertOwnFile(stream: Readable, { status, headers }: ReadResponse): Promise<void> {
   const first = (await firstBytes(stream)) ?? Buffer.alloc(0);
@@ -218,18 +218,18 @@ async function assertOwnFile(stream: Readable, { status, headers }: ReadResponse
 }
 
 /**
- * The first bytes of a stream, which stay in it: `BEGINNING_BYTES` or more, fewer where it ends before,
- * undefined where it is empty.
+ * The first bytes of a stream, which stay in it: at least `BEGINNING_BYTES`, fewer if it ends earlier,
+ * undefined if it is empty.
  */
 function firstBytes(stream: Readable): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
-    // A stream that broke off before anybody listened tells nobody any more.
+    // A stream that failed before there were listeners emits no further error event.
     if (stream.errored !== null) {
       reject(stream.errored);
       return;
     }
     const onReadable = () => {
-      // As many as that, or what there is when the stream has ended.
+      // That many bytes, or the rest if the stream has ended.
       const chunk = stream.read(BEGINNING_BYTES) as Buffer | null;
       if (chunk === null) return;
       stopListening();

@@ -10,7 +10,7 @@ const STILL_THE_SAME = 'nothing was changed: it is safe to try again';
 
 const SLOW = 'the service is silent, or slow: try again when it is less busy';
 
-/** What became of a request that got no complete answer, by the error codes of Node and undici. */
+/** The failure of a request without a complete answer, by the error codes of Node and undici. */
 const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
   [/^E(?:NOTFOUND|AI_AGAIN)$|^EAI_/u, 'service.unreachable', 'the name of the service cannot be resolved'],
   [/^ECONNREFUSED$/u, 'service.unreachable', 'the service refuses the connection'],
@@ -54,8 +54,8 @@ const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
 ];
 
 /**
- * Turns whatever a request threw into a LifeboatError. Of the original only code and message are kept,
- * redacted, as evidence: an undici error can hold headers and raw bytes.
+ * Converts anything a request threw into a LifeboatError. Only the original's code and redacted message are
+ * kept, as evidence: an undici error can hold headers and raw bytes.
  */
 export function transportError(thrown: unknown, secrets: Iterable<Secret>): LifeboatError {
   if (thrown instanceof LifeboatError) return thrown;
@@ -79,7 +79,7 @@ export function transportError(thrown: unknown, secrets: Iterable<Secret>): Life
   });
 }
 
-/** What a proxy has to do with a connection that was not made; undefined without one, and for TLS. */
+/** The proxy's part in a failed connection; undefined without one, and for TLS errors. */
 function proxyBehind(thrown: unknown, words: string) {
   const proxy = blamedProxy(thrown);
   if (proxy === undefined || words.includes('TLS')) return undefined;
@@ -102,7 +102,7 @@ function proxyBehind(thrown: unknown, words: string) {
 export function errorCode(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'unknown';
   const { code } = thrown as { code?: unknown };
-  // undici gives the parser's reason in words alone.
+  // undici gives the parser's reason only in its message.
   if (code === undefined && /\(Invalid EOF state\)/u.test(thrown.message)) return 'HPE_INVALID_EOF_STATE';
   return typeof code === 'string' && code !== '' ? code : thrown.name;
 }
@@ -145,7 +145,7 @@ export function redirectError(what: string): LifeboatError {
   });
 }
 
-/** What helps with TLS, by cause (the codes of Node's tls and of OpenSSL). */
+/** Hints for TLS errors, by cause (the codes of Node's tls and of OpenSSL). */
 const TLS_HINTS: readonly (readonly [RegExp, hints: readonly string[]])[] = [
   [
     /^CERT_HAS_EXPIRED$/u,

@@ -11,7 +11,7 @@ import { type Limits, retryAfterMs } from './limits.ts';
 type Interceptor = Dispatcher.DispatcherComposeInterceptor;
 type Handler = Dispatcher.DispatchHandler;
 
-/** Puts the token into requests for `origin` and into no other, whatever a redirect or a bug asks for. */
+/** Adds the token to requests for `origin` and to no others, whatever a redirect or a bug requests. */
 export function authorise(origin: string): Interceptor {
   return (dispatch) => (options, handler) => {
     const { token, headers } = options as CallOptions;
@@ -20,7 +20,7 @@ export function authorise(origin: string): Interceptor {
   };
 }
 
-/** Tells the call of every request. Stands nearer to the wire than what repeats. */
+/** Reports every request to its call. It is nearer to the network than the retries. */
 export function countRequests(): Interceptor {
   return (dispatch) => (options, handler) => {
     (options as CallOptions).onRequest?.();
@@ -28,7 +28,7 @@ export function countRequests(): Interceptor {
   };
 }
 
-/** Applies the limits of the network to every request. */
+/** Applies the network limits to every request. */
 export function limitTimes(limits: Limits): Interceptor {
   return (dispatch) => (options, handler) => {
     const { answer } = options as CallOptions;
@@ -40,15 +40,15 @@ export function limitTimes(limits: Limits): Interceptor {
 const RETRIED_STATUSES: readonly number[] = [429, 500, 502, 503, 504];
 const RETRIED_CODES =
   /^(?:ECONNRESET|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH|ETIMEDOUT|EPIPE|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)$/u;
-/** A connection that a network has forgotten is silent, and the next one need not be. */
+/** A connection that the network dropped stays silent, but a new one may work. */
 const SILENCE = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/u;
-/** So often is silence asked: each time costs half a minute. */
+/** The number of attempts after silence: each takes half a minute. */
 const SILENT_ATTEMPTS = 2;
 
 /**
- * Repeats GET and HEAD after a broken connection or a passing error status, with jitter. It stands outside
- * the interceptor that collects whole answers, so it repeats answers that broke off in the middle too, and
- * never splices two of them.
+ * Repeats GET and HEAD after a broken connection or a temporary error status, with jitter. It is outside the
+ * interceptor that collects whole answers, so it also repeats answers that broke off in the middle, and never
+ * splices two of them.
  */
 export function retryReads(limits: Limits): Interceptor {
   return interceptors.retry({
@@ -56,7 +56,7 @@ export function retryReads(limits: Limits): Interceptor {
     retry: (error, { state, opts }, done) => {
       const wait = pauseBefore(error, state.counter, opts as CallOptions, limits);
       if (wait === undefined) return done(error);
-      // undici clears the timer when the request is aborted meanwhile.
+      // undici clears the timer if the request is aborted meanwhile.
       return setTimeout(() => done(null), wait) as unknown as undefined;
     },
   });
@@ -90,13 +90,15 @@ function pauseBefore(
   return Math.max(asked ?? 0, pause);
 }
 
-/** Called for every request at its end, each retry included. What it throws is dropped. */
+/** Called at the end of every request, including retries. What it throws is ignored. */
 export type Tap = (heard: HttpExchange) => void;
 
-/** Of larger answers only size and hash are kept. */
+/** For larger answers only size and hash are kept. */
 const KEPT_BYTES = 64 * 1024;
 
-/** Lets `tap` hear every request. Stands nearer to the wire than what collects or repeats. */
+/**
+ * Passes every request to `tap`. It is nearer to the network than the collecting and retrying interceptors.
+ */
 export function listen(tap: Tap | undefined): Interceptor {
   return (dispatch) => (options, handler) =>
     tap === undefined ? dispatch(options, handler) : dispatch(options, new Listener(options, handler, tap));
@@ -139,7 +141,7 @@ class Listener implements Handler {
     this.#bytes += chunk.length;
     this.#digest.update(chunk);
     if (this.#bytes > KEPT_BYTES) this.#kept = undefined;
-    // The chunk belongs to the parser, which may use its memory again.
+    // The chunk belongs to the parser, which may reuse its memory.
     this.#kept?.push(Buffer.from(chunk));
     this.#handler.onResponseData?.(...data);
   }
@@ -177,19 +179,19 @@ class Listener implements Handler {
         error,
       });
     } catch {
-      // A listener cannot be allowed to decide how a request ends.
+      // A listener must not influence how a request ends.
     }
   }
 }
 
-/** The token as it is sent, and without the word before it. */
+/** The token as sent, and without its scheme word. */
 function formsOf(token: Secret | undefined): readonly Secret[] {
   if (token === undefined) return [];
   const [, bare] = /^\S+\s+(\S.*)$/u.exec(token.reveal()) ?? [];
   return bare === undefined ? [token] : [token, new Secret(bare)];
 }
 
-/** Requests of this client name their headers in an object. */
+/** Requests of this client have their headers in an object. */
 function named(headers: CallOptions['headers']): HttpHeaders {
   if (headers === null || headers === undefined || Array.isArray(headers)) return {};
   return Symbol.iterator in headers ? {} : headers;

@@ -13,7 +13,7 @@ import { maybe, text } from './schemas.ts';
 import type { TokenReader } from './token-source.ts';
 import { wholeAnswers } from './whole-answers.ts';
 
-/** Where a lab answers, and who may ask. */
+/** The address of a lab, and the token for it. */
 export interface LabAddress {
   /** `http://127.0.0.1:PORT`: an address of this machine, without a path. */
   readonly url: string;
@@ -23,21 +23,21 @@ export interface LabAddress {
 /** A call of the lab's own routes. */
 export interface LabCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** From `/lab` on, each part encoded. */
+  /** From `/lab`, with each part encoded. */
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** Milliseconds until a lab has answered: a database that comes back recovers first. */
+/** Milliseconds until a lab has answered: a database that is restarted recovers first. */
 const LOOK_MS = 5_000;
 const CHANGE_MS = 60_000;
 
 const LIMITS = { ...DEFAULT_LIMITS, connectMs: 2_000, jsonBytes: 4 * 1024 * 1024 };
 
 /**
- * Asks a lab once: nothing is sent again, no redirect is followed, and the token goes to its origin alone.
- * Rejects with `lab.unreachable`, `lab.refused`, `lab.bad-answer`, with what the token source rejects with,
- * and with the reason of the signal. A text in the value is untrusted.
+ * Sends one request to a lab: it is not repeated, no redirect is followed, and the token goes only to the
+ * lab's origin. Rejects with `lab.unreachable`, `lab.refused`, `lab.bad-answer`, with the errors of the token
+ * source, and with the reason of the signal. Texts in the value are untrusted.
  */
 export async function askLab<T>(
   { url, token: read }: LabAddress,
@@ -65,7 +65,7 @@ export async function askLab<T>(
     if (limit.aborted) throw silent(host, ms, call);
     throw inWords(transportError(thrown, [token]), host, call);
   } finally {
-    // Whatever the lab still says, nobody listens.
+    // Nothing reads further answers of the lab.
     dispatcher.destroy().catch(() => undefined);
   }
 }
@@ -111,7 +111,7 @@ function silent(host: string, ms: number, call: LabCall): LifeboatError {
   });
 }
 
-/** The words of a client of the service, said of a lab. */
+/** Rewords an error of the service client for a lab. */
 function inWords(error: LifeboatError, host: string, call: LabCall): LifeboatError {
   const { code, shortMessage, evidence } = error;
   if (code === 'lab.refused') return error;
@@ -135,21 +135,18 @@ function afterwards({ method }: LabCall): string {
     : 'the lab may still have done it: the Lab screen shows what is true now';
 }
 
-/*
- * What the routes of a lab answer, as far as it is shown. Whatever else an answer has is ignored, so that a
- * newer lab can be looked at.
- */
+/* The displayed parts of a lab's answers. Other fields are ignored, so that a newer lab can be used. */
 
-/** A fault that is still open. Fields that are missing match everything. */
+/** An active fault. Missing fields match everything. */
 export const LabFault = z.object({
   method: maybe(text),
   path: maybe(text),
   instance: maybe(text),
-  /** How many calls that match are let through first. */
+  /** How many matching calls it lets through first. */
   after: maybe(z.number()),
-  /** How many calls it still hits. */
+  /** How many more calls it hits. */
   times: maybe(z.union([z.number(), z.literal('always')])),
-  /** Of the calls that it could hit it hits this share. */
+  /** The share of matching calls that it hits. */
   probability: maybe(z.number()),
   effect: z.record(z.string(), z.unknown()),
 });
@@ -164,18 +161,18 @@ export const LabOverview = z.object({
   instances: z.array(z.object({ name: text, state: text, backups: maybe(z.number()) })),
 });
 
-/** `GET /lab/calls`: changes that the service carried out, the oldest first. */
+/** `GET /lab/calls`: changes that the service executed, oldest first. */
 export const LabCalls = z.array(
   z.object({ at: text, endpoint: text, instance: text, detail: maybe(z.record(z.string(), z.unknown())) }),
 );
 
-/** `GET /lab/scenario`, and the answer to one that begins. */
+/** `GET /lab/scenario`, and the answer when one begins. */
 export const LabScenarios = z.object({
   playing: maybe(text),
   scenarios: z.array(z.object({ name: text, summary: text })),
 });
 
-/** `GET /lab/clock`, and the answer to a change of it. Milliseconds. */
+/** `GET /lab/clock`, and the answer to changing it. Milliseconds. */
 export const LabClock = z.object({ now: text, rate: z.number(), skewMs: z.number(), aheadMs: z.number() });
 
 /** `GET /lab/settings`. */
@@ -187,8 +184,8 @@ export const LabDisaster = z.object({ name: text, state: text });
 /** The answer to the deletion of an instance. */
 export const LabDeleted = z.object({ name: text, state: text });
 
-/** The answer where no more is said than what is open now. */
+/** An answer that only lists the active faults. */
 export const LabFaults = z.object({ faults: z.array(LabFault) });
 
-/** The answer to new tokens: the file that holds the new one. */
+/** The answer to a token renewal: the file that holds the new token. */
 export const LabTokens = z.object({ file: text });

@@ -1,31 +1,32 @@
 import { httpDate } from '../base/date.ts';
 import { errorCode } from './failures.ts';
 
-/** How long and how much the client takes. All times in milliseconds, all sizes in bytes. */
+/** The client's limits. All times in milliseconds, all sizes in bytes. */
 export interface Limits {
-  /** Until TCP and TLS stand. */
+  /** To set up TCP and TLS. */
   readonly connectMs: number;
-  /** Until the headers of a read's answer are there: two minutes have to be enough for any list. */
+  /** To the headers of a read's answer: two minutes must suffice for any list. */
   readonly headersMs: number;
-  /** Longest silence inside an answer. */
+  /** The longest silence inside an answer. */
   readonly bodyMs: number;
-  /** A whole read, with its retries. */
+  /** A whole read, including its retries. */
   readonly readMs: number;
   /**
-   * Until a download begins: the router of the platform gives up after 15 minutes (service-api.md section 8).
+   * To the beginning of a download: the platform's router gives up after 15 minutes (service-api.md section
+   * 8).
    */
   readonly downloadHeadersMs: number;
   /** A mutating call, to the answer; longer than the router waits, so that its 504 is seen. */
   readonly sendMs: number;
-  /** The same for a harmless repeatable call: silence is no reason to wait for the router. */
+  /** The same for a harmless, repeatable call, which need not wait for the router. */
   readonly repeatableSendMs: number;
   readonly jsonBytes: number;
   readonly errorBytes: number;
-  /** Sends of one read, the first included. */
+  /** Sends of one read, including the first. */
   readonly attempts: number;
-  /** First pause between two attempts; doubles each time, with jitter. */
+  /** The first pause between two attempts; doubles each time, with jitter. */
   readonly retryBaseMs: number;
-  /** A `Retry-After` beyond this is not waited for: the answer is passed on. */
+  /** The longest `Retry-After` to wait for; with a longer one the answer is passed on. */
   readonly retryAfterMs: number;
 }
 
@@ -47,7 +48,7 @@ export const DEFAULT_LIMITS: Limits = {
 };
 
 /**
- * How long a `Retry-After` asks to wait, in milliseconds (RFC 9110 section 10.2.3: seconds or a date);
+ * The wait that a `Retry-After` requests, in milliseconds (RFC 9110 section 10.2.3: seconds or a date);
  * undefined for anything else.
  */
 export function retryAfterMs(value: unknown): number | undefined {
@@ -58,21 +59,21 @@ export function retryAfterMs(value: unknown): number | undefined {
 }
 
 /**
- * Errors that come at once, and end as soon as a service has restarted. A service that lets connections time
- * out has been waited for long enough.
+ * Errors that come at once, and stop once a service has restarted. A connection that timed out has already
+ * been awaited long enough.
  */
 const PASSING = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH)$/u;
 
 /**
- * Milliseconds before a connection that could not be made is tried again; undefined when it will not pass by
- * itself: what is wrong with a certificate stays so. `failed` counts the attempts so far.
+ * Milliseconds before a failed connection is tried again; undefined if retrying cannot help, as with a bad
+ * certificate. `failed` counts the attempts so far.
  */
 export function pauseBeforeConnecting(error: unknown, failed: number, limits: Limits): number | undefined {
   if (failed >= limits.attempts || !PASSING.test(errorCode(error))) return undefined;
   return limits.retryBaseMs * 2 ** (failed - 1) * (0.5 + Math.random());
 }
 
-/** Whether the time has passed; false when the signal was aborted meanwhile. */
+/** True once the time has passed; false if the signal aborts first. */
 export function waited(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { type Untrusted, untrust } from '../base/text.ts';
 
 /** One data point (service-api.md section 2.8). */
 export interface MetricPoint {
-  /** The whole path as the service sent it, `<service_type>.<index>.` included. */
+  /** The whole path as the service sent it, including `<service_type>.<index>.`. */
   readonly path: Untrusted;
   readonly value: number;
   /** Milliseconds since 1970; the service sends seconds. */
@@ -15,7 +15,7 @@ export interface MetricSeries {
   readonly points: readonly { readonly value: number; readonly atMs: number }[];
 }
 
-/** A path without its prefix; both parts of the prefix are undefined when the path has none. */
+/** A path without its prefix; both parts of the prefix are undefined if the path has none. */
 interface MetricPath {
   readonly service: Untrusted | undefined;
   /** The node, counted from 0. */
@@ -23,14 +23,14 @@ interface MetricPath {
   readonly name: Untrusted;
 }
 
-/** As many points are taken from an answer; the service tells the latest last, so these stay. */
+/** The maximum number of points taken from an answer; the service lists the latest last, so these stay. */
 export const MAX_POINTS = 200_000;
 
-/** The furthest time that a Date can hold (ECMA-262 section 21.4.1.1). Milliseconds. */
+/** The latest time that a Date can hold (ECMA-262 section 21.4.1.1). Milliseconds. */
 const LAST_MOMENT = 8.64e15;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu;
 
-/** Reads the elements of an answer, without those that are no data point; at most the last 200,000. */
+/** Reads the elements of an answer, without those that are not data points; at most the last 200,000. */
 export function readMetrics(elements: readonly unknown[]): readonly MetricPoint[] {
   const points = elements.flatMap((element) =>
     typeof element === 'string' ? (readMetricPoint(element) ?? []) : [],
@@ -47,7 +47,7 @@ export function readMetricPoint(line: string): MetricPoint | undefined {
   return Number.isFinite(point.value) && Math.abs(point.atMs) <= LAST_MOMENT ? point : undefined;
 }
 
-/** Groups points by path, in the order in which paths first appear; unknown paths are kept. */
+/** Groups points by path, in order of first appearance; unknown paths are kept. */
 export function seriesOf(points: readonly MetricPoint[]): readonly MetricSeries[] {
   const byPath = Map.groupBy(points, (point) => point.path);
   return [...byPath].map(([path, of]) => ({
@@ -56,11 +56,11 @@ export function seriesOf(points: readonly MetricPoint[]): readonly MetricSeries[
   }));
 }
 
-/** A path of section 2.8, and any other: a number between dots may be a part of the service type. */
+/** A path of section 2.8, and any other path; a number between dots may be part of the service type. */
 const KNOWN = /^(?<service>.+?)\.(?<index>\d{1,9})\.(?<name>(?:system|parachute)\..+)$/su;
 const OTHER = /^(?<service>.+?)\.(?<index>\d{1,9})\.(?<name>.+)$/su;
 
-/** Splits `<service_type>.<index>.` off a path; the service type may hold dots and numbers itself. */
+/** Splits `<service_type>.<index>.` off a path; the service type itself may contain dots and numbers. */
 export function describePath(path: string): MetricPath {
   const { service, index, name } = (KNOWN.exec(path) ?? OTHER.exec(path))?.groups ?? {};
   if (service === undefined || index === undefined || name === undefined)
@@ -68,19 +68,19 @@ export function describePath(path: string): MetricPath {
   return { service: untrust(service), index: Number(index), name: untrust(name) };
 }
 
-/** `Number` would read `0x10`, an empty text and `Infinity` as well. */
+/** `Number` would also accept `0x10`, an empty text and `Infinity`. */
 function decimal(text: string): number {
   return DECIMAL.test(text) ? Number(text) : Number.NaN;
 }
 
 /**
- * What the parachute knows about one disk of one node: it stops the node when the disk is fuller than the
- * threshold (service-api.md section 2.8). Each value is the latest one; undefined when there is none.
+ * The parachute's data about one disk of one node: it stops the node when the disk is fuller than the
+ * threshold (service-api.md section 2.8). Each value is the latest one; undefined if there is none.
  */
 export interface ParachuteDisk {
   readonly service: Untrusted | undefined;
   readonly index: number | undefined;
-  /** `ephemeral`, `persistent`, or what else there is. */
+  /** `ephemeral`, `persistent`, or another name. */
   readonly disk: string;
   /** 0 to 100. */
   readonly usedPercent: number | undefined;
@@ -93,7 +93,7 @@ export interface ParachuteDisk {
 
 const FACT = /^parachute\.disk\.(?<disk>[^.]+)\.(?<fact>used_percent|used_threshold|activated)$/u;
 
-/** The disks of all nodes, in the order in which they first appear. Of points at one time the last counts. */
+/** The disks of all nodes, in order of first appearance. Of points with the same time the last counts. */
 export function parachuteDisks(points: readonly MetricPoint[]): readonly ParachuteDisk[] {
   const facts = points.flatMap((point) => {
     const { service, index, name } = describePath(point.path);

@@ -8,7 +8,7 @@ import { type CaFile, tlsOptions } from './tls.ts';
 export interface Network {
   /** Keep-alive connections for reads, HTTP/1.1. */
   openForReads(): Dispatcher;
-  /** For a single request, directly or through a proxy; `gate` counts its one connection. */
+  /** For a single request, directly or through a proxy; `gate` admits its one connection. */
   openForOneSend(gate: OneConnection): Dispatcher;
 }
 
@@ -16,8 +16,8 @@ guardAnswerHeads();
 
 /**
  * How this machine reaches `origin`: directly, or through the proxy that the environment names for it (see
- * `proxyFor`). `caFile` is trusted besides the certificates that Node trusts. Rejects an unusable file
- * with `config.ca` and an unusable proxy with `config.proxy`.
+ * `proxyFor`). `caFile` is trusted in addition to Node's certificates. Throws `config.ca` for an unusable
+ * file and `config.proxy` for an unusable proxy.
  */
 export function networkFor(origin: string, caFile: CaFile | undefined, limits: Limits): Network {
   const tls = tlsOptions(caFile, limits);
@@ -28,7 +28,7 @@ export function networkFor(origin: string, caFile: CaFile | undefined, limits: L
     proxy === undefined
       ? new Agent(options)
       : new ProxyAgent({ ...options, uri: proxy.url.href, requestTls: tls, proxyTls: tls });
-  /** Behind a proxy `connect` is the function that opens the tunnel, or leads to the proxy. */
+  /** With a proxy, `connect` is the function that opens the tunnel, or connects to the proxy. */
   const connectorOf = ({ connect }: Pick<Client.Options, 'connect'>): buildConnector.connector => {
     if (typeof connect !== 'function') return buildConnector(tls);
     return (options, callback) =>

@@ -2,27 +2,25 @@ import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 
 /**
- * Lets a client have one connection, once. Since no byte of a request can leave without one, it also proves
- * what `never-sent` claims, and makes a second send impossible whatever the layers above believe about
- * retries.
+ * Gives a client one connection, once. Since no byte of a request can be sent without a connection, this also
+ * proves `never-sent`, and makes a second send impossible even if a higher layer retries.
  */
 export interface OneConnection {
   wrap(connect: buildConnector.connector): buildConnector.connector;
-  /** No connection is given out from here on. */
+  /** Gives out no connection from now on. */
   seal(): void;
   /**
-   * `true`: a connection was asked for and none was handed out; final once sealed. Sockets that are still
-   * opening are destroyed unused. `false` when one was handed out, or when the request took a way that this
-   * does not see.
+   * `true`: a connection was requested and none was given out; final once sealed. Sockets that are still
+   * opening are destroyed unused. `false` if one was given out, or the request bypassed this gate.
    */
   neverHandedOut(): boolean;
-  /**
-   * Why `mayLeave` did not let the first byte out. Then not one has left, although there was a connection.
-   */
+  /** Why `mayLeave` did not let the first byte out. Then none was sent, although there was a connection. */
   refusal(): { readonly why: unknown } | undefined;
 }
 
-/** `mayLeave` is asked right before the first byte goes out; what it throws ends the connection instead. */
+/**
+ * `mayLeave` is called right before the first byte is sent; if it throws, the connection is ended instead.
+ */
 export function oneConnection(mayLeave: () => void = () => undefined): OneConnection {
   let refused: { readonly why: unknown } | undefined;
   const refusing = (): Error | undefined => {
@@ -66,8 +64,8 @@ export function oneConnection(mayLeave: () => void = () => undefined): OneConnec
 }
 
 /**
- * Below `write`, where what was written is buffered: these two hand the bytes over (`Writable._write` and
- * `_writev` of Node's stream contract).
+ * Hooks below `write`, which buffers: `_write` and `_writev` pass the bytes to the socket (Node's stream
+ * contract).
  */
 function askBeforeWriting(socket: Socket, refusing: () => Error | undefined): void {
   const { _write, _writev } = socket;
@@ -82,7 +80,7 @@ function askBeforeWriting(socket: Socket, refusing: () => Error | undefined): vo
   if (_writev) socket._writev = (chunks, done) => ask(done, () => _writev.call(socket, chunks, done));
 }
 
-/** Has no code that undici takes for a passing error: it would ask again and again. */
+/** Its code must not be one that undici takes for a temporary error, or undici would retry forever. */
 class SecondConnectionError extends Error {
   override readonly name = 'SecondConnectionError';
   readonly code = 'LIFEBOAT_ONE_CONNECTION';

@@ -8,13 +8,13 @@ import { show, TRY_AGAIN_SOON, type Untrusted, untrust } from '../base/text.ts';
 
 const TEXT_LIMIT = 2000;
 
-/** What an error status says, whichever of the three bodies of service-api.md section 7 it came in. */
+/** The content of an error answer, in any of the three bodies of service-api.md section 7. */
 export interface Problem {
   readonly status: number;
-  /** The single word in camel case of V1. */
+  /** V1's single camel-case word. */
   readonly word: Untrusted | undefined;
   readonly text: Untrusted | undefined;
-  /** Whether the body is one of the service's own, to the letter: a proxy answers with something else. */
+  /** Whether the body has exactly the service's own form: a proxy answers with something else. */
   readonly fromService: boolean;
 }
 
@@ -22,7 +22,7 @@ const V1_BODY = lazily(() => z.object({ error: z.string(), description: z.string
 const V1_DOWNLOAD_BODY = lazily(() => z.object({ message: z.string(), status: z.number().nullish() }));
 const V0_BODY = lazily(() => z.object({ msg: z.string() }));
 
-/** Section 7 item 1: a single word. Frameworks and proxies put a phrase there, such as "Bad Gateway". */
+/** Section 7 item 1: a single word. Frameworks and proxies use a phrase, such as "Bad Gateway". */
 const SINGLE_WORD = /^[\w.-]+$/u;
 
 /** Reads an error body. Never throws: an unreadable one has no words. Echoed secrets are blanked. */
@@ -89,7 +89,7 @@ export function problemError(problem: Problem, headers: IncomingHttpHeaders): Li
   return new LifeboatError(code, `${words} (${status})${quoted}`, options);
 }
 
-/** By which whoever runs the service finds the request in their logs. */
+/** The id that finds the request in the logs of the service's operator. */
 function requestIdOf(headers: IncomingHttpHeaders): { readonly requestId?: string } {
   const id = headers['x-request-id'] ?? headers['x-vcap-request-id'];
   return typeof id === 'string' ? { requestId: show(id, 100) } : {};
@@ -105,8 +105,8 @@ function rowOfClass(status: number): Row {
 }
 
 /**
- * The JSON value, or undefined for anything else, and for what is nested deeper than any answer: whoever
- * walks through such a value, if only to print it, would run out of stack.
+ * The JSON value; undefined for anything else, and for JSON nested deeper than any real answer: walking
+ * through such a value, even to print it, would overflow the stack.
  */
 export function parseJson(body: Buffer): unknown {
   if (isDeeperThan(body, DEEPEST)) return undefined;
@@ -117,12 +117,12 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Three levels are the most that service-api.md has. */
+/** service-api.md needs at most three levels. */
 const DEEPEST = 200;
 
 /**
- * Whether brackets stand in more brackets than that, outside of texts. Bytes are enough: no part of a longer
- * character is one of these.
+ * Whether brackets outside of strings nest deeper than the limit. Bytes suffice: no byte of a multi-byte
+ * character equals one of these.
  */
 function isDeeperThan(json: Buffer, limit: number): boolean {
   let depth = 0;
@@ -145,9 +145,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * The JSON value of an answer that a person may see and a journal may keep: should it say a secret of the
- * call again, the secret is blanked, and so is an encryption key, which no answer has (service-api.md section
- * 4.1 rule 1). Undefined for anything but JSON.
+ * The JSON value of an answer, safe to show and to journal: secrets of the call that it echoes are blanked,
+ * and so is an encryption key, which no answer should have (service-api.md section 4.1 rule 1). Undefined for
+ * anything but JSON.
  */
 export function parseAnswer(body: Buffer, secrets: readonly Secret[]): unknown {
   const text = body.toString();

@@ -4,7 +4,7 @@ import { isLoopback } from './address.ts';
 
 /** A proxy that the environment names for an address. */
 export interface ProxyInUse {
-  /** With user and password, where it has them. */
+  /** Includes user and password, if given. */
   readonly url: URL;
   /** The variable that names it. */
   readonly variable: string;
@@ -15,10 +15,10 @@ export interface ProxyInUse {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy by which an origin is reached, as curl and cf decide it: `https_proxy` for https and `http_proxy`
- * for http, else `all_proxy`, in lower or upper case; a variable that is empty counts as not set. Undefined
- * where it is reached directly: this machine, and what `no_proxy` names. Throws `config.proxy` where the
- * variable names no HTTP proxy.
+ * The proxy for an origin, chosen as curl and cf do: `https_proxy` for https and `http_proxy` for http, else
+ * `all_proxy`, in lower or upper case; an empty variable counts as unset. Undefined if the origin is reached
+ * directly: this machine, and the hosts in `no_proxy`. Throws `config.proxy` if the variable names no HTTP
+ * proxy.
  */
 export function proxyFor(origin: string, env: Environment = process.env): ProxyInUse | undefined {
   const target = new URL(origin);
@@ -30,12 +30,12 @@ export function proxyFor(origin: string, env: Environment = process.env): ProxyI
   const { variable, value } = set;
   const text = value.includes('://') ? value : `http://${value}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // A SOCKS proxy builds its connections where `OneConnection` cannot count them.
+  // A SOCKS proxy opens its connections where `OneConnection` cannot count them.
   if (url === undefined || !/^https?:$/u.test(url.protocol)) throw notHttp(variable);
   return { url, variable, shown: `${url.protocol}//${url.host}` };
 }
 
-/** The entries of `no_proxy` that look like a network and are none: they cover nothing. */
+/** Entries of `no_proxy` that look like a network but are not: they cover nothing. */
 export function unreadNetworks(env: Environment = process.env): readonly string[] {
   const listed = setIn(env, 'no_proxy')?.value.split(/[\s,]+/u) ?? [];
   return listed.filter((entry) => entry.includes('/') && ipNetwork(entry) === undefined);
@@ -47,9 +47,9 @@ function setIn(env: Environment, name: string) {
 }
 
 /**
- * Whether an entry of `no_proxy` covers an address: `*`; a name with all below it, `*.NAME` with only those;
- * an address or a network of such, for hosts that are written as an address, since no name is resolved for
- * it. A port counts where there is one.
+ * Whether an entry of `no_proxy` covers an address. `*` covers all; a name covers itself and its subdomains,
+ * `*.NAME` only those; an address or a network covers hosts written as an address, since no name is resolved
+ * for it. A port must match, if given.
  */
 function covers(entry: string, { hostname, port, protocol }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/gu, '').replace(/\.$/u, '');
@@ -74,12 +74,12 @@ function notHttp(variable: string): LifeboatError {
 
 const blamed = new WeakMap<object, ProxyInUse>();
 
-/** Notes that a connection was not made behind a proxy, for the words of the error. */
+/** Records that a connection failed behind a proxy, for the error's wording. */
 export function blame(error: Error, proxy: ProxyInUse): void {
   blamed.set(error, proxy);
 }
 
-/** The proxy behind which a connection was not made. */
+/** The proxy behind which a connection failed. */
 export function blamedProxy(thrown: unknown): ProxyInUse | undefined {
   return thrown instanceof Error ? blamed.get(thrown) : undefined;
 }

@@ -23,26 +23,26 @@ export interface ReadCall {
   readonly onRequest?: CallOptions['onRequest'];
 }
 
-/** A final answer: redirects are followed, a refused token was replaced once if there was another. */
+/** A final answer: redirects were followed, and a refused token was replaced once if there was another. */
 export interface ReadResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Dispatcher.ResponseData['body'];
-  /** Whether the instance's own origin gave it. */
+  /** Whether it came from the instance's own origin. */
   readonly own: boolean;
 }
 
 export interface Reader {
-  /** Rejects with a LifeboatError when there is no answer; an error status is an answer. */
+  /** Rejects with a LifeboatError if there is no answer; an error status is an answer. */
   fetch(call: ReadCall): Promise<ReadResponse>;
-  /** A JSON answer that fits `schema`; an error status rejects. */
+  /** A JSON answer that matches `schema`; an error status rejects. */
   json<T>(url: string, schema: z.ZodType<T>, signal: AbortSignal | undefined): Promise<Answer<T>>;
-  /** The error that an error status stands for. Reads the body. */
+  /** The error for an error status. Reads the body. */
   problemOf(response: ReadResponse): Promise<Error>;
 }
 
 /**
- * The reading side over a composed dispatcher, which is asked for at each call. Never used for a call that
+ * The reading side over a composed dispatcher, which is requested for each call. Never used for a call that
  * changes something.
  */
 export function openReader(
@@ -100,7 +100,7 @@ export function openReader(
       if (call.method !== 'GET') throw redirectError('a call that is not repeated elsewhere');
       if (redirects === MAX_REDIRECTS) throw redirectError(`more than ${MAX_REDIRECTS} times`);
       url = nextHop(url, response.statusCode, response.headers['location'], call.answer === 'stream');
-      // Once another origin had a say in where to go, even the way back goes without the token.
+      // After another origin has chosen the target, even the way back has no token.
       own &&= url.origin === origin;
     }
   }
@@ -118,7 +118,7 @@ export function openReader(
       method: call.method,
       headers: {
         accept: call.answer === 'stream' ? '*/*' : 'application/json',
-        // Nothing is inflated here, so that a small answer stays small.
+        // Nothing is decompressed here, so that a small answer stays small.
         'accept-encoding': 'identity',
         'user-agent': 'lifeboat',
         ...call.headers,
@@ -130,7 +130,7 @@ export function openReader(
       onRequest: call.onRequest,
     };
     try {
-      // undici looks at the signal only once there is a connection.
+      // undici checks the signal only once there is a connection.
       return await orAbort(dispatcher().request(options), signal);
     } catch (error) {
       throw transportError(error, token === undefined ? [] : [token]);
@@ -162,13 +162,13 @@ export function openReader(
   return { fetch, json, problemOf };
 }
 
-/** The service's own clock (RFC 9110 section 6.6.1), when it says so readably. */
+/** The service's own clock (RFC 9110 section 6.6.1), if readable. */
 export function dateOf(headers: IncomingHttpHeaders): Date | undefined {
   const ms = httpDate(headers.date);
   return ms === undefined ? undefined : dateAt(ms);
 }
 
-/** `promise`, or the signal's reason as soon as it is aborted. */
+/** `promise`, or a rejection with the signal's reason as soon as it aborts. */
 export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
@@ -179,8 +179,8 @@ export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T>
 }
 
 /**
- * Ten times what an instance with ten backups a day has after three years; more would not fit into the memory
- * that is meant for all.
+ * Ten times the rows of an instance with ten backups a day after three years; more would exceed the memory
+ * limit for the process.
  */
 const MAX_ROWS = 100_000;
 
@@ -207,7 +207,7 @@ function readJson<T>(
   });
 }
 
-/** What a body is that is no JSON, in words. */
+/** A description of a body that is not JSON. */
 export function notJsonWords(body: Buffer): string {
   const beginning = beginningOf(body);
   if (beginning === 'html') return 'the answer is a web page, not JSON';
@@ -215,19 +215,19 @@ export function notJsonWords(body: Buffer): string {
   return 'the answer is not JSON, or is cut off';
 }
 
-/** Whether a body begins like a page for people. */
+/** Whether a body begins like a web page. */
 export function looksLikeHtml(body: Buffer): boolean {
   return beginningOf(body) === 'html';
 }
 
-/** RFC 9110 section 15.4 names no number; five is enough for a login round trip. */
+/** RFC 9110 section 15.4 gives no number; five suffices for a login round trip. */
 const MAX_REDIRECTS = 5;
 
 const FOLLOWED: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * Where a redirected GET goes on. Rejects with `service.redirect` what must not be followed: another origin
- * unless `elsewhere` allows it, from https to http, to something that is not HTTP, to a URL with credentials.
+ * The target of a redirected GET. Rejects with `service.redirect` for targets that must not be followed:
+ * another origin unless `elsewhere` allows it, from https to http, not HTTP, a URL with credentials.
  */
 function nextHop(
   from: URL,

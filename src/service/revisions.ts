@@ -4,7 +4,7 @@ export type Revision = 61 | 62 | 'v0';
 /** Ways to a backup's bytes (section 4.3). */
 export type DownloadRoute = 'v1' | 'v0' | 'v0-post';
 
-/** What an instance can be asked for; the names are those of the client's methods. */
+/** The operations of an instance; the names are those of the client's methods. */
 export type Operation =
   | 'overview'
   | 'backups'
@@ -26,31 +26,31 @@ export type Operation =
   | 'changeUpdateSetting'
   | 'restoreToTime';
 
-/** Those that a table of one call each describes: a download has several ways. */
+/** Those with a single call: a download has several ways. */
 export type Callable = Exclude<Operation, 'download'>;
 
 /** One call of one revision. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** Which of the two addresses of an instance `path` follows. */
+  /** The base of the two addresses of an instance to which `path` is appended. */
   readonly base: 'v1' | 'v0';
-  /** May hold `:id`. */
+  /** May contain `:id`. */
   readonly path: string;
-  /** The documented statuses of a success; where there is no table, what such a call answers. */
+  /** The documented success statuses; without a table, those that such a call returns. */
   readonly success: readonly number[];
-  /** The document shows no body for a success, so an empty one fits. */
+  /** The document shows no success body, so an empty one is valid. */
   readonly silent?: boolean;
 }
 
 interface Row {
   readonly method: Route['method'];
   readonly path: string;
-  /** By revision; a revision that is not there does not have the call. */
+  /** By revision; a missing revision does not have the call. */
   readonly success: Readonly<Partial<Record<Revision, readonly number[]>>>;
   readonly silent?: boolean;
   /** Follows "cannot". */
   readonly words: string;
-  /** What a run reads with it that no other call says. */
+  /** What a run reads with it that no other call reports. */
   readonly says?: readonly string[];
 }
 
@@ -115,7 +115,7 @@ function row(
   return { method, path, success, words, ...more };
 }
 
-/** Section 4.4. One listing answers for all four reads. */
+/** Section 4.4. One listing answers all four reads. */
 const V0: Readonly<Partial<Record<Operation, Route>>> = {
   backups: { method: 'GET', base: 'v0', path: '/backups', success: DONE },
   backup: { method: 'GET', base: 'v0', path: '/backups', success: DONE },
@@ -125,16 +125,18 @@ const V0: Readonly<Partial<Record<Operation, Route>>> = {
   restoreBackup: { method: 'POST', base: 'v0', path: '/backups/restore', success: DONE },
 };
 
-/** What the listing of V0 leaves out of backups and restores (section 2.9 beside 2.1 and 2.2). */
+/** What V0's listing omits about backups and restores (section 2.9 compared with 2.1 and 2.2). */
 const NOT_LISTED = ['the size of a backup', 'which backup a restore brings back'];
 
-/** What a person has to know who works with an older interface. */
+/** What a person must know about an older interface. */
 export interface InterfaceLimits {
-  /** What the interface is called: `V0`. */
+  /** The name of the interface: `V0`. */
   readonly name: string;
-  /** That it will go, and what to use instead: a sentence (section 9, rules 1 and 4: there is no date). */
+  /**
+   * A sentence that it will be removed, and what to use instead (section 9, rules 1 and 4: there is no date).
+   */
   readonly deprecation: string;
-  /** What no call of it says of an instance and its tasks, in words. */
+  /** What none of its calls reports about an instance and its tasks, in words. */
   readonly unsaid: readonly string[];
 }
 
@@ -160,8 +162,8 @@ export const DOWNLOADS: Readonly<Record<DownloadRoute, Route>> = {
 };
 
 /**
- * In which order the ways to a download are tried, the documented one first (section 4.3): revision 61 has
- * its own, which is unavailable in revision 62; the earlier V0 reference lists the path of V0 with POST.
+ * The order in which the ways to a download are tried, the documented one first (section 4.3): revision 61
+ * has its own, which is unavailable in revision 62; the earlier V0 reference has the V0 path with POST.
  */
 export const DOWNLOAD_ORDER: Readonly<Record<Revision, readonly DownloadRoute[]>> = {
   61: ['v1', 'v0', 'v0-post'],
@@ -169,13 +171,15 @@ export const DOWNLOAD_ORDER: Readonly<Record<Revision, readonly DownloadRoute[]>
   v0: ['v0', 'v0-post', 'v1'],
 };
 
-/** Fields that only some revisions give, in the list and for one alone (sections 2.1 and 4.2 item 1). */
+/**
+ * Fields that only some revisions return, in the list and for a single backup (sections 2.1 and 4.2 item 1).
+ */
 export const BACKUP_FIELDS = {
   backup_id: { list: [61, 62], one: [61] },
   started_at: { list: [61], one: [61] },
 } as const satisfies Readonly<Record<string, Readonly<Record<'list' | 'one', readonly Revision[]>>>>;
 
-/** How a revision is asked for an operation other than a download; undefined when it does not have it. */
+/** The route of an operation other than a download; undefined if the revision does not have it. */
 export function routeOf(operation: Callable, revision: Revision): Route | undefined {
   if (revision === 'v0') return V0[operation];
   const { success, words: _, says: __, ...row } = V1[operation];
@@ -183,7 +187,7 @@ export function routeOf(operation: Callable, revision: Revision): Route | undefi
   return expected === undefined ? undefined : { ...row, base: 'v1', success: expected };
 }
 
-/** What the service does for an operation, to follow "cannot", and the revisions that can do it. */
+/** The operation in words, to follow "cannot", and the revisions that support it. */
 export function describeOperation(operation: Callable): {
   readonly words: string;
   readonly revisions: readonly Revision[];
@@ -195,7 +199,10 @@ export function describeOperation(operation: Callable): {
   };
 }
 
-/** Whether a revision has what lies behind a call of V1; every one has a path that the table lacks. */
+/**
+ * The route of a V1 call in a revision, if it has one; a path that is not in the table exists in every
+ * revision.
+ */
 export function routeAt(
   method: Route['method'],
   path: string,
@@ -205,7 +212,7 @@ export function routeAt(
   return operation === undefined ? { method, path } : routeOf(operation, revision);
 }
 
-/** The operation behind a call of V1, by method and path below the instance; undefined for an unknown one. */
+/** The operation of a V1 call, by method and path below the instance; undefined for an unknown one. */
 export function operationAt(method: Route['method'], path: string): Callable | undefined {
   const known = Object.entries(V1) as [Callable, Row][];
   return known.find(([, row]) => row.method === method && (row.path || '/') === (path || '/'))?.[0];

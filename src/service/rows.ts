@@ -3,18 +3,18 @@ import { instantOf } from '../base/instant.ts';
 import type { Answer } from './client.ts';
 import { badAnswerError } from './failures.ts';
 
-/** A row of a list that cannot be read. Its id is told as far as that can be. */
+/** A row of a list that cannot be read. Its id is given if readable. */
 export interface UnreadRow {
   readonly id: number | undefined;
-  /** When it says that it was triggered; milliseconds, by the service's clock. */
+  /** Its trigger time, if readable; milliseconds, by the service's clock. */
   readonly atMs: number | undefined;
-  /** The field that is not what it should be; empty where the row is none. */
+  /** The invalid field; empty if the row is not an object. */
   readonly field: string;
 }
 
 /**
- * The rows of a list, one by one: an odd one hides none of the others. Throws `service.bad-answer` where not
- * one of them tells even an id: that is no list of tasks. `raw` has the rows that were read, as they came.
+ * Reads the rows of a list one by one: a bad row hides none of the others. Throws `service.bad-answer` if not
+ * even one row has an id: that is not a list of tasks. `raw` has the readable rows as received.
  */
 export function readRows<T>(
   rows: readonly unknown[],
@@ -41,7 +41,7 @@ export function readRows<T>(
   return { value, raw, unread };
 }
 
-/** An answer that is a list of such rows. */
+/** Reads an answer that is a list of such rows. */
 export async function listed<T>(
   asked: Promise<Answer<readonly unknown[]>>,
   schema: z.ZodType<T>,
@@ -56,7 +56,7 @@ export async function listed<T>(
   };
 }
 
-/** What a list could not tell, in words: one sentence for each row. */
+/** One sentence for each row of a list that could not be read. */
 export function unreadWords(what: 'backup' | 'restore', unread: readonly UnreadRow[] = []): string[] {
   return unread.map(({ id, field }) => {
     const row = id === undefined ? `a row of the list of ${what}s` : `${what} ${id} in the list`;

@@ -3,26 +3,26 @@ import { untrust } from '../base/text.ts';
 
 /*
  * The wire format of service-api.md section 2. Unknown fields are kept, unknown enum values are plain text,
- * and what the revisions disagree about (`started_at`, `backup_id`) is optional everywhere.
+ * and fields that the revisions disagree about (`started_at`, `backup_id`) are optional everywhere.
  */
 
-/** Text of the service, well formed: half a surrogate pair has no UTF-8 form for the journal. */
+/** Text of the service, well formed: a lone surrogate has no UTF-8 form for the journal. */
 export const text = z.string().transform((raw) => untrust(raw.toWellFormed()));
 const STATES: ReadonlySet<string> = new Set(
   'queued running done failed deleted provisioned available deploying stopped'.split(' '),
 );
-/** A status or state (section 3). Its words are known in any case; one that is not known stays as it came. */
+/** A status or state (section 3). Known words are accepted in any case; unknown ones stay as received. */
 export const state = z.string().transform((raw) => {
   const lower = raw.toLowerCase();
   return untrust(STATES.has(lower) ? lower : raw.toWellFormed());
 });
 /** An internal id (section 1). */
 export const id = z.int().nonnegative();
-/** A field that may be missing or null; both are undefined. */
+/** A field that may be missing or null; both become undefined. */
 export const maybe = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** Bytes. A negative size means that it is not known: no reason to refuse a whole list. */
+/** Bytes. A negative size means unknown, and must not invalidate a whole list. */
 const size = maybe(z.number()).transform((value) => (value !== undefined && value < 0 ? undefined : value));
 
 /** Section 2.1. */
@@ -77,6 +77,6 @@ export const Restore = z.looseObject({
 });
 export type Restore = z.infer<typeof Restore>;
 
-/** Section 2.7. The oldest and the newest point that can be restored to. */
+/** Section 2.7. The oldest and the newest point in time that can be restored. */
 export const PitrRange = z.looseObject({ start_time: maybe(text), end_time: maybe(text) });
 export type PitrRange = z.infer<typeof PitrRange>;

@@ -7,25 +7,25 @@ import type { Network } from './network.ts';
 import { oneConnection } from './one-connection.ts';
 import { orAbort } from './reader.ts';
 
-/** What became of a request that may be sent once. */
+/** The result of a request that may be sent once. */
 export type SentOnce<T> =
   | { readonly read: T }
-  /** Why it must not leave: not a byte of it was sent. */
+  /** Why it must not be sent: not a byte of it was. */
   | { readonly refused: unknown }
-  /** It broke. `unmade`: there never was a connection, so that nothing was sent. */
+  /** It broke. `unmade`: there never was a connection, so nothing was sent. */
   | { readonly broke: unknown; readonly unmade: boolean };
 
 interface Way {
   readonly network: Network;
   readonly origin: string;
   readonly tap: Tap | undefined;
-  /** Asked before, and again at the last instant; what it throws is why the request is not sent. */
+  /** Called before, and again at the last instant; what it throws is why the request is not sent. */
   readonly mayLeave: () => void;
 }
 
 /**
- * Sends one request at most, on a connection of its own that is gone afterwards, and reads its answer. Never
- * rejects: whatever happens, it says whether something may have been sent.
+ * Sends at most one request, on its own connection that is closed afterwards, and reads its answer. Never
+ * rejects: it always reports whether something may have been sent.
  */
 export async function sendOnce<T>(
   { network, origin, tap, mayLeave }: Way,
@@ -50,7 +50,7 @@ export async function sendOnce<T>(
     return { broke, unmade: gate.neverHandedOut() };
   } finally {
     gate.seal();
-    // Nobody waits for it, and however it goes, the outcome stands.
+    // Nothing waits for this, and it cannot change the outcome.
     dispatcher.destroy().catch(() => undefined);
   }
 }
@@ -58,15 +58,15 @@ export async function sendOnce<T>(
 interface Asked {
   readonly url: URL;
   readonly method: Dispatcher.HttpMethod;
-  /** JSON; none where it is undefined. */
+  /** JSON; undefined for no body. */
   readonly body: string | undefined;
   readonly token: Secret;
-  /** What is secret in the body. */
+  /** The secrets in the body. */
   readonly secrets: readonly Secret[] | undefined;
   readonly signal: AbortSignal;
 }
 
-/** The request as undici takes it. */
+/** The request in undici's form. */
 export function optionsOnce(
   { url, method, body, token, secrets, signal }: Asked,
   limits: Limits,
@@ -77,7 +77,7 @@ export function optionsOnce(
     method,
     headers: jsonHeaders(body !== undefined),
     ...(body === undefined ? {} : { body }),
-    // `Connection: close`: the service need not wait for a second request on this connection either.
+    // `Connection: close`: tells the service not to wait for a second request on this connection.
     reset: true,
     // The deadline counts, not the silence: the router may hold the answer back for 15 minutes.
     headersTimeout: 0,

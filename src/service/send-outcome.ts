@@ -12,18 +12,18 @@ import { parseJson, problemError, readProblem } from './problem.ts';
 import { dateOf, looksLikeHtml, notJsonWords } from './reader.ts';
 import { readCapped } from './whole-answers.ts';
 
-/** Complete without a body, whoever answers (RFC 9110 sections 15.3.3 and 15.3.5). */
+/** Complete without a body, whoever sends it (RFC 9110 sections 15.3.3 and 15.3.5). */
 const NEEDS_NO_BODY: readonly number[] = [202, 204];
 
 const REFUSED: readonly number[] = [400, 401, 403, 404, 412, 422, 429];
 
 /**
- * Decided before a request is looked into, whoever answers (RFC 9110 sections 15.5.2 and 15.5.6, RFC 6585
- * section 4): they need no words.
+ * Decided before a request is processed, whoever sends it (RFC 9110 sections 15.5.2 and 15.5.6, RFC 6585
+ * section 4), so no words are needed.
  */
 const REFUSED_UNREAD: readonly number[] = [401, 405, 407, 429];
 
-/** What a status means for a call that must not be sent twice. */
+/** The meaning of a status for a call that must not be sent twice. */
 export async function outcomeOf<T>(
   call: SendCall<T>,
   response: Dispatcher.ResponseData,
@@ -52,8 +52,8 @@ export async function outcomeOf<T>(
   }
   const problem = readProblem(status, body ?? Buffer.alloc(0), secrets);
   const error = problemError(problem, headers);
-  // Any other refusal counts only in the service's own words: a proxy can put its 403 in place of an answer
-  // it did not like.
+  // Any other refusal counts only in the service's own words: a proxy can replace an answer that it rejects
+  // with its 403.
   if (REFUSED_UNREAD.includes(status) || (REFUSED.includes(status) && problem.fromService)) {
     return {
       outcome: 'refused',
@@ -75,7 +75,9 @@ function againOf(
   return { againMs: Math.max(asked, 2 * limits.retryBaseMs) };
 }
 
-/** A documented status needs no readable body; any other 2xx counts only with a body like the service's. */
+/**
+ * A documented status needs no readable body; any other 2xx counts only with a body in the service's form.
+ */
 function isAcceptance(
   call: SendCall<unknown>,
   status: number,
@@ -88,13 +90,13 @@ function isAcceptance(
   return typeof json === 'object' && json !== null;
 }
 
-/** How a call ends that has no answer. `neverHandedOut`: it is proved that it had no connection. */
+/** The outcome of a call without an answer. `neverHandedOut`: it provably had no connection. */
 export function lost(neverHandedOut: boolean, error: LifeboatError): SendOutcome<never> {
   if (neverHandedOut) return neverSent(error);
   return { outcome: 'unknown', failure: inDoubt(error).toFailure(), serverDate: undefined };
 }
 
-/** How a call ends of which not a byte has left. */
+/** The outcome of a call of which not a byte was sent. */
 export function neverSent(error: unknown): SendOutcome<never> {
   const known = transportError(error, []);
   const said = known.hints.filter((hint) => !hint.startsWith('nothing was changed'));
@@ -104,7 +106,7 @@ export function neverSent(error: unknown): SendOutcome<never> {
   return { outcome: 'never-sent', failure: { ...known.toFailure(), hints }, serverDate: undefined };
 }
 
-/** The same error with the hint that fits a call that may have landed. */
+/** The same error with the hint for a call that may have landed. */
 function inDoubt(error: LifeboatError): LifeboatError {
   const options: LifeboatErrorOptions = {
     hints: ['the service may have done it: lifeboat asks the service before it sends anything again'],
@@ -115,9 +117,8 @@ function inDoubt(error: LifeboatError): LifeboatError {
 }
 
 /*
- * What is read out of the success bodies of mutating calls. A body that is not as described still is a
- * success: what cannot be read is undefined. `clean` blanks the secrets of the call, should the service echo
- * them.
+ * Reads the success bodies of mutating calls. An unexpected body is still a success: unreadable fields are
+ * undefined. `clean` blanks the call's secrets in case the service echoes them.
  */
 
 type Clean = (text: string) => string;
@@ -130,13 +131,13 @@ export function readId(json: unknown, field: 'id' | 'restore_id'): number | unde
   return pick(Id(), json, field);
 }
 
-/** A text of the service, stored raw and storable everywhere. */
+/** A text of the service, raw but well formed for storage. */
 export function readText(json: unknown, field: string, clean: Clean): Untrusted | undefined {
   const text = pick(z.string(), json, field);
   return text === undefined ? undefined : untrust(clean(text).toWellFormed());
 }
 
-/** What endpoints 3 and 9 tell in words, and what endpoints 13 to 15 may. */
+/** The message of endpoints 3 and 9, and optionally of endpoints 13 to 15. */
 export function readMessage(json: unknown, clean: Clean): { readonly message: Untrusted | undefined } {
   return { message: readText(json, 'message', clean) };
 }

@@ -14,9 +14,9 @@ import { lost, neverSent, outcomeOf } from './send-outcome.ts';
 
 export interface Sender {
   /**
-   * Sends at most once, on a connection of its own, and never rejects for what happens on the wire. A
-   * connection that cannot be made is tried again for a few seconds, as for a read: until it stands nothing
-   * has been sent. What `leave` refuses at the last instant is never sent.
+   * Sends at most once, on its own connection, and never rejects for what happens on the network. A failed
+   * connection is retried for a few seconds, as for a read: until it exists nothing has been sent. What
+   * `leave` refuses at the last instant is never sent.
    */
   send<T>(call: SendCall<T>): Promise<SendOutcome<T>>;
 }
@@ -43,8 +43,7 @@ export function openSender(
     let token: Secret;
     let cookie: string | undefined;
     try {
-      // This call has one chance, so it does not spend it on a token that may have expired since the last
-      // one.
+      // This call has one chance, so do not waste it on a token that may have expired.
       token = (await orAbort(tokens.fresh(), stop)).value;
       cookie = call.session === true ? await jar.header(url) : undefined;
     } catch (error) {
@@ -88,7 +87,7 @@ export function openSender(
   return { send };
 }
 
-/** A cookie that cannot be kept changes nothing about how the call ended. */
+/** A failure to keep a cookie does not change how the call ended. */
 async function keepCookies(jar: CookieJar, url: URL, response: Dispatcher.ResponseData): Promise<void> {
   await jar.keep(url, response.headers['set-cookie']).catch(() => undefined);
 }

@@ -7,33 +7,32 @@ import { show } from '../base/text.ts';
 import { assertTrusted } from '../base/trusted-path.ts';
 import type { Limits } from './limits.ts';
 
-/** The variable that makes Node accept every certificate when it is `0`. */
+/** The variable with which, set to `0`, Node accepts every certificate. */
 export const UNCHECKED_TLS = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /**
- * Whether the environment asked for TLS without certificates when this module was loaded. It is not obeyed,
- * and taken out of the environment: Node would warn that nothing is checked, which is not so, and programs
- * that Lifeboat starts would obey it.
+ * Whether the environment disabled certificate checks when this module was loaded. The setting is ignored and
+ * removed: Node would falsely warn that nothing is checked, and programs that Lifeboat starts would obey it.
  */
 export const askedForUncheckedTls = process.env[UNCHECKED_TLS] === '0';
 if (askedForUncheckedTls) delete process.env[UNCHECKED_TLS];
 
-/** Stands for the authorities of the system, where a file of one could be named. */
+/** Stands for the system's authorities, in place of a file. */
 export const SYSTEM_AUTHORITIES = Symbol('the authorities of the system');
 export type CaFile = string | typeof SYSTEM_AUTHORITIES;
 
 /**
- * How every TLS connection of this process is made, to a service, a platform or a proxy: HTTP/1.1, TLS 1.2 at
- * least, the certificate checked whatever the environment says. `caFile` (PEM), or the authorities of the
- * system, are trusted besides those that Node trusts. Throws `config.ca` for a file that is no certificate,
- * and `trust.refused` for one that others could have written.
+ * The options of every TLS connection of this process, to a service, a platform or a proxy: HTTP/1.1, at
+ * least TLS 1.2, with the certificate checked whatever the environment says. `caFile` (PEM), or the system's
+ * authorities, are trusted in addition to Node's. Throws `config.ca` for a file without certificates, and
+ * `trust.refused` for one that others can write.
  */
 export function tlsOptions(caFile: CaFile | undefined, limits: Limits): buildConnector.BuildOptions {
   const ca = caFile === undefined ? undefined : [...getCACertificates('default'), ...authoritiesIn(caFile)];
   return {
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
-    // HTTP/2 is left out of reads too: a GOAWAY can leave one hanging until its timeout, and there is nothing
+    // Reads do not use HTTP/2 either: a GOAWAY can leave one hanging until its timeout, and there is nothing
     // to multiplex.
     allowH2: false,
     timeout: limits.connectMs,
@@ -41,7 +40,7 @@ export function tlsOptions(caFile: CaFile | undefined, limits: Limits): buildCon
   };
 }
 
-/** Bytes. All the authorities that browsers trust are a quarter of one MiB. */
+/** Bytes. All the authorities that browsers trust take a quarter of a MiB. */
 const LARGEST_CA = 4 * 1024 * 1024;
 
 function authoritiesIn(caFile: CaFile): string[] {

@@ -2,23 +2,23 @@ import { performance } from 'node:perf_hooks';
 import type { Secret } from '../base/secret.ts';
 import type { TokenReader } from './token-source.ts';
 
-/** A token as it was read once; the object's identity tells readings apart. */
+/** A token from one reading of its source; the object's identity distinguishes readings. */
 export interface HeldToken {
   readonly value: Secret;
 }
 
 export interface TokenCache {
-  /** The token in use; the source is read only when there is none yet. */
+  /** The token in use; reads the source only if there is none yet. */
   current(): Promise<HeldToken>;
   /** Reads the source now, unless `ready` has just done so. */
   fresh(): Promise<HeldToken>;
-  /** Reads the source for the next `fresh`, so that nothing waits for a command in between. */
+  /** Reads the source for the next `fresh`, so that it does not wait for a command. */
   ready(): Promise<void>;
-  /** After a 401 on `refused`: whether there is another token, read once for all who ask. */
+  /** After a 401 on `refused`: whether there is another token; read once for all callers. */
   renew(refused: HeldToken): Promise<boolean>;
 }
 
-/** So long a token that was read for a call waits for it; after that it may have expired. */
+/** How long a token read in advance stays valid for its call; after that it may have expired. */
 const READY_MS = 60_000;
 
 /**
@@ -33,7 +33,7 @@ export function holdToken(read: TokenReader): TokenCache {
   const readAnew = (): Promise<HeldToken> => {
     reading ??= read()
       .then((value) => {
-        // The same text keeps its identity: to send it again would be refused again.
+        // An unchanged token keeps its identity: sending it again would be refused again.
         if (held === undefined || !held.value.equals(value)) held = { value };
         return held;
       })
@@ -59,7 +59,7 @@ export function holdToken(read: TokenReader): TokenCache {
       try {
         return (await readAnew()) !== refused;
       } catch {
-        // The 401 says more than a source that has run dry in the meantime.
+        // The 401 is more informative than a source that fails now.
         return false;
       }
     },

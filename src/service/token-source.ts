@@ -7,7 +7,7 @@ import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import { assertTrusted } from '../base/trusted-path.ts';
 
-/** Where the token comes from. `scheme` is put before a token without scheme word; `none` sends it bare. */
+/** Where the token comes from. `scheme` is put before a token without a scheme word; `none` sends it bare. */
 export type TokenSource = (
   | { readonly env: string }
   | { readonly file: string }
@@ -16,23 +16,23 @@ export type TokenSource = (
 ) & { readonly scheme?: string | undefined };
 
 /**
- * Reads the source anew and gives the value of the `Authorization` header. Rejects with `credentials.missing`
- * when there is no usable token. Its messages never quote the token, nor the command that prints it.
+ * Reads the source and returns the value of the `Authorization` header. Rejects with `credentials.missing` if
+ * there is no usable token. Its messages never quote the token, nor the command that prints it.
  */
 export type TokenReader = () => Promise<Secret>;
 
 export interface TokenHelpers {
-  /** Looks the token up in the key store; `undefined` means it is not there. */
+  /** Looks the token up in the key store; `undefined` if it is not there. */
   readonly keychain: () => Promise<Secret | undefined>;
-  /** Variables a token command does not get to see, such as those that hold other instances' tokens. */
+  /** Variables withheld from a token command, such as those with other instances' tokens. */
   readonly hideEnv?: readonly string[];
-  /** What a token command has of an environment but for these; default that of this process. */
+  /** The environment of a token command, minus those; default that of this process. */
   readonly env?: NodeJS.ProcessEnv;
   /** Default 30 s. */
   readonly commandTimeoutMs?: number;
 }
 
-/** Makes the reader of a token source. Nothing is read until the reader is called. */
+/** Creates the reader of a token source. Nothing is read until the reader is called. */
 export function tokenReader(source: TokenSource, helpers: TokenHelpers): TokenReader {
   return async () => {
     const raw = await readRaw(source, helpers);
@@ -69,7 +69,7 @@ async function readRaw(source: TokenSource, helpers: TokenHelpers): Promise<Secr
   return stored;
 }
 
-/** For a run it is as if there were no token: it waits for another. */
+/** For a run this means that there is no token: it waits for another. */
 const FOREIGN = { code: 'credentials.missing', exitCode: EXIT.credentials };
 
 async function readTokenFile(path: string): Promise<Secret> {
@@ -115,7 +115,7 @@ function missing(shortMessage: string): LifeboatError {
   });
 }
 
-/** A header line of more than this is refused by every router there is. */
+/** Every router refuses a longer header line. */
 const TOKEN_LIMIT_BYTES = 64 * 1024;
 
 interface TokenCommandOptions {
@@ -124,13 +124,13 @@ interface TokenCommandOptions {
 }
 
 /**
- * Runs a command through the shell and gives what it printed. When it fails, prints too much or takes too
- * long, rejects with `credentials.missing`; the message quotes the first bytes of its stderr, cleaned of
- * whatever it had printed as token.
+ * Runs a command through the shell and returns its output. If it fails, prints too much or takes too long,
+ * rejects with `credentials.missing`; the message quotes the first bytes of its stderr, with any printed
+ * token removed.
  */
 async function runTokenCommand(command: string, { env, timeoutMs }: TokenCommandOptions): Promise<Secret> {
   const { signal } = new AbortController();
-  // An agent that it leaves running, or a connection that is kept, is none of ours.
+  // It may leave an agent running, or keep a connection open; those are left alone.
   const how = { env, timeoutMs, signal, endsWhenFull: true, leavesOthers: true };
   const { exit, stdout, stderr } = await runShell(command, how);
 

@@ -11,8 +11,8 @@ import { readCreated, readId } from './send-outcome.ts';
 import { type Methods, v1Methods } from './v1.ts';
 
 /**
- * The methods of version 0 (service-api.md section 4.4): what can be had from its one listing, creating and
- * restoring a backup. All others end with `service.unsupported`.
+ * The methods of V0 (service-api.md section 4.4): its one listing, and creating and restoring a backup. All
+ * others end with `service.unsupported`.
  */
 export function v0Methods(operations: Operations): Methods {
   const list = async (signal?: AbortSignal): Promise<Answer<RowsRead>> => {
@@ -26,8 +26,9 @@ export function v0Methods(operations: Operations): Methods {
   };
 
   /**
-   * A mutating call follows no redirect, and a login is one: the listing, read just before, takes the
-   * redirects and brings the session's cookies and the internal ids. When it cannot be read, nothing is sent.
+   * A mutating call follows no redirect, not even to log in. So the listing is read just before: it follows
+   * the redirects and provides the session's cookies and the internal ids. If it cannot be read, nothing is
+   * sent.
    */
   async function afterListing<T>(
     signal: AbortSignal | undefined,
@@ -75,7 +76,7 @@ function mapped<U>(
   return { ...answer, value: map(answer.value), ...(unread.length === 0 ? {} : { unread }) };
 }
 
-/** One row of the listing, in our words and in the service's. */
+/** One row of the listing, in V1 form and as received. */
 function oneOf<T extends { readonly id: number }>(
   answer: Answer<RowsRead>,
   field: 'backups' | 'restores',
@@ -99,7 +100,7 @@ function notListed(id: number): LifeboatError {
   });
 }
 
-/** Section 2.9. `task_id` names the backup or restore again and is left out. */
+/** Section 2.9. `task_id` repeats the id of the backup or restore and is left out. */
 const Task = () => z.looseObject({ status: state, created_at: maybe(text), updated_at: maybe(text) });
 type Task = z.infer<ReturnType<typeof Task>>;
 
@@ -115,18 +116,18 @@ const RawListing = lazily(() =>
   z.looseObject({ id, backups: z.array(z.unknown()), restores: z.array(z.unknown()) }),
 );
 
-/** Section 2.9, the listing. The ids of instances are the internal ones. */
+/** Section 2.9, the listing. The ids of instances are internal ones. */
 export const BackupListing = lazily(() =>
   z.looseObject({ id, backups: z.array(BackupRow()), restores: z.array(RestoreRow()) }),
 );
 export type BackupListing = z.infer<ReturnType<typeof BackupListing>>;
 
-/** The listing, with what of it could not be read. */
+/** The listing, with its unreadable rows. */
 type RowsRead = BackupListing & {
   readonly unread: Readonly<Record<'backups' | 'restores', readonly UnreadRow[]>>;
 };
 
-/** The backups of a listing as V1 would tell them, without size and `downloadable`. */
+/** The backups of a listing in V1 form, without size and `downloadable`. */
 export function backupsOf(listing: BackupListing): readonly Backup[] {
   return listing.backups.map(({ id, backup_agent_task: task }) => ({
     id,
@@ -138,7 +139,7 @@ export function backupsOf(listing: BackupListing): readonly Backup[] {
   }));
 }
 
-/** The restores of a listing as version 1 would tell them; which backup they used is not known. */
+/** The restores of a listing in V1 form; which backup they used is unknown. */
 export function restoresOf(listing: BackupListing): readonly Restore[] {
   return listing.restores.map(({ id, backup_agent_tasks: tasks }) => ({
     id,
@@ -150,7 +151,7 @@ export function restoresOf(listing: BackupListing): readonly Restore[] {
 
 const ENDED: readonly string[] = ['done', 'failed', 'deleted'];
 
-/** Several tasks as one: under way as long as one is, done only when all are, never better than the worst. */
+/** Several tasks as one: under way as long as one is, done only if all are, never better than the worst. */
 function whole(tasks: readonly Task[]) {
   const begun = tasks.flatMap((task) => task.created_at ?? []).toSorted(byTime);
   const changed = tasks.flatMap((task) => task.updated_at ?? []).toSorted(byTime);
@@ -158,7 +159,7 @@ function whole(tasks: readonly Task[]) {
   return { status, triggered_at: begun[0], finished_at: ENDED.includes(status) ? changed.at(-1) : undefined };
 }
 
-/** Section 3 names the statuses; a task with another one has not ended as far as is known. */
+/** Section 3 lists the statuses; a task with another one is treated as not ended. */
 function wholeStatus(statuses: readonly Untrusted[]): Untrusted {
   const [first = untrust('unknown')] = statuses;
   if (statuses.every((status) => status === first)) return first;

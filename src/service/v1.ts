@@ -8,7 +8,7 @@ import { listed } from './rows.ts';
 import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './schemas.ts';
 import { readCreated, readId, readMessage, readSetting, readText } from './send-outcome.ts';
 
-/** What the versions do differently; the rest of a client is the same for all. */
+/** The methods that differ between versions; the rest of a client is the same for all. */
 export type Methods = Omit<ServiceClient, 'limits' | 'supports' | 'require' | 'ready' | 'download' | 'close'>;
 
 /** The methods of V1 (service-api.md sections 4.1 and 4.2); `operations` knows which a revision has. */
@@ -39,7 +39,8 @@ export function v1Methods(operations: Operations): Methods {
       operations.send('prepareRecovery', {
         body: { encryption_key: key },
         read: (json, clean) => ({ backupGuid: readText(json, 'backup_guid', clean) }),
-        // With a key it changes the instance, and the key is proved by a backup that must not be early.
+        // With a key it changes the instance, and the key is proved by a backup that must not be started too
+        // early.
         repeatable: key === undefined,
         leave,
       }),
@@ -69,7 +70,7 @@ export function v1Methods(operations: Operations): Methods {
   };
 }
 
-/** The answer, which has to be about the task that was asked for: a cache may drop a part of the path. */
+/** Checks that the answer is about the requested task: a cache may drop a part of the path. */
 function about<T extends { readonly id: number }>(id: number, what: string, answer: Answer<T>): Answer<T> {
   if (answer.value.id === id) return answer;
   throw badAnswerError(`${what} ${id} was asked for, and the answer is about ${what} ${answer.value.id}`, {

@@ -8,12 +8,12 @@ type Controller = Dispatcher.DispatchController;
 type Handler = Dispatcher.DispatchHandler;
 
 /**
- * Collects an answer up to its cap and hands it over only when its last byte is there: what stands outside
- * sees either a whole answer or an error. The cap guards the process itself: an endless JSON array ends Node
- * with a fatal error that no `catch` sees. An error body beyond its cap is cut, since its status says enough.
+ * Collects an answer up to its cap and passes it on only when its last byte has arrived: outer interceptors
+ * see either a whole answer or an error. The cap protects the process: an endless JSON array ends Node with a
+ * fatal error that no `catch` sees. An error body beyond its cap is truncated, since its status suffices.
  *
- * A successful answer to a `stream` call passes through. When it breaks off, the error is final: a download
- * goes on only by an explicit offset, because bytes of two encryptions do not fit together.
+ * A successful answer to a `stream` call passes through. If it breaks off, the error is final: a download
+ * continues only by an explicit offset, because bytes of two encryptions do not fit together.
  */
 export function wholeAnswers(limits: Limits): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) =>
@@ -33,7 +33,7 @@ class Collector implements Handler {
       }
     | undefined;
   #streaming = false;
-  /** Bytes of a streamed body that the head announced and that have not come yet. */
+  /** Bytes of a streamed body that the head announced and that have not arrived yet. */
   #missing: number | undefined;
   #done = false;
 
@@ -91,8 +91,8 @@ class Collector implements Handler {
   onResponseError(controller: Controller, error: Error): void {
     if (this.#done) return;
     this.#done = true;
-    // undici takes a body for cut when its reader pauses at the last byte and the service then hangs up. RFC
-    // 9112 section 6.3 calls it complete with its announced length.
+    // undici considers a body truncated if its reader pauses at the last byte and the service then hangs up.
+    // By RFC 9112 section 6.3 it is complete with its announced length.
     if (this.#streaming && this.#missing === 0 && !controller.aborted) {
       this.#handler.onResponseEnd?.(controller, {});
       return;
@@ -107,14 +107,14 @@ class Collector implements Handler {
     this.#done = true;
     const { status, headers, message } = this.#start;
     const calm = withoutPauses(controller);
-    // The length on the wire no longer matters, and a cut body would contradict it.
+    // The length on the wire no longer matters, and a truncated body would contradict it.
     this.#handler.onResponseStart?.(calm, status, { ...headers, 'content-length': undefined }, message);
     for (const chunk of this.#body.blocks()) this.#handler.onResponseData?.(calm, chunk);
     this.#handler.onResponseEnd?.(calm, trailers);
   }
 }
 
-/** Everything is in memory already: a pause would only hold up the connection's next answer. */
+/** Everything is already in memory: a pause would only delay the connection's next answer. */
 function withoutPauses(controller: Controller): Controller {
   return {
     get aborted() {
@@ -130,7 +130,7 @@ function withoutPauses(controller: Controller): Controller {
   };
 }
 
-/** The body, or undefined when it breaks off or is larger than `cap`. The status stands without it. */
+/** The body; undefined if it breaks off or is larger than `cap`. The status counts without it. */
 export async function readCapped(
   body: Dispatcher.ResponseData['body'],
   cap: number,
@@ -150,8 +150,8 @@ export async function readCapped(
 const BLOCK = 64 * 1024;
 
 /**
- * Bytes of an answer, put together as they come. They are copied into large blocks: an answer that is sent in
- * pieces of a few bytes would otherwise take a hundred times its size.
+ * Collects bytes as they arrive, copied into large blocks: an answer sent in pieces of a few bytes would
+ * otherwise take a hundred times its size.
  */
 class Gathered {
   readonly #full: Buffer[] = [];
@@ -175,7 +175,7 @@ class Gathered {
     }
   }
 
-  /** All of them, in their order. */
+  /** All blocks, in order. */
   blocks(): readonly Buffer[] {
     return [...this.#full, this.#last.subarray(0, this.#filled)].filter(({ length }) => length > 0);
   }

@@ -6,8 +6,8 @@ import { because, type Sentence, say } from './sentence-parts.ts';
 type CallEntry = Extract<RunEntry, { type: 'activity.begun' | `intent.${string}` }>;
 
 /**
- * What an entry says of a call, from its beginning to what became of it. Only what needs attention is in the
- * tone of a warning: that a call is sent does not.
+ * Describes one journal entry about a call, from `activity.begun` to its outcome. Only entries that need
+ * attention get the tone of a warning; sending a call does not.
  */
 export function callSentence(entry: CallEntry, before: SaidBefore): Sentence {
   const { verb } = entry.body;
@@ -50,7 +50,7 @@ function outcomeSentence(
     : say(`${request} was never sent${why}`, 'warn');
 }
 
-/** That nothing came of it is concluded from what the service shows, once nothing can be under way. */
+/** "Nothing came of it" is concluded from what the service shows, once no request can still be under way. */
 function judgedSentence(
   { verb, verdict, failure, output }: BodyOf<'intent.judged'>,
   request: string,
@@ -68,14 +68,14 @@ function madeWords(verb: string, output: unknown): string {
   return made === undefined ? '' : `: ${made}`;
 }
 
-/** What earlier entries of a stream say of things that a later one only names. */
+/** Facts from earlier entries of a stream that later entries only refer to. */
 export interface SaidBefore {
-  /** What a call of an intent or activity was given, and with which verb. */
+  /** The verb and input of each call, by intent or activity. */
   readonly calls: Map<string, Call>;
-  /** The instances that it is about, as far as they are known: its own and its target. */
+  /** The run's instance and its target, as far as they are known. */
   instance?: string | undefined;
   target?: string | undefined;
-  /** Those that are spoken to through an interface of an older kind, whose paths differ. */
+  /** Instances reached through an older revision of the interface, whose paths differ. */
   older: ReadonlySet<string>;
 }
 
@@ -84,13 +84,13 @@ interface Call {
   readonly input: unknown;
 }
 
-/** What is known before the first entry of a stream; the stream of a ledger has the name of its instance. */
+/** The facts known before the first entry of a stream; a ledger's stream names its instance. */
 export function beginningOf(stream: string | undefined): SaidBefore {
   const [, instance] = /^instance\/(.+)$/u.exec(stream ?? '') ?? [];
   return { calls: new Map(), older: new Set(), instance };
 }
 
-/** Adds what an entry more says. Costs the same however long the stream is. */
+/** Adds the facts of one more entry. The cost does not depend on the length of the stream. */
 export function note(said: SaidBefore, { type, body }: Pick<Entry, 'type' | 'body'>): void {
   const fields = fieldsOf(body);
   if (type === 'run.started') {
@@ -112,7 +112,7 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Which instance a call goes to; undefined where that is not known. */
+/** The instance that a call goes to; undefined if unknown. */
 function goesTo({ instance, target }: SaidBefore, input: unknown): string | undefined {
   return fieldsOf(input)['on'] === 'target' ? target : instance;
 }

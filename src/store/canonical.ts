@@ -5,19 +5,19 @@ import { Secret } from '../base/secret.ts';
 import type { Json, LeafFields } from './journal.ts';
 import { leafHash } from './log/merkle.ts';
 
-/** Bytes of the text as it is stored. */
+/** Measured on the text as stored. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Levels. Recursive JSON writers give up on a few thousand; nothing honest needs more than ten. */
+/** Recursive JSON writers fail at a few thousand levels; real entries need fewer than ten. */
 const MAX_BODY_DEPTH = 100;
 
 /**
- * The text of an entry's body that gets hashed and stored: canonical JSON (RFC 8785) with everything beyond
+ * The text of an entry's body that is hashed and stored: canonical JSON (RFC 8785) with everything beyond
  * printable ASCII escaped (`ascii`). Throws `journal.secret` for a body that holds a `Secret`,
- * `journal.too-large` over the limits, `journal.bad-entry` for what JSON cannot say.
+ * `journal.too-large` over the limits, `journal.bad-entry` for values that JSON cannot express.
  */
 export function canonicalBody(body: Json, what: string): string {
   const canonical = canonicalText(body, what);
-  // Escapes only make it longer.
+  // Escaping can only make the text longer, so check first.
   assertLength(canonical, what);
   const text = ascii(canonical);
   assertLength(text, what);
@@ -29,13 +29,13 @@ function assertLength(text: string, what: string): void {
   if (text.length > MAX_BODY_BYTES) throw tooLarge(what, `over ${formatBytes(MAX_BODY_BYTES)}`);
 }
 
-/** Throws `journal.too-large` for JSON text that nests too deep for recursive readers. */
+/** Throws `journal.too-large` for JSON text nested too deeply for recursive readers. */
 export function assertDepth(text: string, what: string): void {
   if (depthOf(text) <= MAX_BODY_DEPTH) return;
   throw tooLarge(what, `nested deeper than ${MAX_BODY_DEPTH} levels`);
 }
 
-/** Whether a text is exactly what `canonicalBody` makes of its JSON value. False for what is no JSON. */
+/** Whether a text is exactly what `canonicalBody` makes of its JSON value. False for invalid JSON. */
 export function isCanonical(text: string): boolean {
   if (!text.includes('\\') && ascii(text) === text) return endOfPlain(text, 0, 0) === text.length;
   try {
@@ -47,8 +47,9 @@ export function isCanonical(text: string): boolean {
 }
 
 /**
- * Where the canonical JSON value ends that begins at `at`, in ASCII text without escapes; -1 where none does.
- * An audit asks this a million times, and a parser and a writer take five times as long.
+ * The end of the canonical JSON value that begins at `at`, in ASCII text without escapes; -1 if there is
+ * none. By hand, because an audit does this a million times, and parsing and writing again takes five times
+ * as long.
  */
 function endOfPlain(text: string, at: number, depth: number): number {
   switch (text.charCodeAt(at)) {
@@ -73,7 +74,7 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 
-/** The same of an array, or of an object, whose names are in order of UTF-16; `close` is its bracket. */
+/** The end of an array, or of an object whose names are in UTF-16 order; `close` is the closing bracket. */
 function endOfGroup(text: string, start: number, depth: number, close: number): number {
   if (text.charCodeAt(start + 1) === close) return start + 2;
   let before: string | undefined;
@@ -100,12 +101,11 @@ function endOfNumber(text: string, at: number): number {
   return Number.isFinite(Number(number)) && String(Number(number)) === number ? end : -1;
 }
 
-/** Digits, the signs, the point, and the `e` of an exponent. */
 function isOfNumber(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e || code === 0x65 || code === 0x2b;
 }
 
-/** The value that JSON text holds; undefined for what is no JSON. */
+/** The parsed value; undefined for invalid JSON. */
 export function jsonIn(text: string): Json | undefined {
   try {
     return JSON.parse(text);
@@ -132,8 +132,8 @@ function canonicalText(body: Json, what: string): string {
 }
 
 /**
- * A server may legally send `"\ud800"`, and a run must not break on it. JSON.stringify escapes exactly the
- * surrogates that stand alone, so they can be replaced in its text.
+ * A server may legally send `"\ud800"`, and a run must not fail on it. JSON.stringify escapes exactly the
+ * lone surrogates, so they can be replaced in its text.
  */
 function withoutLoneSurrogates(body: Json): string | undefined {
   try {
@@ -147,7 +147,7 @@ function withoutLoneSurrogates(body: Json): string | undefined {
   }
 }
 
-/** JSON.stringify would turn NaN into null without a word. */
+/** JSON.stringify would silently turn NaN into null. */
 function finite(_key: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('not a finite number');
   return value;
@@ -160,7 +160,7 @@ function holdsSecret(value: unknown, seen: Set<object>): boolean {
   return Object.values(value).some((inner) => holdsSecret(inner, seen));
 }
 
-/** Brackets inside strings do not count. */
+/** The deepest nesting; brackets inside strings do not count. */
 function depthOf(text: string): number {
   if (text.length <= 2 * MAX_BODY_DEPTH) return 0;
   let depth = 0;
@@ -193,18 +193,17 @@ function badEntry(what: string, cause: unknown): LifeboatError {
 }
 
 /**
- * The canonical text of an entry, which is the data of its leaf, exactly, so that anyone can write a verifier
- * in any language: the canonical JSON (RFC 8785) of the object `{at, body, by, seq, stream, type}`, in which
- * every character above U+007E, and U+007F, is written as `\uXXXX` (lower-case hex, UTF-16 units). So it is
- * one line of printable ASCII, safe on a terminal, and needs no JSON writer to be verified: an export holds
- * these very lines.
+ * The canonical text of an entry is the data of its leaf. A verifier can be written in any language: it is
+ * the canonical JSON (RFC 8785) of the object `{at, body, by, seq, stream, type}`, with every character above
+ * U+007E, and U+007F, written as `\uXXXX` (lower-case hex, UTF-16 units). So it is one line of printable
+ * ASCII, safe on a terminal, and can be verified without a JSON writer: an export holds these exact lines.
  */
 export function leafText({ stream, seq, at, by, type, body }: LeafFields): string {
   const [a, b, c, d] = [quoted(at), quoted(by), quoted(stream), quoted(type)];
   return `{"at":${a},"body":${body},"by":${b},"seq":${seq},"stream":${c},"type":${d}}`;
 }
 
-/** A text as JSON in ASCII; an audit writes four of them a million times, and nearly all are as they are. */
+/** A text as ASCII JSON. An audit writes four of them a million times, and nearly all need no escape. */
 function quoted(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : ascii(JSON.stringify(text));
 }
@@ -217,9 +216,9 @@ export function hashOf(fields: LeafFields): string {
   return leafHash(leafText(fields)).toString('hex');
 }
 
-/** JSON text with everything beyond printable ASCII escaped; it stays the same JSON. */
+/** JSON text with everything beyond printable ASCII escaped; its value stays the same. */
 export function ascii(json: string): string {
-  // Nearly every text is ASCII already, and a search is much cheaper than a replacement that finds nothing.
+  // Nearly every text is ASCII already, and a test is much cheaper than a replacement that finds nothing.
   if (!BEYOND.test(json)) return json;
   return json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -3,30 +3,30 @@ import { show } from '../base/text.ts';
 import { canonicalBody, hashOf, leafText } from './canonical.ts';
 import { type Entry, type Json, LOG_STREAM, type StoredEntry } from './journal.ts';
 import { STORE_ARRIVED } from './log/log-entries.ts';
-import { grow, leafHash, rootOfRim } from './log/merkle.ts';
+import { grow, leafHash, rootOfFrontier } from './log/merkle.ts';
 import { hearLog } from './log/named-keys.ts';
 import { type LogTip, nextLeaves, type StoredHead, type StoredLeaf, verifiedTip } from './log/next-leaves.ts';
 import type { Signer } from './log/signer.ts';
 import { entryOf } from './new-entry.ts';
 
 /*
- * How all entries of a store move into another one, as they are: the same leaves, so that every checkpoint
- * and anchor of before holds. The log goes on in the target with `store.arrived`; the source ends with
- * `store.moved`, after which no engine appends (next-leaves.ts).
+ * Moves all entries of a store into another one unchanged: the leaves are the same, so every earlier
+ * checkpoint and anchor still fits. The log continues in the target with `store.arrived`; the source ends
+ * with `store.moved`, after which no engine appends (next-leaves.ts).
  */
 
-/** What a store gives away, as it lies there. */
+/** The contents of the source store, as stored. */
 export interface MovedFrom {
   stored(from: number): AsyncIterable<StoredEntry>;
-  /** The signed heads of more than so many entries, in order. */
+  /** The signed heads larger than `above`, in order. */
   heads(above: number): AsyncIterable<StoredHead>;
 }
 
-/** One transaction of the target: nothing of it stays when `layDown` rejects. */
+/** One transaction of the target: nothing remains if `layDown` rejects. */
 export interface Landing {
-  /** What the target holds before: nothing, or what was once moved away from it. */
+  /** What the target holds beforehand: nothing, or entries once moved away from it. */
   readonly tip: LogTip;
-  /** Stores leaves, in order, and folds them into the projections. */
+  /** Stores leaves in order and folds them into the projections. */
   leaves(leaves: readonly StoredLeaf[], entries: readonly Entry[]): Promise<void> | void;
   heads(heads: readonly StoredHead[]): Promise<void> | void;
 }
@@ -35,16 +35,16 @@ export interface Arrival {
   readonly at: string;
   readonly by: string;
   readonly signer: Signer;
-  /** For the entry: from where. */
+  /** The body of the entry: where the store came from. */
   readonly body: Json;
 }
 
 const PAGE = 1_000;
 
 /**
- * Lays the entries of a moved store into another one, and signs the first head that is the target's own.
- * Rejects with `store.not-empty` when the target holds anything else than a beginning of the same log that
- * was moved away from it, and with `journal.damaged` when the source does not give its own hashes and heads.
+ * Writes the entries of a moved store into another one, and signs the target's first own head. Rejects with
+ * `store.not-empty` if the target holds anything but the beginning of the same log that was moved away from
+ * it, and with `journal.damaged` if the source's entries do not match its hashes and heads.
  */
 export async function layDown(from: MovedFrom, into: Landing, arrival: Arrival): Promise<void> {
   assertEmpty(into.tip);
@@ -56,17 +56,17 @@ export async function layDown(from: MovedFrom, into: Landing, arrival: Arrival):
     await into.leaves(page, entries);
     page = [];
   };
-  for await (const stored of from.stored(tip.rim.size)) {
-    if (stored.index !== tip.rim.size || hashOf(stored) !== stored.hash)
+  for await (const stored of from.stored(tip.frontier.size)) {
+    if (stored.index !== tip.frontier.size || hashOf(stored) !== stored.hash)
       throw damaged(`entry ${stored.index} is not what was signed`);
-    const { rim, tree } = grow(tip.rim, leafHash(leafText(stored)));
-    tip = { ...tip, rim };
+    const { frontier, tree } = grow(tip.frontier, leafHash(leafText(stored)));
+    tip = { ...tip, frontier };
     page.push({ ...stored, tree });
     if (page.length === PAGE) await flush();
   }
   await flush();
   const heads: StoredHead[] = [];
-  for await (const head of from.heads(into.tip.rim.size)) {
+  for await (const head of from.heads(into.tip.frontier.size)) {
     heads.push(head);
     if (heads.length === PAGE) await into.heads(heads.splice(0));
     tip = { ...tip, head };
@@ -87,22 +87,26 @@ export async function layDown(from: MovedFrom, into: Landing, arrival: Arrival):
 
 /** Recomputes the root of the first `size` entries, hex, by reading all of them. */
 export async function rootOfEntries(entries: AsyncIterable<StoredEntry>, size: number): Promise<string> {
-  let rim: LogTip['rim'] = { size: 0, peaks: [] };
+  let frontier: LogTip['frontier'] = { size: 0, peaks: [] };
   for await (const stored of entries) {
-    if (rim.size === size) break;
-    if (stored.index !== rim.size) break;
-    rim = grow(rim, leafHash(leafText(stored))).rim;
+    if (frontier.size === size) break;
+    if (stored.index !== frontier.size) break;
+    frontier = grow(frontier, leafHash(leafText(stored))).frontier;
   }
-  if (rim.size !== size) throw damaged(`it holds ${rim.size} entries in order, not ${size}`);
-  return rootOfRim(rim).toString('hex');
+  if (frontier.size !== size) throw damaged(`it holds ${frontier.size} entries in order, not ${size}`);
+  return rootOfFrontier(frontier).toString('hex');
 }
 
-function assertEmpty({ rim, said }: LogTip): void {
-  if (rim.size === 0 || said.movedTo !== undefined) return;
-  throw new LifeboatError('store.not-empty', `the store to copy into holds ${rim.size} entries already`, {
-    hints: ['nothing was copied: two logs cannot become one', 'name an empty one'],
-    exitCode: EXIT.usage,
-  });
+function assertEmpty({ frontier, said }: LogTip): void {
+  if (frontier.size === 0 || said.movedTo !== undefined) return;
+  throw new LifeboatError(
+    'store.not-empty',
+    `the store to copy into holds ${frontier.size} entries already`,
+    {
+      hints: ['nothing was copied: two logs cannot become one', 'name an empty one'],
+      exitCode: EXIT.usage,
+    },
+  );
 }
 
 function damaged(what: string): LifeboatError {

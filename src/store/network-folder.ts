@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { LifeboatError } from '../base/errors.ts';
 
-/** `f_type` of statfs(2) on Linux; other systems number otherwise, and none is recognized there. */
+/** `f_type` of statfs(2) on Linux. Other systems use other numbers, so nothing is recognized there. */
 const NETWORK_FILE_SYSTEMS = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -12,7 +12,7 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x0bd00bd0, 'Lustre'],
 ]);
 
-/** Throws `journal.network` for a network file system: locks and shared memory do not hold there. */
+/** Throws `journal.network` on a network file system, where locks and shared memory are unreliable. */
 export function assertLocalFolder(path: string): void {
   const kind = process.platform === 'linux' ? networkFileSystem(statfsSync(path).type) : undefined;
   if (kind === undefined) return;
@@ -21,7 +21,7 @@ export function assertLocalFolder(path: string): void {
   });
 }
 
-/** The name of a network file system by its `f_type`, which some kernels give as a negative number. */
+/** The name of a network file system by its `f_type`, which some kernels return as a negative number. */
 export function networkFileSystem(type: number): string | undefined {
   return NETWORK_FILE_SYSTEMS.get(type >>> 0);
 }

@@ -7,7 +7,7 @@ const STREAM = /^(?:(?:run|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|notify\/ou
 const TYPE = /^[a-z][a-z0-9.-]{0,63}$/u;
 
 /**
- * Whether a name can be a stream: `run/` or `instance/`, then 1 to 100 letters, digits, dots, dashes,
+ * Whether a name is valid for a stream: `run/` or `instance/`, then 1 to 100 letters, digits, dots, dashes,
  * underscores; or `notify/outbox`, or `store/log`.
  */
 export function isStreamName(name: string): name is StreamName {
@@ -26,14 +26,16 @@ export function checkStreamName(name: string): void {
   );
 }
 
-/** An entry that may be appended: all of it is checked, and its body is the text that is stored. */
+/** A fully checked entry; its body is the text that will be stored. */
 export interface PreparedEntry {
   readonly stream: StreamName;
   readonly type: string;
   readonly body: string;
 }
 
-/** Checks an entry before a transaction begins. Throws what `Journal.append` says of bad entries. */
+/**
+ * Checks an entry before a transaction begins. Throws the errors that `Journal.append` lists for bad entries.
+ */
 export function prepareEntry({ stream, type, body }: NewEntry): PreparedEntry {
   checkStreamName(stream);
   if (!TYPE.test(type)) {
@@ -42,19 +44,19 @@ export function prepareEntry({ stream, type, body }: NewEntry): PreparedEntry {
   return { stream, type, body: canonicalBody(body, `entry ${type} of ${stream}`) };
 }
 
-/** Who acts, as it is stored: whole characters, at most 200 of them. */
+/** The name of the operator as stored: well-formed, at most 200 characters. */
 export function storableName(by: string): string {
   return by.toWellFormed().slice(0, 200).toWellFormed();
 }
 
-/** The entry of a stored row. Throws `journal.damaged` if it does not give its hash or is unreadable. */
+/** The entry of a stored row. Throws `journal.damaged` if its hash does not match or it is unreadable. */
 export function entryOf(stored: StoredEntry): Entry {
   if (hashOf(stored) !== stored.hash)
     throw damaged(stored, 'was changed: its content does not match its hash');
   return hashedEntry(stored);
 }
 
-/** The same where the hash was just made of the row. */
+/** As `entryOf`, for a row whose hash was just computed. */
 export function hashedEntry(stored: StoredEntry): Entry {
   assertDepth(stored.body, 'the body');
   try {

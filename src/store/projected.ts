@@ -19,7 +19,7 @@ export const PROJECTIONS: readonly Projection[] = [
   outbox,
 ];
 
-/** A row of a projection that an append may change, with the entries that may change it, in order. */
+/** A projection row that an append may change, with the relevant entries in order. */
 export interface Touched {
   readonly projection: Projection;
   readonly key: string;
@@ -36,7 +36,7 @@ export function touchedBy(projections: readonly Projection[], entries: readonly 
   });
 }
 
-/** The row after its entries; undefined where it is to be removed. */
+/** The row after its entries; undefined if it is to be removed. */
 export function foldTouched(
   { projection, key, entries }: Touched,
   row: FoldedRow | undefined,
@@ -44,7 +44,7 @@ export function foldTouched(
   return entries.reduce<FoldedRow | undefined>((before, entry) => projection.fold(before, entry, key), row);
 }
 
-/** Throws a RangeError, a bug of the caller, where none is called so. */
+/** Throws a RangeError, a bug of the caller, for an unknown name. */
 export function projectionOf(projections: readonly Projection[], name: string): Projection {
   const projection = projections.find((one) => one.name === name);
   if (projection === undefined) throw new RangeError(`no projection is called ${name}`);
@@ -54,11 +54,11 @@ export function projectionOf(projections: readonly Projection[], name: string): 
 /** A projection folded in memory. */
 export interface Fold {
   take(entry: Entry): void;
-  /** All rows, in no order. */
+  /** All rows, unordered. */
   rows(): readonly ProjectedRow[];
 }
 
-/** Folds a projection from the first entry on: to rebuild it, or for a reader of another version. */
+/** Folds a projection from the first entry: to rebuild it, or for a reader of another version. */
 export function createFold(projection: Projection): Fold {
   const rows = new Map<string, FoldedRow>();
   return {
@@ -79,7 +79,7 @@ export function createFold(projection: Projection): Fold {
   };
 }
 
-/** What a query asks for, of rows in memory. */
+/** Applies a query to rows in memory. */
 export function selectRows(rows: readonly ProjectedRow[], query: RowQuery = {}): readonly ProjectedRow[] {
   const { group, keyPrefix = '', limit, order = 'ascending' } = query;
   const found = rows
@@ -93,7 +93,7 @@ function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** A row that is not what its entries give. */
+/** A row that does not match its entries. */
 export interface ProjectionDifference {
   readonly projection: string;
   readonly key: string;
@@ -102,8 +102,8 @@ export interface ProjectionDifference {
 }
 
 /**
- * Folds all entries of a store anew and compares with the rows that it keeps. Rejects with `journal.damaged`
- * where an entry cannot be read. Takes as long as reading every entry does.
+ * Folds all entries of a store again and compares the result with the kept rows. Rejects with
+ * `journal.damaged` for an unreadable entry. Takes as long as reading every entry.
  */
 export async function compareProjections(
   source: Pick<JournalReader, 'log' | 'rows'>,

@@ -1,12 +1,10 @@
 import type { Entry } from './journal.ts';
 
-/*
- * What readers of both engines do alike: rows a page at a time, and new entries as they come.
- */
+/* What the readers of both engines share: reading rows page by page, and following new entries. */
 
 /**
- * Rows in order of a number that each has, a page at a time: `ask` gives those from a number on, at most
- * `most`, and `after` the number from which the next page begins. A page that is not full is the last.
+ * Rows ordered by a number, page by page: `ask` returns those from a number, at most `most`, and `after`
+ * gives the number where the next page begins. A page that is not full is the last.
  */
 export async function* inPages<Row>(
   from: number,
@@ -23,36 +21,35 @@ export async function* inPages<Row>(
   }
 }
 
-/** Entries that a follower is given at once, at most. */
+/** The maximum number of entries per group for a follower. */
 const GROUP = 500;
 
 export interface Followers {
   follow(from: number, signal: AbortSignal): AsyncGenerator<readonly Entry[]>;
-  /** This process has appended these, in order of their leaves; none: look at the store. */
+  /** This process appended these, in leaf order; without entries: read the store. */
   tell(entries?: readonly Entry[]): void;
-  /** The journal closes: every follower ends. */
+  /** The journal closes: ends every follower. */
   end(): void;
 }
 
 export interface FollowOptions {
-  /** Entries from a leaf on. A store that cannot be reached has none: it is waited for. */
+  /** Reads entries from a leaf. Returns none while the store cannot be reached, so that followers wait. */
   readonly look: (from: number, most: number) => Promise<readonly Entry[]>;
-  /** How often that is asked whatever the store tells, in milliseconds. */
+  /** How often to read regardless of notifications, in milliseconds. */
   readonly every: number;
-  /** Has the store call back when somebody has appended; called before each look. */
+  /** Lets the store call back after others append; called before each read. */
   readonly listen?: (wake: () => void) => void;
 }
 
-/** One who follows gets what this process appends, and is woken to look at the store. */
+/** A follower gets this process's appends directly, and is woken to read the store. */
 interface Follower {
   own: readonly Entry[];
   wake: () => void;
 }
 
 /**
- * Tells followers of new entries, by the number of their leaves, so that none is missed: those of this
- * process at once, those of others when the store tells of them or is looked at. No timer keeps a process
- * alive.
+ * Tells followers of new entries by leaf number, so that none is missed: those of this process at once, those
+ * of others when the store notifies or is read. Its timers keep no process alive.
  */
 export function createFollowers({ look, every, listen }: FollowOptions): Followers {
   const followers = new Set<Follower>();
@@ -61,7 +58,7 @@ export function createFollowers({ look, every, listen }: FollowOptions): Followe
     for (const { wake } of followers) wake();
   };
 
-  /** Resolves when there may be something new. */
+  /** Resolves when there may be new entries. */
   const change = (follower: Follower, signal: AbortSignal) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const go = () => {
@@ -90,7 +87,7 @@ export function createFollowers({ look, every, listen }: FollowOptions): Followe
             continue;
           }
           listen?.(wakeAll);
-          // From before the look: what is committed during it wakes this follower, too.
+          // Started before the read, so that a commit during it wakes this follower too.
           const changed = change(follower, signal);
           looking ??= look(next, GROUP);
           looking.catch(() => undefined);

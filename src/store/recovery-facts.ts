@@ -3,7 +3,7 @@ import { counted } from '../base/format.ts';
 import type { Json } from './journal.ts';
 import type { Sentence } from './sentence-parts.ts';
 
-/** A restored table against what was expected. Digests: MD5 over all rows in the order of their keys. */
+/** A restored table compared with the expected one. Digests: MD5 over all rows in key order. */
 const ComparedTable = z.object({
   name: z.string(),
   rows: z.int().nonnegative(),
@@ -14,8 +14,8 @@ const ComparedTable = z.object({
 export type ComparedTable = z.infer<typeof ComparedTable>;
 
 /**
- * The body of `drill.compared`, an entry in the ledger of the instance: what a drill saw of the databases
- * after a run, by asking them and not the run. Readers tolerate fields that they do not know.
+ * The body of `drill.compared`, an entry in the ledger of the instance: what a drill saw by querying the
+ * databases, not the run, after a run. Readers tolerate unknown fields.
  */
 export const Compared = z.object({
   run: z.string(),
@@ -28,8 +28,8 @@ export const Compared = z.object({
 export const COMPARED = 'drill.compared';
 
 /**
- * A fact of a recovery in the ledger of an instance as a sentence: a card, what was recovered, the follow-ups
- * (bodies in machines/parts). Undefined for any other type, and for a body that cannot be read.
+ * A recovery fact in the ledger of an instance as a sentence: a card, what was recovered, the follow-ups
+ * (bodies in machines/parts). Undefined for any other type, and for an unreadable body.
  */
 export function recoverySentence(type: string, body: Json): Sentence | undefined {
   return FACTS[type]?.(body);
@@ -79,7 +79,7 @@ const FACTS: Readonly<Record<string, (body: Json) => Sentence | undefined>> = {
   ),
 };
 
-/** How a follow-up was done. */
+/** How a follow-up was completed. */
 const WAYS: Readonly<Record<string, string>> = {
   platform: 'by the platform',
   cf: 'by cf',
@@ -94,12 +94,11 @@ function reader<Body>(schema: z.ZodType<Body>, say: (body: Body) => Sentence) {
   };
 }
 
-/** A word with what leads to it; nothing when there is no word. */
+/** A word with its lead; empty without a word. */
 function after(lead: string, word: string | number | undefined): string {
   return word === undefined ? '' : `${lead}${word}`;
 }
 
-/** The comparison as a sentence. */
 function comparedSentence({ proven, tables, checks }: z.infer<typeof Compared>): Sentence {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const differing = tables.filter(({ equal }) => !equal).map(({ name }) => name);

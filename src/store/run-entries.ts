@@ -11,8 +11,8 @@ import {
 } from './run-entry-parts.ts';
 
 /**
- * The bodies of the entries of a `run/<id>` stream, by type. Readers must tolerate types that are not here
- * and fields they do not know: a newer version may have written them.
+ * The bodies of the entries of a `run/<id>` stream, by type. Readers must tolerate unknown types and fields:
+ * a newer version may have written them.
  */
 export const RUN_ENTRIES = {
   'run.started': lazily(() =>
@@ -20,15 +20,15 @@ export const RUN_ENTRIES = {
       runbook: z.string(),
       version: z.string(),
       instance: z.string(),
-      /** The instance that a recovery goes into, when it is another one. */
+      /** The instance that a recovery goes into, if it is another one. */
       target: z.string().optional(),
       input: z.json(),
       mode: z.enum(['LIVE', 'REHEARSAL']),
-      /** What the run is measured against, as the config had it when it began. */
+      /** The run's objectives, from the config when it began. */
       objectives: z
         .object({ rtoSeconds: z.number().optional(), rpoSeconds: z.number().optional() })
         .optional(),
-      /** Where the instances are, and with which revision of the interface, as the config had it then. */
+      /** The addresses of the instances and their revision of the interface, from the config at that time. */
       services: z.array(z.object({ instance: z.string(), url: z.string(), revision: z.string() })).optional(),
       tool: z.object({ name: z.string(), version: z.string(), node: z.string() }),
       operator: z.string(),
@@ -43,14 +43,14 @@ export const RUN_ENTRIES = {
       by: z.string().optional(),
       pid: z.int(),
       clock: ClockMark().optional(),
-      /** Keys that the run needs and this key store lacked, by fingerprint: entered now, or done without. */
+      /** Keys, by fingerprint, that the run needs and this key store lacked: entered now, or done without. */
       keys: z.partialRecord(z.enum(['entered', 'without']), z.array(z.string()).optional()).optional(),
-      /** Where it differs from what the record said before. */
+      /** Only if it differs from the record so far. */
       who: Who().optional(),
       approvals: ApprovalPolicy().optional(),
     }),
   ),
-  /** What moved the machine; `to` is the path of the state after it, `title` that state's name for people. */
+  /** The event that moved the machine; `to` is the path of the next state, `title` its name for people. */
   event: lazily(() =>
     z.object({
       event: z.object({ type: z.string() }).catchall(z.json()),
@@ -79,12 +79,15 @@ export const RUN_ENTRIES = {
       baseline: z.json(),
     }),
   ),
-  /** From here on the next byte may leave. */
+  /** From here on a byte of the call may be sent. */
   'intent.armed': lazily(() =>
     z.object({
       intent: z.string(),
       verb: z.string(),
-      /** By the clock of who armed it, which need not stamp entries; first, if sent again. RFC 3339. */
+      /**
+       * By the clock of the process that armed it, which may not be the one that stamps entries;
+       * `firstArmedAt` if it was sent again. RFC 3339.
+       */
       armedAt: z.string().optional(),
       firstArmedAt: z.string().optional(),
     }),
@@ -96,11 +99,11 @@ export const RUN_ENTRIES = {
       sent: z.enum(['landed', 'absent', 'unknown']),
       failure: WrittenFailure().optional(),
       output: z.json().optional(),
-      /** An answer said that nothing was done; with `unknown`, the service shows what speaks against it. */
+      /** The answer was a refusal; with `unknown`, the service shows evidence against it. */
       refused: z.literal(true).optional(),
-      /** When the answer was lost, or the refusal came, by the clock of who sent the call. RFC 3339. */
+      /** When the answer was lost, or the refusal came, by the sender's clock. RFC 3339. */
       lostAt: z.string().optional(),
-      /** The call was turned away unread: it may be armed once more after so many milliseconds. */
+      /** The call was rejected unread: it may be armed once more after this many milliseconds. */
       againMs: z.number().optional(),
     }),
   ),
@@ -123,26 +126,26 @@ export const RUN_ENTRIES = {
       reason: z.string().optional(),
     }),
   ),
-  /** What a second person has to agree to before the run goes on. The text is signed byte for byte. */
+  /** What a second person must approve before the run continues. The text is signed byte for byte. */
   'approval.asked': lazily(() =>
     z.object({
       /** The first 16 hex digits of the SHA-256 of the text. */
       challenge: z.string(),
       text: z.string(),
       target: z.string(),
-      /** What is confirmed, as an order. */
+      /** The thing to confirm, in the imperative. */
       order: z.string(),
-      /** SHA-256, hex, of the plan and the facts that the order rests on. */
+      /** SHA-256, hex, of the plan and the facts that the order depends on. */
       plan: z.string(),
       requester: z.string(),
       expiresAt: z.string(),
     }),
   ),
-  /** A signature over the challenge that verified against the allowed signers of that moment. */
+  /** A signature over the challenge that verified against the allowed signers at that moment. */
   'approval.given': lazily(() =>
     z.object({
       challenge: z.string(),
-      /** The principal, as the file of allowed signers names it. */
+      /** The principal, as named in the allowed-signers file. */
       approver: z.string(),
       /** Fingerprint of the approver's public key as `ssh-keygen -l` prints it: `SHA256:...`. */
       key: z.string(),
@@ -150,50 +153,54 @@ export const RUN_ENTRIES = {
       /** Armored, as `ssh-keygen -Y sign` writes it. */
       signature: z.string(),
       method: z.enum(['ssh', 'lifeboat']),
-      /** SHA-256, hex, of the file of allowed signers. */
+      /** SHA-256, hex, of the allowed-signers file. */
       allowedSigners: z.string(),
-      /** The line of that file that allowed the key: with it the signature is verified without the file. */
+      /**
+       * The line of that file that allowed the key: with it the signature can be verified without the file.
+       */
       allowedBy: z.string().optional(),
-      /** RFC 3339: the moment that counted for the end of request and key, if not by this machine's clock. */
+      /** RFC 3339: the moment used to check the expiry of request and key, if not by this machine's clock. */
       moment: z.string().optional(),
     }),
   ),
-  /** The approval, or the request for it, was taken back; `approver` is who did that. */
+  /** The approval, or the request for it, was withdrawn by `approver`. */
   'approval.withdrawn': lazily(() =>
     z.object({ challenge: z.string(), approver: z.string(), reason: z.string() }),
   ),
-  /** Break-glass: the step went on without the second person. */
+  /** Break-glass: the step continued without the second person. */
   'approval.bypassed': lazily(() =>
     z.object({ challenge: z.string(), order: z.string(), reason: z.string() }),
   ),
-  /** Break-glass: the run was taken up although the config asks for less approval than when it began. */
+  /** Break-glass: the run was resumed although the config requires less approval than when it began. */
   'approval.weakened': lazily(() =>
     z.object({
       reason: z.string(),
       changes: z.array(z.object({ what: z.string(), begun: z.string(), now: z.string() })),
     }),
   ),
-  /** How far the transcript of requests reached when this process had done its part. */
+  /** How far the transcript of requests reached when this process finished its part. */
   'transcript.kept': lazily(() =>
     z.object({
       lines: z.int(),
       bytes: z.int(),
-      /** Of the file's first `bytes` bytes, hex. */
+      /** SHA-256 of the file's first `bytes` bytes, hex. */
       sha256: z.string(),
-      /** Why it ends early, when it could not be written. */
+      /** Why it ends early, if it could not be written. */
       problem: z.string().optional(),
     }),
   ),
-  /** The transcript of what was sent until now lies on another machine: `host`, where the record knows it. */
+  /** The transcript of the requests so far is on another machine: `host`, if recorded. */
   'transcript.elsewhere': lazily(() => z.object({ host: z.string().optional() })),
-  /** A task took longer than it should. Written once for each limit that was passed. */
+  /** A task took longer than expected. Written once for each limit that it passed. */
   'activity.overdue': lazily(() =>
     z.object({
       activity: z.string(),
       verb: z.string(),
       seconds: z.number(),
       limitSeconds: z.number(),
-      /** The limit comes from the instance's own finished tasks, the objective, or else a default. */
+      /**
+       * The limit comes from the instance's own finished tasks, otherwise the objective, otherwise a default.
+       */
       basis: z.enum(['history', 'objective', 'default']),
       detail: z.string().optional(),
     }),
@@ -206,8 +213,8 @@ export const RUN_ENTRIES = {
   ),
   'run.detached': lazily(() => z.object({ why: z.string() })),
   /**
-   * The wall clock of this machine moved otherwise than time passed, ahead or (less than zero) back, and so
-   * did what stamps entries, or not.
+   * This machine's wall clock differs from the time that passed, ahead or (below zero) behind. `unmoved`: the
+   * clock that stamps entries did not move with it.
    */
   'clock.moved': lazily(() => z.object({ seconds: z.number(), entries: z.literal('unmoved').optional() })),
   'run.closed': lazily(() =>
@@ -236,18 +243,20 @@ export const RUN_ENTRIES = {
 export type RunEntryType = keyof typeof RUN_ENTRIES;
 export type RunEntryBody<T extends RunEntryType> = z.output<ReturnType<(typeof RUN_ENTRIES)[T]>>;
 
-/** An entry whose type is known and whose body fits it. */
+/** An entry of a known type whose body matches its schema. */
 export type RunEntry = {
   [T in RunEntryType]: { readonly type: T; readonly body: RunEntryBody<T> };
 }[RunEntryType];
 
-/** A new entry of a run. A body that does not fit its schema throws a ZodError, a bug of the caller. */
+/**
+ * Creates an entry of a run. A body that does not match its schema throws a ZodError, a bug of the caller.
+ */
 export function runEntry<T extends RunEntryType>(
   runId: string,
   type: T,
   body: z.input<ReturnType<(typeof RUN_ENTRIES)[T]>>,
 ): NewEntry {
-  // Parsing drops fields that are undefined or unknown, so what is left is JSON.
+  // Parsing drops undefined and unknown fields, so the rest is JSON.
   return {
     stream: `run/${runId}`,
     type,
@@ -255,7 +264,7 @@ export function runEntry<T extends RunEntryType>(
   };
 }
 
-/** The typed reading of an entry; `undefined` for a type or body that this version does not know. */
+/** An entry, typed; `undefined` for a type or body that this version does not know. */
 export function readRunEntry(entry: Pick<Entry, 'type' | 'body'>): RunEntry | undefined {
   if (!Object.hasOwn(RUN_ENTRIES, entry.type)) return undefined;
   const type = entry.type as RunEntryType;
@@ -263,23 +272,23 @@ export function readRunEntry(entry: Pick<Entry, 'type' | 'body'>): RunEntry | un
   return parsed.success ? ({ type, body: parsed.data } as RunEntry) : undefined;
 }
 
-/** Whether an entry ends its run: only the first such one of a stream counts. */
+/** Whether an entry ends its run; only the first such entry of a stream counts. */
 export function isEnd({ type }: Pick<Entry, 'type'>): boolean {
   return ENDS.has(type);
 }
 
-/** Whether the product itself may have written an entry behind the end of its run. */
+/** Whether the product itself may write an entry of this type after the end of its run. */
 export function mayFollowEnd({ type }: Pick<Entry, 'type'>): boolean {
   return MAY_FOLLOW.has(type);
 }
 
 const ENDS: ReadonlySet<string> = new Set(['run.closed', 'run.abandoned']);
-/** Written without a look at the end: by who waited for the run meanwhile, or takes an approval back. */
+/** Written without checking for the end: by a process that waited for the run, or to withdraw an approval. */
 const MAY_FOLLOW: ReadonlySet<string> = new Set(['run.resumed', 'approval.withdrawn']);
 
 /**
- * What the first entry of a run says that sets its limits: since when time counts (the incident, where
- * somebody said so), and the objectives. Nothing for an entry of another kind.
+ * The limits in the first entry of a run: when its time begins (the incident, if stated), and the objectives.
+ * Empty for an entry of another type.
  */
 export function promisedBy(started: Entry | undefined): {
   readonly from: string | undefined;

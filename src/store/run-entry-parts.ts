@@ -3,8 +3,8 @@ import { Closure, FollowUp } from '../../machines/parts/follow-up.ts';
 import { lazily } from '../base/lazily.ts';
 
 /**
- * A failure as it was written down. It has the shape of the machines' failures, but is a schema of its own:
- * what is in old journals stays readable whatever the machines do later.
+ * A failure as recorded. It has the shape of the machines' failures, but a schema of its own, so that old
+ * journals stay readable when the machines change.
  */
 export const WrittenFailure = () =>
   z.object({
@@ -30,19 +30,19 @@ export type WrittenClosure = z.output<ReturnType<typeof WrittenClosure>>;
 export const Verdict = () => z.enum(['landed', 'absent', 'ambiguous', 'nothing']);
 
 /**
- * How many seconds a machine's wall clock is ahead of the time since its start, which nobody can set.
- * Comparable only with a mark of the same `boot`, a fingerprint of the machine and its start.
+ * How many seconds a machine's wall clock is ahead of its time since boot, which cannot be set. Comparable
+ * only with a mark of the same `boot`, a fingerprint of the machine and its boot.
  */
 export const ClockMark = () => z.object({ boot: z.string(), leadSeconds: z.number() });
 
-/** Who drives a run or makes a call: as the config names them, and as the machine knows the process. */
+/** Who drives a run or makes a call, according to the config, and according to the system. */
 export const Who = lazily(() =>
   z.object({
     name: z.string(),
     email: z.string().optional(),
-    /** Of the process, as the system has it, whatever the config or the environment says. */
+    /** From the system's data about the process, regardless of config and environment. */
     login: z.string(),
-    /** Undefined where the system has none. */
+    /** Undefined if the system has none. */
     uid: z.int().optional(),
     host: z.string(),
     /** SHA-256, hex, of the config file. */
@@ -51,31 +51,31 @@ export const Who = lazily(() =>
 );
 export type Who = z.output<ReturnType<typeof Who>>;
 
-/** What needs a second person: nothing, what replaces data, or all that cannot be taken back. */
+/** What needs a second person: nothing, what overwrites data, or everything irreversible. */
 const ApprovalLevel = () => z.enum(['none', 'overwrites', 'destructive']);
 export type ApprovalLevel = z.output<ReturnType<typeof ApprovalLevel>>;
 
-/** What a file said, so that a later look at it can tell what has come and what has gone. */
+/** The content of a file in digests, so that a later check can tell which lines were added and removed. */
 const KeptFile = () =>
   z.object({
-    /** SHA-256, hex; empty where the file could not be read. */
+    /** SHA-256, hex; empty if the file could not be read. */
     sha256: z.string(),
-    /** Its lines without remarks, each as the first 32 hex digits of its SHA-256. */
+    /** Its lines without comments, each as the first 32 hex digits of its SHA-256. */
     lines: z.array(z.string()),
     /** Why the file could not be read. */
     problem: z.string().optional(),
   });
 
-/** What a second person has to approve, and who that can be, as config and files had it. */
+/** What a second person must approve, and who that can be, according to config and files. */
 export const ApprovalPolicy = () =>
   z.object({
-    /** By the name of each instance of the run. */
+    /** By instance name. */
     required: z.record(z.string(), ApprovalLevel()),
-    /** How long a request may be signed and used. Undefined, like the files, if no approvals are set up. */
+    /** How long a request may be signed and used. Undefined, as are the files, if no approvals are set up. */
     expiresSeconds: z.number().optional(),
     signers: KeptFile()
       .extend({
-        /** Whom the first lines name, and with which key (`SHA256:...`). */
+        /** The principals of the first lines, with their keys (`SHA256:...`). */
         people: z.array(z.object({ names: z.string(), key: z.string() })),
       })
       .optional(),

@@ -3,16 +3,18 @@ import type { Secret } from '../base/secret.ts';
 import { spellingsOf } from '../base/spellings.ts';
 import { ascii } from './canonical.ts';
 
-/** Shorter secrets would be found in ordinary words, so they only count as a whole JSON string. */
+/** Shorter secrets also occur in ordinary words, so they only count as a whole JSON string. */
 const SHORT = 8;
 
 export interface SecretGuard {
   add(secret: Secret): void;
-  /** Throws `journal.secret` for JSON text with a secret in any form; names `what`, not the text. */
+  /**
+   * Throws `journal.secret` for JSON text with a secret in any form; the error names `what`, not the text.
+   */
   check(jsonText: string, what: string): void;
 }
 
-/** Scans what is about to be journalled, by substring searches: about a microsecond for an entry. */
+/** Scans each entry before it is journalled, by substring search: about a microsecond per entry. */
 export function createSecretGuard(): SecretGuard {
   const needles = new Set<string>();
   return {
@@ -33,7 +35,7 @@ export function createSecretGuard(): SecretGuard {
   };
 }
 
-/** A short one is found as a whole JSON string only. */
+/** A short secret is found only as a whole JSON string. */
 function formsOf(secret: string): readonly string[] {
   return secret !== '' && secret.length < SHORT ? [JSON.stringify(secret)] : spellingsOf(secret);
 }

@@ -1,15 +1,14 @@
 import { counted, formatSeconds } from '../base/format.ts';
 import type { RunEntryBody } from './run-entries.ts';
 import { type ApprovalPolicy, Who } from './run-entry-parts.ts';
-/** What an entry says to a person, printable, without a stop; `tone` says how a renderer may stress it. */
+/** An entry as a printable sentence without a full stop; `tone` tells a renderer how to emphasise it. */
 export interface Sentence {
   readonly text: string;
   readonly tone: 'plain' | 'good' | 'warn' | 'bad' | 'dim';
-  /** The title of the state that the entry led to, which the text names too. */
+  /** The title of the state that the entry led to; the text contains it too. */
   readonly next?: string;
 }
 
-/** A sentence in a tone. */
 export function say(text: string, tone: Sentence['tone'] = 'plain'): Sentence {
   return { text, tone };
 }
@@ -24,7 +23,7 @@ export function reason(text: string | undefined): string {
   return text === undefined ? '' : `, because: ${text}`;
 }
 
-/** `, login ada (uid 1000) on host-1, config 0a1b2c3d4e5f`; empty for an entry of an earlier version. */
+/** `, login ada (uid 1000) on host-1, config 0a1b2c3d4e5f`; empty for an entry without `who`. */
 export function whoWords(value: unknown): string {
   const { data: who } = Who().safeParse(value);
   if (who === undefined) return '';
@@ -32,7 +31,7 @@ export function whoWords(value: unknown): string {
   return `, login ${who.login}${uid} on ${who.host}, config ${who.config.slice(0, 12)}`;
 }
 
-/** What was asked of a second person, as the rest of a sentence; empty where an entry does not tell. */
+/** The approval policy as the rest of a sentence; empty if the entry has none. */
 export function policyWords(approvals: ApprovalPolicy | undefined): string {
   return approvals === undefined
     ? ''
@@ -41,7 +40,7 @@ export function policyWords(approvals: ApprovalPolicy | undefined): string {
         .join(', ')}`;
 }
 
-/** What was asked of a second person, one fact a row: what it is, and what it was. */
+/** The approval policy as rows of label and value. */
 export function policyFacts(approvals: ApprovalPolicy): (readonly [label: string, value: string])[] {
   const { required, expiresSeconds, signers, revoked } = approvals;
   return [
@@ -54,7 +53,7 @@ export function policyFacts(approvals: ApprovalPolicy): (readonly [label: string
   ];
 }
 
-/** Keys that the key store of whoever took a run up lacked, as the rest of a sentence. */
+/** The keys that the key store lacked when the run was resumed, as the rest of a sentence. */
 export function keysWords(keys: RunEntryBody<'run.resumed'>['keys']): string {
   const { entered = [], without = [] } = keys ?? {};
   return [

@@ -11,10 +11,10 @@ import { because, keysWords, policyWords, reason, type Sentence, say, whoWords }
 type Said = Pick<Entry, 'type' | 'body'> & { readonly stream?: string };
 
 /**
- * Gives for each entry its sentence; the entries of a stream come in their order. What an earlier one told of
- * a call, such as where it goes, is said with it. Unknown types are shown with their fields.
+ * Returns a function from entry to sentence; pass the entries of a stream in order. Facts from earlier
+ * entries about a call, such as its target, are included. Unknown types are shown with their fields.
  */
-export function speaker(): (entry: Said) => Sentence {
+export function entrySentences(): (entry: Said) => Sentence {
   const known = new Map<string | undefined, SaidBefore>();
   return (entry) => {
     const said = known.get(entry.stream) ?? beginningOf(entry.stream);
@@ -120,7 +120,7 @@ const BASES = {
   default: 'is usual',
 } as const;
 
-/** What moved the machine, and where it stands: people get the title of the state, not the event's name. */
+/** The event and the state it led to: people see the title of the state, not the name of the event. */
 function eventSentence(
   { event, to, title }: Extract<RunEntry, { type: 'event' }>['body'],
   { calls }: SaidBefore,
@@ -133,7 +133,7 @@ function eventSentence(
     return { ...say(`${didWords(verb, input, event['output'])}; next: ${next}`), next };
   const { shortMessage, code } = fieldsOf(event['error']);
   const why = typeof shortMessage === 'string' ? `: ${shortMessage}` : '';
-  // A call in doubt may have been carried out.
+  // A call in doubt may have been executed.
   if (typeof code === 'string' && code.startsWith('doubt.'))
     return {
       ...say(
@@ -145,7 +145,7 @@ function eventSentence(
   return { ...say(`failed to ${verbTo(verb, input)}${why}; next: ${next}`, 'bad'), next };
 }
 
-/** What was asked for and never arrived is not over: the machine asks again, or a person. */
+/** A request that never arrived is not over: the machine or a person decides whether to send it again. */
 function didWords(verb: string, input: unknown, output: unknown): string {
   const isLost = fieldsOf(output)['landed'] === false;
   return isLost ? `nothing came of the request to ${verbTo(verb, input)}` : verbDid(verb, input);
@@ -189,7 +189,7 @@ function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence 
   return say([type, texts.join(', ')].join(' ').trim());
 }
 
-/** What the ledger has of calls that were asked for outside of any run. */
+/** Facts in a ledger about calls made outside of a run. */
 interface SingleCall {
   readonly verb?: string;
   readonly input?: unknown;
@@ -220,19 +220,19 @@ function singleSentence(type: string, fields: SingleCall): Sentence | undefined 
 export interface AuditLine {
   readonly stream: string;
   readonly seq: number;
-  /** As stored: RFC 3339, UTC. */
+  /** RFC 3339, UTC. */
   readonly at: string;
   readonly by: string;
   readonly type: string;
-  /** One sentence without a stop. */
+  /** One sentence without a full stop. */
   readonly text: string;
   /** The first 12 hex digits. */
   readonly hash: string;
 }
 
-/** Entries as lines for people: time, who, what happened. Unknown types are shown with their fields. */
+/** Entries as lines for people: time, operator, what happened. Unknown types are shown with their fields. */
 export function auditShow(entries: readonly Entry[]): AuditLine[] {
-  const say = speaker();
+  const say = entrySentences();
   return entries.map((entry) => ({
     stream: show(entry.stream, 120),
     seq: entry.seq,

@@ -5,10 +5,10 @@ import type { Signer } from './log/signer.ts';
 import type { FoldedRow, Projection } from './projections/projection.ts';
 
 /*
- * Whether a call is in doubt, a run is open, or a follow-up is left is read from rows that are kept with the
- * entries, and not from the entries, of which there may be millions. Who can write into the database can
- * change such rows. So each append signs the sum of those that decisions rest on (`Projection.vouched`), and
- * who reads them adds them up again:
+ * Whether a call is in doubt, a run is open, or a follow-up is left is read from rows kept with the entries,
+ * because there may be millions of entries. Anyone who can write to the database can change such rows. So
+ * each append signs the sum of the rows that decisions depend on (`Projection.vouched`), and readers add them
+ * up again:
  *
  *     lifeboat-rows/1
  *     <origin of the log>
@@ -16,13 +16,13 @@ import type { FoldedRow, Projection } from './projections/projection.ts';
  *     <entries> <rows>
  *     <base64 of the sum>
  *
- * The sum is that of a hash of 2,048 bits of each row, so that an append changes it by the rows that it
- * changes. With the number of rows signed too, other rows of the same sum are out of reach. What an append
- * takes away is the row as it found it: a row that was changed stays in the sum as it was signed, and the sum
- * does not fit any more, whatever is appended.
+ * The sum adds a hash of 2,048 bits for each row, so that an append changes it only by the rows that it
+ * changes. Since the number of rows is signed too, finding other rows with the same sum is infeasible. An
+ * append subtracts the row as it found it: an altered row stays in the sum as it was signed, so the sum never
+ * fits again, whatever is appended.
  */
 
-/** Under which the notes are kept among the rows; no projection has this name. */
+/** The name under which the notes are stored among the rows; no projection uses it. */
 export const VOUCHERS = '+vouchers';
 
 const SIGNED = 'lifeboat-rows';
@@ -42,15 +42,15 @@ export interface StoredRow {
   readonly key: string;
   readonly group: string;
   readonly sort: string;
-  /** JSON, letter by letter. */
+  /** JSON, exactly as stored. */
   readonly value: string;
 }
 
-/** What a note vouches for. */
+/** The claim that a note signs. */
 export interface RowsClaim extends RowSum {
   readonly origin: string;
   readonly projection: Pick<Projection, 'name' | 'version'>;
-  /** The rows are those that the first so many entries give. */
+  /** The rows are those that this many entries produce. */
   readonly size: number;
 }
 
@@ -59,7 +59,9 @@ export function isVouched({ vouched = [] }: Projection, group: string | undefine
   return group !== undefined && vouched.includes(group);
 }
 
-/** The sum after one row became another; undefined for none. Rows of groups that are not signed are none. */
+/**
+ * The sum after one row became another; undefined stands for no row. Rows of unsigned groups count as no row.
+ */
 export function summed(
   before: RowSum,
   projection: Projection,
@@ -75,22 +77,21 @@ export function summed(
   };
 }
 
-/** The sum of rows. */
 export function sumOf(projection: Projection, rows: readonly StoredRow[]): RowSum {
   return rows.reduce((sum, row) => summed(sum, projection, undefined, row), NO_ROWS);
 }
 
-/** A row as it is stored, of one that was folded. */
+/** The stored form of a folded row. */
 export function storedRow(key: string, { group, sort, value }: FoldedRow): StoredRow {
   return { key, group, sort, value: JSON.stringify(value) };
 }
 
-/** Signs what the rows are. */
+/** Signs a claim about the rows. */
 export function vouchFor(claim: RowsClaim, signer: Signer): string {
   return signer.note(textOfClaim(claim), SIGNED);
 }
 
-/** What a note vouches for; undefined for one that none of these keys has signed, and for no note. */
+/** The claim of a note; undefined if none of these keys signed it, or there is no note. */
 export function vouchedIn(
   note: string | undefined,
   keys: readonly KeyObject[],
@@ -102,14 +103,14 @@ export function vouchedIn(
   return parseClaim(textOf(note) ?? '');
 }
 
-/** What the rows have to be vouched for: by this log, for exactly so many entries. */
+/** What a claim must be about: this log, with exactly this many entries. */
 export interface Expected {
   readonly origin: string | undefined;
   readonly size: number;
   readonly projection: Projection;
 }
 
-/** Whether a claim is about these rows of this moment. */
+/** Whether a claim is about these rows at this moment. */
 export function isAbout(
   claim: RowsClaim | undefined,
   { origin, size, projection }: Expected,
@@ -124,7 +125,7 @@ export function isAbout(
   );
 }
 
-/** Whether rows, all those of the groups that are signed, are the ones that a claim counts. */
+/** Whether rows, all those of the signed groups, match the sum of a claim. */
 export function fitsClaim(claim: RowSum, projection: Projection, rows: readonly StoredRow[]): boolean {
   return sameSum(claim, sumOf(projection, rows));
 }
@@ -133,7 +134,7 @@ export function sameSum(one: RowSum, other: RowSum): boolean {
   return one.count === other.count && one.sum === other.sum;
 }
 
-/** What an audit says of such a list. */
+/** An audit's sentence about such a list. */
 export function rowsChanged({ name }: Projection): string {
   return `the list ${name}, which follows from the entries, was changed; what is asked of it is read from them`;
 }

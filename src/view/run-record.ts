@@ -3,9 +3,9 @@ import { formatTime } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { Entry, Holder } from '../store/journal.ts';
-import { growing } from '../store/projections/projection.ts';
+import { incrementalFold } from '../store/projections/projection.ts';
 import { promisedBy, readRunEntry } from '../store/run-entries.ts';
-import { speaker } from '../store/sentence.ts';
+import { entrySentences } from '../store/sentence.ts';
 import type { LogLine } from './run-view.ts';
 
 /**
@@ -37,7 +37,7 @@ export const LOG_LINES = 2_000;
 const NOISE: ReadonlySet<string> = new Set(['activity.begun', 'intent.prepared']);
 
 /** The entries of a run as the view needs them: of entries that grow only the new ones are read. */
-export const recordOf: (entries: readonly Entry[]) => RunRecord = growing<Draft>(
+export const recordOf: (entries: readonly Entry[]) => RunRecord = incrementalFold<Draft>(
   () => ({
     started: undefined,
     promised: { from: undefined },
@@ -47,7 +47,7 @@ export const recordOf: (entries: readonly Entry[]) => RunRecord = growing<Draft>
     away: new Map(),
     lastAt: 0,
     movedAt: undefined,
-    say: speaker(),
+    say: entrySentences(),
     log: [],
     approvals: [],
     abandoned: undefined,
@@ -90,7 +90,7 @@ interface Draft {
   readonly away: Map<string, number>;
   lastAt: number;
   movedAt: RunRecord['movedAt'];
-  readonly say: ReturnType<typeof speaker>;
+  readonly say: ReturnType<typeof entrySentences>;
   readonly log: LogLine[];
   readonly approvals: Entry[];
   abandoned: RunRecord['abandoned'];

@@ -16,19 +16,19 @@ const sent: readonly SentTask[] = [
   { what: 'restore', baseline: { tasks: [], underWay: [], skew: null }, became: 5 },
 ];
 
-describe('what a list shows beyond what was sent', () => {
+describe('tasks in a list that were not sent', () => {
   const rows = [1, 2, 3, 4, 5].map((id) => restore(id, 'done', id * 10));
 
-  test('is all that was not there before the first send, and none of ours', () => {
+  test('are all that were not there before the first send, except ours', () => {
     expect(beyondSent(rows, 5, { what: 'restore', sent }).map(({ id }) => id)).toEqual([2, 4]);
   });
 
-  test('does not hold older rows that a list of the newest shows again', () => {
+  test('do not include older rows that a list of the newest shows again', () => {
     const old = restore(7, 'done', -5_000);
     expect(beyondSent([...rows.slice(2, 3), old], 5, { what: 'restore', sent })).toEqual([]);
   });
 
-  test('is what came since, where no send is on record, or only one of the other instance', () => {
+  test('are those that came since, if no send is on record, or only one of the other instance', () => {
     expect(beyondSent(rows, 3, { what: 'restore' }).map(({ id }) => id)).toEqual([4, 5]);
     const elsewhere = sent.map((one) => ({ ...one, on: 'target' as const }));
     expect(beyondSent(rows, 3, { what: 'restore', sent: elsewhere }).map(({ id }) => id)).toEqual([4, 5]);
@@ -45,14 +45,14 @@ describe('odd rows of a list', () => {
   const beyond = (...unread: ReturnType<typeof odd>[]) =>
     beyondSent(withUnread(rows, unread), 3, { what: 'restore', sent }).map(({ id, status }) => [id, status]);
 
-  test('are beyond what was sent where their id is new, whatever else of them cannot be read', () => {
+  test('are beyond what was sent if their id is new, whatever else cannot be read', () => {
     expect(beyond(odd(4, 40), odd(6))).toEqual([
       [4, 'unreadable'],
       [6, 'unreadable'],
     ]);
   });
 
-  test('are not, where they were there before, are ours, or tell no id', () => {
+  test('are not, if they were there before, are ours, or have no readable id', () => {
     expect(beyond(odd(1), odd(5, 50), odd(undefined, 60), odd(8, -5_000))).toEqual([]);
   });
 
@@ -71,7 +71,7 @@ function scene() {
   return { service, seen, context: contextOf(() => new Date(at(100)), { report, sent: sent.slice(0, 1) }) };
 }
 
-test('a restore is waited for until one that was not sent is over, too', async () => {
+test('a restore is not over until one that was not sent is over too', async () => {
   const { service, seen, context } = scene();
   service.restores.push(restore(3, 'done', 1), restore(4, 'queued', 1));
   let lists = 0;
@@ -90,7 +90,7 @@ test('a restore is waited for until one that was not sent is over, too', async (
 describe('the last look before a run closes', () => {
   const record = { runbook: 'restore-backup', restore: { id: 3 } };
 
-  test('waits for a restore that came late, and tells it', async () => {
+  test('waits for a restore that came late, and reports it', async () => {
     const { service, seen, context } = scene();
     service.restores.push(restore(3, 'done', 1), restore(4, 'running', 60));
     service.beforeRead = () => {
@@ -101,13 +101,13 @@ describe('the last look before a run closes', () => {
     expect(seen).toEqual(['restore 4 is running', 'looked at']);
   });
 
-  test('is not made of the source of a recovery, which nothing was restored into', async () => {
+  test('is not made at the source of a recovery, into which nothing was restored', async () => {
     const { service, context } = scene();
     await recordRecovery(service.deps).run({ record: { ...record, source: 'orders' } }, context);
     expect(service.calls).toEqual([]);
   });
 
-  test('holds nothing up where the list cannot be read, and says so', async () => {
+  test('does not block on an unreadable list, and says so', async () => {
     const { service, context } = scene();
     service.beforeRead = () => {
       throw new Error('out of order');
@@ -116,7 +116,7 @@ describe('the last look before a run closes', () => {
     expect(result).toMatchObject({ ok: true, output: { recorded: true, unlooked: expect.any(String) } });
   });
 
-  test('tells backups that were not sent, and waits for none', async () => {
+  test('reports backups that were not sent, and waits for none', async () => {
     const { service, context } = scene();
     service.backups.push(...[6, 7].map((id) => Backup.parse({ id, status: 'queued', triggered_at: at(id) })));
     expect(await lastLook(service.deps, { what: 'backup', id: 6 }, context)).toMatchObject({

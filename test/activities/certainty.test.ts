@@ -21,7 +21,7 @@ const around = <Row extends Task>(tasks: readonly Row[], skew: typeof KNOWN | nu
 const restore = (id: number, backup_id: number | undefined, triggered_at?: string) =>
   Restore.parse({ id, backup_id, status: 'running', triggered_at });
 
-describe('how sure it is that a task is ours', () => {
+describe('the certainty that a task is ours', () => {
   test.for([
     { what: 'the chosen backup, after the request', tasks: [restore(1, 7, at(900))], is: 'certain' },
     { what: 'a backup that is not reported', tasks: [restore(1, undefined, at(900))], is: 'possible' },
@@ -31,7 +31,7 @@ describe('how sure it is that a task is ours', () => {
     expect(gradesOf(judgeTask(around(tasks), restoreOfBackup(7)))).toEqual([is]);
   });
 
-  test('is never certain for a backup, which says nothing of who asked for it', () => {
+  test('is never certain for a backup, which does not say who requested it', () => {
     const fresh = Backup.parse({ id: 1, status: 'queued', triggered_at: at(900) });
     expect(judgeBackup(around([fresh]))).toMatchObject({
       verdict: 'landed',
@@ -41,7 +41,7 @@ describe('how sure it is that a task is ours', () => {
     expect(judgeBackup(around([timeless]))).toMatchObject({ evidence: { certainty: 'possible' } });
   });
 
-  test('does not rest on times where the clock of the service is not known', () => {
+  test('does not rest on times if the clock of the service is unknown', () => {
     const judged = judgeTask(around([restore(1, 7, at(900))], null), restoreOfBackup(7));
     expect(gradesOf(judged)).toEqual(['likely']);
     expect(judged).toMatchObject({
@@ -49,7 +49,7 @@ describe('how sure it is that a task is ours', () => {
     });
   });
 
-  test('is shown with how far from the request each was triggered, by the clock of the service, the nearest first', () => {
+  test('is shown with how far from the request each was triggered, by the clock of the service, nearest first', () => {
     const ahead = { skewMs: 120_000, uncertaintyMs: 500 };
     const tasks = [9, 8, 7].map((id) => restore(id, 5, at(120_000 + (id - 8) * 600_000 + 3_000)));
     const judged = judgeTask(
@@ -74,7 +74,7 @@ describe('how sure it is that a task is ours', () => {
     expect(JSON.stringify(unknown)).not.toContain('fromRequest');
   });
 
-  test('the nearest of more candidates than are shown is among those that are', () => {
+  test('the nearest of many candidates is among those shown', () => {
     const tasks = Array.from({ length: 40 }, (_, index) =>
       restore(100 - index, 5, at((40 - index) * 60_000)),
     );
@@ -110,7 +110,7 @@ describe('the clock of the service, in words', () => {
     expect(clockSentence({ skewBefore: skew, skewNow: undefined })).toBe(sentence);
   });
 
-  test('is said to have been set where two measures differ', () => {
+  test('mentions a clock that was set if two measurements differ', () => {
     const sentence = clockSentence({ skewBefore: KNOWN, skewNow: { skewMs: 300_000, uncertaintyMs: 500 } });
     expect(sentence).toContain('a clock was set in between');
     expect(sentence).toContain('is 5 min ahead');

@@ -20,7 +20,7 @@ describe('the clocks around a lost request', () => {
     expect(nextLook(clocks({ skewNow: { skewMs: -600_000, uncertaintyMs: 0 } }))).toBeDefined();
   });
 
-  test('where one clock was set, only what lies before by both is before', () => {
+  test('if one clock was set, only what lies before by both is before', () => {
     const set = clocks({ skewNow: { skewMs: -600_000, uncertaintyMs: 0 } });
     expect(side(ARMED - 300_000, clocks({}))).toBe('before');
     expect(side(ARMED - 300_000, set)).toBe('after');
@@ -28,7 +28,7 @@ describe('the clocks around a lost request', () => {
     expect(side(ARMED, clocks({ skewBefore: null, skewNow: undefined }))).toBe('unknown');
   });
 
-  test('a time of the service is UTC unless it says otherwise, and anything less than a full one is none', () => {
+  test('a time of the service is UTC unless it says otherwise, and an incomplete one is invalid', () => {
     const same = ['2026-03-01T03:00:00Z', '2026-03-01T03:00:00.000', '2026-03-01T04:00:00+01:00'];
     const spelled = ['2026-03-01 03:00:00 UTC', '2026-03-01T03:00:00+0000', ' 2026-03-01T03:00:00z '];
     for (const text of [...same, ...spelled]) expect(instantOf(text), text).toBe(ARMED);
@@ -37,7 +37,7 @@ describe('the clocks around a lost request', () => {
   });
 });
 
-test('a clock that was set back far does not make the waiting last for as long as it was set back', () => {
+test('a clock that was set far back does not prolong the waiting by as much', () => {
   const clocks = {
     armedAtMs: 10_000_000,
     inFlightMs: 60_000,
@@ -52,11 +52,11 @@ test('a clock that was set back far does not make the waiting last for as long a
   expect(elapsedMs(afterMs(30_000))).toBe(29_000);
   expect(nextLook(afterMs(30_000))).toBeDefined();
   expect(nextLook(afterMs(62_000))).toBeUndefined();
-  // With nothing to compare it with it is waited on: nothing is ever decided too early.
+  // With nothing to compare it with, the waiting continues: nothing is decided too early.
   expect(nextLook({ ...afterMs(62_000), skewBefore: null })).toBeDefined();
 });
 
-test('a clock that was set forward far, before or after the loss, neither ends the waiting nor makes it last for ever', () => {
+test('a clock that was set far forward, before or after the loss, neither ends the waiting nor makes it endless', () => {
   const day = 86_400_000;
   const armedAtMs = 10_000_000;
   const waited = (lostAtMs: number, ms: number) =>
@@ -68,7 +68,7 @@ test('a clock that was set forward far, before or after the loss, neither ends t
       skewBefore: { skewMs: 0, uncertaintyMs: 500 },
       skewNow: { skewMs: -day, uncertaintyMs: 500 },
     });
-  // Set between the sending and the loss, whose moment is one of the new time.
+  // Set between the sending and the loss, whose moment is in the new time.
   expect(waited(armedAtMs + day, 30_000)).toBe(30_000);
   // Set after the loss.
   expect(waited(armedAtMs, 30_000)).toBe(29_000);

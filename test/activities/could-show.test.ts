@@ -16,8 +16,8 @@ const restore = (id: number, backup = 3, atMs = ARMED - 9e6 + id * 1_000) =>
 const known = (rows: readonly Task[]) => rows.map((one) => [one.id, Date.parse(String(one.triggered_at))]);
 
 /**
- * Looks once for a lost restore of backup 3, when it can no longer be under way: the list showed `before`,
- * and shows `now`; the service has all of `there`.
+ * Looks once for a lost restore of backup 3, when it can no longer be under way: the list showed `before` and
+ * shows `now`; the service has all of `there`.
  */
 async function lookFor(
   before: readonly Restore[],
@@ -72,13 +72,13 @@ describe('a lost restore is not called absent by a list that would not have show
     expect(judgement).toMatchObject({ verdict: 'absent' });
   });
 
-  test('one of the newest only, of which others took all places', async () => {
+  test('one of the newest only, whose places are all taken by others', async () => {
     const later = [5, 6, 7].map((id) => restore(id, 6, ARMED + id * 1_000));
     const { judgement } = await lookFor(old, later, [...old, ours, ...later]);
     expect(judgement).toMatchObject({ verdict: 'ambiguous', failure: { code: 'doubt.list-changed' } });
   });
 
-  test('one of the newest only, where it is the first call of all', async () => {
+  test('one of the newest only, on the very first call', async () => {
     const later = restore(2, 6, ARMED + 5_000);
     const first = restore(1, 3, ARMED + 900);
     const { judgement } = await lookFor([], [later], [first, later]);
@@ -123,7 +123,7 @@ describe('a lost restore is absent', () => {
     expect((await lookFor(old, old, [...old, other])).judgement).toMatchObject({ verdict: 'absent' });
   });
 
-  test('where the list was empty and is: one that shows only some would show it', async () => {
+  test('if the list was empty and still is: a list that shows only some would show it', async () => {
     expect((await lookFor([], [])).judgement).toMatchObject({ verdict: 'absent' });
   });
 });
@@ -143,18 +143,18 @@ describe('a backup that is listed no longer', () => {
       beyond: 'none',
     } as Look<Backup>);
 
-  test('is explained by the retention where it is the oldest', () => {
+  test('is explained by the retention if it is the oldest', () => {
     expect(judged(all.slice(1))).toMatchObject({ verdict: 'absent' });
     expect(judged(all.slice(2))).toMatchObject({ verdict: 'absent' });
   });
 
-  test('makes the list prove nothing where it is none of the oldest', () => {
+  test('makes the list prove nothing if it is not among the oldest', () => {
     for (const rows of [all.slice(0, 2), all.filter(({ id }) => id !== 2), []])
       expect(judged(rows)).toMatchObject({ failure: { code: 'doubt.list-changed' } });
   });
 });
 
-test('a row without a time and with a lower id than was listed is not taken for a new one', () => {
+test('a row without a time and with a lower id than those listed is not taken for a new one', () => {
   const look = {
     baseline: { tasks: [[7, null]], skew: CLOCK },
     armedAtMs: ARMED,

@@ -35,7 +35,7 @@ const judge = (overview: object, changes: Partial<Omit<ActionLook, 'overview'>> 
   });
 
 describe('a lost request for an action', () => {
-  test('for a restart has landed when the instance is deploying and was not before', () => {
+  test('for a restart has landed if the instance is deploying and was not before', () => {
     expect(judge({ state: 'deploying' }, { action: 'restart' })).toMatchObject({
       verdict: 'landed',
       output: { landed: true, adopted: true },
@@ -44,7 +44,7 @@ describe('a lost request for an action', () => {
   });
 
   test.for(['recreate', 'update'] as const)(
-    'for a %s is a question when the instance is deploying: the restart of a colleague looks the same',
+    'for a %s is a question if the instance is deploying: the restart of a colleague looks the same',
     (action) => {
       expect(judge({ state: 'deploying' }, { action, nowMs: ARMED + IN_FLIGHT - 1 }).verdict).toBe('wait');
       expect(judge({ state: 'deploying' }, { action })).toMatchObject({
@@ -57,7 +57,7 @@ describe('a lost request for an action', () => {
   );
 
   test.for(ACTIONS)(
-    'is a question when only the time of the last change is newer, which a setting moves too: %s',
+    'is a question if only the time of the last change is newer, which a setting moves too: %s',
     (action) => {
       expect(judge({ updated_at: at(ARMED + 700) }, { action })).toMatchObject({
         verdict: 'ambiguous',
@@ -75,7 +75,7 @@ describe('a lost request for an action', () => {
     },
   );
 
-  test('for an update has landed when a pending update is gone, and not when there are more', () => {
+  test('for an update has landed if a pending update is gone, and not if there are more', () => {
     expect(judge({ available_updates: [] }, { action: 'update' }).verdict).toBe('landed');
     expect(judge({ available_updates: [] }, { action: 'restart' }).verdict).toBe('ambiguous');
     const renamed = [{ ...PENDING, type: 'another word' }];
@@ -109,7 +109,7 @@ test('over generated histories, no action is called done that was not, whatever 
     tellsDate: fc.boolean(),
     cutsSeconds: fc.boolean(),
     updatedAgoMs: fc.integer({ min: 10_000, max: 9_000_000 }),
-    /** After the arming; never without it. */
+    /** After the arming; null if it never arrives. */
     arrivesMs: fc.option(fc.integer({ min: 0, max: IN_FLIGHT })),
     runsMs: fc.integer({ min: 0, max: 90_000 }),
     bumps: fc.boolean(),
@@ -150,7 +150,7 @@ test('over generated histories, no action is called done that was not, whatever 
   );
 });
 
-test('over generated histories with a clock that is set meanwhile, nobody is asked before the in-flight window has truly passed', () => {
+test('over generated histories with a clock that is set, no question comes before the in-flight window has truly passed', () => {
   const history = fc.record({
     action: fc.constantFrom(...ACTIONS),
     skewMs: fc.integer({ min: -600_000, max: 600_000 }),

@@ -8,7 +8,7 @@ import { KINDS } from '../doubt/kinds.ts';
 const HISTORIES = Number(process.env['LIFEBOAT_HISTORIES'] ?? 10_000);
 
 test.for(KINDS)(
-  'over generated histories, what became of a lost request is decided as it was, or asked: $what',
+  'over generated histories, the outcome of a lost request is decided correctly, or asked: $what',
   { timeout: 3_000_000 },
   async (kind) => {
     const seen = { landed: 0, absent: 0, ambiguous: 0 };
@@ -18,7 +18,7 @@ test.for(KINDS)(
       }),
       { numRuns: Math.ceil(HISTORIES / KINDS.length) },
     );
-    // All three ends occur, so none of the promises above is empty.
+    // All three outcomes occur, so the promises above are not empty.
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(HISTORIES / 250);
   },
 );

@@ -25,7 +25,7 @@ test.for([
 });
 
 test.for(['2026-02-28T01:29:58Z', '2026-02-28T02:10:02Z', '2025-02-28T01:30:00Z'])(
-  "a colleague's recovery of another backup, of data from %s, is never adopted, and it is evidence for a question",
+  "a colleague's recovery of another backup, of data from %s, is never adopted, but is evidence for a question",
   (from) => {
     expect(judge([restore(2, from)], CHOSEN, 5_000).verdict).toBe('wait');
     expect(judge([restore(2, from)], CHOSEN)).toMatchObject({
@@ -45,18 +45,18 @@ test("ours is found beside a colleague's recovery of another backup", () => {
   expect(judge(both, CHOSEN)).toMatchObject({ verdict: 'landed', output: { id: 3 } });
 });
 
-test('one that does not tell its time is waited for while it may still tell it, and asked about then', () => {
+test('one without a time is waited for while it may still get one, then asked about', () => {
   expect(judge([restore(2, undefined, 'running')], CHOSEN, 5_000).verdict).toBe('wait');
   expect(judge([restore(2, undefined, 'done')], CHOSEN, 5_000).verdict).toBe('ambiguous');
 });
 
-test('where the newest backup is recovered, it may be a newer one than is known, and no older one', () => {
+test('if the newest backup is recovered, it may be newer than the known one, but no older', () => {
   const expected = { triggeredAt: '2026-02-28T01:30:00Z', orNewer: true };
   expect(judge([restore(2, '2026-02-28T23:00:00Z')], expected).verdict).toBe('landed');
   expect(judge([restore(2, '2026-02-27T23:00:00Z')], expected).verdict).toBe('ambiguous');
 });
 
-test('where nothing is known of the backup, or no time of it can be read, no new recovery is taken for ours', () => {
+test('if nothing is known of the backup, or it has no readable time, no new recovery is taken for ours', () => {
   for (const expected of [undefined, {}, { triggeredAt: 'yesterday' }])
     expect(judge([restore(2, '2020-01-01T00:00:00Z')], expected).verdict).toBe('ambiguous');
 });

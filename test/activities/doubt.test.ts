@@ -38,7 +38,7 @@ const around = <Row extends Task>(
   inFlightMs: IN_FLIGHT,
   tasks,
   skew: undefined,
-  // What a list leaves out: could-show.test.ts.
+  // For what a list leaves out, see could-show.test.ts.
   beyond: 'none',
 });
 
@@ -58,12 +58,12 @@ const look = (
   );
 
 describe('a lost request for a backup', () => {
-  test('has landed when exactly one new backup is there', () => {
+  test('has landed if exactly one new backup exists', () => {
     const judged = look([backup(1, ARMED - 9e6), backup(2, ARMED + 900)], ARMED + 2_000, [1]);
     expect(judged).toMatchObject({ verdict: 'landed', output: { landed: true, id: 2, adopted: true } });
   });
 
-  test('has landed also when the list gives no times', () => {
+  test('has landed even if the list gives no times', () => {
     expect(look([backup(1), backup(2)], ARMED + 1, [1])).toMatchObject({
       verdict: 'landed',
       output: { id: 2 },
@@ -80,7 +80,7 @@ describe('a lost request for a backup', () => {
     expect(judgeBackup(around(rows, ARMED + IN_FLIGHT + 1, before))).toMatchObject({ verdict: 'absent' });
   });
 
-  test('is never called absent beside a new backup, however early the clock that stamps tasks has stamped it', () => {
+  test('is never called absent beside a new backup, however early that is stamped', () => {
     const old = backup(1, ARMED - 9e6);
     const late = backup(2, ARMED - 600_000);
     const judged = (nowMs: number) => judgeBackup(around([old, late], nowMs, [[1, ARMED - 9e6]]));
@@ -104,7 +104,7 @@ describe('a lost request for a backup', () => {
     expect(look([], ARMED + IN_FLIGHT)).toMatchObject({ verdict: 'absent' });
   });
 
-  test('with two new backups is a question that names both', () => {
+  test('is a question that names both if two backups are new', () => {
     const judged = look([backup(2, ARMED + 1), backup(3, ARMED + 2)], ARMED + 10);
     expect(judged).toMatchObject({
       verdict: 'ambiguous',
@@ -112,14 +112,14 @@ describe('a lost request for a backup', () => {
     });
   });
 
-  test('is taken for any new backup when the clock of the service is not known', () => {
+  test('is taken for any new backup if the clock of the service is unknown', () => {
     expect(look([backup(2, ARMED - 600_000)], ARMED + 1_000, [1], null)).toMatchObject({
       verdict: 'landed',
       output: { id: 2 },
     });
   });
 
-  test('is judged within what the clock of the service was measured to', () => {
+  test("is judged within the measured precision of the service's clock", () => {
     const unsure = { ...around([backup(2, ARMED - 25_000)], ARMED + IN_FLIGHT) };
     const measured = (uncertaintyMs: number) =>
       judgeBackup({ ...unsure, baseline: { tasks: [], skew: { skewMs: 0, uncertaintyMs } } });
@@ -147,7 +147,7 @@ describe('a lost request for a backup', () => {
     expect(judgeBackup(around([backup(2, ARMED - 8e6)], ARMED + IN_FLIGHT, before)).verdict).toBe('absent');
   });
 
-  test('that was accepted without an id is looked for a minute at most, and never absent', () => {
+  test('that was accepted without an id is looked for at most a minute, and is never absent', () => {
     const accepted = (nowMs: number) =>
       judgeBackup({ ...around([], nowMs), inFlightMs: 900_000, lost: TAKEN });
     expect(accepted(ARMED + 59_000).verdict).toBe('wait');
@@ -211,7 +211,7 @@ describe('a lost request for a restore', () => {
     });
   });
 
-  test('waits while a field that would tell may still come, and asks when it does not', () => {
+  test('waits while a deciding field may still come, and asks if it does not', () => {
     expect(judge(restoreOfBackup(7), [old, restore(2, {})]).verdict).toBe('wait');
     const ended = restore(2, { status: 'done' });
     expect(judge(restoreOfBackup(7), [old, ended])).toMatchObject({
@@ -252,7 +252,7 @@ describe('a lost request for a restore', () => {
       });
     });
 
-    test('is a question where nothing is known of the chosen backup, unless the service has taken the request', () => {
+    test('is a question if nothing is known of the chosen backup, unless the service has accepted the request', () => {
       const rows = [old, restore(2, { backup_id: 9, ...at(ARMED - 5e6) })];
       const asked = judge(recoveryFromElsewhere(own, undefined), rows);
       expect(asked).toMatchObject({

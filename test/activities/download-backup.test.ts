@@ -20,7 +20,7 @@ test('a complete download is the same bytes, under its final name and its SHA-25
   expect(await readdir(folder)).toHaveLength(1);
 });
 
-test('a size in the list that is not the length of the file is no reason to fail', async () => {
+test('a listed size that differs from the length of the file is no reason to fail', async () => {
   for (const size of [BYTES.length * 3, 10]) {
     const { run } = await makeActivity({ length: undefined });
     expect(await run({ id: 7, size, purpose: 'archive' })).toMatchObject({
@@ -37,7 +37,7 @@ test('a download that ends before its announced length is truncated, and nothing
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a download for which there is no room is not begun', async () => {
+test('a download without enough room does not begin', async () => {
   const { run, folder } = await makeActivity({ length: BYTES.length });
   const result = await run({ id: 7, size: 2 ** 60, purpose: 'archive' });
   expect(result).toMatchObject({ ok: false, failure: { code: 'disk.full' } });

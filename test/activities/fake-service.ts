@@ -7,17 +7,17 @@ import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../
 import type { Entry } from '../../src/store/journal.ts';
 import { foldLedger } from '../../src/store/projections/ledgers.ts';
 
-/** What becomes of a changing call: whether it is done, and what the caller gets to know of it. */
+/** The outcome of a changing call: whether it is done, and what the caller learns. */
 export type Outcome =
   | { readonly done: true; readonly answer: 'whole' | 'without-id' | 'lost' }
   | { readonly done: false; readonly answer: 'lost' | 'never-sent' }
   /** `old-id` names the task with the id `OLD`, which the test has listed before. */
   | { readonly done: boolean; readonly answer: 'old-id' | 'refused' | 'unauthorised' | 'busy' | 'conflict' };
 
-/** An id that a task of long ago has. */
+/** The id of an old task. */
 export const OLD = 5;
 
-/** An instance in memory, the calls it got, and the outcomes of the next changes, `whole` by default. */
+/** An instance in memory, its received calls, and the outcomes of the next changes, by default `whole`. */
 export interface FakeService {
   readonly deps: ActivityDeps;
   readonly calls: readonly string[];
@@ -25,7 +25,7 @@ export interface FakeService {
   readonly backups: Backup[];
   overview: Record<string, unknown>;
   config: Record<string, unknown>;
-  /** Undefined where there is no continuous archiving. */
+  /** Undefined without continuous archiving. */
   range: Record<string, unknown> | undefined;
   /** Data points; undefined where metrics fail. */
   metrics: string[] | undefined;
@@ -33,9 +33,9 @@ export interface FakeService {
   readonly lacks: Set<string>;
   readonly ledger: Entry[];
   readonly outcomes: Outcome[];
-  /** Done before the next read of any kind is answered. */
+  /** Called before the next read of any kind is answered. */
   beforeRead: () => void;
-  /** Done when a changing call arrives. */
+  /** Called when a changing call arrives. */
   beforeChange: () => void;
 }
 

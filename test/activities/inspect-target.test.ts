@@ -7,7 +7,7 @@ import { backup, codes, FRESH, GIB, GUID, inspect, OTHER, platformWith, SOURCE }
 import { contextOf } from './world.ts';
 
 describe('a fresh target of the same service and plan', () => {
-  test('has nothing against it, and everything that identifies it is in the facts', async () => {
+  test('has no obstacles, and everything that identifies it is in the facts', async () => {
     const { facts, service } = await inspect({ needBytes: GIB });
     expect(facts).toEqual({
       identity: {
@@ -32,7 +32,7 @@ describe('a fresh target of the same service and plan', () => {
     expect(service.calls).toEqual(['overview', 'backups', 'restores', 'metrics']);
   });
 
-  test('is looked at all the same where neither metrics nor the platform answer', async () => {
+  test('is still inspected if neither metrics nor the platform answer', async () => {
     const { facts } = await inspect({}, (service) => {
       service.metrics = undefined;
       Object.assign(service.deps, {
@@ -48,7 +48,7 @@ describe('a fresh target of the same service and plan', () => {
     ]);
   });
 
-  test('is told to have odd rows in its lists: they cannot be judged', async () => {
+  test('is reported to have odd rows in its lists: they cannot be judged', async () => {
     const { facts } = await inspect({}, (service) => {
       const { backups, restores } = service.deps.service;
       Object.assign(service.deps.service, {
@@ -155,7 +155,7 @@ describe('a target that is not empty', () => {
     ]);
   });
 
-  test('is not recognised by applications that the run will bind to it, unless the platform says that they are', async () => {
+  test('is not recognised by applications that the run will bind to it, unless the platform says that they are bound', async () => {
     const configured = (service: FakeService) => Object.assign(service.deps, { apps: [{ name: 'shop' }] });
     const intended = await inspect({ apps: ['shop'] }, configured);
     expect(intended.facts.blockers).toEqual([]);
@@ -214,7 +214,7 @@ describe('a target that is the source itself', () => {
     expect(codes(facts)).toEqual(['target.is-source', 'target.not-empty']);
   });
 
-  test('is not recognised by an id that another region gives as well, which is worth a word', async () => {
+  test('is not recognised by an id that another region uses as well, which is a warning', async () => {
     const twin = (service: FakeService) => Object.assign(service, { overview: { ...FRESH, id: 7 } });
     const empty = await inspect({}, twin);
     const other = await inspect({}, (service) => {
@@ -254,7 +254,7 @@ describe('a target that does not fit', () => {
     expect(codes(facts)).toEqual(expected);
   });
 
-  test('because it is at work is stopped, and says at what', async () => {
+  test('because it is at work is stopped, with the work named', async () => {
     const { facts } = await inspect({}, (service) => {
       service.backups.push(Backup.parse({ id: 3, status: 'queued' }));
       service.restores.push(Restore.parse({ id: 9, status: 'running' }));

@@ -7,7 +7,7 @@ import { contextOf } from './world.ts';
 const LANDED: Judgement<string> = { verdict: 'landed', output: 'it', evidence: null };
 const MEMORY: InDoubt = { baseline: null, armedAt: '2026-03-01T03:00:00Z', looks: 0 };
 
-/** A verb whose service answers as given, one after another, and the clock. */
+/** A verb whose service gives these answers in order, and the clock. */
 function asked(...answers: readonly (string | Judgement<string>)[]) {
   const clock = { ms: Date.parse('2026-03-01T03:00:00Z') };
   let looks = 0;
@@ -31,7 +31,7 @@ test.each([
   'service.conflict',
   'service.bad-answer',
   'service.redirect',
-])('a list that cannot be read at the moment (%s) is asked for again before a person is', async (code) => {
+])('a list that cannot be read now (%s) is requested again before a person is asked', async (code) => {
   const { look, clock, looks } = asked(code, LANDED);
   const judgement = await look();
   expect(judgement).toMatchObject({ verdict: 'wait', untilMs: clock.ms + 120_000 });
@@ -48,7 +48,7 @@ test('a list that cannot be read for two minutes is a question', async () => {
   await expect(look()).rejects.toMatchObject({ code: 'service.error' });
 });
 
-test('looking again by the wish of a person is patient anew, and so is every other request', async () => {
+test("looking again on a person's request restarts the patience, and so does every other request", async () => {
   const { look, clock } = asked('service.error');
   await look();
   clock.ms += 120_001;
@@ -57,7 +57,7 @@ test('looking again by the wish of a person is patient anew, and so is every oth
   expect(await look()).toMatchObject({ verdict: 'wait' });
 });
 
-test('a list that could be read in between counts anew', async () => {
+test('a list that could be read in between restarts the count', async () => {
   const later: Judgement<string> = { verdict: 'wait', ms: 5, untilMs: 10, shows: 'nothing' };
   const { look, clock } = asked('service.error', later, 'service.error');
   await look();
@@ -73,7 +73,7 @@ test.each([
   'service.too-large',
   'credentials.refused',
   'journal.no-arm-time',
-])('what will not pass by itself (%s) fails at once', async (code) => {
+])('a permanent failure (%s) fails at once', async (code) => {
   const { look, looks } = asked(code);
   await expect(look()).rejects.toMatchObject({ code });
   expect(looks()).toBe(1);

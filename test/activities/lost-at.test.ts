@@ -26,14 +26,14 @@ const look = <Row extends Task>(tasks: readonly Row[], more: Partial<Look<Row>> 
 });
 
 describe('an answer that is lost long after the request was sent', () => {
-  test('is waited for from its loss on, since what the router held may still arrive', () => {
+  test('is waited for from its loss, since what the router held may still arrive', () => {
     const at = (nowMs: number) => judgeBackup(look([], { nowMs, lostAtMs: LOST }));
     expect(at(LOST + 1_000)).toMatchObject({ verdict: 'wait', untilMs: LOST + IN_FLIGHT });
     expect(at(LOST + IN_FLIGHT - 1).verdict).toBe('wait');
     expect(at(LOST + IN_FLIGHT).verdict).toBe('absent');
   });
 
-  test('is waited for from its loss on where the request was one for an action', () => {
+  test('is waited for from its loss if the request was for an action', () => {
     const judged = judgeAction({
       action: 'restart',
       baseline: { state: 'available', updatedAt: null, updates: null, skew: KNOWN },
@@ -66,19 +66,19 @@ describe('when an answer was lost', () => {
   const begun = (at: number) => entry('activity.begun', at, { intent: undefined, key: 'I' });
   const lostAt = (...more: object[]) => foldSends([...armed, ...more] as unknown as Entry[]).get('I')?.lostAt;
 
-  test('comes from the entry that says so', () => {
+  test('comes from the entry that records it', () => {
     const failure = { code: 'service.error', shortMessage: '', hints: [], evidence: {} };
     const outcome = entry('intent.outcome', LOST, { sent: 'unknown', failure });
     expect(lostAt(outcome)).toBe(iso(LOST));
     expect(lostAt(outcome, begun(LOST + 9 * MINUTE))).toBe(iso(LOST));
   });
 
-  test('is, where the process died before it could say so, no later than when the next one took it up', () => {
+  test('is, if the process died before recording it, no later than when the next one took it up', () => {
     expect(lostAt()).toBeUndefined();
     expect(lostAt(begun(ARMED + 14 * MINUTE), begun(ARMED + 20 * MINUTE))).toBe(iso(ARMED + 14 * MINUTE));
   });
 
-  test('is waited for no longer than from the end that the send had at the latest', () => {
+  test('is waited for no longer than from the latest possible end of the send', () => {
     const at = (nowMs: number) => judgeBackup(look([], { nowMs, lostAtMs: ARMED + 600 * MINUTE }));
     expect(at(ARMED + 600 * MINUTE).verdict).toBe('absent');
     const early = (nowMs: number) => judgeBackup(look([], { nowMs, lostAtMs: ARMED + 20 * MINUTE }));
@@ -124,7 +124,7 @@ describe('a request that the service refused with 409', () => {
   });
 });
 
-describe('a restore to a point in time that the service took without naming it', () => {
+describe('a restore to a point in time that the service accepted without naming it', () => {
   const target = ARMED - 60 * MINUTE;
   const lost = { code: 'service.no-id', shortMessage: '', hints: [], evidence: {} };
   const own = [3, 2, 1].map((id) =>

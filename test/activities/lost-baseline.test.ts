@@ -40,7 +40,7 @@ test('a call whose record is lost never lands and is never absent by itself, wha
   );
 });
 
-test('a person is shown what the service lists since the call, and nothing of before it', () => {
+test('a person is shown what the service lists since the call, and nothing from before', () => {
   const rows = [restore(1, ARMED - 9e6), restore(2, ARMED + 4_000), restore(3, ARMED + 9_000, 8)];
   const judged = judgeTask(around(rows, ARMED + WINDOW + 1), restoreOfBackup(3));
   expect(judged).toMatchObject({
@@ -53,13 +53,13 @@ test('a person is shown what the service lists since the call, and nothing of be
   });
 });
 
-test('where the input is lost too, every restore since the call may be it', () => {
+test('if the input is lost too, any restore since the call may be it', () => {
   const rows = [restore(2, ARMED + 4_000), restore(3, ARMED + 9_000, 8)];
   const judged = judgeTask(around(rows, ARMED + WINDOW + 1), restoreOfBackup(undefined));
   expect(judged).toMatchObject({ failure: { evidence: { candidates: [{ id: 2 }, { id: 3 }] } } });
 });
 
-test('an instance that deploys is no sign that a lost action is done', () => {
+test('a deploying instance is no sign that a lost action is done', () => {
   const overview = InstanceOverview.parse({
     state: 'deploying',
     updated_at: new Date(ARMED + 1_000).toISOString(),

@@ -26,7 +26,7 @@ test('every other key is tried, and one that opens the backup is named', async (
   });
 });
 
-test('the name that this key store itself gives to a key of another one is no other key', async () => {
+test('the name that this key store itself gives to a key of another one does not count as another key', async () => {
   const own = { fingerprint: 'eeeeeeeeeeee', key: NEW.key };
   expect(await tryOthers([NEW, OLD, own], own.fingerprint)).toEqual({
     tested: [OLD.fingerprint],
@@ -34,12 +34,12 @@ test('the name that this key store itself gives to a key of another one is no ot
   });
 });
 
-test('a key that is listed but cannot be had is not called tested', async () => {
+test('a key that is listed but cannot be loaded is not called tested', async () => {
   const lost = { fingerprint: 'bbbbbbbbbbbb', key: undefined };
   expect(await tryOthers([NEW, OLD, lost])).toEqual({ tested: [OLD.fingerprint], opened: [] });
 });
 
-test('a backup that is to go on record is recorded with the key that opened it, at once', async () => {
+test('a backup to be recorded is recorded with the key that opened it, at once', async () => {
   const record = { id: 7, backupId: 'B-7', status: 'done', triggeredAt: '2026-03-01T02:00:00Z' };
   const read = async (input: object) => {
     const { deps, path, context } = await backupWith([OLD, NEW]);
@@ -63,14 +63,14 @@ test('a backup that is to go on record is recorded with the key that opened it, 
   ]);
 });
 
-describe('a backup that cannot be proven goes on record as that', () => {
+describe('a backup that cannot be proven is recorded as such', () => {
   const verified = async (held: readonly Held[], text?: string) => {
     const { deps, path, context } = await backupWith(held, undefined, text === undefined ? {} : { text });
     const { ok, ledger } = await verifyBackup(deps).run({ path, backup: 9 }, context);
     return { ok, ledger };
   };
 
-  test('where no key that is held opens it, with the keys that were tried', async () => {
+  test('if no held key opens it, with the keys that were tried', async () => {
     expect(await verified([OLD])).toEqual({
       ok: false,
       ledger: [
@@ -82,7 +82,7 @@ describe('a backup that cannot be proven goes on record as that', () => {
     });
   });
 
-  test('where the key opens it and it holds no data', async () => {
+  test('if the key opens it and it holds no data', async () => {
     const { ok, ledger } = await verified([NEW], 'pg_dump: error');
     expect(ok).toBe(false);
     expect(ledger?.[0]?.body).toMatchObject({ backup: { id: 9 }, code: 'backup.empty' });
@@ -96,12 +96,12 @@ describe('a backup that holds less than half of the last proven one', () => {
     return await verifyBackup(deps).run({ path, backup: 9, ...input }, context);
   };
 
-  test('is said to, and against which one', async () => {
+  test('is reported, with the one it is compared to', async () => {
     const shrunk = { output: { contentBytes: 9, shrunkFrom: { id: 7, contentBytes: 19 } } };
     expect(await read([before])).toMatchObject({ ok: true, ...shrunk });
   });
 
-  test('is not recorded as proven by itself', async () => {
+  test('is not automatically recorded as proven', async () => {
     const record = { id: 9, status: 'done' };
     expect(await read([before], { record })).toMatchObject({
       ok: false,
@@ -109,7 +109,7 @@ describe('a backup that holds less than half of the last proven one', () => {
     });
   });
 
-  test('but not one of half its size, nor against itself, nor where no size is known', async () => {
+  test('but not one of half its size, nor against itself, nor if no size is known', async () => {
     for (const proven of [
       [{ ...before, contentBytes: 18 }],
       [{ ...before, id: 9 }],
@@ -133,7 +133,7 @@ interface Held {
   readonly key: Secret | undefined;
 }
 
-/** A backup that was made with the new key, and a key store that holds those. */
+/** A backup made with the new key, and a key store that holds those keys. */
 async function backupWith(
   held: readonly Held[],
   ownName = NEW.fingerprint,

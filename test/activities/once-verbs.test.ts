@@ -63,8 +63,8 @@ const GONE: Outcome = { done: false, answer: 'lost' };
 const BUSY: Outcome = { done: false, answer: 'busy' };
 const WHOLE: Outcome = { done: true, answer: 'whole' };
 
-describe('a task that is asked for once', () => {
-  test.for(TASKS)('is adopted from the list when its answer is lost, with one send: $what', async (one) => {
+describe('a task that is requested once', () => {
+  test.for(TASKS)('is adopted from the list if its answer is lost, with one send: $what', async (one) => {
     const { run, service, sends } = begin(one, LOST);
     expect(await run()).toMatchObject({ how: 'done', output: { landed: true, id: 10, adopted: true } });
     expect(service.calls.at(-1)).toBe(one.what === 'perform a recovery' ? 'backups' : one.read);
@@ -78,7 +78,7 @@ describe('a task that is asked for once', () => {
     expect(sends()).toEqual([one.call]);
   });
 
-  test.for(TASKS)('is found in the list when it was accepted without an id: $what', async (one) => {
+  test.for(TASKS)('is found in the list if it was accepted without an id: $what', async (one) => {
     const { run, sends } = begin(one, { done: true, answer: 'without-id' });
     expect(await run()).toMatchObject({ how: 'done', output: { landed: true, id: 10 } });
     expect(sends()).toEqual([one.call]);
@@ -101,30 +101,27 @@ describe('a task that is asked for once', () => {
     },
   );
 
-  test.for(TASKS)(
-    'is looked for in the list when the id that it is given was there before: $what',
-    async (one) => {
-      const { run, service, sends } = begin(one, { done: true, answer: 'old-id' });
-      listOld(service);
-      expect(await run()).toMatchObject({ how: 'done', output: { landed: true, id: 11 } });
-      expect(sends()).toEqual([one.call]);
-    },
-  );
+  test.for(TASKS)('is looked for in the list if its returned id was there before: $what', async (one) => {
+    const { run, service, sends } = begin(one, { done: true, answer: 'old-id' });
+    listOld(service);
+    expect(await run()).toMatchObject({ how: 'done', output: { landed: true, id: 11 } });
+    expect(sends()).toEqual([one.call]);
+  });
 
-  test.for(TASKS)('is a question when all that it is given is an id from before: $what', async (one) => {
+  test.for(TASKS)('is a question if it gets only an id from before: $what', async (one) => {
     const { run, service, sends } = begin(one, { done: false, answer: 'old-id' });
     listOld(service);
     expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'doubt.not-listed' } });
     expect(sends()).toEqual([one.call]);
   });
 
-  test('a restore to a time names its id even when the answer was whole, since that tells none', async () => {
+  test('a restore to a time gets its id even from a whole answer, which names none', async () => {
     const [, , , toTime] = TASKS;
     const { run } = begin(toTime as Case, WHOLE);
     expect(await run()).toMatchObject({ how: 'done', output: { landed: true, id: 10 } });
   });
 
-  test('a restore to something that is no time is not armed', async () => {
+  test('a restore to an invalid time is not armed', async () => {
     const [, , , toTime] = TASKS;
     const { run, sends, types } = begin({ ...(toTime as Case), input: { targetTime: 'yesterday' } }, LOST);
     expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'pitr.no-time' } });
@@ -203,7 +200,7 @@ describe('every verb that is sent once', () => {
     }
   });
 
-  test.for(ACTIONS)('fails where the service does the same already: $what', async (one) => {
+  test.for(ACTIONS)('fails if the service is doing the same already: $what', async (one) => {
     const { run, service, sends, types } = begin(one, { done: false, answer: 'conflict' });
     expect(await run()).toMatchObject({
       how: 'failed',
@@ -219,7 +216,7 @@ describe('every verb that is sent once', () => {
     expect(await run('I-2')).toMatchObject({ how: 'done', output: { landed: true } });
   });
 
-  test.for(ALL)('is armed and sent again when it was turned away and nothing shows: $what', async (one) => {
+  test.for(ALL)('is armed and sent again if it was throttled and nothing shows: $what', async (one) => {
     const { run, sends, types, waited } = begin(one, BUSY);
     expect(await run()).toMatchObject({ how: 'done', output: { landed: true } });
     expect(sends()).toEqual([one.call, one.call]);
@@ -231,7 +228,7 @@ describe('every verb that is sent once', () => {
     expect(waited()).toBeGreaterThan(0);
   });
 
-  test.for(ALL)('fails when it is turned away again and again: $what', async (one) => {
+  test.for(ALL)('fails if it is throttled repeatedly: $what', async (one) => {
     const { run, service, sends, types } = begin(one, BUSY);
     service.outcomes.push(BUSY, BUSY, BUSY);
     expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'service.busy' } });
@@ -243,21 +240,21 @@ describe('every verb that is sent once', () => {
   });
 
   test.for(ALL)(
-    'that was turned away, and then lost its answer, is not sent a third time: $what',
+    'that was throttled, and then lost its answer, is not sent a third time: $what',
     async (one) => {
       for (const outcome of [LOST, GONE]) {
         const { run, service, sends, waited } = begin(one, BUSY);
         service.outcomes.push(outcome);
         await run();
         expect(sends()).toEqual([one.call, one.call]);
-        // What is still under way counts from the second arming.
+        // The time in flight counts from the second arming.
         if (outcome === GONE) expect(waited()).toBeGreaterThanOrEqual(2_000 + 500);
       }
     },
   );
 
   test.for(ALL)(
-    'is not sent again when the service has done what it was said to refuse: $what',
+    'is not sent again if the service has done what it was said to refuse: $what',
     async (one) => {
       for (const answer of ['busy', 'refused', 'unauthorised'] as const) {
         const { run, sends } = begin(one, { done: true, answer });
@@ -273,7 +270,7 @@ describe('every verb that is sent once', () => {
     },
   );
 
-  test.for(ALL)('is not sent again by another attempt when it shows only then: $what', async (one) => {
+  test.for(ALL)('is not sent again by another attempt if it shows only then: $what', async (one) => {
     const { run, service, sends, arrive } = begin(one, { done: false, answer: 'refused' });
     expect(await run()).toMatchObject({ how: 'failed', failure: { shortMessage: 'refused' } });
     service.outcomes.push(WHOLE);
@@ -284,7 +281,7 @@ describe('every verb that is sent once', () => {
     expect(sends()).toHaveLength(shown);
   });
 
-  test.for(ALL)('is sent by another attempt when nothing shows: $what', async (one) => {
+  test.for(ALL)('is sent by another attempt if nothing shows: $what', async (one) => {
     const { run, sends } = begin(one, { done: false, answer: 'refused' });
     await run();
     expect(await run('I-2')).toMatchObject({ how: 'done', output: { landed: true } });
@@ -301,21 +298,18 @@ describe('every verb that is sent once', () => {
     expect(sends()).toEqual([one.call]);
   });
 
-  test.for(TASKS)(
-    'is a question when what shows was begun some time after the refusal: $what',
-    async (one) => {
-      const { run, sends, pass, arrive } = begin(one, { done: false, answer: 'unauthorised' }, 900_000);
-      await run();
-      pass(90_000);
-      await arrive();
-      const shown = sends().length;
-      expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'doubt.ambiguous' } });
-      expect(sends()).toHaveLength(shown);
-    },
-  );
+  test.for(TASKS)('is a question if what shows was begun some time after the refusal: $what', async (one) => {
+    const { run, sends, pass, arrive } = begin(one, { done: false, answer: 'unauthorised' }, 900_000);
+    await run();
+    pass(90_000);
+    await arrive();
+    const shown = sends().length;
+    expect(await run()).toMatchObject({ how: 'failed', failure: { code: 'doubt.ambiguous' } });
+    expect(sends()).toHaveLength(shown);
+  });
 
   test.for(ALL)(
-    'is not confused with what is begun when it can no longer be under way: $what',
+    'is not confused with a task begun when it can no longer be under way: $what',
     async (one) => {
       const { run, service, sends, pass, arrive } = begin(one, { done: false, answer: 'unauthorised' });
       await run();
@@ -328,7 +322,7 @@ describe('every verb that is sent once', () => {
     },
   );
 
-  test.for(ALL)('is refused for a process that finds it turned away: $what', async (one) => {
+  test.for(ALL)('is refused for a process that finds it throttled: $what', async (one) => {
     const { run, sends, die } = begin(one, BUSY);
     die('second intent.armed');
     await expect(run()).rejects.toThrow('died');
@@ -363,17 +357,17 @@ describe('every verb that is sent once', () => {
   });
 });
 
-/** Whose traces could be those of a restart. */
+/** Their traces could be those of a restart. */
 const TRACELESS = ['recreate', 'update'];
 
-/** A task of long ago, of each kind. */
+/** An old task of each kind. */
 function listOld({ backups, restores }: FakeService): void {
   const triggered_at = '2026-01-01T00:00:00Z';
   backups.push(Backup.parse({ id: OLD, status: 'done', triggered_at }));
   restores.push(Restore.parse({ id: OLD, backup_id: 3, status: 'done', triggered_at }));
 }
 
-/** One intent of a verb, hosted as the runner does it, over notes that survive the death of the process. */
+/** One intent of a verb, performed as by the runner, with notes that survive the death of the process. */
 function begin({ verb, input }: Case, outcome: Outcome, inFlightMs = 2_000) {
   let nowMs = Date.parse('2026-03-01T03:00:00Z');
   const startMs = nowMs;

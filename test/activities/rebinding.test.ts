@@ -65,7 +65,7 @@ describe('finding what is bound', () => {
     expect(only.apps.map(({ key }) => key)).toEqual(['report']);
   });
 
-  test('refuses a name that nobody knows, and tells the known ones', async () => {
+  test('refuses an unknown name, and lists the known ones', async () => {
     const { deps } = await world();
     const result = await findBound(deps).run({ restored: 'instance', only: ['oders-api'] }, context);
     expect(result).toMatchObject({
@@ -103,14 +103,14 @@ describe('finding what is bound', () => {
 
   test.for<{ what: string; opened: Opened }>([
     { what: 'there is none', opened: { none: 'the cf tool is not installed' } },
-  ])('goes on by hand when $what', async ({ opened }) => {
+  ])('continues by hand when $what', async ({ opened }) => {
     const { depsOn } = await world([{ name: 'orders-api' }]);
     const found = await bound(depsOn(opened));
     expect(found).toMatchObject({ way: 'hand', apps: [{ key: 'orders-api', from: 'config' }] });
     expect(found.notes).toEqual(['by hand: the cf tool is not installed']);
   });
 
-  test('asks what is bound where neither the config nor a platform says it, also where there is no platform', async () => {
+  test('asks what is bound if neither the config nor a platform says so, even without a platform', async () => {
     const none = { none: 'the config says that there is no platform' };
     const { depsOn } = await world();
     expect(await bound(depsOn(none, { apps: undefined }))).toMatchObject({ apps: [], unasked: true });
@@ -118,7 +118,7 @@ describe('finding what is bound', () => {
     expect(await bound(depsOn(none, { apps: [{ name: 'shop' }] }))).not.toHaveProperty('unasked');
   });
 
-  test('goes on by hand when the platform is out of reach or does not show the instance', async () => {
+  test('continues by hand if the platform is unreachable or does not show the instance', async () => {
     const { capi, deps, depsOn, platform } = await world([{ name: 'orders-api' }]);
     const elsewhere = await bound(depsOn(platform, { dashboardUrl: `${DASHBOARD}9` }));
     expect(elsewhere.way).toBe('hand');
@@ -128,7 +128,7 @@ describe('finding what is bound', () => {
     expect(unreachable.notes.join()).toContain('by hand: ');
   });
 
-  test('pauses for a new token where the config names the platform', async () => {
+  test('pauses for a new token if the config names the platform', async () => {
     const { capi, depsOn } = await world();
     const refused = await byApi(capi, () => 'bearer wrong-token-77');
     const result = await findBound(depsOn(refused)).run({ restored: 'instance' }, context);

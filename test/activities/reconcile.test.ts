@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
 });
 
-describe('what a reconciliation prints', () => {
+describe('the output of a reconciliation', () => {
   test.for([
     ['2026-03-01 02:59:00.123+00|1234\n', '2026-03-01T02:59:00.123Z', 1234],
     ['1234|2026-03-01 02:59:00.123456+00', '2026-03-01T02:59:00.123Z', 1234],
@@ -49,7 +49,7 @@ describe('the reconciliation command', () => {
     });
   });
 
-  test('is run by the shell, and knows for which instance and when', async () => {
+  test('is run by the shell, and is told the instance and the time', async () => {
     const said = await run('echo "$LIFEBOAT_INSTANCE $LIFEBOAT_WHEN $((6 * 7))"');
     expect(said).toMatchObject({ configured: true, output: 'orders before 42', count: 42 });
     expect(said).not.toHaveProperty('failure');
@@ -65,11 +65,11 @@ describe('the reconciliation command', () => {
     expect(said).toMatchObject({ count: 0, output: '0 db.example' });
   });
 
-  test('has no input, so one that asks does not wait for a person', async () => {
+  test('has no input, so a command that prompts does not wait for a person', async () => {
     expect(await run('cat; echo 5')).toMatchObject({ count: 5 });
   });
 
-  test('that fails is data, with its own words, cleaned', async () => {
+  test('that fails is data, with its output, cleaned', async () => {
     const said = await run("echo 7; printf 'no \\033[31mhost\\n' >&2; exit 3");
     expect(said).toMatchObject({
       output: '7',
@@ -82,14 +82,14 @@ describe('the reconciliation command', () => {
     expect(said).not.toHaveProperty('count');
   });
 
-  test('that prints nothing to measure by is a failure that is data', async () => {
+  test('that prints nothing measurable is a failure that is data', async () => {
     expect(await run('echo fine')).toMatchObject({
       output: 'fine',
       failure: { code: 'reconcile.no-answer' },
     });
   });
 
-  test('that takes too long is killed with everything that it has started', async () => {
+  test('that takes too long is killed with everything it started', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'reconcile-'));
     folders.push(folder);
     const pids = join(folder, 'pids');
@@ -103,7 +103,7 @@ describe('the reconciliation command', () => {
     await isGone(Number(await readFile(pids, 'utf8')));
   });
 
-  test('is over when the shell is, whatever it has left in the background', async () => {
+  test('is over when the shell is, whatever it left in the background', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'reconcile-'));
     folders.push(folder);
     const pids = join(folder, 'pids');
@@ -111,7 +111,7 @@ describe('the reconciliation command', () => {
     await isGone(Number(await readFile(pids, 'utf8')));
   });
 
-  test('that prints without end is read to 64 KiB, and little of it is kept', async () => {
+  test('that prints endlessly is read to 64 KiB, and little of it is kept', async () => {
     const said = await run('echo 11; yes ab | head -c 100000; echo; echo 2026-03-01 00:00:00');
     expect(said).toMatchObject({ count: 11 });
     expect(said).not.toHaveProperty('newest');
@@ -124,7 +124,7 @@ describe('the reconciliation command', () => {
     expect(JSON.stringify(said)).not.toContain('hunter2');
   });
 
-  test('is killed when the run is stopped, and nothing is made of it', async () => {
+  test('is killed when the run is stopped, and its output is dropped', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'reconcile-'));
     folders.push(folder);
     const begun = join(folder, 'begun');
@@ -162,7 +162,7 @@ async function run(
   return result.output;
 }
 
-/** Killed, though perhaps not yet collected by whoever inherits it. */
+/** Killed, though perhaps not yet reaped. */
 async function isGone(pid: number): Promise<void> {
   expect(pid).toBeGreaterThan(1);
   await vi.waitFor(

@@ -20,7 +20,7 @@ const KEY = 'key-of-the-backups-1234';
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** A folder with a program that does what `lines` of a shell say. */
+/** A folder with a program made of these shell lines. */
 function program(...lines: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-reconnect-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -71,7 +71,7 @@ describe("a team's own command", () => {
     });
   });
 
-  test('gets its arguments as they are, and is told which application and instance it is about', async () => {
+  test('gets its arguments unchanged, and is told the application and instance', async () => {
     const path = program('echo "$1|$LIFEBOAT_APP|$LIFEBOAT_INSTANCE|$LIFEBOAT_RUN"');
     expect(await ran(depsOf([path, '$(id); echo x']))).toMatchObject({
       ok: true,
@@ -102,7 +102,7 @@ describe("a team's own command", () => {
     expect(text).not.toMatch(/\\u001b/u);
   });
 
-  test('that prints without end is cut, and where it was cut half a secret is not shown', async () => {
+  test('that prints endlessly is cut, and no half secret is shown at the cut', async () => {
     vi.stubEnv('MY_SECRET', 'x'.repeat(40_000));
     const path = program('printf "%s%s\\n" "$MY_SECRET" "$MY_SECRET"; echo ok >&2');
     expect(await ran(depsOf([path]))).toMatchObject({ output: { evidence: { said: 'ok' } } });
@@ -126,7 +126,7 @@ describe("a team's own command", () => {
     expect(await ran(deps, forged)).toMatchObject({ ok: false, failure: { code: 'reconnect.changed' } });
   });
 
-  test('is not started when the run may have gone to somebody else', async () => {
+  test('is not started if another process may have the run', async () => {
     const deps = depsOf([program('exit 0')]);
     const [app] = (await bound(deps)).apps as [BoundApp];
     const refuse = () => {
@@ -138,7 +138,7 @@ describe("a team's own command", () => {
 });
 
 describe('its proof', () => {
-  test('is the exit code 0, and is needed even where the command succeeded', async () => {
+  test('is the exit code 0, and is needed even if the command succeeded', async () => {
     expect(await proven(depsOf(['true'], ['true']))).toMatchObject({
       ok: true,
       output: { text: 'proven by true', evidence: { exit: 0 } },

@@ -23,7 +23,7 @@ describe('preflight', () => {
         { id: 4, status: 'running' },
       ],
     },
-  ])('of a restore is only warned by $what, of anything else it is stopped', async (found) => {
+  ])('of a restore only warns about $what, which stops anything else', async (found) => {
     const service = fakeService();
     service.overview = found.overview;
     service.backups.push(...found.backups.map((backup) => Backup.parse(backup)));
@@ -66,7 +66,7 @@ describe('preflight', () => {
   });
 });
 
-test('what the interface has no call for is neither asked nor guessed', async () => {
+test('what the interface has no call for is neither requested nor guessed', async () => {
   const service = fakeService();
   service.overview = { state: 'available' };
   for (const operation of ['overview', 'backupsConfig']) service.lacks.add(operation);
@@ -121,7 +121,7 @@ describe('preflight of a restore, where another one', () => {
     });
   });
 
-  test.for([403, 404, 501])('cannot be seen (%i), only warns of that', async (status) => {
+  test.for([403, 404, 501])('cannot be seen (%i), only warns about it', async (status) => {
     const service = fakeService();
     service.overview = { state: 'available' };
     const refused = async () => {
@@ -150,7 +150,7 @@ describe('preflight of a restore, where another one', () => {
     });
   });
 
-  test('is none of its business, is not asked for', async () => {
+  test('is irrelevant, does not request it', async () => {
     const service = fakeService();
     service.overview = { state: 'available' };
     await preflight(service.deps).run({ instance: 'orders' }, context);
@@ -176,7 +176,7 @@ describe('the backups that can be restored', () => {
     expect(service.calls).toEqual(['backups']);
   });
 
-  test('are marked where their times lie in the future of the service, whose clock or zone is wrong', async () => {
+  test('are marked if their times lie in the future of the service, whose clock or zone is wrong', async () => {
     const service = fakeService();
     service.backups.push(backup(1, 'done', '2026-03-01T07:50:00.000Z'), backup(2, 'done', NOW));
     const { output } = (await listBackups(service.deps).run({}, context)) as { output: RestorableBackups };
@@ -220,7 +220,7 @@ describe('the range of points in time', () => {
   });
 
   test.for(['2026-02-01T20:53:20Z', '2026-02-01T20:53:26Z', '2026-02-01T20:53:27Z'])(
-    'that is short is told as the service tells it: to %s',
+    'that is short is reported as the service gives it: to %s',
     async (end_time) => {
       const start_time = '2026-02-01T20:53:20Z';
       const [start, end] = [start_time, end_time].map((time) => new Date(time).toISOString());
@@ -237,7 +237,7 @@ describe('the range of points in time', () => {
   });
 
   test.for([{}, { start_time: NOW, end_time: 'soon\u001b[2J' }])(
-    'that cannot be read is a failure, and what the service wrote is cleaned: %o',
+    "that is unreadable is a failure, and the service's text is cleaned: %o",
     async (range) => {
       const result = await rangeOf(range);
       expect(result).toMatchObject({ ok: false, failure: { code: 'pitr.bad-range' } });
@@ -257,7 +257,7 @@ describe('the range of points in time', () => {
     });
   });
 
-  test('is not asked for where the revision could not restore to any of it', async () => {
+  test('is not requested if the revision cannot restore to it', async () => {
     const service = fakeService();
     service.lacks.add('restoreToTime');
     service.range = { start_time: '2026-02-01T00:00:00Z', end_time: '2026-02-02T00:00:00Z' };

@@ -40,7 +40,7 @@ const CARD: RecoveryCard = {
 };
 
 describe('the recovery card', () => {
-  test('that was recorded is found again, without a call of the service', async () => {
+  test('that was recorded is found again, without a call to the service', async () => {
     const service = fakeService();
     await record(service, recordCard(service.deps).run({ card: { ...CARD, backupGuid: 'old' } }, context));
     await record(service, recordCard(service.deps).run({ card: CARD }, context));
@@ -66,11 +66,11 @@ describe('the recovery card', () => {
       },
       ledger: [],
     });
-    // The last look of the proof; reading the card calls nothing.
+    // The last look of the proof; reading the card makes no calls.
     expect(service.calls).toEqual(['backups']);
   });
 
-  test('is dated by whoever records it, since a machine knows no clock', async () => {
+  test('is dated when recorded, since a machine has no clock', async () => {
     const service = fakeService();
     const { preparedAt: _, ...draft } = CARD;
     const proven = { id: 7, fingerprint: NEW };
@@ -80,7 +80,7 @@ describe('the recovery card', () => {
     });
   });
 
-  test('of an instance that has none is not there, and that is no failure', async () => {
+  test('of an instance without one is absent, which is no failure', async () => {
     const { deps } = fakeService();
     expect(await readCard(deps).run({}, context)).toMatchObject({
       ok: true,
@@ -122,7 +122,7 @@ describe('the recovery card', () => {
   });
 });
 
-describe('what the ledger learns', () => {
+describe("the ledger's record", () => {
   test.for([
     { negative: undefined, recorded: 'not-applicable' },
     { negative: { tested: [], opened: [] }, recorded: 'not-applicable' },
@@ -205,7 +205,7 @@ describe('a rotation that is proven', () => {
     expect([followUps(ledger)[0]?.dueSeconds, service.calls]).toEqual([3 * 86_400, ['backups']]);
   });
 
-  test('opens it without a deadline where the retention cannot be read', async () => {
+  test('opens it without a deadline if the retention cannot be read', async () => {
     const service = rotated();
     service.beforeRead = () => {
       throw new LifeboatError('service.unreachable', 'gone');
@@ -215,7 +215,7 @@ describe('a rotation that is proven', () => {
     expect(followUps(ledger)[0]).not.toHaveProperty('dueSeconds');
   });
 
-  test('opens it as well when the backup decides what became of a lost answer', async () => {
+  test('opens it as well if the backup decides the outcome of a lost answer', async () => {
     const service = fakeService();
     append(service, fact('key.set', OLD), fact('key.uncertain', NEW));
     const { ledger } = await recordRotation(service.deps).run(
@@ -272,7 +272,7 @@ async function record(service: FakeService, result: Promise<ActivityResult<unkno
   append(service, ...((await result).ledger ?? []));
 }
 
-/** One entry a second, as they would be read from the journal. */
+/** One entry per second, as read from the journal. */
 function append({ ledger }: FakeService, ...facts: readonly LedgerFact[]): void {
   for (const { type, body } of facts) {
     const index = ledger.length;

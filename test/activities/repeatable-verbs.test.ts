@@ -9,7 +9,7 @@ const GONE: Outcome = { done: false, answer: 'lost' };
 const context = contextOf(() => new Date());
 
 describe('preparing a recovery', () => {
-  test('without a key learns the guid and tells the ledger nothing', async () => {
+  test('without a key reads the guid and writes nothing to the ledger', async () => {
     const { deps, calls } = fakeService();
     expect(await prepareRecovery(deps).run({}, context)).toEqual({
       ok: true,
@@ -26,7 +26,7 @@ describe('preparing a recovery', () => {
     expect(calls).toHaveLength(3);
   });
 
-  test('without a key is sent again when the answer does not tell the guid', async () => {
+  test('without a key is sent again if the answer lacks the guid', async () => {
     const { deps, outcomes, calls } = fakeService();
     outcomes.push({ done: true, answer: 'without-id' });
     expect(await prepareRecovery(deps).run({}, context)).toMatchObject({ output: { backupGuid: 'a-guid' } });
@@ -51,7 +51,7 @@ describe('preparing a recovery', () => {
     expect(sent).toBe(times);
   });
 
-  test('without a key, answers lost again and again are a failure that may be tried again, and no doubt about any key', async () => {
+  test('without a key, repeatedly lost answers are a failure that may be retried, and no doubt about any key', async () => {
     const { deps, outcomes } = fakeService();
     outcomes.push(LOST, LOST, LOST);
     const result = await prepareRecovery(deps).run({}, context);
@@ -99,7 +99,7 @@ describe('changing the settings of backups', () => {
     expect(service.config).toEqual(wire);
   });
 
-  test('that the service takes and does not keep is a failure that says which', async () => {
+  test('that the service accepts and does not keep is a failure that says which', async () => {
     const service = fakeService();
     service.config = { ...wire, retention_time: 30 };
     service.beforeRead = () => Object.assign(service.config, { retention_time: 30 });
@@ -182,7 +182,7 @@ describe('allowing or forbidding maintenance updates', () => {
     { when: 'every answer is lost', outcomes: [lost, lost, lost], may: true },
     { when: 'an answer is lost, and the next request is refused', outcomes: [lost, refused], may: true },
     { when: 'nothing but a refusal comes', outcomes: [refused], may: undefined },
-  ])('says whether the setting may be in force all the same: $when', async ({ outcomes, may }) => {
+  ])('says whether the setting may be in force nevertheless: $when', async ({ outcomes, may }) => {
     const { deps } = fakeService();
     const left = [...outcomes];
     Object.assign(deps.service, { changeUpdateSetting: async () => left.shift() });

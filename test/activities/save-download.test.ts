@@ -17,7 +17,7 @@ const BYTES = Buffer.concat([Buffer.from('Salted__'), randomBytes(299_992)]);
 const SHA256 = createHash('sha256').update(BYTES).digest('hex');
 
 describe('a download', () => {
-  test('that breaks off is gone on with where it ended, as often as it takes', async () => {
+  test('that breaks off continues where it ended, as often as needed', async () => {
     const server = serve({ breaks: [100_000, 50_000, 100_000] });
     const { path, save } = await makeTarget();
     expect(await save(server.open)).toEqual({
@@ -30,11 +30,11 @@ describe('a download', () => {
     expect((await readFile(path)).equals(BYTES)).toBe(true);
   });
 
-  test('whose process died is gone on with by the next one', async () => {
+  test('whose process died is continued by the next one', async () => {
     const first = serve({ breaks: [120_000], fatal: true });
     const { path, save, folder } = await makeTarget();
     await expect(save(first.open)).rejects.toMatchObject({ code: 'service.forbidden' });
-    // What a dying process wrote after its last note is not known to be whole.
+    // What a dying process wrote after its last note may be incomplete.
     await appendFile(`${path}.part`, 'half a chunk');
     const second = serve();
     expect(await save(second.open)).toMatchObject({ sha256: SHA256, requests: 1 });
@@ -42,7 +42,7 @@ describe('a download', () => {
     expect(await readdir(folder)).toEqual(['file']);
   });
 
-  test('of something else is begun anew', async () => {
+  test('of something else is restarted', async () => {
     const { path, save } = await makeTarget();
     await expect(save(serve({ breaks: [120_000], fatal: true }).open, 'backup 6')).rejects.toThrow();
     const server = serve();
@@ -51,7 +51,7 @@ describe('a download', () => {
     expect((await readFile(path)).equals(BYTES)).toBe(true);
   });
 
-  test('whose file has changed at the service is begun anew', async () => {
+  test('whose file has changed at the service is restarted', async () => {
     const { save, path } = await makeTarget();
     await expect(save(serve({ breaks: [120_000], fatal: true, etag: '"old"' }).open)).rejects.toThrow();
     const server = serve({ etag: '"new"' });
@@ -59,7 +59,7 @@ describe('a download', () => {
     expect((await readFile(path)).equals(BYTES)).toBe(true);
   });
 
-  test('that the service does not go on with is begun anew', async () => {
+  test('that the service does not continue is restarted', async () => {
     const { save } = await makeTarget();
     await expect(save(serve({ breaks: [120_000], fatal: true }).open)).rejects.toThrow();
     const server = serve({ refusesOffsets: true });
@@ -67,7 +67,7 @@ describe('a download', () => {
     expect(server.offsets).toEqual([120_000, 0]);
   });
 
-  test('whose leftovers of an earlier time fit no more still goes on where it breaks off itself', async () => {
+  test('whose old leftovers no longer fit still continues where it breaks off itself', async () => {
     const { save } = await makeTarget();
     await expect(save(serve({ breaks: [120_000], fatal: true }).open)).rejects.toThrow();
     const old = serve({ refusesOffsets: true });
@@ -77,7 +77,7 @@ describe('a download', () => {
     expect([old.offsets, now.offsets]).toEqual([[120_000], [0, 100_000]]);
   });
 
-  test('that lacked only its name is not asked for again', async () => {
+  test('that lacked only its name is not requested again', async () => {
     const { path, save } = await makeTarget();
     await writeFile(`${path}.part`, BYTES);
     const note = { of: 'backup 7', size: BYTES.length, total: BYTES.length, resumable: true };
@@ -87,7 +87,7 @@ describe('a download', () => {
     expect(server.offsets).toEqual([]);
   });
 
-  test('that breaks off soon without ranges is begun anew', async () => {
+  test('that breaks off soon without ranges is restarted', async () => {
     const { save } = await makeTarget();
     const server = serve({ breaks: [120_000, 0, 120_000], ranges: false });
     expect(await save(server.open)).toMatchObject({ sha256: SHA256, requests: 4 });
@@ -103,7 +103,7 @@ describe('a download', () => {
   });
 
   test.each([500, 502, 504])(
-    'answered with %s tells the status, the words and how often it was asked for',
+    'answered with %s reports the status, the words and the number of requests',
     async (status) => {
       const { save, folder } = await makeTarget();
       const said = `the service met an error (${status}): "no agent answers"`;
@@ -119,7 +119,7 @@ describe('a download', () => {
     },
   );
 
-  test('that breaks off late without ranges is not begun anew: it would be cut again', async () => {
+  test('that breaks off late without ranges is not restarted: it would be cut again', async () => {
     const { path, folder } = await makeTarget();
     const server = serve({ breaks: [120_000], ranges: false });
     const saving = saveDownload({ ...options(path), open: server.open, anewWithinMs: 0 });
@@ -144,7 +144,7 @@ describe('a download', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('loses nothing of what came before the connection broke, however late it is read', async () => {
+  test('loses nothing that arrived before the connection broke, however late it is read', async () => {
     const { path, save } = await makeTarget();
     const offsets: number[] = [];
     const open = async ({ offset }: { offset: number }): Promise<Download> => {
@@ -159,7 +159,7 @@ describe('a download', () => {
     expect((await readFile(path)).equals(BYTES)).toBe(true);
   });
 
-  test('whose file has another length than its first part announced is begun anew', async () => {
+  test('whose file has another length than its first part announced is restarted', async () => {
     const { save, path } = await makeTarget();
     await expect(save(serve({ breaks: [120_000], fatal: true }).open)).rejects.toThrow();
     const now = serve();
@@ -179,7 +179,7 @@ describe('a download', () => {
       { modified: 'Tue, 06 Jan 2026 00:00:00 GMT' },
     ],
     ['its weak tag', { etag: 'W/"one"' }, { etag: 'W/"two"' }],
-  ])('without a strong tag that changes %s in between is begun anew', async (_, first, then) => {
+  ])('without a strong tag that changes %s in between is restarted', async (_, first, then) => {
     const { save } = await makeTarget();
     const marked = (marks: Readonly<Record<string, string>>, server: ReturnType<typeof serve>) => {
       const open: typeof server.open = async (from) => ({
@@ -198,7 +198,7 @@ describe('a download', () => {
     expect(same.offsets).toEqual([0, 120_000]);
   });
 
-  test('whose part of a file does not say how long the file is ends where the first part said', async () => {
+  test('whose later part does not give the length of the file ends where the first part said', async () => {
     const { save } = await makeTarget();
     const server = serve({ breaks: [120_000, 50_000] });
     const open: typeof server.open = async (from) => {
@@ -219,7 +219,7 @@ describe('a download', () => {
     expect(await readdir(folder)).toEqual(['file.part', 'file.part.json']);
   });
 
-  test('that has no end is stopped at its limit, and is not begun again', async () => {
+  test('that has no end is stopped at its limit, and is not restarted', async () => {
     const { folder, path } = await makeTarget();
     let given = 0;
     const block = Buffer.concat([BYTES, BYTES, BYTES, BYTES]);
@@ -241,7 +241,7 @@ describe('a download', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('for which there is no room says what stays free, and is not begun', async () => {
+  test('without enough room says what stays free, and does not begin', async () => {
     const { path, folder } = await makeTarget();
     const server = serve();
     const saving = saveDownload({ ...options(path), open: server.open, listed: 2 ** 60 });
@@ -270,7 +270,7 @@ describe('a download', () => {
 });
 
 interface ServeOptions {
-  /** Each request breaks off after so many bytes; those after the list are whole. */
+  /** How many bytes each request gets before it breaks off; later requests are whole. */
   readonly breaks?: readonly number[];
   /** The request after a break is refused. */
   readonly fatal?: boolean;
@@ -279,7 +279,7 @@ interface ServeOptions {
   readonly refusesOffsets?: boolean;
 }
 
-/** The way a service gives the file, and at which offsets it was asked for. */
+/** How a service returns the file, and at which offsets it was requested. */
 function serve({ breaks = [], fatal, ranges = true, etag = '"one"', refusesOffsets }: ServeOptions = {}) {
   const offsets: number[] = [];
   const open = async ({ offset, ifRange }: { offset: number; ifRange?: string }): Promise<Download> => {

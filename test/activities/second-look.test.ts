@@ -17,7 +17,7 @@ function seen(bindings: NonNullable<FoundApp['bindings']>): FoundApp {
   };
 }
 
-/** The binding that has to go after a second look. */
+/** The binding to remove after a second look. */
 function goes(...bindings: NonNullable<FoundApp['bindings']>) {
   const remember = { apps: [{ ...seen([]), binding: BEFORE }], foundAt: FOUND_AT } as unknown as Bound;
   return remembering([seen(bindings)], remember, RUN)[0]?.binding;
@@ -28,12 +28,12 @@ describe('after a second look at the platform', () => {
     expect(goes({ guid: 'new', run: RUN }, { guid: 'old' })).toEqual(BEFORE);
   });
 
-  test('what the run, or somebody since, has bound anew does not have to go', () => {
+  test('bindings that the run, or someone since, has made need not go', () => {
     expect(goes({ guid: 'new', run: RUN })).toEqual(BEFORE);
     expect(goes({ guid: 'new', createdAt: '2026-05-01T10:00:01Z' })).toEqual(BEFORE);
   });
 
-  test('one that had taken its place before has to go, and the next one is as the first one was', () => {
+  test('one that had replaced it before must go, and the next one is as the first one was', () => {
     expect(goes({ guid: 'other', createdAt: '2026-05-01T09:59:59Z' })).toEqual({ ...BEFORE, guid: 'other' });
   });
 

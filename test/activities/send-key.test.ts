@@ -20,7 +20,7 @@ describe.for([
   { what: 'preparing a recovery with a key', verb: prepareRecovery },
 ])('$what', ({ verb }) => {
   /**
-   * A ledger that grows as the runner would write it, on a machine whose clock stands still between two
+   * A ledger that grows as the runner writes it, on a machine whose clock stands still between two
    * performances.
    */
   function world() {
@@ -38,7 +38,7 @@ describe.for([
       await write(result.ledger);
       return result;
     };
-    /** The process dies while the request is under way: what it would have learned is not written. */
+    /** The process dies while the request is under way: its outcome is not written. */
     const dieInside = async () => {
       await verb(fake.deps).run(input, context);
     };
@@ -47,7 +47,7 @@ describe.for([
     return { fake, clock, write, perform, dieInside, state, types };
   }
 
-  test('says that it is sent before a byte leaves, and that it is set once the service took it', async () => {
+  test('records that it is sent before a byte is sent, and that it is set once the service accepted it', async () => {
     const { fake, perform, types, state } = world();
     fake.beforeChange = () => expect(types()).toEqual(['key.sent']);
     expect(await perform()).toMatchObject({ ok: true, output: { answer: 'accepted', status: 202 } });
@@ -55,7 +55,7 @@ describe.for([
     expect([types(), state()]).toEqual([['key.sent', 'key.set'], 'set']);
   });
 
-  test('is KEY UNCERTAIN when the answer is lost: the ledger keeps both keys', async () => {
+  test('is KEY UNCERTAIN if the answer is lost: the ledger keeps both keys', async () => {
     const { fake, perform, types, state } = world();
     fake.outcomes.push(LOST);
     expect(await perform()).toMatchObject({
@@ -80,13 +80,13 @@ describe.for([
     expect(currentKey(foldEpochs(fake.ledger))?.fingerprint).toBe(OLD);
   });
 
-  test('is in doubt in the ledger when the process dies inside', async () => {
+  test('is in doubt in the ledger if the process dies inside', async () => {
     const { dieInside, state } = world();
     await dieInside();
     expect(state()).toBe('uncertain');
   });
 
-  test('is KEY UNCERTAIN when it is repeated after a death and refused: a refusal answers for one request', async () => {
+  test('is KEY UNCERTAIN if it is repeated after a crash and refused: a refusal answers one request', async () => {
     const { fake, perform, dieInside, types, state } = world();
     await dieInside();
     fake.outcomes.push(REFUSED);
@@ -98,7 +98,7 @@ describe.for([
     ]);
   });
 
-  test('is KEY UNCERTAIN when the key is gone at the repetition, and does not claim that nothing was ever sent', async () => {
+  test('is KEY UNCERTAIN if the key is missing at the repetition, and does not claim that nothing was ever sent', async () => {
     const { fake, perform, dieInside } = world();
     await dieInside();
     Object.assign(fake.deps.keyring, { load: async () => undefined });
@@ -114,7 +114,7 @@ describe.for([
     expect(state()).toBe('set');
   });
 
-  test('leaves no doubt when the credentials were refused, and pauses the run as any call does', async () => {
+  test('leaves no doubt if the credentials were refused, and pauses the run as any call does', async () => {
     const { fake, perform, state } = world();
     fake.outcomes.push({ done: false, answer: 'unauthorised' });
     expect(await perform()).toMatchObject({ ok: false, failure: { code: 'credentials.refused' } });
@@ -131,7 +131,7 @@ describe.for([
     expect(await perform()).toMatchObject({ ok: true, output: { answer: 'accepted' } });
   });
 
-  test('counts that time by the clock of the machine that sends, not by the one that stamps the ledger', async () => {
+  test('measures that time by the clock of the machine that sends, not by the one that stamps the ledger', async () => {
     const { fake, clock, dieInside, perform } = world();
     clock.ms += 1_000;
     await dieInside();
@@ -145,7 +145,7 @@ describe.for([
     expect(last).toMatchObject({ type: 'key.uncertain', body: { at: iso(clock.ms) } });
   });
 
-  test('sends nothing when the ledger does not take the announcement', async () => {
+  test('sends nothing if the ledger rejects the announcement', async () => {
     const { fake } = world();
     const announce = () => Promise.reject(new Error('the disk is full'));
     await verb(fake.deps).run(

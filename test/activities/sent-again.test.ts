@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sentAgain, sentWhenLetIn } from '../../src/activities/sent-again.ts';
+import { retryThrottled, sentAgain } from '../../src/activities/sent-again.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import type { SendOutcome } from '../../src/service/client.ts';
 
@@ -17,7 +17,7 @@ function ended(outcome: 'refused' | 'unknown', code: string, againMs?: number): 
   return { outcome, failure, serverDate: undefined, ...(againMs === undefined ? {} : { againMs }) };
 }
 
-/** Gives one outcome after another and tells how many were asked for. */
+/** Returns one outcome after another and counts the calls. */
 function sender(...outcomes: readonly SendOutcome<string>[]) {
   let calls = 0;
   const send = async () => {
@@ -31,11 +31,11 @@ const BUSY = ended('refused', 'service.busy', 1_000);
 const LOST = ended('unknown', 'service.reset');
 const BOTH = [
   { what: 'a change that may be made again', verb: sentAgain },
-  { what: 'a change whose lost answer has to be known', verb: sentWhenLetIn },
+  { what: 'a change whose lost answer has to be known', verb: retryThrottled },
 ];
 
 test.for(BOTH)(
-  '$what is sent again when it was turned away, and not before the service wishes',
+  '$what is sent again when it was throttled, and not before the service wishes',
   async ({ verb }) => {
     const { send, calls } = sender(BUSY);
     const began = performance.now();
@@ -45,13 +45,13 @@ test.for(BOTH)(
   },
 );
 
-test.for(BOTH)('$what is given up when it is turned away again and again', async ({ verb }) => {
+test.for(BOTH)('$what is given up when it is throttled repeatedly', async ({ verb }) => {
   const { send, calls } = sender(BUSY, BUSY, BUSY, BUSY);
   expect(await verb(send, signal)).toEqual(BUSY);
   expect(calls()).toBe(3);
 });
 
-test.for(BOTH)('$what is not held back for an hour because a service wishes so', async ({ verb }) => {
+test.for(BOTH)('$what is not delayed by an hour because a service wishes so', async ({ verb }) => {
   const later = ended('refused', 'service.busy');
   const { send, calls } = sender(later);
   expect(await verb(send, signal)).toEqual(later);
@@ -65,11 +65,11 @@ test.for(BOTH)('$what is not sent again after any other refusal', async ({ verb 
   expect(calls()).toBe(1);
 });
 
-test('only what may be made again is sent again after a lost answer', async () => {
+test('only repeatable calls are sent again after a lost answer', async () => {
   const again = sender(LOST);
   expect(await sentAgain(again.send, signal)).toMatchObject({ outcome: 'accepted' });
   const once = sender(BUSY, LOST);
-  expect(await sentWhenLetIn(once.send, signal)).toEqual(LOST);
+  expect(await retryThrottled(once.send, signal)).toEqual(LOST);
   expect(once.calls()).toBe(2);
 });
 

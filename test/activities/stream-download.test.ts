@@ -10,7 +10,7 @@ import type { Download } from '../../src/service/client.ts';
 const BYTES = Buffer.concat([Buffer.from('Salted__'), randomBytes(99_992)]);
 const SHA256 = createHash('sha256').update(BYTES).digest('hex');
 
-test('a download that breaks off goes on in the stream, under a strong tag', async () => {
+test('a download that breaks off continues in the stream, under a strong tag', async () => {
   const { open, asked } = serve([40_000, 0, 30_000]);
   const to = new PassThrough();
   const [written, saved] = await Promise.all([buffer(to), run(open, to).finally(() => to.end())]);
@@ -27,7 +27,7 @@ test('a download that breaks off goes on in the stream, under a strong tag', asy
 test.each([
   ['without a tag', { etag: undefined }],
   ['without ranges', { acceptsRanges: false }],
-])('what breaks off %s cannot go on, and is said not to be whole', async (_, overrides) => {
+])('a download that breaks off %s cannot continue, and is said not to be whole', async (_, overrides) => {
   const { open, asked } = serve([40_000], overrides);
   await expect(run(open, new PassThrough().resume())).rejects.toMatchObject({
     code: 'service.reset',
@@ -37,7 +37,7 @@ test.each([
   expect(asked).toHaveLength(1);
 });
 
-test('a file that has changed at the service is not written behind the old one', async () => {
+test('a file that has changed at the service is not appended to the old one', async () => {
   const { open } = serve([40_000]);
   const changed = async (from: { offset: number }) => ({ ...(await open(from)), offset: 0 });
   const to = new PassThrough();
@@ -48,13 +48,13 @@ test('a file that has changed at the service is not written behind the old one',
   expect(written.equals(BYTES.subarray(0, 40_000))).toBe(true);
 });
 
-test('what broke off before its first byte is asked for again', async () => {
+test('a download that broke off before its first byte is requested again', async () => {
   const { open, asked } = serve([0, 0]);
   expect(await run(open, new PassThrough().resume())).toMatchObject({ sha256: SHA256 });
   expect(asked).toEqual([{ offset: 0 }, { offset: 0 }, { offset: 0 }]);
 });
 
-test('an error of the service is told with its status and how often it was asked for', async () => {
+test('an error of the service is reported with its status and the number of requests', async () => {
   const said = 'the router got no proper answer from the service (502)';
   const open = () => Promise.reject(new LifeboatError('service.error', said, { evidence: { status: 502 } }));
   await expect(run(open, new PassThrough())).rejects.toMatchObject({
@@ -69,7 +69,7 @@ test('a reader that goes away ends it', async () => {
   await expect(run(serve([]).open, to)).rejects.toMatchObject({ code: 'download.write' });
 });
 
-/** Each request breaks off after so many bytes; those after the list are whole. */
+/** How many bytes each request gets before it breaks off; later requests are whole. */
 function serve(breaks: readonly number[], overrides: Partial<Download> = {}) {
   const asked: { offset: number; ifRange?: string }[] = [];
   const open = async (from: { offset: number; ifRange?: string }): Promise<Download> => {

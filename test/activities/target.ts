@@ -8,7 +8,7 @@ import { contextOf } from './world.ts';
 export const GUID = '8377f207-21b4-48fd-a75b-78c1bcdef8ca';
 /** The guid of another instance's backups. */
 export const OTHER = '3a2e59ee-40cb-472a-91d0-502ab259918c';
-/** What a run knows of the instance that is lost. */
+/** What a run knows of the lost instance. */
 export const SOURCE = {
   instance: 'orders',
   instanceId: '7',
@@ -31,7 +31,7 @@ export const GIB = 1024 ** 3;
 
 type Input = Omit<InputOf<'inspectTarget'>, 'on'>;
 
-/** Looks at a target that fits and has room, after it was changed. */
+/** Inspects a target that fits and has room, after a change to it. */
 export async function inspect(input: Input, change: (service: FakeService) => unknown = () => undefined) {
   const service = fakeService();
   service.overview = FRESH;
@@ -48,7 +48,7 @@ export function codes({ blockers }: TargetFacts): string[] {
   return blockers.map(({ code }) => code);
 }
 
-/** Data points of the persistent disk, so many seconds after some moment. */
+/** Data points of the persistent disk, at this many seconds. */
 export function points(figures: Readonly<Record<string, number>>, node = 0, at = 1): string[] {
   return Object.entries(figures).map(
     ([name, value]) => `postgresql.${node}.parachute.disk.persistent.${name} ${value} ${1_772_000_000 + at}`,

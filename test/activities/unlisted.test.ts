@@ -6,7 +6,7 @@ import { Restore } from '../../src/service/schemas.ts';
 import { type FakeService, fakeService } from './fake-service.ts';
 import { contextOf } from './world.ts';
 
-describe('a task that the list of the instance does not have', () => {
+describe('a task missing from the list of the instance', () => {
   test('is in doubt, although the service says that it is done', async () => {
     for (const [verb, kind] of [
       [waitForRestore, 'restore'],
@@ -31,7 +31,7 @@ describe('a task that the list of the instance does not have', () => {
     }
   });
 
-  test('is waited for as long as a list may be behind', async () => {
+  test('is waited for as long as a list may lag behind', async () => {
     const { run, service } = begin(waitForRestore);
     service.restores.push(restore('done'));
     const whole = service.deps.service.restores;
@@ -45,7 +45,7 @@ describe('a task that the list of the instance does not have', () => {
     expect(await run({ id: 5 })).toMatchObject({ ok: true, output: { id: 5 } });
   });
 
-  test('is not shown to be done where the list cannot be had', async () => {
+  test('is not shown to be done if the list cannot be read', async () => {
     const { run, service } = begin(waitForRestore);
     service.restores.push(restore('done'));
     const restores = async () => {

@@ -13,7 +13,7 @@ const AFTER = '2026-03-01T03:00:00Z';
 const UNSEEN = { seenDeploying: false, reason: expect.stringContaining('it was not seen deploying') };
 
 describe('waiting for a restore', () => {
-  test('ends with what the service says of it once it is done', async () => {
+  test("ends with the service's data once it is done", async () => {
     const { run, service, seen } = begin(waitForRestore);
     service.restores.push(restore('queued'));
     next(service, () => service.restores.splice(0, 1, restore('done')));
@@ -32,7 +32,7 @@ describe('waiting for a restore', () => {
     expect(seen).toEqual(['restore 5: queued', 'restore 5: done']);
   });
 
-  test('tells when it was seen to leave the queue, and when it says so itself', async () => {
+  test('reports when it was seen to leave the queue, or when the service says so', async () => {
     const { run, service, clock } = begin(waitForRestore);
     service.restores.push(restore('queued'));
     const running = () => {
@@ -50,7 +50,7 @@ describe('waiting for a restore', () => {
     });
   });
 
-  test('does not say when it left the queue where nobody has seen it there', async () => {
+  test('does not say when it left the queue if it was not seen there', async () => {
     const { run, service } = begin(waitForRestore);
     service.restores.push(restore('running'));
     next(service, () => service.restores.splice(0, 1, restore('done')));
@@ -73,7 +73,7 @@ describe('waiting for a restore', () => {
     },
   );
 
-  test('goes on through a status that is not known, and shows it harmlessly', async () => {
+  test('continues through an unknown status, and shows it harmlessly', async () => {
     const { run, service, seen } = begin(waitForRestore);
     service.restores.push(restore('re\u001b[31mplaying'));
     next(service, () => service.restores.splice(0, 1, restore('done')));
@@ -81,7 +81,7 @@ describe('waiting for a restore', () => {
     expect(seen[0]).toBe('restore 5: re\ufffd[31mplaying');
   });
 
-  test('goes on while the service does not know it yet, for two minutes of it at most', async () => {
+  test('continues while the service does not know it yet, for at most two minutes', async () => {
     const { run, service, seen, clock } = begin(waitForRestore);
     next(service, () => service.restores.push(restore('done')));
     expect(await run({ id: 5 })).toMatchObject({ ok: true });
@@ -94,7 +94,7 @@ describe('waiting for a restore', () => {
     expect(await run({ id: 5 })).toMatchObject({ ok: false, failure: gone });
   });
 
-  test('goes on when a service of revision 61 is too busy with the task to tell about it', async () => {
+  test('continues when a service of revision 61 is too busy with the task to answer', async () => {
     const { run, service, seen } = begin(waitForRestore);
     service.restores.push(restore('done'));
     service.beforeRead = () => {
@@ -163,7 +163,7 @@ describe('waiting for the instance', () => {
     expect(seen).toHaveLength(3);
   });
 
-  test('is not over before it has begun, where the service moves that time when it accepts', async () => {
+  test('is not over before it has begun, if the service moves that time when it accepts', async () => {
     const { run, service, seen, clock } = begin(waitForInstance);
     service.overview = { state: 'available', updated_at: AFTER };
     next(
@@ -195,7 +195,7 @@ describe('waiting for the instance', () => {
     expect(await run({ action: 'update', updatedAt: BEFORE, updates })).toMatchObject({ ok: true });
   });
 
-  test('is not over at once where the service tells no time of a change at all', async () => {
+  test('is not over at once if the service gives no time of a change', async () => {
     const { run, service, clock, seen } = begin(waitForInstance);
     service.overview = { state: 'available' };
     next(service, later(clock, 1_999), later(clock, 1));
@@ -203,7 +203,7 @@ describe('waiting for the instance', () => {
     expect(seen).toHaveLength(3);
   });
 
-  test('of which nothing shows is over once the in-flight window has passed since the run came to wait for it', async () => {
+  test('without a trace is over once the in-flight window has passed since the run began to wait', async () => {
     const { run, service, clock, seen } = begin(waitForInstance);
     service.overview = { state: 'available', updated_at: BEFORE };
     next(service, later(clock, 1_999), later(clock, 1));
@@ -215,7 +215,7 @@ describe('waiting for the instance', () => {
       },
     });
     expect(seen).toHaveLength(3);
-    // A process that comes later does not count anew.
+    // A later process does not restart the time.
     const late = begin(waitForInstance, undefined, new Date(Date.parse(AFTER) - 2_000).toISOString());
     late.service.overview = { state: 'available', updated_at: BEFORE };
     expect(await late.run({ action: 'recreate', updatedAt: BEFORE })).toMatchObject({ output: UNSEEN });
@@ -257,7 +257,7 @@ describe('waiting for the instance', () => {
     expect(await run(input)).toMatchObject({ ok: false, failure: { code: 'instance.failed' } });
   });
 
-  test('goes on through a state that is not known, and shows it', async () => {
+  test('continues through an unknown state, and shows it', async () => {
     const { run, service, seen } = begin(waitForInstance);
     service.overview = { state: 'migrating' };
     next(service, () => Object.assign(service.overview, { state: 'available' }));
@@ -283,7 +283,7 @@ function later(clock: { ms: number }, ms: number): () => void {
   };
 }
 
-/** What happens before each read from the second one on; the first sees the service as it is. */
+/** Acts before each read from the second on; the first sees the service unchanged. */
 function next(service: FakeService, ...changes: readonly (() => unknown)[]): void {
   let reads = 0;
   service.beforeRead = () => {
@@ -292,7 +292,7 @@ function next(service: FakeService, ...changes: readonly (() => unknown)[]): voi
   };
 }
 
-/** A waiting verb on a service in memory, with a clock that moves only when the test moves it. */
+/** A waiting verb on a service in memory, with a clock that only the test moves. */
 function begin<Input, Output>(
   verb: (deps: FakeService['deps']) => ReadActivity<Input, Output>,
   signal = new AbortController().signal,

@@ -15,7 +15,7 @@ const BACKUPS = { what: 'backups', defaultSeconds: 1_800 };
 
 afterEach(() => vi.useRealTimers());
 
-/** A finished task that waited and worked for so many minutes. */
+/** A finished task that waited and worked for some minutes. */
 const done = (waited: number, worked: number) => ({
   status: 'done',
   triggered_at: at(0),
@@ -24,7 +24,7 @@ const done = (waited: number, worked: number) => ({
 });
 
 describe('the limit of a task', () => {
-  test('is three times the middle one of those that finished here, and half as much again as the longest', () => {
+  test('is three times the median of those that finished here, and one and a half times the longest', () => {
     expect(limitFrom([done(0, 2), done(0, 4), done(0, 3)], 'running', BACKUPS, undefined)).toEqual({
       seconds: 9 * 60,
       basis: 'history',
@@ -34,19 +34,19 @@ describe('the limit of a task', () => {
     expect(limitFrom(withSlow, 'running', BACKUPS, undefined).seconds).toBe(15 * 60);
   });
 
-  test('does not follow a freak: one that hung for a day makes nobody wait for two', () => {
+  test('ignores an outlier: after one that hung for a day, no limit is two days', () => {
     const limit = limitFrom([done(0, 2), done(0, 2), done(0, 1_440)], 'running', BACKUPS, undefined);
     expect(limit.seconds).toBe(20 * 60);
   });
 
-  test('is never below a minute by history, since queues and networks have their moods', () => {
+  test('is never below a minute by history, since queues and networks vary', () => {
     expect(limitFrom([done(0, 0.05)], 'running', BACKUPS, undefined)).toMatchObject({
       seconds: 60,
       detail: 'the last finished one of the backups took 3 s',
     });
   });
 
-  test('counts the queue by what others waited, and the work by what others worked', () => {
+  test('compares the queue with queues, and the work with work', () => {
     const tasks = [done(5, 1), done(5, 1)];
     expect(limitFrom(tasks, 'queued', BACKUPS, undefined)).toMatchObject({
       seconds: 15 * 60,
@@ -55,7 +55,7 @@ describe('the limit of a task', () => {
     expect(limitFrom(tasks, 'running', BACKUPS, undefined).seconds).toBe(180);
   });
 
-  test('counts the queue by the whole time of others where the service does not tell when they began', () => {
+  test('compares the queue with the whole time of others if the service does not say when they began', () => {
     const tasks = [2, 4].map((minutes) => ({
       status: 'done',
       triggered_at: at(0),
@@ -71,7 +71,7 @@ describe('the limit of a task', () => {
     );
   });
 
-  test('comes from what is left of the objective where nothing has finished, and from a default without one', () => {
+  test('comes from what is left of the objective if nothing has finished, and from a default without one', () => {
     const failed = [{ ...done(0, 2), status: 'failed' }, { status: 'done' }];
     const expected = { ...BACKUPS, rtoMs: 30 * MINUTE };
     expect(limitFrom(failed, 'running', expected, 12 * MINUTE)).toMatchObject({
@@ -110,16 +110,16 @@ describe('a wait', () => {
     expect(seen.at(-1)?.overdue).toBeUndefined();
   });
 
-  test('asks for the history only when it has gone on for a while', async () => {
+  test('requests the history only after some time', async () => {
     const { run, service } = begin(waitForBackup);
     service.backups.push(Backup.parse({ id: 5, status: 'running', backup_id: 'x', triggered_at: at(0) }));
     finishAfter(service, 2, () => Object.assign(service.backups[0] ?? {}, { status: 'done' }));
     await run({ id: 5 });
-    // At its end the list is read once, which has to have it.
+    // At its end the list is read once, and must contain it.
     expect(service.calls).toEqual(['backup', 'backup', 'backups']);
   });
 
-  test('for a restore counts the time in the queue and the time at work apart', async () => {
+  test('for a restore measures the time in the queue and the time at work separately', async () => {
     const { run, service, clock, seen } = begin(waitForRestore);
     service.restores.push(
       Restore.parse({ id: 1, ...done(10, 1) }),
@@ -135,12 +135,12 @@ describe('a wait', () => {
     const [queued, atWork] = ['queued', 'running'].map((status) =>
       seen.filter((one) => one.kind === 'task' && one.status === status),
     );
-    // 22 minutes in the queue are within what was waited before; at work for 24 since its trigger is not.
+    // 22 minutes in the queue are within earlier waits; 24 at work since its trigger are not.
     expect(queued?.map(({ overdue }) => overdue)).toEqual([undefined]);
     expect(atWork?.[0]?.overdue).toMatchObject({ basis: 'history', limitSeconds: expect.any(Number) });
   });
 
-  test('for the instance goes by what is left of the objective, counted from the beginning of the run', async () => {
+  test('for the instance uses what is left of the objective, counted from the beginning of the run', async () => {
     const { run, service, clock, seen } = begin(waitForInstance, { rtoMs: 30 * MINUTE });
     service.overview = { state: 'deploying' };
     service.beforeRead = () => {
@@ -153,7 +153,7 @@ describe('a wait', () => {
     expect(first?.overdue).toMatchObject({ basis: 'objective', limitSeconds: 600 });
   });
 
-  test('goes on when the history cannot be read', async () => {
+  test('continues if the history cannot be read', async () => {
     const { run, service, clock, seen } = begin(waitForBackup);
     service.backups.push(Backup.parse({ id: 5, status: 'running', triggered_at: at(0) }));
     Object.assign(service.deps.service, { backups: async () => Promise.reject(new Error('out of order')) });
@@ -163,7 +163,7 @@ describe('a wait', () => {
     expect(seen[1]?.overdue).toMatchObject({ basis: 'default' });
   });
 
-  test('sees the end while the history does not answer, and then no longer asks for it', async () => {
+  test('sees the end while the history does not answer, and then stops asking for it', async () => {
     const { run, service, clock, seen } = begin(waitForBackup);
     service.backups.push(Backup.parse({ id: 5, status: 'running', backup_id: 'x', triggered_at: at(0) }));
     const asked: (AbortSignal | undefined)[] = [];
@@ -185,7 +185,7 @@ describe('a step that reports progress', () => {
   const limit = { seconds: 60, basis: 'default' as const, detail: 'no data has arrived since then' };
   const bytes = (count: number): Progress => ({ kind: 'bytes', done: count, total: 9, what: 'a file' });
 
-  test('is overdue when nothing of it moves, and no longer once something does', () => {
+  test('is overdue when nothing moves, and no longer once something does', () => {
     vi.useFakeTimers({ now: START });
     const reported: Progress[] = [];
     const watched = watchProgress({ report: (one) => reported.push(one), now: () => new Date() }, limit);
@@ -211,7 +211,7 @@ function reads(service: ReturnType<typeof fakeService>, name: string): number {
   return service.calls.filter((call) => call === name).length;
 }
 
-/** What happens before the read of that number. */
+/** Acts before the read with this number. */
 function finishAfter(service: ReturnType<typeof fakeService>, read: number, act: () => unknown): void {
   let count = 0;
   service.beforeRead = () => {
@@ -220,10 +220,7 @@ function finishAfter(service: ReturnType<typeof fakeService>, read: number, act:
   };
 }
 
-/**
- * A waiting verb on a service in memory, in a run that began at 03:00:00. The clock moves only when the test
- * moves it.
- */
+/** A waiting verb on a service in memory, in a run that began at 03:00:00. Only the test moves the clock. */
 function begin<Input, Output>(
   verb: (deps: ActivityDeps) => ReadActivity<Input, Output>,
   objectives: ActivityDeps['objectives'] = {},

@@ -6,7 +6,7 @@ import { type Answer, type ServiceClient, skewMs } from '../../src/service/clien
 import { Backup, Restore } from '../../src/service/schemas.ts';
 import { BackupListing, backupsOf, restoresOf } from '../../src/service/v0.ts';
 
-/** A task of the model, by true time. What of it the service tells is up to the world's habits. */
+/** A task of the model, by true time. The world's habits decide what the service reports of it. */
 export interface ModelTask {
   readonly id: number;
   readonly atMs: number;
@@ -15,7 +15,7 @@ export interface ModelTask {
   readonly from: number;
 }
 
-/** How a service tells what it has. Clocks are ahead of true time by what is given. */
+/** How a service reports its data. Clocks are ahead of true time by the given amounts. */
 export interface Habits {
   readonly skewMs: number;
   readonly tellsDate: boolean;
@@ -23,43 +23,40 @@ export interface Habits {
   readonly stampMs: number;
   readonly stamps: 'milliseconds' | 'seconds' | 'zoneless' | 'offset';
   readonly leavesOut: 'nothing' | 'triggered_at' | 'backup_id' | 'restored_from';
-  /** From when a list is asked for until it is read off, and from there until it has arrived. */
+  /** From the request for a list until it is read, and from there until it has arrived. */
   readonly thereMs: number;
   readonly backMs: number;
-  /** Our own clock is set by so much at that true time. */
+  /** Our own clock is set by this much at that true time. */
   readonly stepMs: number;
   readonly stepAtMs: number;
-  /** So long after its trigger a task is in the list. Milliseconds. */
+  /** Milliseconds after its trigger until a task is in the list. */
   readonly lagMs: number;
-  /** From `afterMs` on, by true time, the list no longer has what was triggered before `olderMs`. */
+  /** From `afterMs`, by true time, the list lacks what was triggered before `olderMs`. */
   readonly forgets: { readonly afterMs: number; readonly olderMs: number } | undefined;
-  /**
-   * From `afterMs` on the list is that of an older day again, and shows nothing that was triggered at
-   * `fromMs` or later.
-   */
+  /** From `afterMs` the list is an earlier one again, without anything triggered at `fromMs` or later. */
   readonly rollsBack: { readonly afterMs: number; readonly fromMs: number } | undefined;
-  /** The list shows only so many of its tasks, the newest or the oldest; each can be had by its id. */
+  /** The list shows only some of its tasks, the newest or the oldest; each can be read by its id. */
   readonly cap?: { readonly shows: 'newest' | 'oldest'; readonly rows: number } | undefined;
-  /** How many finished tasks of former years stand in the list besides. */
+  /** How many finished tasks of earlier years the list also has. */
   readonly padding: number;
-  /** The listing of the deprecated version, which tells no content of a restore. */
+  /** The listing of the deprecated version, which reports no content of a restore. */
   readonly isV0: boolean;
 }
 
 const FORMER_MS = Date.parse('2020-01-01T00:00:00Z');
 
-/** A service and two clocks, run in model time: lists are what was there at the moment they were read off. */
+/** A service and two clocks in model time: a list shows the state at the moment when it was read. */
 export class World {
   trueMs: number;
   /** Whether a verb had to look more than once. */
   waited = false;
-  /** When the list of tasks was read off last. */
+  /** When the list of tasks was last read. */
   readOffMs = 0;
   readonly #tasks: readonly ModelTask[];
   readonly #own: readonly ModelTask[];
   readonly #habits: Habits;
   #padding: readonly unknown[] | undefined;
-  /** What a list with a cap has shown last. */
+  /** What a list with a cap last showed. */
   #capped: ReadonlySet<ModelTask> | undefined;
 
   constructor(startMs: number, tasks: readonly ModelTask[], own: readonly ModelTask[], habits: Habits) {
@@ -94,14 +91,14 @@ export class World {
     );
   }
 
-  /** Whether a task stands in the list that was read off last. */
+  /** Whether the list that was last read shows a task. */
   hasShown(task: ModelTask): boolean {
     const { atMs } = task;
     if (this.#capped?.has(task) === false) return false;
     return atMs + this.#habits.lagMs <= this.readOffMs;
   }
 
-  /** Tasks of former years, made once: a list of ten thousand is asked for many times. */
+  /** Tasks of earlier years, created once: a list of ten thousand is requested many times. */
   #padded<Row>(make: (task: ModelTask) => Row): readonly Row[] {
     this.#padding ??= Array.from({ length: this.#habits.padding }, (_, at) =>
       make({ id: 1 + at, atMs: FORMER_MS + at * 60_000, runsMs: 1_000, backup: 1, from: FORMER_MS }),
@@ -143,7 +140,7 @@ export class World {
     });
   }
 
-  /** What a time of the service looks like. */
+  /** A time of the service in its format. */
   stamp(trueMs: number): string {
     const { skewMs: skew, stampMs, stamps } = this.#habits;
     const iso = new Date(trueMs + skew + stampMs).toISOString();
@@ -218,7 +215,7 @@ export class World {
   }
 }
 
-/** Asks a verb what became of its lost request until it decides, as the runner does. */
+/** Asks a verb for the outcome of its lost request until it decides, as the runner does. */
 export async function lookUntilDecided<Input extends { readonly intent: string }, Output>(
   activity: OnceActivity<Input, Output>,
   input: Input,
@@ -239,7 +236,7 @@ export async function lookUntilDecided<Input extends { readonly intent: string }
   throw new Error('it never decides');
 }
 
-/** What a verb is given by the runner. */
+/** A verb's context from the runner. */
 export function contextOf(now: () => Date, overrides: Partial<ChangeContext> = {}): ChangeContext {
   return {
     runId: 'R',

@@ -25,7 +25,7 @@ const started = (more: object = {}) => ({
 });
 const OPTIONS = { configPath: '/lifeboat.yaml' };
 
-test('whoever takes a run up is on record where something differs from before, and only there', () => {
+test('a person who takes a run up is recorded if something differs from before, and only then', () => {
   const entries = entriesOf(['run.started', started(ASKS)]);
   expect(admitted(entries, ASKS, OPTIONS)).toEqual({ resumed: {}, notes: [] });
   const other = { ...ASKS, who: { ...WHO, login: 'bob', uid: 1001 } };
@@ -44,7 +44,7 @@ test('a weaker policy is refused with what was asked and what is, and broken gla
   expect(glass.notes).toMatchObject([{ type: 'approval.weakened', body: { reason: 'alone' } }]);
   entries.push(...entriesOf(['run.resumed', { pid: 1, ...glass.resumed }]));
   entries.push(...entriesOf(['approval.weakened', glass.notes[0]?.body]));
-  // What was asked at the beginning stays what counts.
+  // The policy from the beginning still counts.
   expect(begunOf(entries).approvals).toEqual(ASKS.approvals);
   expect(() => admitted(entries, MUTE, OPTIONS)).toThrow('less approval than when the run began');
 });
@@ -78,7 +78,7 @@ test.for([
   context.expect((await at.confirm()).code).toBe('approval.same-person');
 });
 
-test('only a line that was there at the beginning lets a key approve, and struck off it lets it no more', async (context) => {
+test('only a line that was there at the beginning lets a key approve, and once removed it no longer does', async (context) => {
   const at = someConfirmation(context);
   const eve = somePeople(context).person('eve@acme.com');
   const signers = await keptSigners(at.signers);
@@ -89,7 +89,7 @@ test('only a line that was there at the beginning lets a key approve, and struck
   at.lay(eve.sign(at.asked().text));
   const late = await at.gate.check(at.state(), { event: at.plan.event, typed: 'orders' });
   context.expect(late.refusal?.shortMessage).toContain('was not in the file of allowed signers when the run');
-  // The same key under another line is another line.
+  // The same key on another line is another line.
   writeFileSync(at.signers, at.bob.line());
   at.lay(at.bob.sign(at.asked().text));
   writeFileSync(at.signers, eve.line());

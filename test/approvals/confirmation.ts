@@ -30,10 +30,7 @@ export const PLAN: Plan = {
 
 export type Asked = RunEntryBody<'approval.asked'>;
 
-/**
- * A run of Alice that stands at a confirmation, with a clock and a plan that a test can change; Bob may
- * approve.
- */
+/** A run of Alice at a confirmation, with a clock and a plan that a test can change; Bob may approve. */
 export interface Confirmation {
   readonly gate: ApprovalGate;
   readonly bob: Person;
@@ -47,12 +44,12 @@ export interface Confirmation {
   readonly revoked: string;
   state(): RunState;
   append(type: string, body: unknown): void;
-  /** The run arrives at its confirmation by an event. */
+  /** The run reaches its confirmation by an event. */
   arrive(): void;
-  /** Gives the typed name, and writes what the gate wants written. */
+  /** Gives the typed name, and writes the gate's notes. */
   confirm(breakGlass?: string): Promise<{ readonly code: string | undefined; readonly wrote: string[] }>;
   asked(): Asked;
-  /** Lays a signature where the run looks for it. */
+  /** Puts a signature where the run looks for it. */
   lay(signature: string, challenge?: string): void;
 }
 

@@ -5,7 +5,7 @@ import { challengeId, challengeText, parseChallenge } from '../../src/approvals/
 import { fitsAsked } from '../../src/approvals/fits-state.ts';
 import { type Asked, EXPIRES_MS, PLAN, someConfirmation } from './confirmation.ts';
 
-/** Made by nobody's run: another challenge, whole in itself. */
+/** Another complete challenge that belongs to no run. */
 function otherwise(asked: Asked, change: Partial<ReturnType<typeof parseChallenge>>): Asked {
   const text = challengeText({ ...parseChallenge(asked.text), ...change });
   return { ...asked, text, challenge: challengeId(text) };
@@ -82,7 +82,7 @@ describe.concurrent('an approval', () => {
       const { expect } = context;
       const at = someConfirmation(context);
       const other = otherwise(at.asked(), { [name]: value });
-      // Entry and text say the same, so that only the state of the run can tell.
+      // Entry and text agree, so only the state of the run shows the difference.
       const said = parseChallenge(other.text);
       at.append('approval.asked', { ...other, order: said.order, target: said.target });
       at.lay(at.bob.sign(other.text));
@@ -91,7 +91,7 @@ describe.concurrent('an approval', () => {
     },
   );
 
-  test('counts once: the next confirmation of the same plan asks anew', async (context) => {
+  test('counts once: the next confirmation of the same plan requires another', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     const used = at.asked();
@@ -107,7 +107,7 @@ describe.concurrent('an approval', () => {
     expect((await at.confirm()).code).toBe('approval.astray');
   });
 
-  test('holds while the plan does, and is asked anew when that has changed', async (context) => {
+  test('holds as long as the plan does, and is requested again when that has changed', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     at.lay(at.bob.sign(at.asked().text));
@@ -120,7 +120,7 @@ describe.concurrent('an approval', () => {
     expect((await at.confirm()).code).toBeUndefined();
   });
 
-  test('is evaluated when it is used: revoked or struck from the list after it was accepted, it is none', async (context) => {
+  test('is evaluated when it is used: revoked or removed from the list after it was accepted, it does not count', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     at.lay(at.bob.sign(at.asked().text));
@@ -134,7 +134,7 @@ describe.concurrent('an approval', () => {
     expect((await at.confirm()).code).toBeUndefined();
   });
 
-  test('is evaluated once more before its call: at its end, taken back, or struck from the list it is none', async (context) => {
+  test('is evaluated again before its call: expired, withdrawn, or removed from the list it does not count', async (context) => {
     const { expect } = context;
     const armed = async (change: (at: ReturnType<typeof someConfirmation>) => void) => {
       const at = someConfirmation(context);
@@ -201,7 +201,7 @@ describe.concurrent('an approval', () => {
     expect((await at.confirm()).code).toBe('approval.withdrawn');
   });
 
-  test('ends at its second, also on a clock that was set back meanwhile, and ahead it gains nothing', async (context) => {
+  test('expires to the second, even if the clock was set back meanwhile, and a clock set ahead gains nothing', async (context) => {
     const { expect } = context;
     const end = EXPIRES_MS / 1000;
     const at = (seconds: number, moved: number) => {
@@ -243,7 +243,7 @@ describe.concurrent('an approval', () => {
     }
   });
 
-  test('goes around a request that does not fit only with a fitting one on record', async (context) => {
+  test('bypasses a request that does not fit only with a fitting one on record', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     at.append('approval.asked', otherwise(at.asked(), { run: 'R1' }));

@@ -7,7 +7,7 @@ import { signWith, somePeople } from './people.ts';
 
 const TEXT = 'restore backup 3 into orders\n';
 
-/** The confirmation that Ada asks for. */
+/** The confirmation that Ada requests. */
 const ASKED = {
   challenge: '0123456789abcdef',
   text: TEXT,
@@ -85,7 +85,7 @@ describe.concurrent('the file of allowed signers', () => {
     expect(strange.shortMessage).toMatch(/may approve now: "No principal matched\."$/);
   });
 
-  test('may list a key for other things first: the name that it approves under counts', async (context) => {
+  test('may list a key for other purposes first: the name that it approves under counts', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const bob = people.person('bob@example.com');
@@ -160,7 +160,7 @@ describe.concurrent('the file of allowed signers', () => {
         code: 'approval.refused',
       });
     }
-    // The same key as somebody's own one, not as an authority.
+    // The same key as a person's own, not as an authority.
     const plain = people.file('plain', `bob@example.com ${authority.publicKey}\n`);
     await expect(verifiedFor(plain, signature)).rejects.toMatchObject({ code: 'approval.refused' });
   });

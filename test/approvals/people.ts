@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 import { NAMESPACE } from '../../src/approvals/ssh-signature.ts';
 
-/** Somebody with an SSH key, as OpenSSH made it. */
+/** A person with an SSH key made by OpenSSH. */
 export interface Person {
   readonly name: string;
   readonly keyFile: string;
   /** `ssh-ed25519 AAAA...`. */
   readonly publicKey: string;
-  /** A line for a file of allowed signers. */
+  /** A line for an allowed-signers file. */
   line(options?: string): string;
   /** Signs as `ssh-keygen -Y sign` does. */
   sign(text: string, namespace?: string): string;
@@ -20,11 +20,11 @@ export interface Person {
 export interface People {
   readonly folder: string;
   person(name: string, type?: 'ed25519' | 'rsa' | 'ecdsa'): Person;
-  /** Writes a file into the folder; gives its path. */
+  /** Writes a file into the folder; returns its path. */
   file(name: string, content: string | Buffer): string;
 }
 
-/** A folder with keys that is gone when the test has finished. */
+/** A folder with keys that is removed when the test has finished. */
 export function somePeople({ onTestFinished }: Pick<TestContext, 'onTestFinished'>): People {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-people-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -64,7 +64,7 @@ test.each<[string, ApprovalPolicy, ApprovalPolicy]>([
   ['a request lasts less long', BEGUN, without({ expiresSeconds: 60 })],
   ['somebody is revoked', BEGUN, without({ revoked: file('ada', 'mallory', 'trudy') })],
   ['a list of revoked keys has come', NO_LIST, BEGUN],
-  // They cannot approve, so that nothing is weaker.
+  // They cannot approve, so nothing is weaker.
   ['others are allowed', BEGUN, without({ signers: signers('eve') })],
   ['approvals have come', { required: { orders: 'none' } }, BEGUN],
   ['nothing was required', without({ required: { orders: 'none' } }), { required: { orders: 'none' } }],

@@ -33,7 +33,7 @@ describe('a name that a signer is listed under', () => {
     ['alicia@acme.com', alice],
     ['bob+alice@acme.com', alice],
     ['bob', alice],
-    // Only what stands before the @ is alike, and nobody is called so.
+    // Only the local part is similar, and no one has that name.
     ['a.smith@home.org', smith],
     ['+@acme.com', { name: '-', email: 'x@acme.com' }],
   ] as const)('%s is somebody else than %j', (name, operator) => {

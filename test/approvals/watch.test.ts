@@ -9,7 +9,7 @@ describe.concurrent('what is shown of an approval', () => {
     const { expect } = context;
     const at = someConfirmation(context);
     const watch = approvalWatch(at.gate, dirname(at.signers), { allowedSigners: at.signers });
-    // The watch goes by the clock of this machine; the request has to be open there.
+    // The watch uses this machine's clock; the request must be open by it.
     at.seconds = (Date.now() - Date.parse('2026-11-21T03:00:00.000Z')) / 1000;
     at.arrive();
     expect(watch(at.state())?.state).toBe('needed');

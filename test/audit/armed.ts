@@ -14,7 +14,7 @@ export const started = (run: string) =>
     tool: { name: 'lifeboat', version: '0.1.0', node: 'v24' },
   });
 
-/** Its call, up to the point where nothing has left yet. */
+/** Its call, up to the point where nothing has been sent yet. */
 export const prepared = (run: string) => [
   runEntry(run, 'activity.begun', {
     activity: 'restore',
@@ -29,6 +29,6 @@ export const prepared = (run: string) => [
 /** A call of `run/a` that is armed. */
 export const armed = [started('a'), ...prepared('a'), runEntry('a', 'intent.armed', mark)];
 
-/** What became of it. */
+/** Its outcome. */
 export const outcome = (sent: string) =>
   ({ stream: 'run/a', type: 'intent.outcome', body: { ...mark, sent } }) as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { auditShow, speaker } from '../../src/store/sentence.ts';
+import { auditShow, entrySentences } from '../../src/store/sentence.ts';
 import { rotation } from '../report/rotation.ts';
 
 test('every entry of a run is one sentence that a person understands', () => {
@@ -34,12 +34,14 @@ test('a line names who, when and where, with a short hash', () => {
 });
 
 test('a fact about a key is a sentence, and an unknown type is shown with its fields', () => {
-  expect(speaker()({ type: 'key.proven', body: { fingerprint: '0a1b', backup: { id: 7 } } })).toEqual({
+  expect(entrySentences()({ type: 'key.proven', body: { fingerprint: '0a1b', backup: { id: 7 } } })).toEqual({
     text: 'key 0a1b is proven by backup 7',
     tone: 'good',
   });
-  expect(speaker()({ type: 'future', body: { count: 2, at: null } }).text).toBe('future count 2, at null');
-  expect(speaker()({ type: 'future', body: [1] }).text).toBe('future [1]');
+  expect(entrySentences()({ type: 'future', body: { count: 2, at: null } }).text).toBe(
+    'future count 2, at null',
+  );
+  expect(entrySentences()({ type: 'future', body: [1] }).text).toBe('future [1]');
 });
 
 test('no byte of an entry can act on a terminal', () => {

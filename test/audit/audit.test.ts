@@ -30,7 +30,7 @@ describe('the verdict', () => {
     ]);
   });
 
-  test('is not changed by who worked without the folder of a team, and names them with the reason', async () => {
+  test('is not changed by a member who worked without the folder of a team, and names them with the reason', async () => {
     const sealed = await openSealed();
     const body = { reason: 'the mount is down', lack: 'it cannot be read' };
     await sealed.append({ stream: 'store/log', type: 'alone.accepted', body });
@@ -144,7 +144,7 @@ describe('with the key on this machine and without it, an audit finds', () => {
     expect(await codes(sealed)).toEqual(both('problem log.unsigned'));
   });
 
-  test('entries that were taken out of the middle, which are not said to be the last', async () => {
+  test('entries removed from the middle, without calling them the last', async () => {
     const sealed = await sealedHome(5);
     forge(sealed.home, (db) => db.exec('DELETE FROM entries WHERE leaf IN (3, 4)'));
     const { findings } = await auditHome(sealed, pinned(sealed));

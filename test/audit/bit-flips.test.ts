@@ -55,7 +55,7 @@ describe('a flipped bit is found, or changes nothing that can be read', () => {
       }),
       { numRuns },
     );
-    // Half of a database can be free space, or pages that the log has newer versions of.
+    // Half of a database can be free space, or pages with newer versions in the log.
     expect(found).toBeGreaterThan(numRuns / 10);
   });
 
@@ -82,7 +82,7 @@ test.each(['NULL', '7', "x'00ff'"])(
       db.prepare("UPDATE sqlite_schema SET sql = ? WHERE name = 'heads'").run(text);
       db.exec('PRAGMA writable_schema = RESET');
     };
-    // As a flipped bit in a row leaves it: SQLite checks no type when it reads.
+    // The effect of a flipped bit in a row: SQLite checks no types when it reads.
     schema(sql.replace('note TEXT NOT NULL', 'note ANY'));
     const trigger = db.prepare("SELECT sql FROM sqlite_schema WHERE name = 'heads_no_update'").get();
     db.exec(`DROP TRIGGER heads_no_update; UPDATE heads SET note = ${value}; ${String(trigger?.['sql'])}`);
@@ -93,7 +93,7 @@ test.each(['NULL', '7', "x'00ff'"])(
   },
 );
 
-/** Puts the damaged file in place; fails when the audit is content although the journal reads differently. */
+/** Puts the damaged file in place; fails if the audit passes although the journal reads differently. */
 async function seesDamage(home: string, file: string, damaged: Buffer): Promise<boolean> {
   const whole = readFileSync(join(home, file));
   writeFileSync(join(home, file), damaged);
@@ -107,7 +107,7 @@ async function seesDamage(home: string, file: string, damaged: Buffer): Promise<
   }
 }
 
-/** A database that cannot be opened is found, too. */
+/** A database that cannot be opened counts as found. */
 function refused(thrown: unknown): 'not-intact' {
   if (thrown instanceof LifeboatError && thrown.code.startsWith('journal.')) return 'not-intact';
   throw thrown;

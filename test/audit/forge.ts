@@ -3,17 +3,17 @@ import { DatabaseSync } from 'node:sqlite';
 import { hashOf } from '../../src/store/canonical.ts';
 import type { LeafFields } from '../../src/store/journal.ts';
 import type { ArmedCall } from '../../src/store/log/checkpoint.ts';
-import { EMPTY_RIM, grow, rootOfRim } from '../../src/store/log/merkle.ts';
+import { EMPTY_FRONTIER, grow, rootOfFrontier } from '../../src/store/log/merkle.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
 
-/** An entry as somebody with a database tool sees it. */
+/** An entry as seen with a database tool. */
 export interface Row extends LeafFields {
   readonly leaf: number;
 }
 
 /**
- * Changes the database as such a person does: triggers first, and back again. A change that SQLite refuses
- * changes nothing.
+ * Changes the database as with such a tool: removes the triggers and restores them. A change that SQLite
+ * refuses has no effect.
  */
 export function forge(home: string, change: (db: DatabaseSync) => void): void {
   const db = new DatabaseSync(join(home, 'lifeboat.db'));
@@ -40,17 +40,17 @@ export function rowsOf(db: DatabaseSync): readonly Row[] {
 }
 
 export interface Rewriting {
-  /** Signs the new head, under this name of the log; without it the heads stay as they are. */
+  /** Signs the new head, under this name of the log; without it the heads stay unchanged. */
   readonly signer?: Signer | undefined;
   readonly origin?: string;
-  /** What the store then says to remember of its home. */
+  /** What the store then claims to remember of its home. */
   readonly vouched?: number;
   readonly armed?: readonly ArmedCall[];
 }
 
 /**
- * Puts these entries in the place of all, as somebody does who knows the format: numbers, hashes and tree are
- * right. Gives the signed head, if one was made.
+ * Replaces all entries by these, with correct numbers, hashes and tree. Returns the signed head, if one was
+ * made.
  */
 export function rewrite(
   db: DatabaseSync,
@@ -61,20 +61,20 @@ export function rewrite(
   db.exec('DELETE FROM entries');
   const insert = db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const seqs = new Map<string, number>();
-  let rim = EMPTY_RIM;
+  let frontier = EMPTY_FRONTIER;
   for (const { stream, at, by, type, body } of rows) {
     const seq = (seqs.get(stream) ?? 0) + 1;
     seqs.set(stream, seq);
     const hash = Buffer.from(hashOf({ stream, seq, at, by, type, body }), 'hex');
-    const grown = grow(rim, hash);
-    insert.run(rim.size, stream, seq, at, by, type, body, hash, grown.tree);
-    rim = grown.rim;
+    const grown = grow(frontier, hash);
+    insert.run(frontier.size, stream, seq, at, by, type, body, hash, grown.tree);
+    frontier = grown.frontier;
   }
   if (signer === undefined) return undefined;
-  const root = rootOfRim(rim).toString('hex');
-  const note = signer.sign({ origin, size: rim.size, root, armed });
+  const root = rootOfFrontier(frontier).toString('hex');
+  const note = signer.sign({ origin, size: frontier.size, root, armed });
   db.exec('DELETE FROM heads');
-  db.prepare('INSERT INTO heads VALUES (?, ?, ?, ?)').run(rim.size, note, signer.installation, vouched);
+  db.prepare('INSERT INTO heads VALUES (?, ?, ?, ?)').run(frontier.size, note, signer.installation, vouched);
   return note;
 }
 

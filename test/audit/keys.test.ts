@@ -25,7 +25,7 @@ const entry = (type: string, { installation, publicKey }: Signer) => ({
       : { installation, publicKey },
   ),
 });
-/** What a thief writes who vouches for himself. */
+/** A thief's endorsement of himself. */
 const selfEndorsed = (thief: Signer, origin: string) => ({
   ...entry('key.endorsed', thief),
   body: canonicalBody({ note: endorsementOf(thief.publicKey, origin, thief), reason: 'x' }, 'it'),
@@ -131,8 +131,8 @@ test('an installation that only announced itself is named, and one that a believ
   const first = await sealedHome(3);
   const second = await joined(first);
   const options = { publicKey: first.signer.publicKey };
-  // Nothing that the first one signed reaches to the entry with which the second one came: in a store of one
-  // machine that is a thief's.
+  // Nothing that the first one signed covers the entry with which the second one came: in a one-machine store
+  // that is a thief's.
   expect(await found(first, options)).toEqual(['problem key.other']);
   expect(await found(first, { ...options, isShared: true })).toEqual(['limit key.unvouched']);
   await endorsed(first, second);

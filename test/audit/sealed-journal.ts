@@ -15,7 +15,7 @@ export interface SealedJournal {
   readonly signer: Signer;
   readonly journal: Journal;
   readonly sealer: Sealer;
-  /** Appends under holds of the streams, which are taken at their first entry. */
+  /** Appends under holds of the streams, taken at their first entry. */
   append(...entries: readonly NewEntry[]): Promise<readonly Entry[]>;
   close(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export async function auditHome(
   }
 }
 
-/** What an audit found: severity, code, stream and number of each finding. */
+/** The findings of an audit: severity, code, stream and number of each. */
 export function codesOf({ findings }: Pick<AuditReport, 'findings'>): readonly string[] {
   return findings.map(({ severity, code, stream, seq }) =>
     [severity, code, stream, seq].filter((part) => part !== undefined).join(' '),

@@ -10,17 +10,17 @@ import { freshSigner } from '../store/fresh-signer.ts';
 import { mark, prepared, started } from './armed.ts';
 import { openSealed, type SealedJournal } from './sealed-journal.ts';
 
-/** A home and a further folder for checkpoints, both full, that can be tampered with again and again. */
+/** A home and a further folder for checkpoints, both filled, that can be tampered with repeatedly. */
 export interface Victim {
   readonly home: string;
   readonly folder: string;
-  /** The key of the machine, which a thief may have got. */
+  /** The machine's key, which a thief may have. */
   readonly signer: Signer;
-  /** A key of the thief's own. */
+  /** A thief's own key. */
   readonly thief: Signer;
   /** Of the whole log. */
   readonly anchor: Anchor;
-  /** The home as it was earlier. */
+  /** An earlier state of the home. */
   readonly yesterday: string;
   /** Puts everything back. */
   restore(): void;
@@ -28,8 +28,8 @@ export interface Victim {
 }
 
 /**
- * Two runs that restored a backup, each sealed before its call left and at its end, with a transcript, and
- * what they wrote to a ledger; the first of them is all there was yesterday.
+ * Two runs that restored a backup, each sealed before its call was sent and at its end, with a transcript,
+ * and their ledger entries; only the first existed yesterday.
  */
 export async function sealedVictim(): Promise<Victim> {
   const root = mkdtempSync(join(tmpdir(), 'lifeboat-victim-'));

@@ -160,7 +160,7 @@ export function rowsAfter(
   }
 }
 
-/** The same with single statements: what is put in stands at the end, what is taken out leaves a gap. */
+/** The same with single statements: inserted entries come at the end, removed ones leave a gap. */
 function tamperPlainly(db: DatabaseSync, before: readonly Row[], one: EntryTampering): void {
   const after = rowsAfter(before, one, originIn(db));
   const kept = new Map(after.map((row) => [(row as Row).leaf, row]));
@@ -271,7 +271,7 @@ function tamperWithHead(db: DatabaseSync, { act, byte }: Extract<Tampering, { on
   if (act === 'edit an old one') edit(`size = (SELECT min(size) FROM heads)`);
 }
 
-/** One bit of a share of the bytes is another one. */
+/** Flips one bit at a share of the bytes. */
 function flipped(bytes: Buffer, at: number): Buffer {
   const changed = Buffer.from(bytes);
   const place = Math.floor(at * bytes.length);

@@ -24,16 +24,16 @@ export interface TamperingFigures {
   readonly cases: number;
   /** How many each observer found, as the table says. */
   readonly found: Readonly<Record<Observer, number>>;
-  /** How many the table says that nobody finds, or that change nothing that is evidence. */
+  /** How many, by the table, are not found, or change nothing that is evidence. */
   readonly nobody: number;
-  /** Each tampering that somebody did not find as the table says. */
+  /** Each tampering that an observer missed although the table lists it. */
   readonly missed: readonly string[];
 }
 
-/** Beside another tampering: none of these hides one, or is hidden by it. */
+/** Independent of another tampering: none of these hides one, or is hidden by it. */
 const beside = tampering.filter(({ on }) => on === 'keys' || on === 'rows');
 
-/** Tampers `count` times with a victim, as the seed says, and asks everybody who could find it. */
+/** Tampers `count` times with a victim, by the seed, and asks every possible observer. */
 export async function sweepTamperings(
   victim: Victim,
   { count, seed }: { readonly count: number; readonly seed: number },
@@ -48,7 +48,7 @@ export async function sweepTamperings(
       (each) => each && expected(scene, each, (entries) => rowsAfter(scene.rows, entries, scene.origin)),
     );
     tamper(victim, one);
-    // A home of yesterday has other rows and keys, and rows that are gone may fit entries that are.
+    // An earlier home has other rows and keys, and missing rows may fit entries that exist.
     const isOther =
       one.on === 'home' || ((one.on === 'entries' || one.on === 'database') && other?.on === 'rows');
     const both = other !== null && one.on !== other.on && !isOther;
@@ -100,7 +100,7 @@ function isOfAnchor(code: string): boolean {
   return code.startsWith('anchor.');
 }
 
-/** What stops whoever opens the store for writing. A store that cannot be read stops him, too. */
+/** What stops a writer from opening the store. An unreadable store stops him, too. */
 async function guard({ home, folder, signer }: Victim): Promise<readonly string[]> {
   const reader = await openSqliteForReading({ home, projections: PROJECTIONS });
   try {
@@ -120,7 +120,7 @@ async function differs({ home }: Victim): Promise<boolean> {
   try {
     return (await compareProjections(reader, PROJECTIONS)).length > 0;
   } catch {
-    // Entries that are damaged cannot be folded: that is found as well.
+    // Damaged entries cannot be folded, so they count as found.
     return true;
   } finally {
     await reader.close();
@@ -131,10 +131,10 @@ function isFinding({ all = [], any = [] }: Cell): boolean {
   return all.length + any.length > 0;
 }
 
-/** What an observer had to find and did not, or found although there is nothing. */
+/** What an observer missed, or found although there is nothing. */
 function misses(observer: Observer, cells: readonly Expected[], seen: readonly string[]): string[] {
   const wanted = cells.map((cell) => cell[observer]);
-  // The check at an open looks at as little as it can: what the table does not ask of it, it may find or not.
+  // The check at opening reads as little as possible: beyond the table it may or may not find more.
   if (observer === 'guard' && (seen.includes('refused') || !wanted.some(isFinding))) return [];
   const lacking = wanted.flatMap(({ all = [], any }) => [
     ...all.filter((code) => !seen.includes(code)),
@@ -147,7 +147,7 @@ function misses(observer: Observer, cells: readonly Expected[], seen: readonly s
     : [`${observer}: found ${seen.join(', ')}, and there is nothing`];
 }
 
-/** Where nothing is wrong, the verdict holds up to the checkpoints that are left, and says so. */
+/** If nothing is wrong, the verdict holds up to the remaining checkpoints, and says so. */
 function wrongPins(
   victim: Victim,
   cells: readonly Expected[],

@@ -2,15 +2,13 @@ import type { Row } from './forge.ts';
 import type { EntryTampering, Outcome, Tampering } from './tampering.ts';
 
 /**
- * Who looks: the audit with the key of the machine, without any, with an anchor from elsewhere, and the check
- * at every open.
+ * The observers: the audit with the machine's key, without any, with a given anchor, and the check at every
+ * opening.
  */
 export const OBSERVERS = ['key', 'none', 'anchor', 'guard'] as const;
 export type Observer = (typeof OBSERVERS)[number];
 
-/**
- * What an observer has to find: each of `all`, or one of `any`; neither means that he finds nothing wrong.
- */
+/** What an observer must find: each of `all`, or one of `any`; neither means that nothing is wrong. */
 export interface Cell {
   readonly all?: readonly string[];
   readonly any?: readonly string[];
@@ -18,37 +16,35 @@ export interface Cell {
 
 /** Who finds what. */
 export type Expected = Readonly<Record<Observer, Cell>> & {
-  /**
-   * Up to where the home, then the copies, pin the log for the audit with the key, where that finds nothing.
-   */
+  /** How far the home, then the copies, pin the log for an audit with the key, if that finds nothing. */
   readonly pins: readonly [home: number, copies: number];
-  /** The home has no checkpoint of the last close: a process that died may have left it out. */
+  /** The home has no checkpoint of the last close: the process may have died before it. */
   readonly isLate?: boolean;
-  /** The rows of the projections are not what the entries give: `doctor --deep` finds it. */
+  /** The rows of the projections do not match the entries: `doctor --deep` finds it. */
   readonly rows?: boolean;
 };
 
-/** The store of a victim as far as it matters here. */
+/** The relevant part of a victim's store. */
 export interface Scene {
   readonly rows: readonly Row[];
   /** The sizes of the checkpoints of each place. */
   readonly home: readonly number[];
   readonly copies: readonly number[];
-  /** What the store remembers of its home, and remembered yesterday. */
+  /** What the store remembers of its home, now and yesterday. */
   readonly vouched: number;
   readonly yesterday: { readonly size: number; readonly vouched: number; readonly home: readonly number[] };
 }
 
 const NOTHING: Cell = {};
 
-/** What the entries came to be: how many, from which on they are others than those that were signed. */
+/** The resulting entries: how many, and from where they differ from the signed ones. */
 interface After {
   readonly rows: readonly Pick<Row, 'stream' | 'type' | 'body' | 'at'>[];
   readonly same: number;
   readonly vouched: number;
 }
 
-/** The table: by whom each tampering is found, and as what. */
+/** The table: which observer finds each tampering, and as what. */
 export function expected(
   scene: Scene,
   one: Tampering,
@@ -143,7 +139,7 @@ function ofEntries(scene: Scene, one: EntryTampering, rows: After['rows']): Expe
   const differs = rows.findIndex((_, at) => !isSame(at));
   const same = differs === -1 ? Math.min(many, had) : differs;
   if (same === had && many === had && one.level !== 'anew' && !ANNOUNCING.includes(one.level)) {
-    // Two equal entries changed places.
+    // Two equal entries were swapped.
     const vouchedNow = one.level === 'plain' || one.level === 'rehashed' ? vouched : 0;
     if (one.level !== 'own key') return signedByTheKey({ rows, same, vouched: vouchedNow }, places, scene);
   }
@@ -196,24 +192,23 @@ function ofEntries(scene: Scene, one: EntryTampering, rows: After['rows']): Expe
 
 const ANNOUNCING: readonly string[] = ['announced', 'endorsed'];
 
-/** What a database tool leaves. */
+/** The trace of a database tool. */
 function plainly({ act }: EntryTampering, before: readonly Row[], rows: After['rows']): string {
   if (act === 'edit' || act === 'back-date') return 'entry.changed';
   if (act === 'swap') return 'head.other';
   if (rows.length > before.length) return 'log.unsigned';
-  // A gap shows where something follows it.
+  // A gap shows only if something follows it.
   return rows.at(-1) === before.at(-1) ? 'log.gap' : 'log.cut';
 }
 
-/** What entries say by themselves, whoever signed them. */
+/** What entries show by themselves, whoever signed them. */
 function contentOf({ act }: EntryTampering): readonly string[] {
   if (act === 'back-date' || act === 'append an old one') return ['entry.backdated'];
   return act === 'follow an end' ? ['run.after-end'] : [];
 }
 
 /**
- * A log whose head the key of the machine has signed: what it was shows in the checkpoints that are left, and
- * in what it demands.
+ * A log whose head the machine's key signed: its past shows in the remaining checkpoints, and in its demands.
  */
 function signedByTheKey({ rows, same, vouched }: After, places: Places, { rows: before }: Scene): Expected {
   const size = rows.length;
@@ -269,10 +264,7 @@ function furthest(sizes: readonly number[]): number {
   return Math.max(0, ...sizes);
 }
 
-/**
- * The size that a checkpoint of the home has to have at least: a call went out, or a process began after a
- * run was closed.
- */
+/** The minimum size of the home's checkpoint: a call was sent, or a process began after a run was closed. */
 function demandOf(rows: After['rows']): number {
   let demand = 0;
   let closed = 0;

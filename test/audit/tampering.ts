@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** How the thief leaves what he changed. */
+/** How thorough the thief is. */
 export const LEVELS = {
   plain: 'as a database tool leaves it',
   rehashed: 'numbers, hashes and tree computed anew, the head left alone',
@@ -12,7 +12,7 @@ export const LEVELS = {
 } as const;
 export type Level = keyof typeof LEVELS;
 
-/** What becomes of the entries. */
+/** Changes to the entries. */
 const ROW_ACTS = [
   'delete',
   'edit',
@@ -27,7 +27,7 @@ const ROW_ACTS = [
 ] as const;
 type RowAct = (typeof ROW_ACTS)[number];
 
-/** What becomes of the checkpoints as well. */
+/** Changes to the checkpoints. */
 export const OUTCOMES = [
   'kept',
   'newest of the home gone',
@@ -37,7 +37,7 @@ export const OUTCOMES = [
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Something that a thief does. `at`, `other` and `extent` are shares of what there is. */
+/** One act of a thief. `at`, `other` and `extent` are shares of what exists. */
 export type Tampering =
   | {
       readonly on: 'entries';

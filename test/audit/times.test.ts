@@ -10,10 +10,7 @@ describe('times', () => {
   const note = (stream: 'run/a' | 'instance/orders') => ({ stream, type: 'note', body: null }) as const;
   const found = async (sealed: SealedJournal) =>
     codesOf(await auditHome(sealed, pinned(sealed))).filter((code) => code !== HOME_ONLY);
-  /**
-   * Three entries, and the log's first one, with other times than they had, signed by somebody who has got
-   * the key.
-   */
+  /** Three entries, and the log's first one, with changed times, signed with the stolen key. */
   const dated = async (times: readonly [string, string, string], type = 'note', body = 'null') => {
     const sealed = await openSealed();
     for (const stream of ['run/a', 'instance/orders', 'run/a'] as const) await sealed.append(note(stream));

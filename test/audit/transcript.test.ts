@@ -9,7 +9,7 @@ import { temporaryHome } from '../store/temporary-home.ts';
 
 const KEY = 'kq7Zp2+w/"x9 Lm4';
 
-/** A request that has everything a request can have. */
+/** A request with everything that a request can have. */
 function call(changes: Partial<HttpCall> = {}): HttpCall {
   return {
     kind: 'service',
@@ -40,7 +40,7 @@ function written(home: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** What becomes of one call. */
+/** The line of one call. */
 function lineOf(one: HttpCall, known: readonly (readonly [string, string])[] = []): Record<string, unknown> {
   const home = temporaryHome();
   const transcript = openTranscript(home, 'r');
@@ -78,7 +78,7 @@ describe('a transcript of requests', () => {
       [[KEY, 'fingerprint:0a1b2c3d4e5f']],
     );
     expect(line['body']).toEqual({ encryption_key: 'fingerprint:0a1b2c3d4e5f', retention_time: 7 });
-    // A hash of an answer with a secret in it would let the secret be guessed.
+    // A hash of an answer with a secret would make the secret guessable.
     expect(line['answer']).toEqual(expect.not.objectContaining({ sha256: expect.anything() }));
     expect(line['answer']).toMatchObject({ json: { message: 'set fingerprint:0a1b2c3d4e5f' } });
   });
@@ -166,7 +166,7 @@ describe('a transcript of requests', () => {
     ]);
   });
 
-  test('one that cannot be written says so once and stops nobody', () => {
+  test('one that cannot be written reports it once and does not stop the run', () => {
     const home = temporaryHome();
     writeFileSync(join(home, 'transcripts'), 'a file where the folder should be');
     const transcript = openTranscript(home, 'r');

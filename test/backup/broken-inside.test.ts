@@ -9,7 +9,7 @@ import { backupOf, KEY, makeFolder, noise, openssl, run, seal, tarOf } from './k
 
 const folder = makeFolder();
 
-/** The verdict on content that real gzip packed and real openssl encrypted. */
+/** The verdict on content packed by real gzip and encrypted by real openssl. */
 async function verdictOn(content: Uint8Array) {
   const path = join(folder, 'backup');
   await writeFile(path, await openssl(folder, '-e', 'md5', await run('gzip', ['-c'], content)));
@@ -79,7 +79,7 @@ const DUMPS = [
   ['with the line ends of Windows', PG_DUMP.replaceAll('\n', '\r\n'), '-- PostgreSQL database dump complete'],
 ] as const;
 
-describe('a dump in SQL says at its end that it is whole', () => {
+describe('an SQL dump says at its end that it is whole', () => {
   test.each(DUMPS)(
     '%s: whole it is intact, cut anywhere before that line it is truncated',
     async (_, text, end) => {
@@ -108,7 +108,7 @@ describe('a dump in SQL says at its end that it is whole', () => {
     expect(await verdictOn(Buffer.from(PG_DUMP + grants))).toMatchObject({ ok: true, verdict: 'intact' });
   });
 
-  test('only its first comment is nothing to recover', async () => {
+  test('its first comment alone is nothing to recover', async () => {
     expect(await verdictOn(Buffer.from(PG_DUMP.slice(0, 20)))).toMatchObject({
       problem: 'empty',
       shortMessage: expect.stringContaining('only comments, 20 B'),
@@ -164,7 +164,7 @@ describe('a gzip in the gzip is read to its end', () => {
     });
   });
 
-  test('zeros may follow it, as gzip allows, and nothing else', async () => {
+  test('only zeros may follow it, as gzip allows', async () => {
     const packed = await run('gzip', ['-c'], noise(3000));
     expect(await verdictOn(Buffer.concat([packed, Buffer.alloc(70_000)]))).toMatchObject({ ok: true });
     expect(await verdictOn(Buffer.concat([packed, Buffer.alloc(512), Buffer.from('x')]))).toMatchObject({
@@ -193,7 +193,7 @@ describe('a gzip in the gzip is read to its end', () => {
     });
   });
 
-  test('damage of the file itself is told first', async () => {
+  test('damage of the file itself is reported first', async () => {
     const inner = (await run('gzip', ['-c'], noise(3_000_000))).subarray(0, 2_000_000);
     const file = await backupOf(Buffer.concat([inner, noise(1_000_000, 5)]));
     file[file.length - 500_000] = (file[file.length - 500_000] ?? 0) ^ 1;
@@ -203,7 +203,7 @@ describe('a gzip in the gzip is read to its end', () => {
     });
   });
 
-  test('gzips in gzips are not unpacked without end', async () => {
+  test('nested gzips are not unpacked endlessly', async () => {
     let packed: Buffer = Buffer.from('select 1;\n');
     for (let depth = 0; depth < 40; depth++) packed = gzipSync(packed, { level: 0 });
     expect(await verdictOn(packed)).toMatchObject({ ok: true, verdict: 'intact', content: 'gzip' });

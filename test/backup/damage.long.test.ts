@@ -43,7 +43,7 @@ test('a file of several gzip members is truncated wherever it is cut', async () 
   }
 });
 
-test('a flipped bit is never accepted, and is named by where it is', async () => {
+test('a flipped bit is never accepted, and is named by its position', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(file.length * 8 - 1), async (bit) => {
       const at = bit >> 3;
@@ -53,7 +53,7 @@ test('a flipped bit is never accepted, and is named by where it is', async () =>
       const problem = report.ok ? 'accepted' : report.problem;
       if (at < 8) expect(problem).toBe('not-a-backup');
       else if (at < 32) expect(problem).toBe('wrong-key');
-      // In the last blocks a flip can hide the end of the gzip data: then it looks cut.
+      // In the last blocks a flip can hide the end of the gzip data: then it looks truncated.
       else if (at < file.length - 128) expect(problem).toBe('corrupt');
       else expect(['corrupt', 'truncated']).toContain(problem);
     }),
@@ -83,8 +83,8 @@ test('content that was changed before its checksum was made is the only damage t
   expect((await verify(await backupOf(changed))).ok).toBe(true);
 });
 
-describe('a file that only its last bytes betray', () => {
-  test('because the gzip length is not the one of the content', async () => {
+describe('a file in which only the last bytes show the damage', () => {
+  test('because the gzip length differs from that of the content', async () => {
     const packed = gzipSync(tar);
     packed.writeUInt32LE(tar.length + 1, packed.length - 4);
     expect(await verify(await seal(packed))).toMatchObject({

@@ -27,7 +27,7 @@ const OPENSSL_FLAGS: Record<KeyProfile, readonly string[]> = {
 };
 
 /**
- * A folder that is removed after the tests around the call; the key lies in it as `key`. Not for use inside a
+ * A folder that is removed after the surrounding tests; it contains the key as `key`. Not for use inside a
  * test or a hook.
  */
 export function makeFolder(): string {
@@ -37,7 +37,7 @@ export function makeFolder(): string {
   return folder;
 }
 
-/** Runs another program; gives its output, throws when it fails. */
+/** Runs another program; returns its output, throws if it fails. */
 export async function run(command: string, args: readonly string[], input?: Uint8Array): Promise<Buffer> {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.on('error', () => undefined);
@@ -62,7 +62,7 @@ export async function openssl(
   return await run('openssl', ['enc', mode, '-aes-256-cbc', ...OPENSSL_FLAGS[profile], '-pass', pass], input);
 }
 
-/** A backup file of ours around bytes that are already packed. */
+/** A backup file of ours around packed bytes. */
 export async function seal(
   packed: Uint8Array,
   profile: KeyProfile = 'md5',
@@ -87,7 +87,7 @@ export async function tarOf(files: Readonly<Record<string, string | Uint8Array>>
   return await buffer(tar as AsyncIterable<Uint8Array>);
 }
 
-/** A ustar entry by hand, for what no writer would write. */
+/** A ustar entry by hand, for cases that no writer produces. */
 export function rawEntry(type: string, content: Buffer, size = content.length): Buffer {
   const header = Buffer.alloc(512);
   header.write('raw', 0);
@@ -101,7 +101,7 @@ export function rawEntry(type: string, content: Buffer, size = content.length): 
   return Buffer.concat([header, content, Buffer.alloc(-content.length & 511)]);
 }
 
-/** A backup file of ours around whole blocks, so that the padding can be anything. */
+/** A backup file of ours around whole blocks, with arbitrary padding. */
 export function sealUnpadded(blocks: Uint8Array): Buffer {
   const salt = Buffer.from('saltsalt');
   const { key, iv } = deriveKey(KEY, salt, 'md5');

@@ -12,7 +12,7 @@ const MINE = [
 ];
 const DERIVED = { md5: ['-md', 'md5'], sha256: ['-md', 'sha256'], pbkdf2: ['-pbkdf2'] };
 
-/** A backup as openssl makes it with the key in a file that holds this text. */
+/** A backup from openssl with the key in a file with this text. */
 async function sealed(text: string, derived: readonly string[]): Promise<Buffer> {
   const file = join(folder, 'key-with-end');
   writeFileSync(file, text, { mode: 0o600 });
@@ -21,7 +21,7 @@ async function sealed(text: string, derived: readonly string[]): Promise<Buffer>
 }
 
 test.each(PROFILES)(
-  'a key that openssl read with its carriage return is told, derived with %s',
+  'a key that openssl read with its carriage return is recognized, derived with %s',
   async (profile) => {
     const derived = profile === 'pbkdf2' ? ['-pbkdf2', '-md', 'sha256', '-iter', '10000'] : DERIVED[profile];
     const head = await sealed('the key of the file\r\n', derived);
@@ -31,7 +31,7 @@ test.each(PROFILES)(
   },
 );
 
-test('a held key with a line end is told where the backup was made without', async () => {
+test('a held key with a line end is recognized if the backup was made without', async () => {
   const head = await sealed('the key of the file\n', DERIVED.md5);
   const held = [{ fingerprint: 'cccccccccccc', key: new Secret('the key of the file\r') }];
   expect(nearMiss(head, held)).toBe('key cccccccccccc without the line end at its end opens it');

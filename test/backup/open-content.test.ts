@@ -25,7 +25,7 @@ test('a wrong key, a file that is no backup and a missing one fail before any by
   for (const [opened, code] of opening) await expect(opened()).rejects.toMatchObject({ code });
 });
 
-test('the stream fails where the file does, with a hint that is safe to follow', async () => {
+test('the stream fails where the file is damaged, with a hint that is safe to follow', async () => {
   const file = await backupOf(noise(3_000_000));
   const cut = await openContent(await fileOf(file.subarray(0, 2_000_000)), { key: KEY });
   await expect(buffer(cut)).rejects.toMatchObject({

@@ -43,7 +43,7 @@ test('3,000 wrong keys are all refused', async () => {
     const key = new Secret(randomBytes(24).toString('base64url'));
     expect(probe(head, key, 'md5').result).toBe('wrong-key');
     expect(probe(head, key, 'sha256').result).toBe('wrong-key');
-    // The slow derivation gets a sample.
+    // The slow derivation is only sampled.
     if (count % 100 === 0) expect(probe(head, key, 'pbkdf2').result).toBe('wrong-key');
   }
 });
@@ -76,7 +76,7 @@ test.each([1, 7, 8, 16, 31])('a head of %d bytes is called truncated, not wrong'
 });
 
 describe('on a host that refuses MD5', () => {
-  test('the other profiles are still found, and what needs MD5 says so', async () => {
+  test('the other profiles are still found, and an error says what needs MD5', async () => {
     vi.resetModules();
     vi.doMock('node:crypto', async (original) => {
       const crypto = await original<typeof import('node:crypto')>();

@@ -72,7 +72,7 @@ describe('headers that few writers make', () => {
     async (type) => {
       const tar = Buffer.concat([rawEntry(type, Buffer.alloc(0), 4096), await five()]);
       expect(names(tar)).toEqual(['raw', ...files]);
-      // GNU tar follows the size of the others; bsdtar and Python's tarfile do not, nor does POSIX.
+      // GNU tar uses the size for the others; bsdtar, Python's tarfile and POSIX do not.
       if (type === '1' || type === '5') expect(await namesByTar(tar)).toEqual(['raw', ...files]);
     },
   );
@@ -132,14 +132,14 @@ test('the walk does not depend on how the tar is chunked', async () => {
   );
 });
 
-describe('what is damaged is refused', () => {
+describe('damage is refused', () => {
   test('every flipped bit of a header', async () => {
     const tar = await tarOf({ first: 'x', second: 'y' });
     for (let bit = 0; bit < 512 * 8; bit++) {
       const damaged = Buffer.from(tar);
       const at = bit >> 3;
       damaged[1024 + at] = (damaged[1024 + at] ?? 0) ^ (1 << (bit & 7));
-      // Leading zeros and terminators of the checksum itself can change without changing it.
+      // Leading zeros and terminators of the checksum can change without changing its value.
       const idle = (at >= 148 && at < 150) || (at >= 154 && at < 156);
       if (idle && isListed(damaged)) continue;
       expect(() => names(damaged), `bit ${bit}`).toThrow(expect.objectContaining({ code: 'backup.corrupt' }));

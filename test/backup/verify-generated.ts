@@ -1,6 +1,6 @@
 /**
- * A process that verifies a backup made on the fly, of as many MiB of content as its first argument says and
- * of the kind that its second one names, and prints the verdict and its peak memory.
+ * A process that verifies a backup made on the fly, with the MiB of content in its first argument and of the
+ * kind in its second, and prints the verdict and its peak memory.
  */
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -27,13 +27,13 @@ const backup = kind === 'gzip' ? packed.pipe(createGzip({ level: 1 })) : packed;
 const report = await verifyStream(backup.pipe(encryptor({ key: KEY, profile: 'md5' })), { key: KEY });
 console.log(JSON.stringify({ report, peakRss: peakOfThis() }));
 
-/** Bytes. On Linux getrusage(2) begins with what the parent had at the fork, which VmHWM does not. */
+/** Bytes. On Linux getrusage(2) starts from the parent's value at the fork, unlike VmHWM. */
 function peakOfThis(): number {
   if (process.platform !== 'linux') return process.resourceUsage().maxRSS * 1024;
   return Number(/^VmHWM:\s+(\d+) kB/mu.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
 }
 
-/** One gzip member: the same deflated MiB again and again, since a full flush lets blocks stand alone. */
+/** One gzip member: the same deflated MiB repeatedly, since a full flush makes blocks independent. */
 function* gzipOf(count: number, content: Buffer): Generator<Buffer> {
   const deflated = deflateRawSync(content, { finishFlush: constants.Z_FULL_FLUSH });
   let crc = 0;

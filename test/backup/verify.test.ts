@@ -164,7 +164,7 @@ describe('gzip members', () => {
   });
 });
 
-describe('what is wrong', () => {
+describe('problems', () => {
   test('a wrong key is recognised within 64 KiB of reading', async () => {
     const path = join(folder, 'big');
     await writeFile(path, await backupOf(noise(3_000_000)));
@@ -265,7 +265,7 @@ describe('on the way', () => {
     expect(stalled.destroyed).toBe(true);
   });
 
-  test('an error of the stream comes out as it is', async () => {
+  test('an error of the stream is passed on unchanged', async () => {
     const file = await backupOf(noise(3_000_000));
     const lost = new Error('connection lost');
     async function* broken() {
@@ -287,7 +287,7 @@ describe('on the way', () => {
   });
 });
 
-describe('a tar is looked into: what its entries hold has to be data', () => {
+describe('a tar is inspected: its entries must hold data', () => {
   const ERROR = 'pg_dump: error: connection to server failed\n';
   test.each<[string, Record<string, string | Uint8Array>, string | undefined]>([
     [

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { httpDate, isoOf } from '../../src/base/date.ts';
 
-// Far from UTC, so that a time that is read as local is hours off.
+// Far from UTC, so that a time read as local is hours off.
 beforeEach(() => vi.stubEnv('TZ', 'Asia/Tokyo'));
 afterEach(() => vi.unstubAllEnvs());
 

@@ -37,7 +37,7 @@ test('a process ends with its exit code also while a thread of it is inside a de
   const [patience, leave] = ['patience', 'own-program'].map((name) =>
     JSON.stringify(join(import.meta.dirname, `../../src/base/${name}.ts`)),
   );
-  // Nobody writes to the pipe: opening it is what opening a file on a dead mount is.
+  // A pipe without a writer: opening it blocks like opening a file on a dead mount.
   const script = `
     import { open } from 'node:fs/promises';
     import { within } from ${patience};

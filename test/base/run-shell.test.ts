@@ -8,7 +8,7 @@ import { send } from '../../src/notify/send.ts';
 const never = new AbortController().signal;
 const how = { env: process.env, timeoutMs: 600_000, signal: never };
 
-/** A command that ends with 0 and leaves a process behind, in a session of its own, that holds its output. */
+/** A command that ends with 0 and leaves a process behind, in its own session, that holds its output. */
 function leaving(): { readonly command: string; readonly shell: () => number; readonly left: () => number } {
   const folder = mkdtempSync(join(tmpdir(), 'run-shell-'));
   const numberIn = (name: string) => Number(readFileSync(join(folder, name), 'utf8'));
@@ -33,7 +33,7 @@ test('a command that has ended is not called stopped by what comes afterwards', 
   const { command, shell } = leaving();
   const stop = new AbortController();
   const ended = runShell(command, { ...how, signal: stop.signal });
-  // Gone is a process only once its end was seen here.
+  // A process counts as gone only once its end was seen here.
   await vi.waitFor(() => expect(() => process.kill(shell(), 0)).toThrow('ESRCH'), { interval: 1 });
   stop.abort();
   expect(await ended).toMatchObject({ exit: 0 });

@@ -36,7 +36,7 @@ function place() {
 const saysOf = (path: string) => distrustOf(path).map(({ says }) => says);
 
 const isRoot = process.getuid?.() === 0;
-/** Of nobody who runs tests. */
+/** Not a user who runs tests. */
 const OTHER = 65_533;
 
 describe.skipIf(process.platform === 'win32')('a file that others could change', () => {
@@ -155,7 +155,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     expect(says).toEqual(['another file took its place while it was opened']);
   });
 
-  /** What both readers make of a file that another one is renamed over, as often as `modes` has one. */
+  /** What both readers make of a file over which another one is renamed, once for each of `modes`. */
   async function readWhileReplaced(modes: readonly number[]) {
     const at = () => {
       const { folder, path } = place();

@@ -220,7 +220,7 @@ describe('a config that is wrong is refused with the place and the words of each
   });
 });
 
-/** How often values are read and aliases resolved for two instances that are one map of wrong keys. */
+/** How often values are read and aliases resolved for two instances that share one map of wrong keys. */
 function workFor(count: number) {
   const keys = Array.from({ length: count }, (_, at) => `    urll${at}: 1`);
   const text = ['instances:', '  a: &a', ...keys, '  b: *a'].join('\n');

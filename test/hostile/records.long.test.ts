@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { auditVerifyCommand } from '../../src/commands/audit/verify.ts';
 import { canonicalBody, leafText } from '../../src/store/canonical.ts';
-import { auditShow, speaker } from '../../src/store/sentence.ts';
+import { auditShow, entrySentences } from '../../src/store/sentence.ts';
 import { actingIn } from './acting.ts';
 import { corpus } from './corpus.ts';
 import { filled, RECORDS } from './records.ts';
@@ -30,7 +30,7 @@ describe.each(Object.keys(RECORDS))('the record of %s, with a hostile text in ev
     const long = filled(RECORDS[name] ?? [], LONG, 0, how).entries;
     for (const entries of [...fillings(name, how), long]) {
       const lines = auditShow(entries).map((line) => Object.values(line).join(' '));
-      const sentences = entries.map((entry) => speaker()(entry).text);
+      const sentences = entries.map((entry) => entrySentences()(entry).text);
       expect(actingIn([...lines, ...sentences].join('\n'))).toBe('');
     }
   });

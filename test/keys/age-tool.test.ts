@@ -42,7 +42,8 @@ function open(folder: string) {
 }
 
 /**
- * Runs a command on a pseudo-terminal and gives the passphrase at each of its prompts: age asks nowhere else.
+ * Runs a command on a pseudo-terminal and enters the passphrase at each of its prompts: age asks nowhere
+ * else.
  */
 async function inTerminal(command: string, cwd: string, prompts: number): Promise<void> {
   const terminal = spawnTerminal(command, { cwd, env: process.env as Record<string, string> });

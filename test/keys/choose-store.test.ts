@@ -41,7 +41,7 @@ describe('the choice of a key store', () => {
     expect(purposes).toEqual(['create']);
   });
 
-  it('says so when nobody can be asked', async () => {
+  it('fails without a person to ask', async () => {
     await expect(chooseStore({ env: { LIFEBOAT_KEYCHAIN: 'vault' }, home: folder })).rejects.toMatchObject({
       code: 'keys.no-passphrase',
       shortMessage: 'the vault file needs a passphrase, and there is no terminal to ask for it in',

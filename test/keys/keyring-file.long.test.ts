@@ -24,7 +24,7 @@ const AWKWARD = [
   inOneLine('twice\n'),
 ];
 
-/** A daemon, in a session of its own, on the files that the one before left. */
+/** A daemon, in its own session, on the files that the previous one left. */
 async function inSession<T>(
   folder: string,
   password: string | undefined,
@@ -42,7 +42,7 @@ async function inSession<T>(
   }
 }
 
-/** What another program does, and what Lifeboat did before it kept everything in one line. */
+/** Acts as another program, or as Lifeboat before it stored everything in one line. */
 function keytar(env: NodeJS.ProcessEnv, call: string): string {
   const script = `const keytar = require(process.argv[1]); keytar.${call}.then((out) => console.log(out));`;
   const module = createRequire(import.meta.url).resolve('keytar');
@@ -62,7 +62,7 @@ describeWith(PROGRAMS, 'a keyring whose daemon is restarted', () => {
   ])('gives everything back as it was, its own and that of other programs, %s', async (_title, password) => {
     await withFolder(async (folder) => {
       const file = password === undefined ? await makePlainKeyring(folder) : undefined;
-      // The name of the service and of an account are on file, too.
+      // The names of the service and of an account are in the file, too.
       const named = { LIFEBOAT_KEYCHAIN_SERVICE: ' lífe\\boat\n[2]' };
       const key = await inSession(
         folder,
@@ -103,7 +103,7 @@ describeWith(PROGRAMS, 'a keyring whose daemon is restarted', () => {
   });
 
   it(
-    'is mended at the next open where a value still lies there with its line ends',
+    'is repaired at the next open if a value is still there with its line ends',
     async () => {
       await withFolder(async (folder) => {
         const file = await makePlainKeyring(folder);
@@ -126,7 +126,7 @@ describeWith(PROGRAMS, 'a keyring whose daemon is restarted', () => {
   );
 
   it(
-    'is said to be there and unreadable where it was destroyed, and is got back as the page says',
+    'is reported as existing and unreadable if it was destroyed, and can be recovered as the page says',
     async () => {
       await withFolder(async (folder) => {
         const file = await makePlainKeyring(folder);
@@ -158,7 +158,7 @@ describeWith(PROGRAMS, 'a keyring whose daemon is restarted', () => {
           env,
           encoding: 'utf8',
         });
-        // As a person does in an editor, with what the command printed.
+        // As a person does in an editor, with the command's output.
         await writeFile(file, text.replace(PEM, `lifeboat-base64:${line}`));
         await inSession(folder, undefined, async (store, env) => {
           expect(keytar(env, 'getPassword("browser", "cookies")')).toBe('of another program');
@@ -206,7 +206,7 @@ describeWith(PROGRAMS, 'a keyring whose daemon is restarted', () => {
     PATIENCE_MS,
   );
 
-  it('has not kept what only the process that wrote it finds in it', async () => {
+  it('does not count as stored what only the process that wrote it finds', async () => {
     await withFolder(async (folder) => {
       await makePlainKeyring(folder);
       const bus = await startSessionBus(folder);
@@ -261,7 +261,7 @@ function doctorChecks(env: NodeJS.ProcessEnv): unknown {
   return (JSON.parse(stdout) as { readonly items: unknown }).items;
 }
 
-/** A module that gives its process a library which keeps in memory what it is told to store. */
+/** A module that gives its process a library which only remembers what it is told to store. */
 async function rememberingKeytar(folder: string): Promise<string> {
   const fake = join(folder, 'keytar.mjs');
   await writeFile(

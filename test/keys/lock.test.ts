@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('the lock between writers of keys', () => {
-  it('lets one in at a time, and lets the next in when the work failed', async () => {
+  it('admits one at a time, and admits the next if the work failed', async () => {
     const path = join(folder, 'home', 'keys.lock');
     let inside = 0;
     let most = 0;
@@ -28,7 +28,7 @@ describe('the lock between writers of keys', () => {
     expect(most).toBe(1);
   });
 
-  it('gives up when it is held for too long, and says what is locked', async () => {
+  it('gives up if it is held for too long, and says what is locked', async () => {
     const path = join(folder, 'keys.lock');
     const free = Promise.withResolvers<void>();
     const inside = Promise.withResolvers<void>();

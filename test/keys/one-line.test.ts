@@ -17,7 +17,7 @@ it('leaves a key that is fit as it is, so that other programs can read it', () =
     expect(inOneLine(text)).toBe(text);
 });
 
-it('takes a text for itself that was stored before and only begins like an encoded one', () => {
+it('keeps a text that was stored before and only begins like an encoded one', () => {
   for (const text of ['lifeboat-base64:', 'lifeboat-base64:not base64', 'lifeboat-base64:Zml0'])
     expect(fromOneLine(text)).toBe(text);
 });

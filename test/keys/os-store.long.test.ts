@@ -43,7 +43,7 @@ describeWith(PROGRAMS, 'an unlocked OS keychain', () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  /** A service name of its own makes the keychain look empty. */
+  /** A separate service name makes the keychain look empty. */
   function ownEnvironment(): NodeJS.ProcessEnv {
     number += 1;
     return { ...bus.env, LIFEBOAT_KEYCHAIN_SERVICE: `lifeboat-test-${String(number)}` };

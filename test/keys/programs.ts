@@ -3,8 +3,8 @@ import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /**
- * A `describe` that needs programs of the system. Where one is missing it is skipped and says so; with CI in
- * the environment it fails, because there a missing program is a broken set-up and not a choice.
+ * A `describe` that needs installed programs. If one is missing it is skipped with a message; with CI in the
+ * environment it fails, because there a missing program is a broken set-up.
  */
 export function describeWith(programs: readonly string[], title: string, body: () => void): void {
   const missing = programs.filter((program) => !isInstalled(program));

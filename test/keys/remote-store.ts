@@ -12,7 +12,7 @@ export interface Request {
   readonly value: string;
 }
 
-/** A key store in a process of its own, which takes one request at a time. */
+/** A key store in a separate process, which takes one request at a time. */
 export interface RemoteStore extends KeyStore {
   fingerprint(key: string): Promise<string>;
   signingKey(): Promise<string>;
@@ -22,7 +22,7 @@ export interface RemoteStore extends KeyStore {
 
 const WORKER = fileURLToPath(new URL('store-worker.ts', import.meta.url));
 
-/** `preload` is a module that runs before the worker, as `node --import` takes it. */
+/** `preload` is a module that runs before the worker, as with `node --import`. */
 export function startRemoteStore(
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,

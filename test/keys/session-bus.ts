@@ -7,15 +7,15 @@ import { createInterface } from 'node:readline';
 
 /** A private D-Bus session, alive until it is closed or this process dies. */
 export interface SessionBus {
-  /** The environment of a process that is to live in the session. */
+  /** The environment of a process in the session. */
   readonly env: NodeJS.ProcessEnv;
   close(): Promise<void>;
 }
 
 /**
- * Starts a bus of its own. With `password` it starts a gnome-keyring daemon with that password: the first one
- * makes the login keyring in `folder`, a wrong one later leaves it locked. Without, the bus starts the daemon
- * when somebody asks for it, and it has no keyring; with `activation: false` the bus starts nothing.
+ * Starts a separate bus. With `password` it starts a gnome-keyring daemon with that password: the first one
+ * creates the login keyring in `folder`, a wrong one later leaves it locked. Without, the bus starts the
+ * daemon on demand, without a keyring; with `activation: false` the bus starts nothing.
  */
 export async function startSessionBus(
   folder: string,

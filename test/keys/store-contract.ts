@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import type { KeyStore } from '../../src/keys/key-store.ts';
 
-/** What every key store promises. `open` gives a store of its own, empty, for each test. */
+/** The promises of every key store. `open` creates a separate empty store for each test. */
 export function promisesOfAStore(open: () => Promise<KeyStore>): void {
   it('gives back exactly what was put, and the account of every item', async () => {
     const store = await open();
@@ -20,7 +20,7 @@ export function promisesOfAStore(open: () => Promise<KeyStore>): void {
     expect(await store.accounts()).toEqual([]);
   });
 
-  it('overwrites nothing: another value is refused, the same value is fine', async () => {
+  it('overwrites nothing: another value is refused, the same value is accepted', async () => {
     const store = await open();
     await store.put('orders/0123456789ab', new Secret('one'));
     await store.put('orders/0123456789ab', new Secret('one'));
@@ -67,7 +67,7 @@ export function promisesOfAStore(open: () => Promise<KeyStore>): void {
     ['keys.bad-account', '/0123456789ab', 'one'],
     ['keys.bad-account', 'orders/\u001b[31m', 'one'],
     ['keys.bad-account', `orders/${'x'.repeat(200)}`, 'one'],
-  ])('refuses with %s what not every store could give back: %j %j', async (code, account, value) => {
+  ])('refuses with %s what some store could not return: %j %j', async (code, account, value) => {
     const store = await open();
     await expect(store.put(account, new Secret(value))).rejects.toMatchObject({ code });
     expect(await store.accounts()).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * A process of its own with a key store, for tests. Requests and answers are JSON lines.
- * Arguments: `os <home>`, or `vault <path> <passphrase> <workFactor>`.
+ * A separate process with a key store, for tests. Requests and answers are JSON lines. Arguments: `os
+ * <home>`, or `vault <path> <passphrase> <workFactor>`.
  */
 import { createInterface } from 'node:readline';
 import { failureOf } from '../../src/base/errors.ts';

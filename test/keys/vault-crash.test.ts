@@ -53,7 +53,7 @@ describe('a process that is killed while it writes the vault', () => {
     expect(await after.accounts()).toEqual(['orders/aaaaaaaaaaaa', 'orders/bbbbbbbbbbbb']);
   });
 
-  it('loses nothing that it had said is stored', async () => {
+  it('loses nothing that it reported as stored', async () => {
     const doomed = startRemoteStore(['vault', path, PASSPHRASE, '8']);
     const stored: string[] = [];
     const death = once(doomed.child, 'exit');

@@ -22,7 +22,7 @@ import { startRemoteStore } from './remote-store.ts';
 import { promisesOfAStore } from './store-contract.ts';
 
 const PASSPHRASE = 'correct horse battery';
-/** Fast scrypt: what these tests promise does not depend on its cost. */
+/** Fast scrypt: these tests do not depend on its cost. */
 const FAST = 8;
 const ACCOUNT = 'orders/0123456789ab';
 

@@ -1,7 +1,7 @@
 import { closingOfRotation, rotationFacts } from '../../machines/closing/rotation.ts';
 import { stakesOfKey } from '../../machines/closing/stakes.ts';
 import { backupFallback } from '../../machines/fallback/backing-up.ts';
-import { of } from '../../machines/index.ts';
+import { defineRunbook } from '../../machines/index.ts';
 import { RotateKeyInput } from '../../machines/inputs.ts';
 import { lazyMachine } from '../../machines/lazy-machine.ts';
 import { backup } from '../../machines/phases/backup.ts';
@@ -17,7 +17,7 @@ import { recordRotation } from '../../machines/phases/record.ts';
  * A rotation as an older version might have had it: nothing is proven before it, and no old key is tried
  * after it.
  */
-export const rotateKey1 = of(
+export const rotateKey1 = defineRunbook(
   lazyMachine({
     id: 'rotate-key',
     version: '1',

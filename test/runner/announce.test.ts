@@ -4,7 +4,7 @@ import { answerToTheChange, makeWorld, obedient } from './world.ts';
 
 const SENT: LedgerFact = { type: 'key.sent', body: { fingerprint: 'bbbbbbbbbbbb', run: 'r' } };
 
-/** A change that announces itself, and makes an outcome of whatever is thrown inside of it, as verbs do. */
+/** A change that announces itself, and turns everything thrown inside it into an outcome, as verbs do. */
 function announcing(then: () => Promise<object>, fact: LedgerFact = SENT): AnyActivity {
   return {
     kind: 'repeatable',
@@ -19,7 +19,7 @@ function announcing(then: () => Promise<object>, fact: LedgerFact = SENT): AnyAc
   };
 }
 
-test('what a change announces is in the ledger before it goes on, and stays there when the process dies inside', async () => {
+test("a change's announcement is in the ledger before the change continues, and stays there if the process dies inside", async () => {
   const seen: string[] = [];
   const world = await makeWorld(
     obedient({
@@ -36,7 +36,7 @@ test('what a change announces is in the ledger before it goes on, and stays ther
   expect(seen).toContain('key.sent');
 });
 
-test('a journal that does not take an announcement ends the run: the verb does not make an outcome of it', async () => {
+test('a journal that rejects an announcement ends the run: the verb does not make an outcome of it', async () => {
   let goneOn = 0;
   const setKey = announcing(
     async () => {
@@ -53,7 +53,7 @@ test('a journal that does not take an announcement ends the run: the verb does n
   expect(JSON.stringify(await world.bodies('event'))).not.toContain('creatingBackup');
 });
 
-test('what a change tells with a refused credential is in the ledger with the pause', async () => {
+test('facts of a change with refused credentials are in the ledger together with the pause', async () => {
   const failure = { code: 'credentials.refused', shortMessage: 'no', hints: [], evidence: {} };
   const refused = { type: 'key.refused', body: { fingerprint: 'bbbbbbbbbbbb', run: 'r' } };
   const setKey: AnyActivity = {

@@ -10,7 +10,7 @@ import { contextOf } from '../activities/world.ts';
 const INVOCATION = { id: 'reconnect', verb: 'reconnectApp', input: { app: { name: 'orders-api' } } };
 const context = { ...contextOf(() => new Date(0)), mayLeave: () => undefined } as never;
 
-/** A run's journal, and a command that counts how often it was run. */
+/** A run's journal, and a command that counts its executions. */
 function world(entries: readonly object[] = []) {
   const written = [...entries] as unknown as Entry[];
   let runs = 0;
@@ -43,26 +43,26 @@ function world(entries: readonly object[] = []) {
 const BEGUN = { type: 'activity.begun', body: { activity: 'reconnect' } };
 const MOVED = { type: 'event', body: {} };
 
-test('a command is run once it is on record that it was begun', async () => {
+test('a command is run only after its beginning is on record', async () => {
   const { perform: go, runs, written } = world([MOVED]);
   expect(await go()).toMatchObject({ how: 'done' });
   expect(runs()).toBe(1);
   expect(written.at(-1)).toMatchObject({ type: 'activity.begun', body: { kind: 'attended' } });
 });
 
-test('a command that was begun before the process ended is not run again: a person decides', async () => {
+test('a command begun before the process ended is not run again: a person decides', async () => {
   const { perform: go, runs } = world([MOVED, BEGUN, { type: 'run.resumed', body: {} }]);
   expect(await go()).toMatchObject({ how: 'failed', failure: { code: 'activity.lost' } });
   expect(runs()).toBe(0);
 });
 
-test('a command that a person has asked for again is run', async () => {
+test('a command that a person requested again is run', async () => {
   const { perform: go, runs } = world([BEGUN, MOVED]);
   expect(await go()).toMatchObject({ how: 'done' });
   expect(runs()).toBe(1);
 });
 
-test('a command is not begun where a call may not be armed', async () => {
+test('a command is not begun if a call may not be armed', async () => {
   const { perform: go, runs, written, refuse } = world([MOVED]);
   refuse('approval.expired');
   expect(await go()).toMatchObject({ how: 'failed', failure: { code: 'approval.expired' } });

@@ -12,7 +12,7 @@ const LATE: Overdue = {
 };
 
 describe('beside a wait', () => {
-  test('giving up leads to the ways out, ends the asking, and what is found afterwards changes nothing', async () => {
+  test('giving up leads to the ways out, ends the asking, and later findings change nothing', async () => {
     const waits = waiting();
     const { world, run } = await atTheWait(waits);
     await run.answer({ event: 'operator.giveUp' });
@@ -49,7 +49,7 @@ describe('beside a wait', () => {
     await run.ended;
   });
 
-  test('what the wait found in the same moment stands, and the answer that came too late says so', async () => {
+  test('what the wait found at the same moment stands, and the late answer is refused with the reason', async () => {
     const waits = waiting();
     const { run } = await atTheWait(waits);
     waits.begun[0]?.end({ id: 4, status: 'done' });
@@ -58,14 +58,14 @@ describe('beside a wait', () => {
       (thrown: { code: string }) => thrown.code,
     );
     const how = await answered;
-    // Either may come first; both never do.
+    // Either may come first, but never both.
     expect(['taken', 'answer.late', 'answer.misfit']).toContain(how);
     if (how === 'taken') await reaches(run, 'backup.waitFailed');
     else await run.ended;
     if (how === 'taken') await run.detach();
   });
 
-  test('nothing is taken that the state does not offer', async () => {
+  test('an answer that the state does not offer is refused', async () => {
     const { run } = await atTheWait(waiting());
     await expect(run.answer({ event: 'operator.stop' })).rejects.toMatchObject({ code: 'answer.misfit' });
     await run.detach();
@@ -73,7 +73,7 @@ describe('beside a wait', () => {
 });
 
 describe('a step that takes too long', () => {
-  test('is on record once for each limit, also when another process goes on with it', async () => {
+  test('is recorded once for each limit, even if another process continues it', async () => {
     const waits = waiting();
     const { world, run } = await atTheWait(waits);
     const late = (limitSeconds: number) =>
@@ -112,7 +112,7 @@ describe('a step that takes too long', () => {
   });
 });
 
-/** A wait that ends when the test says so. */
+/** A wait that ends on the test's command. */
 function waiting() {
   const begun: { readonly context: ActivityContext; readonly end: (output: object) => void }[] = [];
   const activity: AnyActivity = {

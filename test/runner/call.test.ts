@@ -14,7 +14,7 @@ import { callDeps, LOST, landed, sending } from './world.ts';
 
 const CREATE = { verb: 'createBackup', input: {} };
 
-test('a call stands in the ledger before it is sent, and its answer after it', async () => {
+test('a call is in the ledger before it is sent, and its answer afterwards', async () => {
   const journal = await openJournal();
   const seen: string[][] = [];
   const send = async () => {
@@ -30,7 +30,7 @@ test('a call stands in the ledger before it is sent, and its answer after it', a
   expect(caller.open()).toEqual([]);
 });
 
-test('a call whose process died after it was armed is asked for and never sent again', async () => {
+test('a call whose process died after arming it is looked up and never sent again', async () => {
   const journal = await openJournal();
   let sends = 0;
   const died = sending(async () => {
@@ -54,7 +54,7 @@ test('a call whose process died after it was armed is asked for and never sent a
   expect(caller.open()).toEqual([]);
 });
 
-test('a call that nobody can tell stays open until a person decides what became of it', async () => {
+test('a call whose outcome cannot be found stays open until a person decides it', async () => {
   const journal = await openJournal();
   const failure = { code: 'doubt.ambiguous', shortMessage: 'two of them', hints: [], evidence: {} };
   const unclear = sending(
@@ -84,7 +84,7 @@ test('a call that was refused for its credentials is not open', async () => {
   expect(caller.open()).toEqual([]);
 });
 
-test('a call that was refused and shows all the same is adopted by the next of the same wish, which sends nothing', async () => {
+test('a call that was refused but shows is adopted by the next with the same purpose, which sends nothing', async () => {
   const journal = await openJournal();
   const failure = { code: 'service.busy', shortMessage: 'too many requests', hints: [], evidence: {} };
   let sends = 0;
@@ -114,7 +114,7 @@ test('a call that was refused and shows all the same is adopted by the next of t
   expect([sends, caller.open()]).toEqual([2, []]);
 });
 
-test('one process at a time calls an instance, and the second hears who does', async () => {
+test('one process at a time calls an instance, and the second learns who does', async () => {
   const journal = await openJournal();
   const other = await openStore(journal.home, 'another');
   onTestFinished(() => other.close());
@@ -139,9 +139,9 @@ test('facts for the ledger are written together with the end of the call', async
 const DEATH = new Error('the process dies here');
 
 /**
- * A call that ends in the middle of its send, with nothing written afterwards, as when the process is killed.
+ * A call that ends in the middle of its send without writing anything more, as if the process were killed.
  */
-test('of two who begin at once with two names for one address, one sends', async () => {
+test('if two begin at once with two names for one address, one sends', async () => {
   const journal = await openJournal();
   let sends = 0;
   const send = sending(async () => {
@@ -159,7 +159,7 @@ test('of two who begin at once with two names for one address, one sends', async
   expect(sends).toBe(1);
 });
 
-test('no ledger is held under a second name of its instance, and the hold is given back', async () => {
+test('no ledger is held under a second name of its instance, and the hold is released', async () => {
   const journal = await openJournal();
   const deps = callDeps(journal, { createBackup: sending(async () => landed(7)) });
   const caller = await takeLedger(deps);

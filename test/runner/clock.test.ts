@@ -4,7 +4,7 @@ import { movedMeanwhile } from '../../src/runner/time-notes.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
 
 describe('a clock that is watched', () => {
-  test('is noted when it moves otherwise than time passes, once, and by how much', () => {
+  test('is recorded when it differs from the time that passed, once, with the amount', () => {
     let [wall, passed] = [1_000_000_000, 500];
     const { moved } = watchClock(
       () => wall * 1000,
@@ -21,7 +21,7 @@ describe('a clock that is watched', () => {
     expect(moved()).toBe(0);
     go(60, -90);
     expect(moved()).toBe(-90);
-    // Small steps keep it right; only what they add up to counts.
+    // Small corrections are normal; only their sum counts.
     for (let step = 0; step < 3; step += 1) {
       expect(moved()).toBe(0);
       go(60, 2);
@@ -29,7 +29,7 @@ describe('a clock that is watched', () => {
     expect(moved()).toBe(6);
   });
 
-  test('is compared across processes by marks of one start of one machine only', () => {
+  test('is compared across processes only by marks of the same boot of the same machine', () => {
     const entry = (type: string, body: Json) => ({ type, body }) as Entry;
     const at = (leadSeconds: number, boot = 'a') => ({ boot, leadSeconds });
     const started = entry('run.started', { clock: at(100) });
@@ -44,7 +44,7 @@ describe('a clock that is watched', () => {
     expect(movedMeanwhile([...noted, entry('run.resumed', { clock: at(3700) })], at(3700))).toBe(0);
   });
 
-  test('has the same mark as long as nobody moves it', () => {
+  test('has the same mark as long as it is not moved', () => {
     const [first, second] = [clockMark(), clockMark()];
     expect(second?.boot).toBe(first?.boot);
     expect(Math.abs((second?.leadSeconds ?? 0) - (first?.leadSeconds ?? 0))).toBeLessThan(5);

@@ -11,7 +11,7 @@ const rotateKey = runbooks['rotate-key'] as Runbook;
 
 const outcomeOf = (verb: string) => (outcomesOf(verb)[0] as { readonly output: unknown }).output;
 
-/** A backup with this end, and what it is judged by. */
+/** A backup with this end, and the facts that it is judged by. */
 function judged(send: () => Promise<unknown>) {
   const memories: InDoubt[] = [];
   const judge = (async (_: unknown, memory: InDoubt) => {
@@ -30,7 +30,7 @@ describe.for([-20, 20])('with a database whose clock is %i minutes ahead of this
   const worldWith = (changes: Parameters<typeof obedient>[0]) =>
     makeWorld(obedient(changes), rotateKey, minutes * MINUTE);
 
-  test('a lost answer is judged by when this machine armed the call and lost it', async () => {
+  test("a lost answer is judged by this machine's times of arming and losing the call", async () => {
     const { memories, createBackup } = judged(async () => LOST);
     const world = await worldWith({ createBackup });
     const since = Date.now();
@@ -42,7 +42,7 @@ describe.for([-20, 20])('with a database whose clock is %i minutes ahead of this
     expectOurs(memories[0]?.lostAt, since);
   });
 
-  test('a call whose process died is lost from when this machine took it up', async () => {
+  test('a call whose process died counts as lost from when this machine took it up', async () => {
     const { promise: sent, resolve: arrived } = Promise.withResolvers<void>();
     const { memories, createBackup } = judged(() => {
       arrived();
@@ -61,7 +61,7 @@ describe.for([-20, 20])('with a database whose clock is %i minutes ahead of this
     expectOurs(memories[0]?.lostAt, sinceTaken);
   });
 
-  test('what waits knows since when, by the clock of this machine', async () => {
+  test('waits know their beginning by the clock of this machine', async () => {
     const contexts: ActivityContext[] = [];
     const times: (string | undefined)[] = [];
     const world = await worldWith({
@@ -83,7 +83,7 @@ describe.for([-20, 20])('with a database whose clock is %i minutes ahead of this
     for (const at of times) expectOurs(at, since);
   });
 
-  test('a clock that is set here is on record, and moves none of the times of its entries', async () => {
+  test('a clock that is set here is recorded, and changes no times of entries', async () => {
     const world = await worldWith({});
     let jumps = [3600];
     const moved = () => {

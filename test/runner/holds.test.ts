@@ -12,7 +12,7 @@ const LOST = {
   shortMessage: expect.stringContaining('another process may have it now, so nothing more is sent from here'),
 };
 
-test('a run whose hold is lost ends what is under way and writes nothing more, and another process takes it up', async () => {
+test('a run that loses its hold ends what is under way and writes nothing more, and another process takes it up', async () => {
   const begun = Promise.withResolvers<AbortSignal>();
   const waiting: AnyActivity = {
     kind: 'read',
@@ -38,7 +38,7 @@ test('a run whose hold is lost ends what is under way and writes nothing more, a
   await other.detach();
 });
 
-test('a run that waits for an answer ends when its hold is lost, and takes no answer any more', async () => {
+test('a run that waits for an answer ends when its hold is lost, and takes no more answers', async () => {
   const world = await makeWorld(obedient());
   const lease = leased(world.journal);
   const run = await world.takeUp({ journal: lease.journal });
@@ -50,7 +50,7 @@ test('a run that waits for an answer ends when its hold is lost, and takes no an
   expect(await world.types()).toEqual(before);
 });
 
-test('a call that is on its way when the hold is lost is named, left without an outcome, and asked about by whoever goes on', async () => {
+test('a call under way when the hold is lost is named, left without an outcome, and looked up by the next process', async () => {
   const sent = Promise.withResolvers<AbortSignal>();
   let sends = 0;
   const world = await makeWorld(
@@ -85,7 +85,7 @@ test('a call that is on its way when the hold is lost is named, left without an 
   expect(sends).toBe(1);
 });
 
-test('nothing is armed while the hold does not last for a call, until it is renewed', async () => {
+test('nothing is armed until the hold lasts long enough for a call', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   const world = await makeWorld(obedient());
   const lease = leased(world.journal);
@@ -103,7 +103,7 @@ test('nothing is armed while the hold does not last for a call, until it is rene
   expect(await run.ended).toMatchObject({ exitCode: 0 });
 });
 
-test('a call that may not leave at the last instant was never sent: that is its outcome', async () => {
+test('a call that is stopped at the last instant was never sent, and has that outcome', async () => {
   let sends = 0;
   const refusing = sending(async () => undefined) as AnyActivity & { readonly kind: 'once' };
   const createBackup = {
@@ -145,7 +145,7 @@ test('a fact for the ledger of an instance that the run does not hold is not wri
   expect(await world.journal.read('instance/shop')).toEqual([]);
 });
 
-test('a single command whose hold is lost while its call is on its way writes nothing more', async () => {
+test('a single command that loses its hold during its call writes nothing more', async () => {
   const world = await makeWorld(obedient());
   await (await world.takeUp()).detach();
   const lease = leased(world.journal);
@@ -165,7 +165,7 @@ test('a single command whose hold is lost while its call is on its way writes no
   expect((await world.journal.read('instance/orders')).at(-1)?.type).toBe('intent.armed');
 });
 
-test('holds are taken in the order of their names, once each, and given back all together', async () => {
+test('holds are taken in the order of their names, once each, and released together', async () => {
   const world = await makeWorld(obedient());
   const taken: string[] = [];
   const holds = new Holds({

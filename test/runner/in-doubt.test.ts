@@ -30,7 +30,7 @@ test('no run begins while a restore of the ledger is in doubt, and the refusal s
   expect(await world.journal.streams('run/')).toHaveLength(1);
 });
 
-test('a call that a closed run has left is named as the ledger will name it', async () => {
+test('a call left by a closed run is named as in the ledger', async () => {
   const input = { backup: 102 };
   const call = { intent: 'restore-0', verb: 'restoreBackup', armedAt: '2026-11-21T03:00:00Z', input };
   const doubt = { ...call, instance: 'orders', run: { runId: 'R1', isOpen: false }, baseline: null };
@@ -42,13 +42,13 @@ test('a call that a closed run has left is named as the ledger will name it', as
   );
 });
 
-test('a backup in doubt keeps no run from beginning: one more does no harm', async () => {
+test('a backup in doubt keeps no run from beginning: another backup is harmless', async () => {
   const world = await closedWorld();
   await arm(world.journal, 'instance/orders', 'call-1', 'createBackup', {});
   expect(await startRun(world.journal, start('orders'))).toEqual(expect.any(String));
 });
 
-test('a run is not taken up while a call of somebody else is in doubt, and is for one of its own', async () => {
+test("a run is not taken up while another's call is in doubt, but is for a call of its own", async () => {
   const world = await makeWorld(obedient());
   await arm(world.journal, `run/${world.runId}`, 'restore-0', 'restoreBackup', { backup: 3 });
   const run = await world.takeUp();
@@ -59,7 +59,7 @@ test('a run is not taken up while a call of somebody else is in doubt, and is fo
   await expect(world.takeUp()).rejects.toMatchObject({ code: 'call.in-doubt', exitCode: 5 });
 });
 
-test('a restore that a run left in doubt is handed on when the run is given up, with its baseline and its time', async () => {
+test('a restore that a run left in doubt moves to the ledger when the run is abandoned, with its baseline and its time', async () => {
   const world = await makeWorld(obedient());
   const { journal, runId } = world;
   const armedAt = await arm(journal, `run/${runId}`, 'restore-0', 'restoreBackup', { backup: 3 }, [1, 2]);
@@ -79,7 +79,7 @@ test('a restore that a run left in doubt is handed on when the run is given up, 
   expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
 });
 
-test('a call that was refused and sent again keeps its first arming and its refusal when it is handed on', async () => {
+test('a call that was refused and sent again keeps its first arming and its refusal when it moves to the ledger', async () => {
   const { journal, runId } = await makeWorld(obedient());
   const stream = `run/${runId}` as const;
   const mark = { intent: 'restore-0', verb: 'restoreBackup' };
@@ -115,7 +115,7 @@ test('a call that was refused and sent again keeps its first arming and its refu
   await caller.release();
 });
 
-test('what is in doubt when a run is stopped goes to the ledger with its end, in one transaction', async () => {
+test('a call in doubt when a run is stopped moves to the ledger with its end, in one transaction', async () => {
   const { journal, runId } = await makeWorld(obedient());
   const stream = `run/${runId}` as const;
   await arm(journal, stream, 'restore-0', 'restoreBackup', { backup: 3 });
@@ -143,7 +143,7 @@ test('what is in doubt when a run is stopped goes to the ledger with its end, in
   ]);
 });
 
-test('what a run that was given up earlier has left is taken into the ledger by the next call, once', async () => {
+test('calls left by a run abandoned earlier are moved into the ledger by the next call, once', async () => {
   const world = await makeWorld(obedient());
   const { journal, runId } = world;
   await arm(journal, `run/${runId}`, 'restore-0', 'restoreBackup', { backup: 3 });
@@ -164,7 +164,7 @@ test('what a run that was given up earlier has left is taken into the ledger by 
   expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
 });
 
-test('what a person has decided in a run is in doubt no longer; looking again and stopping decide nothing', async () => {
+test('a call that a person decided in a run is no longer in doubt; looking again and stopping decide nothing', async () => {
   for (const [event, isDecided] of [
     ['operator.adopt', true],
     ['operator.sendAgain', true],
@@ -193,7 +193,7 @@ test('a recovery in doubt is in doubt on the target, and only there', async () =
   expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
 });
 
-test('what is in doubt on the source stops no recovery that leaves the source alone', async () => {
+test('a call in doubt on the source stops no recovery that leaves the source alone', async () => {
   const { journal } = await closedWorld();
   await arm(journal, 'instance/orders', 'call-1', 'restoreBackup', { backup: 102 });
   const recovery = (mode: string) => ({
@@ -224,7 +224,7 @@ async function closedWorld(): Promise<World> {
   return world;
 }
 
-/** What a process leaves that is killed while the answer is on its way. Gives the moment of arming. */
+/** What a process leaves if it is killed while waiting for the answer. Returns the moment of arming. */
 async function arm(
   journal: Journal,
   stream: StreamName,

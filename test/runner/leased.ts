@@ -1,12 +1,12 @@
 import { LifeboatError } from '../../src/base/errors.ts';
 import type { Hold, Journal } from '../../src/store/journal.ts';
 
-/** A journal whose holds last as the test says, as leases of a database elsewhere do. */
+/** A journal whose holds last as long as the test says, like leases of a remote database. */
 export interface Leased {
   readonly journal: Journal;
-  /** From now on each of them lasts for so long; `Infinity` at first. Milliseconds. */
+  /** From now on each of them lasts this many milliseconds; `Infinity` at first. */
   last(ms: number): void;
-  /** All of them may have passed to another process. */
+  /** Any of them may have passed to another process. */
   lose(): void;
 }
 

@@ -3,7 +3,7 @@ import { autopilot } from '../../src/commands/run/autopilot.ts';
 import { makeWorld, obedient, reaches } from './world.ts';
 
 describe('the journal of a run that was left', () => {
-  test('says what ended it, and of several reasons the first', async () => {
+  test('says what ended it, and only the first of several reasons', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
     await reaches(run, 'oldBackup.asking');
@@ -11,7 +11,7 @@ describe('the journal of a run that was left', () => {
     expect(await world.bodies('run.detached')).toEqual([{ why: 'the terminal was lost' }]);
   });
 
-  test('says that the operator left where nothing else is known', async () => {
+  test('says that the operator left if nothing else is known', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
     await reaches(run, 'oldBackup.asking');
@@ -19,7 +19,7 @@ describe('the journal of a run that was left', () => {
     expect(await world.bodies('run.detached')).toEqual([{ why: 'the operator left' }]);
   });
 
-  test('says which answer was missing when nobody was there to give it', async () => {
+  test('says which answer was missing without a person to give it', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
     const { why } = await autopilot(run, { yes: false });

@@ -27,13 +27,13 @@ const doubtsAfter = (call: LostCall, entries: readonly Entry[]) => {
   );
 };
 
-test('a lost call of which nothing is left is in doubt, from when it was armed', () => {
+test('a lost call without remaining entries is in doubt from when it was armed', () => {
   expect(doubtsAfter(lost({}), [])).toMatchObject([
     { intent: 'lost-01J-restore-1', verb: 'restoreBackup', armedAt: AT, input: {}, baseline: { lost: true } },
   ]);
 });
 
-test('what the run had on record before the loss is kept: its input, and what the service showed before', () => {
+test('what the run recorded before the loss is kept: its input, and what the service showed before', () => {
   const baseline = { tasks: [[1, 2]], underWay: [], skew: null };
   const entries = [
     entry('run/01J', 1, 'activity.begun', {
@@ -46,7 +46,7 @@ test('what the run had on record before the loss is kept: its input, and what th
   expect(doubtsAfter(lost({}), entries)).toMatchObject([{ input: { backup: 3 }, baseline }]);
 });
 
-test('a call of a single command keeps its input, under a name that no other call has', () => {
+test('a call of a single command keeps its input, under a unique name', () => {
   const entries = [
     entry('instance/orders', 1, 'call.begun', {
       call: 'call-7',
@@ -59,7 +59,7 @@ test('a call of a single command keeps its input, under a name that no other cal
   ]);
 });
 
-test('a lost call that was sent before, after a refusal, counts from its first arming, wherever that is told', () => {
+test('a lost call that was sent before, after a refusal, counts from its first arming, wherever that is recorded', () => {
   const earlier = '2026-03-01T02:50:00.000Z';
   const mark = { intent: 'restore-1', verb: 'restoreBackup' };
   const entries = [

@@ -22,7 +22,7 @@ async function left() {
 describe('a run that an older version of its runbook began', () => {
   const find = findIn([rotateKey1]);
 
-  test('is carried on with that version to its end, although a newer one is there', async () => {
+  test('continues with that version to its end, although a newer one exists', async () => {
     const { world, begun } = await left();
     expect([begun.version, runbooks['rotate-key']?.version]).toEqual(['1', '2']);
     const runbook = find(begun.runbook, begun.version) as Runbook;
@@ -35,7 +35,7 @@ describe('a run that an older version of its runbook began', () => {
     expect(states.filter((state) => /^(?:oldBackup|negative)\./.test(state))).toEqual([]);
   });
 
-  test('is shown as any other: its follow-ups, and its report', async () => {
+  test('is shown like any other: its follow-ups, and its report', async () => {
     const { world, begun } = await left();
     expect(await followUpsOfRun(world.journal, begun, find)).toEqual([]);
     const report = await reportOf(world.journal, begun, [], find);
@@ -43,6 +43,6 @@ describe('a run that an older version of its runbook began', () => {
   });
 });
 
-test('a version that is not kept is none, so that no run is carried on with another machine', () => {
+test('a version that is not kept is unknown, so that no run continues with another machine', () => {
   expect(runbookOf('rotate-key', '0')).toBeUndefined();
 });

@@ -7,7 +7,7 @@ import { decide } from '../../src/runner/answer.ts';
 
 const noSecret = () => Promise.reject(new Error('nothing secret is asked for'));
 
-/** What an answer to a question becomes; a machine that asks nothing else is enough for that. */
+/** The result of an answer to a question, from a machine that asks nothing else. */
 function answering(question: Question) {
   const machine = setup({ types: { meta: {} as StateMeta<unknown, never> } }).createMachine({
     initial: 'asking',
@@ -28,12 +28,12 @@ describe('a question for a moment', () => {
   });
   const at = (time: string) => answer({ event: 'operator.chooseTime', time });
 
-  test('hands the machine the moment in UTC, whatever zone it was given in', async () => {
+  test('gives the machine the moment in UTC, whatever zone it was given in', async () => {
     const { event } = await at('2026-03-01T03:30:00+01:00');
     expect(event).toEqual({ type: 'operator.chooseTime', time: '2026-03-01T02:30:00.000Z' });
   });
 
-  test('takes both edges and nothing beside them', async () => {
+  test('accepts both limits and nothing beyond them', async () => {
     await at('2026-03-01T02:00:00Z');
     await at('2026-03-01T03:00:00.500Z');
     for (const time of ['2026-03-01T01:59:59.999Z', '2026-03-01T03:00:00.501Z'])
@@ -41,7 +41,7 @@ describe('a question for a moment', () => {
   });
 
   test.each(['2026-03-01T02:30:00', '2026-03-01', 'now', ''])(
-    'refuses what names no moment or no zone: %s',
+    'refuses a text without a moment or a zone: %s',
     async (time) => {
       await expect(at(time)).rejects.toMatchObject({ code: 'answer.misfit' });
     },
@@ -57,7 +57,7 @@ describe('a question for a word', () => {
     options: [],
   });
 
-  test('takes it trimmed, and refuses what does not fit with the sentence that says what does', async () => {
+  test('accepts it trimmed, and refuses others with the sentence that says what fits', async () => {
     const guid = '3a2e59ee-40cb-472a-91d0-502ab259918c';
     const { event } = await answer({ event: 'operator.provideGuid', text: ` ${guid}\n` });
     expect(event).toEqual({ type: 'operator.provideGuid', text: guid });
@@ -94,7 +94,7 @@ describe('a question about the follow-ups', () => {
     options: [],
   });
 
-  test('takes a proof, a reason or an order, each for one follow-up', async () => {
+  test('accepts a proof, a reason or an order, each for one follow-up', async () => {
     const closed = await answer({
       event: 'operator.reportDone',
       id: 'report',
@@ -111,7 +111,7 @@ describe('a question about the follow-ups', () => {
     expect(done.event).toEqual({ type: 'operator.doNow', id: 'api' });
   });
 
-  test('closes nothing without words, nothing that is unknown and nothing twice', async () => {
+  test('closes nothing without a text, nothing unknown and nothing twice', async () => {
     const refused: Answer[] = [
       { event: 'operator.reportDone', id: 'api', text: '  ' },
       { event: 'operator.skip', id: 'api' },
@@ -131,7 +131,7 @@ describe('a question about a step that failed', () => {
     options: [{ event: { type: 'operator.skip' }, label: 'skip this step' }],
   });
 
-  test('is not answered by a word about a follow-up, which would skip the step', async () => {
+  test('is not answered by an answer about a follow-up, which would skip the step', async () => {
     for (const event of ['operator.skip', 'operator.reportDone', 'operator.doNow'])
       await expect(answer({ event, id: 'remove-target', text: 'kept for a week' })).rejects.toMatchObject({
         code: 'answer.misfit',

@@ -22,7 +22,7 @@ const refused = {
 };
 
 describe('a run', () => {
-  test('goes from its first entry to a proven end, and says so in its journal', async () => {
+  test('goes from its first entry to a proven end, and records that', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
     await answerToTheChange(run);
@@ -47,7 +47,7 @@ describe('a run', () => {
     expect(before.slice(-2)).toEqual(['intent.prepared', 'intent.armed']);
   });
 
-  test('has a checkpoint outside the store before anything leaves that changes something, and one at its end', async () => {
+  test('has a checkpoint outside the store before a byte of a change is sent, and one at its end', async () => {
     const order: string[] = [];
     const world = await makeWorld(
       obedient({
@@ -77,7 +77,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('can be driven by one process only: the second hears who holds it', async () => {
+  test('can be driven by one process only: the second learns who holds it', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
     await expect(world.takeUp()).rejects.toMatchObject({ code: 'journal.held' });
@@ -86,7 +86,7 @@ describe('a run', () => {
     await again.detach();
   });
 
-  test('that is closed as soon as it is taken up asks for its last notes only when all is made ready for it', async () => {
+  test('that is closed as soon as it is taken up asks for its last notes only when everything is ready', async () => {
     const world = await makeWorld(obedient());
     const killed = await world.takeUp({
       lastNotes: () => {
@@ -133,7 +133,7 @@ describe('an intent that was armed', () => {
     expect(second.state().snapshot.context.backup.send).toMatchObject({ adopted: true });
   });
 
-  test('is sent anew, under a new intent, only when the service shows that it never arrived', async () => {
+  test('is sent again, under a new intent, only if the service shows that it never arrived', async () => {
     let sends = 0;
     const world = await makeWorld(
       obedient({
@@ -153,7 +153,7 @@ describe('an intent that was armed', () => {
     ]);
   });
 
-  test('asks a person when the service shows several candidates, and sends nothing meanwhile', async () => {
+  test('asks a person if the service shows several candidates, and sends nothing meanwhile', async () => {
     let sends = 0;
     const failure = {
       code: 'doubt.ambiguous',
@@ -182,7 +182,7 @@ describe('an intent that was armed', () => {
     expect(sends).toBe(1);
   });
 
-  test('stays in doubt when the service cannot be asked', async () => {
+  test('stays in doubt if the service cannot be asked', async () => {
     const world = await makeWorld(
       obedient({
         createBackup: sending(
@@ -227,7 +227,7 @@ describe('refused credentials', () => {
     await again.detach();
   });
 
-  test('let the same intent be prepared again, for the service had refused to do it', async () => {
+  test('let the same intent be prepared again, since the service refused to do it', async () => {
     let sends = 0;
     const world = await makeWorld(
       obedient({

@@ -32,7 +32,7 @@ test('a second run of an instance is refused while one is open, with both ways o
   ]);
 });
 
-test('a run that leaves work to be done is not to be abandoned for another one', async () => {
+test('the hint is not to abandon a run with follow-ups for another one', async () => {
   const world = await makeWorld(obedient());
   const runbook = runbooks['rotate-key'];
   if (runbook === undefined) throw new Error('the runbook is gone');
@@ -55,7 +55,7 @@ test('a run that leaves work to be done is not to be abandoned for another one',
   });
 });
 
-test('the follow-ups of a run go to the ledger when it is given up, without the way that only the run had', async () => {
+test('the follow-ups of a run go to the ledger when it is abandoned, without the way that only the run had', async () => {
   const world = await makeWorld(obedient());
   const followUp = {
     id: 'fresh-backup',
@@ -80,7 +80,7 @@ test('the follow-ups of a run go to the ledger when it is given up, without the 
   expect(JSON.stringify(entries.at(-1)?.body)).not.toContain('doable');
 });
 
-test('of two runs of an instance that begin at the same moment one is refused, and leaves nothing open', async () => {
+test('if two runs of an instance begin at the same moment, one is refused, and leaves nothing open', async () => {
   const world = await makeWorld(obedient());
   await abandonRun(world.journal, await findRun(world.journal), 'superseded');
   const runbook = runbooks['disaster-recovery'];
@@ -102,13 +102,13 @@ test('of two runs of an instance that begin at the same moment one is refused, a
   expect((await listRuns(world.journal)).filter(({ status }) => status === 'open')).toHaveLength(1);
 });
 
-test('a run is found by the beginning of its id, and an unknown one is a usage error', async () => {
+test('a run is found by a prefix of its id, and an unknown one is a usage error', async () => {
   const world = await makeWorld(obedient());
   expect((await findRun(world.journal, world.runId.slice(0, 12).toLowerCase())).runId).toBe(world.runId);
   await expect(findRun(world.journal, 'ZZZ')).rejects.toMatchObject({ code: 'run.unknown', exitCode: 2 });
 });
 
-test('every beginning of a journal folds to a state that the run really was in', async () => {
+test('every prefix of a journal folds to a state that the run really was in', async () => {
   const world = await rotated();
   const runbook = runbooks['rotate-key'];
   if (runbook === undefined) throw new Error('the runbook is gone');
@@ -122,7 +122,7 @@ test('every beginning of a journal folds to a state that the run really was in',
   }
 });
 
-test('a journal that leads elsewhere than it says is refused', async () => {
+test('a journal whose events lead to another state than recorded is refused', async () => {
   const world = await makeWorld(obedient());
   const run = await world.takeUp();
   await reaches(run, 'oldBackup.asking');

@@ -4,7 +4,7 @@ import { Holds } from '../../src/runner/holds.ts';
 import { UnderWay } from '../../src/runner/under-way.ts';
 import { answerToTheName, makeWorld, obedient, reaches } from './world.ts';
 
-test('a run leaves no listener behind for a step that is over, however many it performs', async () => {
+test('a run leaves no listener behind for a finished step, however many it performs', async () => {
   const listening = countListeners();
   const world = await makeWorld(obedient());
   const run = await world.takeUp();
@@ -32,7 +32,7 @@ test('a pause ends at once when the run is left', async () => {
   await expect(underWay.sleep(60_000)).rejects.toMatchObject({ code: 'run.left' });
 });
 
-test('looking whether a hold lasts for a call leaves no listener behind', async () => {
+test('checking whether a hold lasts for a call leaves no listener behind', async () => {
   const listening = countListeners();
   const world = await makeWorld(obedient());
   const lasting = [900, 900, Number.POSITIVE_INFINITY];
@@ -49,7 +49,7 @@ test('looking whether a hold lasts for a call leaves no listener behind', async 
   await holds.release();
 });
 
-/** How many listeners wait for the abort of any signal that was listened to since this was called. */
+/** Counts the abort listeners on all signals that were listened to since this was called. */
 function countListeners(): () => number {
   const signals = new Set<AbortSignal>();
   const add = EventTarget.prototype.addEventListener;

@@ -6,7 +6,7 @@ import { makeWorld, obedient, reaches, rotated } from './world.ts';
 
 const RUNBOOK = runbooks['rotate-key'] as NonNullable<(typeof runbooks)['rotate-key']>;
 
-test('who watches a run sees each state that it reaches, and hears of its end', async () => {
+test('a watcher of a run sees each state that it reaches, and its end', async () => {
   const world = await makeWorld(obedient());
   const run = await world.takeUp();
   await reaches(run, 'oldBackup.asking');
@@ -24,7 +24,7 @@ test('who watches a run sees each state that it reaches, and hears of its end', 
   expect(await watched.over).toBe('stopped');
 });
 
-test('a run that is over is seen at its end at once, and what it did is not written again', async () => {
+test('a run that is over is seen at its end at once, and its actions are not recorded again', async () => {
   const world = await rotated();
   const before = (await world.types()).length;
   const watched = await watchRun(world.journal, RUNBOOK, { runId: world.runId, instance: 'orders' });

@@ -17,15 +17,14 @@ import { outcomesOf } from '../machines/outcomes.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
 
 /**
- * A journal on disk, and activities that end as the test says; the machine and the runner are the real ones.
- * With `databaseAheadMs` its entries are stamped as by a database whose clock is so far ahead of this
- * machine's.
+ * A journal on disk, and activities that end as the test says; the machine and the runner are real. With
+ * `databaseAheadMs` its entries are stamped as by a database whose clock is ahead of this machine's.
  */
 export interface World {
   readonly home: string;
   readonly journal: Journal;
   readonly runId: string;
-  /** Takes the run up as a new process would: with nothing but the journal. */
+  /** Takes the run up as a new process would, from the journal alone. */
   takeUp(overrides?: Partial<RunDeps>): Promise<Run>;
   /** The types of the run's entries, in order. */
   types(): Promise<string[]>;
@@ -86,7 +85,7 @@ export async function makeWorld(
   };
 }
 
-/** Activities that all succeed in the first way that the machine knows of; `changes` replaces some. */
+/** Activities that all succeed in the first way that the machine knows; `changes` replaces some. */
 export function obedient(
   changes: Readonly<Record<string, AnyActivity>> = {},
 ): Readonly<Record<string, AnyActivity>> {
@@ -106,7 +105,7 @@ export function obedient(
   return { ...Object.fromEntries(reads), createBackup: sending(async () => landed(4)), ...changes };
 }
 
-/** A `once` activity around a send and, when its answer is lost, a judgement. */
+/** A `once` activity from a send and, for a lost answer, a judgement. */
 export function sending(
   send: () => Promise<unknown>,
   judge: () => Promise<unknown> = async () => ({ verdict: 'absent', evidence: {} }),
@@ -148,7 +147,7 @@ export function reaches(run: Run, state: string): Promise<void> {
   });
 }
 
-/** Answers from the start up to the question for the name, as an operator who takes every recommendation. */
+/** Answers from the start up to the question for the name, accepting every recommendation. */
 export async function answerToTheName(run: Run): Promise<void> {
   await reaches(run, 'oldBackup.asking');
   await run.answer({ event: 'operator.prove' });
@@ -157,13 +156,13 @@ export async function answerToTheName(run: Run): Promise<void> {
   await reaches(run, 'confirm.asking');
 }
 
-/** Answers that question, too. */
+/** Answers that question too. */
 export async function answerToTheChange(run: Run): Promise<void> {
   await answerToTheName(run);
   await run.answer({ event: 'operator.confirm', typed: 'orders' });
 }
 
-/** A world whose run has gone to its end, as `answerToTheChange` answers. */
+/** A world whose run has ended after the answers of `answerToTheChange`. */
 export async function rotated(): Promise<World & { readonly run: Run }> {
   const world = await makeWorld(obedient());
   const run = await world.takeUp();
@@ -172,7 +171,7 @@ export async function rotated(): Promise<World & { readonly run: Run }> {
   return { ...world, run };
 }
 
-/** What a single call works with. */
+/** The dependencies of a single call. */
 export function callDeps(journal: Journal, activities: CallDeps['activities']): CallDeps {
   return {
     journal,

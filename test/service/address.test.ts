@@ -26,7 +26,7 @@ test('both addresses follow from either', () => {
   }
 });
 
-test('plain http is insecure beyond this machine', () => {
+test('plain http is insecure to another machine', () => {
   const insecure = (host: string) => addressFrom(`http://${host}/service-instances/i`, 62).insecure;
   for (const host of ['127.0.0.1:1', '127.9.9.9', 'localhost', 'lab.localhost', '[::1]:80']) {
     expect(insecure(host)).toBe(false);
@@ -73,10 +73,10 @@ for (const [url, words] of WRONG) {
   });
 }
 
-test('the skew of a clock is known as far as one answer can tell', () => {
+test('the skew of a clock is known as precisely as one answer allows', () => {
   const date = new Date('2026-01-01T00:00:10Z');
   const at = (ms: number) => new Date(date.getTime() + ms);
-  // Whatever the true moment within the second of the header and within the exchange: it is inside the
+  // Wherever the true moment lies within the second of the header and within the exchange, it is inside the
   // bounds.
   for (const [trueSkew, sent, received, generated] of [
     [0, 100, 300, 200],

@@ -4,7 +4,7 @@ import type { Awaited, Awaits } from '../../src/service/awaited.ts';
 import { json } from './fault-server.ts';
 import { clientAt, serve } from './serve.ts';
 
-/** What is waited for now. */
+/** What is awaited now. */
 function watch(): { readonly now: Set<Awaited>; readonly awaits: Awaits } {
   const now = new Set<Awaited>();
   return {
@@ -16,7 +16,7 @@ function watch(): { readonly now: Set<Awaited>; readonly awaits: Awaits } {
   };
 }
 
-test('a read that is not answered says which call, of which host, since when and until when', async () => {
+test('an unanswered read names its call and host, since when and until when', async () => {
   const { now, awaits } = watch();
   const answer = Promise.withResolvers<void>();
   const { client, server } = await serve(
@@ -36,7 +36,7 @@ test('a read that is not answered says which call, of which host, since when and
   expect([...now]).toEqual([]);
 });
 
-test('a change that is not answered says so until it is given up', async () => {
+test('an unanswered change is reported until it is given up', async () => {
   const { now, awaits } = watch();
   const { client } = await serve(() => undefined, { awaits, limits: { sendMs: 300 } });
   const sent = client.createBackup();
@@ -49,7 +49,7 @@ test('a change that is not answered says so until it is given up', async () => {
   expect([...now]).toEqual([]);
 });
 
-test('a source that gives no token is named as that', async () => {
+test('a source that returns no token is named', async () => {
   const { now, awaits } = watch();
   const token = Promise.withResolvers<Secret>();
   const client = clientAt('http://127.0.0.1:1', {

@@ -58,14 +58,14 @@ for (const [what, lines, expected] of LINES) {
   });
 }
 
-test('a secure cookie does not go over plain http to another machine', async () => {
+test('a secure cookie is not sent over plain http to another machine', async () => {
   const origin = 'http://pg.example.com';
   const jar = await jarWith(origin, 'a=1; Path=/; Secure', 'b=2; Path=/');
   expect(await jar.header(at('/', origin))).toBe('b=2');
   expect(await (await jarWith(HTTPS, 'a=1; Path=/; Secure')).header(at('/'))).toBe('a=1');
 });
 
-test('a jar is full after twenty cookies and keeps the first ones, until some have expired', async () => {
+test('a jar is full after twenty cookies and keeps the first ones until some have expired', async () => {
   const lines = Array.from({ length: 30 }, (_, index) => `c${index}=1; Path=/`);
   const jar = await jarWith(HTTPS, ...lines);
   const names = (await jar.header(at('/')))?.split('; ').map((pair) => pair.split('=')[0]);
@@ -87,7 +87,7 @@ test('a cookie beyond ASCII comes back byte for byte', async () => {
   expect(sent).toBe('session=\u6f22\u5b57');
 });
 
-test('another server on this machine, on another port, gets no cookie', async () => {
+test('another server on another port of this machine gets no cookie', async () => {
   const other = await startFaultServer((_, socket) => socket.write(answer(200, 'Salted__bytes')));
   onTestFinished(other.close);
   const { client } = await serve((request, socket) =>
@@ -102,7 +102,7 @@ test('another server on this machine, on another port, gets no cookie', async ()
   expect(other.requests[0]?.headers).not.toHaveProperty('cookie');
 });
 
-test('reads of one client share their cookies, and another client has none of them', async () => {
+test('reads of one client share their cookies, but not with another client', async () => {
   const { client, server } = await serve((_, socket) =>
     socket.write(json(200, [], { 'set-cookie': 'session=s1; Path=/; HttpOnly' })),
   );

@@ -46,7 +46,7 @@ async function redirected(location: (server: FaultServer) => string) {
   return { target, client, server };
 }
 
-test('a token given with a request to another origin does not leave', async () => {
+test('a token given with a request to another origin is not sent', async () => {
   const { server } = await serve((_, socket) => socket.write(json(200, [])));
   const agent = new Agent();
   onTestFinished(() => agent.destroy());

@@ -28,7 +28,7 @@ async function detect(respond: Respond) {
   return { server, found };
 }
 
-/** Answers by path; every other path is no route. */
+/** Answers by path; other paths have no route. */
 const byPath =
   (answers: Readonly<Record<string, string>>): Respond =>
   (request, socket) =>

@@ -31,7 +31,7 @@ for (const [revision, path] of FIRST) {
   });
 }
 
-test('when a way is closed the next one is tried, the POST of V0 as the last', async () => {
+test('if a way is closed the next one is tried, the POST of V0 last', async () => {
   const { client, server } = await serve((request, socket) => {
     if (request.method === 'POST') socket.write(answer(200, BYTES, TYPE));
     else if (request.path === V0) socket.write(answer(405, '', { allow: 'POST' }));
@@ -43,7 +43,7 @@ test('when a way is closed the next one is tried, the POST of V0 as the last', a
   expect(seen.filter((line) => line.startsWith('POST'))).toHaveLength(1);
 });
 
-test('the POST of V0 is sent once, whatever it answers', async () => {
+test('the POST of V0 is sent once, whatever the answer', async () => {
   const { client, server } = await serve((request, socket) => {
     if (request.method === 'POST') socket.write(answer(502, ''));
     else socket.write(answer(405, ''));
@@ -52,7 +52,7 @@ test('the POST of V0 is sent once, whatever it answers', async () => {
   expect(server.requests.filter((request) => request.method === 'POST')).toHaveLength(1);
 });
 
-test('when every way is closed the first error speaks and all are evidence', async () => {
+test('if every way is closed the first error is reported and all are evidence', async () => {
   const { client } = await serve((request, socket) =>
     socket.write(request.path === V0 ? json(404, { msg: 'gone' }) : answer(405, '')),
   );
@@ -63,7 +63,7 @@ test('when every way is closed the first error speaks and all are evidence', asy
   });
 });
 
-test('what no way gives says how often the service was asked, repetitions included', async () => {
+test('if every way fails, the error says how often the service was asked, including repetitions', async () => {
   const { client, server } = await serve((_, socket) => socket.write(json(502, { error: 'upstream' })));
   expect(await rejection(client.download(3))).toMatchObject({
     shortMessage: 'the router got no proper answer from the service (502): "upstream"',
@@ -86,7 +86,7 @@ for (const [status, code] of [
   });
 }
 
-test('a login page is not taken for a backup, and a backup with the type of a page is', async () => {
+test('a login page is not taken for a backup, but a backup with the type of a page is', async () => {
   const html = { 'content-type': 'text/html' };
   const { client } = await serve((request, socket) =>
     socket.write(answer(200, request.path === V0 ? '\n<!doctype html>' : BYTES, html)),
@@ -115,7 +115,7 @@ for (const [what, bytes, words] of [
   });
 }
 
-test('the beginning decides although it comes byte by byte', async () => {
+test('the beginning decides even if it arrives byte by byte', async () => {
   const { client } = await serve((_, socket) => {
     socket.write(answer(200, BYTES, TYPE).replace(BYTES, ''));
     const dribble = (at: number) => {
@@ -128,7 +128,7 @@ test('the beginning decides although it comes byte by byte', async () => {
 });
 
 for (const body of ['', 'Salted__', BYTES.slice(0, 40), '\u001f\u008b'.repeat(2)]) {
-  test(`${body.length} bytes that may be the beginning of a backup are handed out as they are`, async () => {
+  test(`${body.length} bytes that may be the beginning of a backup are passed on unchanged`, async () => {
     const { client } = await serve((_, socket) => socket.write(answerOf(body)));
     expect((await buffer((await client.download(3)).stream)).toString('latin1')).toBe(body);
   });
@@ -140,7 +140,7 @@ function answerOf(latin1: string, more: Readonly<Record<string, string>> = {}): 
 }
 
 test.each(['aws-chunked', 'gzip', 'x-gzip', 'aws-chunked, br'])(
-  'the bytes decide: what begins as an encrypted backup is no %s, from its beginning and from an offset',
+  'the bytes decide: a file that begins as an encrypted backup is not %s, from its beginning and from an offset',
   async (encoding) => {
     const headers = { ...TYPE, 'content-encoding': encoding };
     const rest = { ...headers, 'content-range': `bytes 10-${BYTES.length - 1}/${BYTES.length}` };
@@ -153,12 +153,12 @@ test.each(['aws-chunked', 'gzip', 'x-gzip', 'aws-chunked, br'])(
   },
 );
 
-test('a part that nobody asked for is refused', async () => {
+test('an unrequested part is refused', async () => {
   const { client } = await serve((_, socket) => socket.write(answer(206, 'rest', { ...TYPE, ...RANGE })));
   expect(await rejection(client.download(3))).toMatchObject({ shortMessage: 'a download answers with 206' });
 });
 
-test('a page in the middle of a download does not say that the service cannot go on', async () => {
+test('a page in the middle of a download does not mean that the service cannot continue', async () => {
   const { client } = await serve((_, socket) => socket.write(answer(200, '<html>', TYPE)));
   const error = await rejection(client.download(3, { offset: 10 }));
   expect(error).toMatchObject({ shortMessage: 'the service sends a web page instead of the backup' });
@@ -181,7 +181,7 @@ test('a download says whether its end is known: by a length, in chunks, or not',
   }
 });
 
-test('a redirect to another origin is followed without the token, and the way back too', async () => {
+test('a redirect to another origin is followed without the token, as is the way back', async () => {
   const store = await startFaultServer((request, socket) => {
     if (request.path === '/signed?password=1') socket.write(answer(307, '', { location: `${origin}/back` }));
     else socket.write(answer(404, ''));
@@ -209,7 +209,7 @@ test('a redirect to another origin is followed without the token, and the way ba
   expect(paths).toEqual([V0, '/signed', '/back']);
 });
 
-test('an offset asks for the rest and takes only the rest', async () => {
+test('an offset requests the rest and accepts only the rest', async () => {
   const { client, server } = await serve((_, socket) =>
     socket.write(answer(206, 'rest', { ...TYPE, 'content-range': 'bytes 10-13/14' })),
   );
@@ -228,7 +228,7 @@ for (const [what, bytes] of [
   ['a range of another length', answer(206, 'rest', { ...TYPE, 'content-range': 'bytes 10-19/20' })],
   ['a 416', answer(416, '', TYPE)],
 ] as const) {
-  test(`asked for an offset, ${what} is refused`, async () => {
+  test(`for a requested offset, ${what} is refused`, async () => {
     const { client, server } = await serve((_, socket) => socket.write(bytes));
     expect(await rejection(client.download(3, { offset: 10, ifRange: '"mine"' }))).toMatchObject({
       code: 'service.bad-answer',
@@ -238,7 +238,7 @@ for (const [what, bytes] of [
   });
 }
 
-test('a download that ends before its announced length is a connection that broke, not a strange answer', async () => {
+test('a download that ends before its announced length is a broken connection, not a strange answer', async () => {
   const { client } = await serve((_, socket) => {
     socket.end(answer(200, BYTES, { ...TYPE, 'content-length': String(BYTES.length + 9) }));
   });
@@ -246,7 +246,7 @@ test('a download that ends before its announced length is a connection that brok
   expect(await rejection(buffer(stream))).toMatchObject({ code: 'service.reset' });
 });
 
-test('a download tells what it takes to go on with it', async () => {
+test('a download reports what is needed to continue it', async () => {
   const headers = { ...TYPE, etag: '"v1"', 'accept-ranges': 'bytes' };
   const { client } = await serve((_, socket) => socket.write(answer(200, BYTES, headers)));
   expect(await client.download(3)).toMatchObject({
@@ -260,7 +260,7 @@ test('a download tells what it takes to go on with it', async () => {
   expect(await silent.client.download(3)).toMatchObject({ acceptsRanges: false, etag: undefined });
 });
 
-test('a download goes on under its etag where the service does, and begins anew where it does not', async () => {
+test('a download continues under its etag if the service supports it, and otherwise starts again', async () => {
   const answers = [
     answer(206, 'rest', { ...TYPE, ...RANGE, etag: '"mine"' }),
     answer(200, BYTES, { ...TYPE, etag: '"new"' }),
@@ -278,7 +278,7 @@ test('a download goes on under its etag where the service does, and begins anew 
   ]);
 });
 
-test('an etag that promises nothing asks for the whole file', async () => {
+test('with a useless etag the whole file is requested', async () => {
   for (const ifRange of ['W/"v1"', 'v1', '"a"\r\nx: 1', '']) {
     const { client, server } = await serve((_, socket) => socket.write(answer(200, BYTES, TYPE)));
     expect(await client.download(3, { offset: 10, ifRange })).toMatchObject({ offset: 0 });
@@ -303,7 +303,7 @@ test('a download that breaks off fails with its reason and is not spliced', asyn
   expect(server.requests).toHaveLength(1);
 });
 
-test('chunks that break off are a connection that broke, not a strange answer', async () => {
+test('chunks that break off are a broken connection, not a strange answer', async () => {
   const { client } = await serve((_, socket) => {
     socket.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n493e8\r\n${BYTES}\r\n`);
   });
@@ -325,7 +325,7 @@ for (const [what, framing] of [
   ['in chunks', { 'transfer-encoding': 'chunked' }],
   ['that ends with its connection', {}],
 ] as const) {
-  test(`a download ${what} is whole although its reader is slow and the service hangs up behind it`, async () => {
+  test(`a download ${what} is whole even if its reader is slow and the service hangs up after it`, async () => {
     const { client } = await serve((request, socket) => {
       const { connection = 'keep-alive' } = request.headers;
       const fields = { ...TYPE, ...framing, connection };

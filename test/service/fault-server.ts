@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 
-/** A request as it stood on the wire. */
+/** A request as received. */
 export interface WireRequest {
   readonly method: string;
   readonly path: string;
@@ -17,16 +17,16 @@ export interface FaultServer {
   readonly port: number;
   readonly requests: WireRequest[];
   connections(): number;
-  /** What has arrived inside of the connections, requests or not. */
+  /** Bytes received over all connections, whether requests or not. */
   bytes(): number;
-  /** What the clients' TLS connections agreed on by ALPN. */
+  /** The protocols that clients' TLS connections negotiated by ALPN. */
   readonly protocols: (string | false)[];
-  /** Resolves when no connection is open any more. */
+  /** Resolves when no connection is open. */
   quiet(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A server of raw bytes: `respond` writes, cuts and stalls as it likes, request by request. */
+/** A server of raw bytes: `respond` writes, truncates and stalls at will, for each request. */
 export async function startFaultServer(
   respond: Respond,
   tls?: { key: string; cert: string; ALPNProtocols?: string[] },
@@ -103,7 +103,7 @@ function readRequests(socket: Socket, onRequest: (request: WireRequest) => void)
   });
 }
 
-/** A whole answer with its length. */
+/** A complete answer with its length. */
 export function answer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): string {
   const lines = Object.entries({
     'content-type': 'application/json',

@@ -7,7 +7,7 @@ import { rejection, TOKEN_WORD } from './serve.ts';
 const LOOK: LabCall = { method: 'GET', path: '/lab' };
 const CHANGE: LabCall = { method: 'POST', path: '/lab/tokens', body: { expire: true } };
 
-/** A server that says it is a lab. */
+/** A server that claims to be a lab. */
 async function pretending(respond: Respond) {
   const server = await startFaultServer(respond);
   onTestFinished(server.close);
@@ -24,7 +24,7 @@ function answering(status: string, body: string, headers = ''): Respond {
 
 const OVERVIEW = JSON.stringify({ faults: [], instances: [{ name: 'orders', state: 'running' }] });
 
-test('sends the token and nothing else of this machine, and takes what it knows of the answer', async () => {
+test('sends the token and nothing else of this machine, and accepts the known parts of the answer', async () => {
   const { server, ask } = await pretending(answering('200 OK', OVERVIEW));
   expect(await ask()).toEqual({ faults: [], instances: [{ name: 'orders', state: 'running' }] });
   expect(server.requests).toHaveLength(1);
@@ -34,7 +34,7 @@ test('sends the token and nothing else of this machine, and takes what it knows 
   );
 });
 
-test('follows no redirect: the token goes to the lab alone', async () => {
+test('follows no redirect: the token goes only to the lab', async () => {
   const other = await startFaultServer(answering('200 OK', OVERVIEW));
   onTestFinished(other.close);
   const { ask } = await pretending(answering('302 Found', '', `location: ${other.origin}/lab\r\n`));
@@ -42,7 +42,7 @@ test('follows no redirect: the token goes to the lab alone', async () => {
   expect(other.connections()).toBe(0);
 });
 
-test('a change is sent once, whatever becomes of its answer, and what is safe is said', async () => {
+test('a change is sent once, whatever happens to its answer, and the error says what is safe', async () => {
   const { server, ask } = await pretending((_, socket) => socket.destroy());
   expect(await rejection(ask(CHANGE))).toMatchObject({
     code: 'lab.bad-answer',
@@ -60,7 +60,7 @@ test.each([
   ['another shape', '{"faults":[],"instances":[{"name":5}]}'],
   ['an abyss', '['.repeat(100_000)],
   ['more than any lab has', `{"faults":[],"instances":[],"x":"${'x'.repeat(5 * 1024 * 1024)}"}`],
-])('an answer that is %s is no answer of a lab', async (_, body) => {
+])("an answer that is %s is not a lab's answer", async (_, body) => {
   const { ask } = await pretending(answering('200 OK', body));
   expect(await rejection(ask())).toMatchObject({
     code: 'lab.bad-answer',
@@ -69,7 +69,7 @@ test.each([
   });
 });
 
-test('what a lab refuses with is shown printable, short, and without the token', async () => {
+test("a lab's refusal is shown printable, short, and without the token", async () => {
   const text = `\u001b[2Jno\u0007 ${TOKEN_WORD} ${'x'.repeat(10_000)}`;
   const body = JSON.stringify({ error: 'bad', description: text });
   const { ask } = await pretending(answering('422 Unprocessable Content', body));
@@ -79,14 +79,14 @@ test('what a lab refuses with is shown printable, short, and without the token',
   expect(shortMessage.length).toBeLessThan(400);
 });
 
-test('who looks away is not waited for', async () => {
+test('a request whose caller has left is not awaited', async () => {
   const looking = new AbortController();
   const { server, ask } = await pretending(() => looking.abort(new Error('looked away')));
   await expect(ask(LOOK, looking.signal)).rejects.toThrow('looked away');
   expect(server.requests).toHaveLength(1);
 });
 
-test('a token that cannot be read is said before anything is sent', async () => {
+test('an unreadable token is reported before anything is sent', async () => {
   const { server } = await pretending(answering('200 OK', '{}'));
   const token = () => Promise.reject(new Error('no token'));
   await expect(askLab({ url: server.origin, token }, CHANGE, LabTokens)).rejects.toThrow('no token');

@@ -17,8 +17,7 @@ const OVER = new LifeboatError('journal.lost-hold', 'the hold may have ended', {
 });
 
 /**
- * Lets a call go on until it is asked for the last time, and not then: what it was asked before is before the
- * connection.
+ * Lets a call continue until the last check, which refuses: all earlier checks come before the connection.
  */
 function leaveOnce() {
   let asked = 0;
@@ -29,7 +28,7 @@ function leaveOnce() {
   return { signal: new AbortController().signal, mayLeave, asked: () => asked };
 }
 
-test('a call that may not leave when its connection stands sends not a byte, and is never tried again', async () => {
+test('a call refused when its connection is ready sends not a byte, and is never retried', async () => {
   const { client, server } = await serve((_, socket) => socket.write(json(200, { id: 7 })));
   const leave = leaveOnce();
   expect(await client.createBackup(leave)).toMatchObject({
@@ -40,7 +39,7 @@ test('a call that may not leave when its connection stands sends not a byte, and
   expect([server.connections(), server.bytes(), leave.asked()]).toEqual([1, 0, 2]);
 });
 
-test('a call that may not leave any more opens no connection', async () => {
+test('a call that is refused beforehand opens no connection', async () => {
   const { client, server } = await serve((_, socket) => socket.write(json(200, { id: 7 })));
   const leave = leaveOnce();
   expect(() => [leave.mayLeave(), leave.mayLeave()]).toThrow(OVER);
@@ -48,7 +47,7 @@ test('a call that may not leave any more opens no connection', async () => {
   expect(server.connections()).toBe(0);
 });
 
-test('a call with a body that may leave is sent whole, and asked about once before and once at the first byte', async () => {
+test('a permitted call with a body is sent whole, and checked once before and once at the first byte', async () => {
   const { client, server } = await serve((_, socket) => socket.write(json(200, { message: 'set' })));
   let asked = 0;
   const mayLeave = () => {
@@ -61,7 +60,7 @@ test('a call with a body that may leave is sent whole, and asked about once befo
   expect(asked).toBe(2);
 });
 
-test('through TLS, what is sent before the last instant is the handshake alone', async () => {
+test('through TLS, only the handshake is sent before the last instant', async () => {
   const { caFile, server } = await tlsServer();
   const leave = leaveOnce();
   expect(await clientAt(server.origin, { caFile }).createBackup(leave)).toMatchObject({
@@ -106,7 +105,7 @@ test.each([
   expect(server.bytes() > 0).toBe(outcome === 'accepted');
 });
 
-test('a change of the platform that may not leave sends not a byte', async () => {
+test('a change of the platform that may not be sent sends not a byte', async () => {
   const server = await startFaultServer((_, socket) => socket.write(json(201, {})));
   onTestFinished(server.close);
   const api = openApi({ api: server.origin, token: async () => new Secret('bearer t') });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../src/service/limits.ts';
 
-test('a read may take two minutes to answer, and as long once more', () => {
+test('a read may take two minutes to answer, and as long again', () => {
   expect(DEFAULT_LIMITS.headersMs).toBeGreaterThanOrEqual(120_000);
   expect(DEFAULT_LIMITS.readMs).toBeGreaterThanOrEqual(2 * DEFAULT_LIMITS.headersMs);
 });

@@ -36,12 +36,12 @@ for (const line of [
   'p.0.a 1 2023-11-14T22:13:20Z',
   'p.0.a 1 1e300',
 ]) {
-  test(`${JSON.stringify(line)} is no data point`, () => {
+  test(`${JSON.stringify(line)} is not a data point`, () => {
     expect(readMetricPoint(line)).toBeUndefined();
   });
 }
 
-test('elements that are no text are left out, and a flood leaves the latest points', () => {
+test('elements that are not text are left out, and a flood leaves the latest points', () => {
   expect(readMetrics([1, null, ['p.0.a 1 1'], {}, 'p.0.a 1 1', '\ud800 1 1'])).toEqual([
     { path: 'p.0.a', value: 1, atMs: 1000 },
     { path: '\ufffd', value: 1, atMs: 1000 },

@@ -49,7 +49,7 @@ afterAll(async () => {
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** An HTTP proxy that leads every tunnel to one port and forwards nothing else. */
+/** An HTTP proxy that connects every tunnel to one port and forwards nothing else. */
 async function startProxy(port: number, refuse = false) {
   const seen: string[] = [];
   const server = createServer((request, response) => {
@@ -98,7 +98,7 @@ test('an untrusted certificate is refused, with a hint, before a byte of the req
   expect(tlsServer.requests).toHaveLength(before);
 });
 
-test('a ca file that is none is a usage error', () => {
+test('a ca file without certificates is a usage error', () => {
   writeFileSync(join(folder, 'bad.pem'), 'hello');
   for (const file of ['bad.pem', 'missing.pem']) {
     expect(() => clientAt(tlsServer.origin, { caFile: join(folder, file) })).toThrow(
@@ -123,7 +123,7 @@ test('a proxy tunnels reads and sends: one connection, one request, HTTP/1.1', a
   expect(proxy.seen).toEqual(Array(2).fill(`CONNECT service.test:443 Basic ${basic}`));
 });
 
-test('an unasked 100 is passed over on TLS, directly and through a tunnel', async () => {
+test('an unrequested 100 is ignored on TLS, directly and through a tunnel', async () => {
   const asked = (_: unknown, socket: Socket) =>
     socket.write(`HTTP/1.1 100 Continue\r\n\r\n${json(200, { id: 5 })}`);
   const continuing = await startFaultServer(asked, {
@@ -160,7 +160,7 @@ test('through a proxy a broken answer is in doubt and not sent again', async () 
   expect(proxy.seen).toHaveLength(1);
 });
 
-test('a proxy that refuses the tunnel, or is not there, proves that nothing was sent', async () => {
+test('a proxy that refuses the tunnel, or does not exist, proves that nothing was sent', async () => {
   const proxy = await startProxy(tlsServer.port, true);
   vi.stubEnv('HTTPS_PROXY', proxy.url);
   const before = tlsServer.connections();
@@ -174,7 +174,7 @@ test('a proxy that refuses the tunnel, or is not there, proves that nothing was 
   expect(tlsServer.connections()).toBe(before);
 });
 
-test('a proxy that forwards plain HTTP has seen the request: its 502 is in doubt', async () => {
+test('a proxy that forwards plain HTTP has seen the request: its 502 leaves it in doubt', async () => {
   const proxy = await startProxy(tlsServer.port);
   vi.stubEnv('HTTP_PROXY', proxy.url);
   expect(await clientAt('http://service.test').createBackup()).toMatchObject({ outcome: 'unknown' });

@@ -37,7 +37,7 @@ test.each([
   expect(await rejection(asked)).toMatchObject({ shortMessage: shortMessage.replace('service', 'platform') });
 });
 
-test('a body that ends before its length is a connection that broke', async () => {
+test('a body that ends before its length is a broken connection', async () => {
   const server = await startFaultServer((_, socket) =>
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n[]'),
   );

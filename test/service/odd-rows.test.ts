@@ -51,13 +51,13 @@ test.for(ODD)('%s in a list of backups hides no other row', async ([, row, words
   });
 });
 
-test('a date that is none is shown as it came', async () => {
+test('an invalid date is shown as received', async () => {
   const odd = { id: 2, ...ROW, finished_at: 'in a moment' };
   const { client } = await serve((_, socket) => socket.write(json(200, [GOOD, odd])));
   expect(await client.backups()).toMatchObject({ value: [GOOD, odd], raw: [GOOD, odd] });
 });
 
-test('a list in which no row tells an id is no list of backups', async () => {
+test('a list in which no row has an id is not a list of backups', async () => {
   const { client } = await serve((_, socket) => socket.write(json(200, [null, 'login'])));
   expect(await rejection(client.backups())).toMatchObject({ code: 'service.bad-answer' });
 });

@@ -61,7 +61,7 @@ test('a connection that opens after the seal is destroyed unused', async () => {
   expect(gate.neverHandedOut()).toBe(true);
 });
 
-test('nothing is proved by a gate that was never asked', () => {
+test('a gate that was never asked proves nothing', () => {
   const gate = oneConnection();
   gate.seal();
   expect(gate.neverHandedOut()).toBe(false);

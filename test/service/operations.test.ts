@@ -25,10 +25,10 @@ interface Send {
   readonly revisions: readonly Revision[];
   readonly request: string;
   readonly body?: unknown;
-  /** A success as it is described, and what the caller gets of it. */
+  /** A documented success, and what the caller gets from it. */
   readonly success: readonly [number, unknown];
   readonly value: unknown;
-  /** What the caller gets of a success without anything to read. */
+  /** What the caller gets from a success without a readable body. */
   readonly bare: unknown;
   readonly call: (client: ServiceClient, leave?: Leave) => Promise<SendOutcome<unknown>>;
 }
@@ -169,14 +169,14 @@ for (const send of SENDS) {
     ['a 204', 'HTTP/1.1 204 No Content\r\n\r\n'],
   ];
   for (const [what, bytes] of ODD) {
-    test(`${send.operation} that is answered with ${what} is accepted`, async () => {
+    test(`${send.operation} answered with ${what} is accepted`, async () => {
       const { client, server } = await serve((_, socket) => socket.end(bytes), options);
       expect(await send.call(client)).toMatchObject({ outcome: 'accepted', value: send.bare });
       expect(server.requests).toHaveLength(1);
     });
   }
 
-  test(`${send.operation} with another 2xx is accepted when its body can be read, and in doubt otherwise`, async () => {
+  test(`${send.operation} with another 2xx is accepted if its body can be read, and in doubt otherwise`, async () => {
     const bodies = [JSON.stringify(send.success[1] ?? {}), 'ok', ''];
     const { client } = await serve((_, socket) => socket.end(answer(203, bodies.shift() ?? '')), options);
     expect(await send.call(client)).toMatchObject({ outcome: 'accepted', value: send.value });
@@ -208,7 +208,7 @@ for (const send of SENDS) {
     expect(server.requests).toHaveLength(answers.length);
   });
 
-  test(`${send.operation} that is lost is in doubt, and one that never left is said to be so`, async () => {
+  test(`${send.operation} is in doubt if lost, and reported as never sent if it was`, async () => {
     const { client, server } = await serve((_, socket) => socket.resetAndDestroy(), options);
     expect(await send.call(client)).toMatchObject({
       outcome: 'unknown',
@@ -244,7 +244,7 @@ for (const send of SENDS) {
   }
 }
 
-test('an action without a described body may answer a plain 200, and one with a body may not', async () => {
+test('an action without a documented body may answer a plain 200, and one with a body may not', async () => {
   const { client } = await serve((_, socket) => socket.end(answer(200, '')));
   for (const act of [client.recreate(), client.restart(), client.update({ serviceId: 's' })]) {
     expect(await act).toMatchObject({ outcome: 'accepted', status: 200 });

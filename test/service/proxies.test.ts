@@ -57,14 +57,14 @@ test.each<[noProxy: string, origin: string, isDirect: boolean]>([
   expect(proxyFor(origin, { HTTPS_PROXY: P, no_proxy: '', NO_PROXY }) === undefined).toBe(isDirect);
 });
 
-test('a network that cannot be read is told', () => {
+test('a network that cannot be read is reported', () => {
   expect(unreadNetworks({ NO_PROXY: '10.0.0.0/8,192.0.2.0/99,example.com/8,example.com' })).toEqual([
     '192.0.2.0/99',
     'example.com/8',
   ]);
 });
 
-test('a proxy that is not there, or refuses, is named by reads and changes, without its password', async () => {
+test('a proxy that does not exist, or refuses, is named by reads and changes, without its password', async () => {
   const gone = await startFaultServer(() => undefined);
   await gone.close();
   const refusing = createServer().on('connect', (_, socket) =>

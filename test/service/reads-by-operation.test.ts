@@ -41,7 +41,7 @@ for (const [operation, path, value, read] of READS) {
 }
 
 test.for(['backup', 'restore'] as const)(
-  'an answer about another %s than the one that was asked for is no answer, in every revision that has the call',
+  'an answer about another %s than the requested one is rejected, in every revision that has the call',
   async (what) => {
     for (const revision of [61, 62] as const) {
       const { client } = await serve((_, socket) => socket.write(json(200, { id: 3, status: 'done' })), {
@@ -60,7 +60,7 @@ test('without continuous archiving there is no range of points in time', async (
   expect(await rejection(client.pitrRange())).toMatchObject({ code: 'service.not-found' });
 });
 
-test('metrics are asked for by number, and only by a whole one from 1 on', async () => {
+test('metrics are requested by number, which must be a whole number from 1', async () => {
   const { client, server } = await serve((_, socket) =>
     socket.write(json(200, ['pg.0.system.load.load1 1.5e-1 1700000000', 7, null, 'nonsense'])),
   );
@@ -80,7 +80,7 @@ test('metrics are asked for by number, and only by a whole one from 1 on', async
   ]);
 });
 
-test('metrics that are too many can be asked for by number', async () => {
+test('too many metrics can be requested by number', async () => {
   const lines = ['pg.0.system.load.load1 1 1700000000', 'pg.0.system.load.load1 2 1700000060'];
   const { client } = await serve(
     (request, socket) => socket.write(json(200, request.path.includes('=1') ? lines.slice(-1) : lines)),

@@ -21,7 +21,7 @@ test('unknown fields are kept, unknown statuses shown, and missing ones are no e
   const { value, status, skew } = await client.backups();
   expect(value).toEqual([{ ...BACKUP, status: 'paused', colour: 'red' }]);
   expect(status).toBe(200);
-  // The server says 2021-04-21T01:30:05Z: that long ago, by whatever the clock here says.
+  // The server says 2021-04-21T01:30:05Z: that long ago by the clock here.
   const ago = Date.now() - Date.parse('2021-04-21T01:30:05Z');
   expect(Math.abs((skew?.skewMs ?? 0) + ago)).toBeLessThan((skew?.uncertaintyMs ?? 0) + 5_000);
   expect(server.requests[0]).toMatchObject({
@@ -31,7 +31,7 @@ test('unknown fields are kept, unknown statuses shown, and missing ones are no e
   });
 });
 
-test('a negative size of a backup is an unknown one, and a size of 0 is 0', async () => {
+test('a negative size of a backup is unknown, and a size of 0 is 0', async () => {
   const { client } = await serve((_, socket) =>
     socket.write(
       json(200, [
@@ -43,7 +43,7 @@ test('a negative size of a backup is an unknown one, and a size of 0 is 0', asyn
   expect((await client.backups()).value.map(({ size }) => size)).toEqual([undefined, 0]);
 });
 
-test('every read asks its own path', async () => {
+test('every read requests its own path', async () => {
   const { client, server } = await serve((_, socket) => socket.write(json(200, BACKUP)));
   await client.overview();
   await client.backup(3);
@@ -69,7 +69,7 @@ const BAD_BODIES: readonly (readonly [string, string, string])[] = [
   ['an id that is no safe integer', answer(200, '[{"id": 9007199254740993, "status": "done"}]'), '(at 0.id)'],
 ];
 for (const [what, bytes, words] of BAD_BODIES) {
-  test(`${what} is a bad answer, said in words`, async () => {
+  test(`${what} is a bad answer, with a clear error`, async () => {
     const { client, server } = await serve((_, socket) => socket.write(bytes, 'latin1'));
     const error = (await rejection(client.backups())) as LifeboatError;
     expect(error).toMatchObject({ code: 'service.bad-answer', shortMessage: expect.stringContaining(words) });
@@ -140,7 +140,7 @@ test('a hostile description stays raw as evidence and is harmless in the message
   expect(error.evidence['text']).toBe(hostile);
 });
 
-test('half a surrogate pair is replaced, so that every text can be stored', async () => {
+test('a lone surrogate is replaced, so that every text can be stored', async () => {
   let status = 200;
   const { client } = await serve((_, socket) =>
     socket.write(
@@ -174,7 +174,7 @@ test('a token in bytes that are not HTTP appears in no error', async () => {
   expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(TOKEN_WORD);
 });
 
-test('a 502 is asked again, and every attempt is heard', async () => {
+test('a 502 is retried, and every attempt is recorded', async () => {
   const heard: HttpExchange[] = [];
   let turn = 0;
   const { client, server } = await serve(
@@ -197,7 +197,7 @@ test('a 502 is asked again, and every attempt is heard', async () => {
   expect(inspect(heard, { depth: 20 })).not.toContain(TOKEN_WORD);
 });
 
-test('a 502 that stays is an error after four attempts', async () => {
+test('a persistent 502 is an error after four attempts', async () => {
   const { client, server } = await serve((_, socket) => socket.write(answer(502, 'x'.repeat(100_000))));
   expect(await rejection(client.backups())).toMatchObject({
     code: 'service.error',
@@ -206,7 +206,7 @@ test('a 502 that stays is an error after four attempts', async () => {
   expect(server.requests).toHaveLength(4);
 });
 
-test('a connection that breaks before or inside an answer is tried again', async () => {
+test('a connection that breaks before or inside an answer is retried', async () => {
   let turn = 0;
   const { client, server } = await serve((_, socket) => {
     turn += 1;
@@ -225,7 +225,7 @@ test('a connection that always breaks is a reset', async () => {
   expect(await rejection(client.backups())).toMatchObject({ code: 'service.reset' });
 });
 
-test('Retry-After is waited for when it is short', async () => {
+test('a short Retry-After is waited for', async () => {
   let turn = 0;
   const begun = Date.now();
   const { client } = await serve((_, socket) => {
@@ -236,7 +236,7 @@ test('Retry-After is waited for when it is short', async () => {
   expect(Date.now() - begun).toBeGreaterThanOrEqual(990);
 });
 
-test('Retry-After beyond reason is passed on at once', async () => {
+test('an excessive Retry-After is passed on at once', async () => {
   const { client, server } = await serve((_, socket) =>
     socket.write(json(503, { error: 'down' }, { 'retry-after': '3600' })),
   );
@@ -247,14 +247,14 @@ test('Retry-After beyond reason is passed on at once', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('headers that do not come are asked for once more, and then are a timeout', async () => {
+test('missing headers are requested once more, and then are a timeout', async () => {
   const { client, server } = await serve(() => undefined, { limits: { headersMs: 100 } });
   expect(await rejection(client.backups())).toMatchObject({ code: 'service.timeout' });
   expect(server.requests).toHaveLength(2);
 });
 
 test.each(['', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n['])(
-  'after a connection has gone silent, at "%s", a new one is asked',
+  'after a connection has gone silent, at "%s", a new one is used',
   async (begun) => {
     let turn = 0;
     const { client } = await serve(
@@ -268,13 +268,13 @@ test.each(['', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n['])(
   },
 );
 
-test('a download that does not begin is not asked for again', async () => {
+test('a download that does not begin is not requested again', async () => {
   const { client, server } = await serve(() => undefined, { limits: { downloadHeadersMs: 100 } });
   expect(await rejection(client.download(7))).toMatchObject({ code: 'service.timeout' });
   expect(server.requests).toHaveLength(1);
 });
 
-test('an answer that drips for ever ends at the deadline of the read', async () => {
+test('an answer that trickles forever ends at the deadline of the read', async () => {
   const { client } = await serve(
     (_, socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n[1');
@@ -298,7 +298,7 @@ test('the signal of the caller and close() stop a read', async () => {
   expect(await rejection(client.backups())).toMatchObject({ code: 'service.stopped' });
 });
 
-test('a server that is not there is unreachable', async () => {
+test('a server that does not exist is unreachable', async () => {
   const server = await startFaultServer(() => undefined);
   await server.close();
   const client = clientAt(server.origin);

@@ -63,7 +63,7 @@ const ACCEPTED: readonly (readonly [string, string, number | undefined])[] = [
   ['a 200 whose body breaks off', 'HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{"id"', undefined],
 ];
 for (const [what, bytes, id] of ACCEPTED) {
-  test(`${what} is accepted, with what can be read of it`, async () => {
+  test(`${what} is accepted, with its readable parts`, async () => {
     const { client, server } = await serve((_, socket) => socket.end(bytes));
     expect(await client.createBackup()).toMatchObject({ outcome: 'accepted', value: { id } });
     expect(server.requests).toHaveLength(1);
@@ -81,7 +81,7 @@ for (const status of [400, 401, 403, 404, 412, 422, 429]) {
 }
 
 test.each([401, 405, 407, 429])(
-  'a %i is a refusal whoever says it, for it comes before any work',
+  'a %i is a refusal whoever sends it, since it comes before any work',
   async (status) => {
     const { client, server } = await serve((_, socket) => socket.end(answer(status, '<html>no</html>')));
     expect(await client.createBackup()).toMatchObject({ outcome: 'refused' });
@@ -150,7 +150,7 @@ test('no answer until the deadline is in doubt', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('stopped after the request left, a call is in doubt; stopped before, it was never sent', async () => {
+test('stopped after the request was sent, a call is in doubt; stopped before, it was never sent', async () => {
   const stop = new AbortController();
   const { client, server } = await serve(() => stop.abort());
   const first = await client.createBackup({ signal: stop.signal, mayLeave: () => undefined });
@@ -173,7 +173,7 @@ test('a refused connection was never sent', async () => {
   });
 });
 
-test('a service that does not listen yet is called again until it does, and is sent to once', async () => {
+test('a service that is not listening yet is retried until it does, and is sent to once', async () => {
   const before = await startFaultServer(() => undefined);
   await before.close();
   const requests: string[] = [];
@@ -185,7 +185,7 @@ test('a service that does not listen yet is called again until it does, and is s
   let calls = 0;
   const tap = () => {
     calls += 1;
-    // Nobody was there: now somebody comes.
+    // Nothing listened before; now something does.
     if (calls === 1) late.listen(Number(new URL(before.origin).port), '127.0.0.1');
   };
   const client = clientAt(before.origin, { tap, limits: { retryBaseMs: 100 } });
@@ -194,7 +194,7 @@ test('a service that does not listen yet is called again until it does, and is s
   expect(requests).toEqual(['POST']);
 });
 
-test('a service that is stopped while it is called again was never sent anything', async () => {
+test('a service that is stopped during the retries was never sent anything', async () => {
   const server = await startFaultServer(() => undefined);
   await server.close();
   const stop = new AbortController();
@@ -206,7 +206,7 @@ test('a service that is stopped while it is called again was never sent anything
   });
 });
 
-test('silence after a change that may be made again is waited for less long than after any other', async () => {
+test('silence after a repeatable change is awaited for a shorter time than after any other', async () => {
   const limits = { sendMs: 60_000, repeatableSendMs: 500 };
   const { client } = await serve(() => undefined, { limits, revision: 61 });
   const lost = { outcome: 'unknown', failure: { code: 'service.timeout' } };
@@ -226,7 +226,7 @@ test('a TLS handshake that fails was never sent', async () => {
   const server = await startFaultServer(() => undefined);
   onTestFinished(server.close);
   const client = clientAt(server.origin.replace('http:', 'https:'), { limits: { connectMs: 500 } });
-  // The peer speaks no TLS and says nothing: the handshake ends with the connect timeout.
+  // The peer speaks no TLS and sends nothing: the handshake ends with the connect timeout.
   expect(await client.createBackup()).toMatchObject({
     outcome: 'never-sent',
     failure: { code: 'service.unreachable' },
@@ -240,7 +240,7 @@ test('without a token nothing is sent', async () => {
   expect(server.connections()).toBe(0);
 });
 
-test('a mutating call reads the token anew and is not repeated after a 401', async () => {
+test('a mutating call reads the token again and is not repeated after a 401', async () => {
   const tokens = ['one', 'two', 'three'].map((word) => new Secret(`bearer ${word}`));
   const { client, server } = await serve(
     (_, socket) => socket.write(json(401, { error: 'expired', description: 'log in' })),

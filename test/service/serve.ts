@@ -10,7 +10,7 @@ export const TOKEN_WORD = 'tok-3f9a6c1d8e2b7045';
 
 type ClientOptions = Partial<ServiceOptions> & { readonly revision?: Revision };
 
-/** A client of the instance `i1` at an origin, quick to retry, closed with the test. */
+/** A client of the instance `i1` at an origin, with quick retries, closed with the test. */
 export function clientAt(origin: string, options: ClientOptions = {}): ServiceClient {
   const { revision = 62, limits, ...rest } = options;
   const client = openService(addressFrom(`${origin}/service-instances/i1`, revision), {
@@ -29,7 +29,7 @@ export async function serve(respond: Respond, options: ClientOptions = {}) {
   return { server, client: clientAt(server.origin, options) };
 }
 
-/** What a promise was rejected with; a promise that resolves fails the test. */
+/** The rejection of a promise; a promise that resolves fails the test. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

@@ -4,9 +4,9 @@ import { addressFrom } from '../../src/service/address.ts';
 import { openService } from '../../src/service/open.ts';
 
 /*
- * A process that sends one call under a lease of so many milliseconds: `stopped-sender.ts ORIGIN CA-FILE
- * LEASE`. It prints when the lease ends, in nanoseconds of the machine's monotonic clock, and then how the
- * call ended, each on a line.
+ * A process that sends one call under a lease of some milliseconds: `stopped-sender.ts ORIGIN CA-FILE LEASE`.
+ * It prints when the lease ends, in nanoseconds of the machine's monotonic clock, and then how the call
+ * ended, each on a line.
  */
 const [origin = '', caFile = '', lease = '0'] = process.argv.slice(2);
 const until = process.hrtime.bigint() + BigInt(lease) * 1_000_000n;

@@ -33,7 +33,7 @@ test.each([
   ['for another name', 'other.pem', {}, 'other.pem', 'check the host name in the url'],
   ['behind TLS 1.1', 'good.pem', OLD, 'good.pem', 'has to offer TLS 1.2'],
   ['of an authority that is not known', 'good.pem', {}, undefined, 'set `ca`'],
-])('a certificate %s has a hint of its own', async (_, cert, more, ca, hint) => {
+])('a certificate %s has its own hint', async (_, cert, more, ca, hint) => {
   const server = createServer({ key: text('key.pem'), cert: text(cert), ...more });
   server.on('tlsClientError', () => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -42,14 +42,14 @@ test.each([
   await expectHint(origin, ca === undefined ? undefined : file(ca), hint);
 });
 
-test('a port that speaks no TLS has a hint of its own', async () => {
+test('a port that speaks no TLS has its own hint', async () => {
   const deaf = createPlain((socket) => socket.on('error', () => undefined).end('HTTP/1.1 400 No'));
   await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void deaf.close());
   await expectHint(`https://127.0.0.1:${(deaf.address() as AddressInfo).port}`, undefined, 'speaks no TLS');
 });
 
-/** The hint of this cause, and of no other. */
+/** Expects the hint for this cause and no other. */
 async function expectHint(origin: string, caFile: string | undefined, hint: string): Promise<void> {
   const error = (await rejection(clientAt(origin, { caFile }).overview())) as { hints: readonly string[] };
   expect(error).toMatchObject({ code: 'service.unreachable', hints: expect.anything() });

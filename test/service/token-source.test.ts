@@ -48,14 +48,14 @@ test('the token comes from a variable, a command or the keychain', async () => {
   expect(await header({ keychain: true }, { keychain })).toBe('Bearer from-keychain');
 });
 
-test('the token is read anew each time', async () => {
+test('the token is read each time', async () => {
   const reader = tokenReader({ file: file('one') }, { keychain: async () => undefined });
   expect((await reader()).reveal()).toBe('Bearer one');
   file('two');
   expect((await reader()).reveal()).toBe('Bearer two');
 });
 
-test('a token of 8 KiB is fine', async () => {
+test('a token of 8 KiB is accepted', async () => {
   expect(await header({ file: file('x'.repeat(8192)) })).toHaveLength(8192 + 7);
 });
 
@@ -78,7 +78,7 @@ for (const [what, content, words] of UNUSABLE) {
   });
 }
 
-test('a source that is not there says which one', async () => {
+test('a missing source is named', async () => {
   const cases: readonly (readonly [TokenSource, string])[] = [
     [{ env: 'LB_NOT_SET' }, 'the token variable LB_NOT_SET is not set'],
     [{ file: join(folder, 'nope') }, `the token file ${join(folder, 'nope')} does not exist`],
@@ -96,7 +96,7 @@ test('a source that is not there says which one', async () => {
   expect(inspect(await rejection(header({ keychain: true }, { keychain })))).not.toContain('tok-secret');
 });
 
-test('a chatty command is understood when one line is the token', async () => {
+test('a chatty command is understood if one line is the token', async () => {
   const command = "printf 'Getting OAuth token...\\nOK\\n\\nbearer abc.def\\n'";
   expect(await header({ command })).toBe('bearer abc.def');
   const two = "printf 'bearer one\\nbearer two\\n'";
@@ -117,19 +117,19 @@ test('endless stderr neither blocks a command nor fills the memory', async () =>
   expect(await header({ command })).toBe('Bearer abc');
 });
 
-test('a command that prints without end is ended', async () => {
+test('a command with endless output is ended', async () => {
   const error = (await rejection(header({ command: 'yes' }))) as LifeboatError;
   expect(error.shortMessage).toBe('the token command printed too much for a token');
 });
 
-test('a command that has ended with too much is refused as well', async () => {
+test('a command that ended with too much output is refused as well', async () => {
   const command = 'head -c 100000 /dev/zero | tr "\\0" a';
   expect(await rejection(header({ command }))).toMatchObject({
     shortMessage: 'the token command printed too much for a token',
   });
 });
 
-test('a command that hangs is ended with everything it started', async () => {
+test('a hanging command is ended with everything it started', async () => {
   const mark = join(folder, 'pid');
   const command = `sh -c 'echo $$ > ${mark}; exec sleep 300'; echo never`;
   const error = (await rejection(header({ command }, { commandTimeoutMs: 300 }))) as LifeboatError;
@@ -138,7 +138,7 @@ test('a command that hangs is ended with everything it started', async () => {
   await vi.waitFor(() => expect(stillRuns(pid)).toBe(false));
 });
 
-test('what a command leaves running delays nobody, and is left alone', async () => {
+test('what a command leaves running delays nothing, and is left alone', async () => {
   const mark = join(folder, 'left');
   const command = `sh -c 'echo $$ > ${mark}; exec sleep 300' & while [ ! -s ${mark} ]; do :; done; echo abc`;
   expect(await header({ command }, { commandTimeoutMs: 20_000 })).toBe('Bearer abc');
@@ -154,7 +154,7 @@ test('hidden variables do not reach a token command', async () => {
   expect(await header(source, { hideEnv: ['LB_OTHER_TOKEN'] })).toBe('Bearer got-nothing');
 });
 
-test('a new token in the file carries a read over a 401', async () => {
+test('a new token in the file gets a read past a 401', async () => {
   const token = tokenReader({ file: file('bearer old\n') }, { keychain: async () => undefined });
   const { client, server } = await serve(
     (request, socket) => {

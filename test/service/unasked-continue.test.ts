@@ -10,7 +10,7 @@ import { clientAt, TOKEN_WORD } from './serve.ts';
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </100>; rel=preload\r\n\r\n';
 
-/** What comes before an answer, in the pieces in which it comes. */
+/** The bytes before an answer, in the pieces in which they arrive. */
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'a 100': [CONTINUE],
   'a 100 with fields': ['HTTP/1.1 100 Continue\r\ndate: today\r\ncontent-length: 0\r\n\r\n'],
@@ -36,7 +36,7 @@ test.each(Object.entries(BEFORE))(
     const signal = AbortSignal.timeout(10_000);
 
     const client = clientAt(server.origin);
-    // The second one on the connection of the first.
+    // The second read uses the connection of the first.
     await expect(client.backups()).resolves.toMatchObject({ value: [] });
     await expect(client.restores()).resolves.toMatchObject({ value: [] });
     expect(await client.createBackup()).toMatchObject({ outcome: 'accepted', value: { id: 5 } });
@@ -54,7 +54,7 @@ test.each(Object.entries(BEFORE))(
   },
 );
 
-/** Each piece when the one before it has left. */
+/** Writes each piece after the one before it was sent. */
 function writeAll(socket: Socket, [piece, ...rest]: readonly string[]): void {
   if (piece !== undefined) socket.write(piece, () => writeAll(socket, rest));
 }

@@ -38,7 +38,7 @@ function serveV0(post: string, list: unknown = LISTING) {
   return serve(respond, { revision: 'v0' });
 }
 
-test('the one listing of V0 gives backups and restores as version 1 would tell them', async () => {
+test('the one listing of V0 gives backups and restores in V1 form', async () => {
   const { client, server } = await serveV0('');
   expect((await client.backups()).value).toEqual([
     expect.objectContaining({ id: 2811, status: 'done', triggered_at: EARLY, finished_at: LATE }),
@@ -77,7 +77,7 @@ for (const [statuses, whole] of TOGETHER) {
   });
 }
 
-test('a listing without its lists is no empty one', async () => {
+test('a listing without its lists is not an empty one', async () => {
   const { client } = await serveV0('', { id: 85, instance_id: 'x' });
   expect(await rejection(client.backups())).toMatchObject({ code: 'service.bad-answer' });
 });
@@ -107,7 +107,7 @@ test('a backup that the service does not list is not restored: nothing is sent',
   expect(server.requests.map(asked)).toEqual([`GET ${LIST}`]);
 });
 
-test('when the listing cannot be read, nothing is sent', async () => {
+test('if the listing cannot be read, nothing is sent', async () => {
   for (const [bytes, code] of [
     [json(404, { msg: 'gone' }), 'service.not-found'],
     [answer(200, '<html>log in</html>'), 'service.bad-answer'],
@@ -122,7 +122,7 @@ test('when the listing cannot be read, nothing is sent', async () => {
   }
 });
 
-test('a session is opened before anything is changed, and its cookies go with the change', async () => {
+test('a session is opened before anything is changed, and its cookies are sent with the change', async () => {
   const { client, server } = await serve(
     (request, socket) => {
       const session = request.headers['cookie'] ?? '';
@@ -159,7 +159,7 @@ for (const [what, bytes, outcome, code] of ENDS) {
   });
 }
 
-test('V0 tells its limits, and they follow from the calls that it lacks; V1 has none', () => {
+test('V0 reports its limits, which follow from the calls that it lacks; V1 has none', () => {
   expect(limitsOf('v0')).toEqual({
     name: 'V0',
     deprecation: expect.stringMatching(
@@ -175,7 +175,7 @@ test('V0 tells its limits, and they follow from the calls that it lacks; V1 has 
   expect([limitsOf(61), limitsOf(62)]).toEqual([undefined, undefined]);
 });
 
-test('a success of V0 that is not as described stays a success', async () => {
+test('an undocumented success of V0 stays a success', async () => {
   for (const bytes of [answer(201, ''), answer(201, '{"id'), json(200, { id: 'x' })]) {
     const { client } = await serveV0(bytes);
     expect(await client.createBackup()).toMatchObject({ outcome: 'accepted', value: { id: undefined } });
@@ -189,7 +189,7 @@ const LACKING: readonly (readonly [Operation, (client: ServiceClient) => Promise
   ['pitrRange', (client) => client.pitrRange()],
 ];
 for (const [operation, read] of LACKING) {
-  test(`V0 has no ${operation}: nothing is sent, and the hint names who has it`, async () => {
+  test(`V0 has no ${operation}: nothing is sent, and the hint names the revisions that do`, async () => {
     const { client, server } = await serveV0('');
     expect(client.supports(operation)).toBe(false);
     expect(await rejection(read(client))).toMatchObject({

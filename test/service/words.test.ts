@@ -4,7 +4,7 @@ import { serve } from './serve.ts';
 
 const BACKUP = { id: 3, status: 'done', triggered_at: '2021-04-21T01:30:03.832Z' };
 
-test('a status in capitals is the status, and one that is not known stays as it came', async () => {
+test('a status in capitals is recognized, and an unknown one stays as received', async () => {
   const answers = [
     { ...BACKUP, status: 'DONE' },
     { ...BACKUP, status: 'Paused' },

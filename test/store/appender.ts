@@ -7,9 +7,9 @@ import { freshSigner } from './fresh-signer.ts';
 
 /*
  * A process that appends until it is killed or the disk is full: `appender.ts HOME ENTRIES-PER-APPEND [RUN]`.
- * It holds the run's stream, and prints a line for what is acknowledged only after the append has resolved.
- * With RUN it writes to the ledger in the same appends, which it takes and gives back each time, as another
- * one wants it too.
+ * It holds the run's stream, and prints a line for an acknowledged append only after it resolved. With RUN it
+ * also writes to the ledger in the same appends, taking and releasing it each time, because another process
+ * wants it too.
  */
 const [home = '', count = '1', run] = process.argv.slice(2);
 const journal = await openSqliteStore({
@@ -26,7 +26,7 @@ const entries = Array.from({ length: Number(count) }, () => entry);
 const hold = await journal.hold(stream).catch((error: unknown) => say(failureOf(error)));
 const holds = typeof hold === 'object' ? [hold] : [];
 
-/** Undefined while the other one has the ledger. */
+/** Undefined while the other process has the ledger. */
 async function append() {
   if (run === undefined) return journal.append(entries, holds);
   const held = await journal.hold(ledger.stream).catch(() => undefined);

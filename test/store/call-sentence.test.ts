@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { runEntry } from '../../src/store/run-entries.ts';
-import { speaker } from '../../src/store/sentence.ts';
+import { entrySentences } from '../../src/store/sentence.ts';
 
 type Input = Readonly<Record<string, string | number>>;
 
 const services = (revision: string) =>
   ['orders', 'orders-dr'].map((instance) => ({ instance, url: 'https://service.example', revision }));
 
-/** A run that has taken up a verb: what comes next is said with what is known by then. */
+/** A run that has taken up a verb, so that later sentences use what is known by then. */
 function said(verb: string, input: Input, revision = '62') {
-  const say = speaker();
+  const say = entrySentences();
   say(
     runEntry('a', 'run.started', {
       ...{ runbook: 'restore-backup', version: '1', instance: 'orders', target: 'orders-dr', input: {} },
@@ -33,20 +33,23 @@ describe('a call that is sent', () => {
     ['performRecovery', { on: 'target' }, '62', 'sending POST /disaster-recovery/perform to orders-dr'],
     ['restart', {}, '62', 'sending PATCH /restart to orders'],
     ['dropDatabase', {}, '62', 'sending the request to drop database to orders'],
-  ])('%s of %j with revision %s says what goes where, and is no warning', (verb, input, revision, text) => {
-    const armed = runEntry('a', 'intent.armed', mark(verb));
-    expect(said(verb, input as Input, revision)(armed)).toEqual({ text, tone: 'plain' });
-  });
+  ])(
+    '%s of %j with revision %s names the call and its target, and is not a warning',
+    (verb, input, revision, text) => {
+      const armed = runEntry('a', 'intent.armed', mark(verb));
+      expect(said(verb, input as Input, revision)(armed)).toEqual({ text, tone: 'plain' });
+    },
+  );
 
-  test('is said without what only earlier entries tell where there are none', () => {
-    const armed = (verb: string) => speaker()(runEntry('a', 'intent.armed', mark(verb))).text;
+  test('is described without facts of earlier entries if there are none', () => {
+    const armed = (verb: string) => entrySentences()(runEntry('a', 'intent.armed', mark(verb))).text;
     expect(armed('createBackup')).toBe('sending POST /backups');
     expect(armed('restoreBackup')).toBe('sending the request to restore the backup');
   });
 
   test('goes to the instance whose ledger it is in', () => {
     const entry = { ...runEntry('a', 'intent.armed', mark('restart')), stream: 'instance/orders' };
-    expect(speaker()(entry).text).toBe('sending PATCH /restart to orders');
+    expect(entrySentences()(entry).text).toBe('sending PATCH /restart to orders');
   });
 });
 
@@ -83,11 +86,11 @@ describe('what became of a call', () => {
       { refused: true, failure },
       `${request} was refused, and the service shows what it may have become: no answer within 30 s`,
     ],
-  ])('needs attention where it is not an acceptance: %j', (more, text) => {
+  ])('needs attention unless it is an acceptance: %j', (more, text) => {
     expect(outcome(more)).toEqual({ text, tone: 'warn' });
   });
 
-  test('is what the service shows of it, and no more than that', () => {
+  test('is what the service shows about it, and nothing more', () => {
     expect(judged({ verdict: 'landed', output: { landed: true, id: 12, adopted: true } })).toEqual({
       text: `the service shows that ${request} arrived: backup 12`,
       tone: 'good',
@@ -100,7 +103,7 @@ describe('what became of a call', () => {
   });
 });
 
-describe('what moved a run', () => {
+describe('the event that moved a run', () => {
   const event = (type: string, more: object) =>
     said(
       'createBackup',
@@ -130,7 +133,7 @@ describe('what moved a run', () => {
     );
   });
 
-  test('does not count a request of which nothing came as done', () => {
+  test('does not count a request without effect as done', () => {
     expect(event('done', { output: { landed: false } })).toBe(
       'nothing came of the request to create a backup; next: waiting for the backup',
     );

@@ -12,7 +12,7 @@ const entry = {
   body: canonicalBody({ reason: 'öffnet nicht \u{1f600}', event: 'SKIP' }, 'body'),
 } as const;
 
-test('the hash of an entry is what openssl gives for the bytes that the definition names', () => {
+test('the hash of an entry is what openssl computes for the bytes that the definition names', () => {
   const text =
     '{"at":"2026-01-02T03:04:05.678Z","body":{"event":"SKIP","reason":"\\u00f6ffnet nicht \\ud83d\\ude00"},' +
     '"by":"Zo\\u00eb \\"on call\\"","seq":1,"stream":"run/01JEXAMPLE","type":"answer"}';
@@ -32,7 +32,7 @@ test('an entry with any name in it is one line of printable ASCII, and the same 
   );
 });
 
-test('canonical text is a fixed point, does not depend on the order of names, and is all that counts as canonical', () => {
+test('canonical text is a fixed point, is independent of the order of names, and no other text counts as canonical', () => {
   fc.assert(
     fc.property(fc.json({ noUnicodeString: false, maxDepth: 4 }), (json) => {
       const text = canonicalBody(JSON.parse(json), 'body');

@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const IN_FLIGHT_MS = 2_000;
 
-/** What becomes of the request for a backup, and how many requests there are to be in all. */
+/** The trouble for the request for a backup, and the expected number of requests in all. */
 const TROUBLES: readonly (readonly [string, Trouble, number])[] = [
   ['is answered', {}, 1],
   ['is done, and its answer is lost', { answer: 'lost' }, 1],
@@ -32,7 +32,7 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
     posts(): number;
   }
 
-  /** A bench with this trouble for its first request for a backup, at whose arrival something happens. */
+  /** A bench with this trouble for its first request for a backup, and an action when that arrives. */
   async function scene(
     trouble: Trouble,
     atPost: (scene: Scene) => void = () => undefined,
@@ -82,14 +82,11 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
   test.each([
     ['in the year 1970', '@1970-01-02 00:00:00', 0, 3 * DAY],
     ['a day ahead', '+86400s', Date.now() + DAY - HOUR, Date.now() + DAY + HOUR],
-  ])(
-    '%s from the start changes nothing, and the entries tell its time as it is',
-    async (_when, start, from, to) => {
-      const here = await scene({}, undefined, { start });
-      const times = await expectWhole(here, await here.start(...ROTATE).ended, 1);
-      for (const at of times) expect(at > from && at < to).toBe(true);
-    },
-  );
+  ])('%s from the start changes nothing, and the entries carry its time', async (_when, start, from, to) => {
+    const here = await scene({}, undefined, { start });
+    const times = await expectWhole(here, await here.start(...ROTATE).ended, 1);
+    for (const at of times) expect(at > from && at < to).toBe(true);
+  });
 
   describe.each(JUMPS)('and is set %s', (_jump, to, byMs) => {
     test.each(TROUBLES)(
@@ -123,7 +120,7 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
   });
 
   test.each([10, -10])(
-    'by %i minutes at the service does not make anything be sent twice',
+    'by %i minutes at the service does not cause anything to be sent twice',
     async (minutes) => {
       for (const [, trouble, sent] of TROUBLES.slice(1)) {
         const here = await scene(trouble, undefined, { aheadMs: minutes * 60_000 });

@@ -10,8 +10,8 @@ import { signedRowsContract } from './contract/signed-rows.ts';
 import type { FreshStore } from './contract/store-under-test.ts';
 
 /**
- * What every store behind the port (src/store/journal.ts) promises. `freshStore` makes an empty store for one
- * test.
+ * The promises of every store behind the port (src/store/journal.ts). `freshStore` creates an empty store for
+ * one test.
  */
 export function storeContract(name: string, freshStore: FreshStore): void {
   describe(`${name} keeps the contract of the store`, () => {

@@ -14,7 +14,7 @@ interface Acknowledged {
   readonly hash: string;
 }
 
-test('kill -9 in the middle of appending loses nothing that was acknowledged and leaves no half append', async () => {
+test('kill -9 in the middle of appending loses nothing acknowledged and leaves no half append', async () => {
   const home = temporaryHome();
   let known: Acknowledged = { seq: 0, hash: '' };
   for (const wanted of [1, 17, 60]) {
@@ -34,7 +34,7 @@ test('kill -9 in the middle of appending loses nothing that was acknowledged and
   }
 });
 
-test('two processes with runs of their own share a ledger, and the log stays whole', async () => {
+test('two processes with their own runs share a ledger, and the log stays intact', async () => {
   const home = temporaryHome();
   const counts = await Promise.all(
     ['b', 'c'].map(async (run) => {
@@ -58,7 +58,7 @@ test('two processes with runs of their own share a ledger, and the log stays who
   await expectWhole(journal);
 });
 
-test('a stream held by another process is refused by name, and free at once when that process is killed', async () => {
+test('a stream held by another process is refused, naming it, and free at once when that process is killed', async () => {
   const home = temporaryHome();
   const appender = startAppender(home, 1);
   const first = await appender.lines[Symbol.asyncIterator]().next();
@@ -77,7 +77,7 @@ test('a stream held by another process is refused by name, and free at once when
   await hold.release();
 });
 
-test('a lock whose owner dropped it on the floor is not freed by the garbage collector', async () => {
+test('a leaked lock is not freed by the garbage collector', async () => {
   const home = temporaryHome();
   const journal = await openIn(home);
   onTestFinished(() => journal.close());
@@ -96,7 +96,7 @@ test('a lock whose owner dropped it on the floor is not freed by the garbage col
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ code: 'journal.held' });
 });
 
-/** Its head covers what is there, each stream is without a gap, and it can be appended to. */
+/** Its head covers all entries, no stream has a gap, and it accepts appends. */
 async function expectWhole(journal: Journal): Promise<void> {
   const [head, count] = [await journal.log.head(), await journal.log.count()];
   expect(head.size).toBe(count);

@@ -42,7 +42,7 @@ describeWith(['faketime'], 'a host whose clock is not the one of the database', 
       const entries = await bench.entries();
       const judged = entries.filter(({ type }) => type === 'intent.judged');
       expect(judged).toMatchObject([{ body: { verdict: 'landed' } }]);
-      // The database goes by the true time.
+      // The database has the true time.
       for (const { at } of entries) expect(Math.abs(Date.parse(at) - Date.now())).toBeLessThan(10 * MINUTES);
     },
   );
@@ -55,7 +55,7 @@ describeWith(['faketime'], 'a host whose clock is not the one of the database', 
   });
 
   /**
-   * A bench that asks Ada, and how a command runs here, or on a host whose clock is so many minutes ahead.
+   * A bench that asks Ada, and a way to run a command here, or on a host whose clock is some minutes ahead.
    */
   async function approvalScene(more = '') {
     const database = await freshDatabase();
@@ -94,7 +94,7 @@ describeWith(['faketime'], 'a host whose clock is not the one of the database', 
     },
   );
 
-  test('takes none that has expired by the clock of the database, on a host that is behind it', async () => {
+  test('rejects an approval that has expired by the clock of the database, on a host whose clock is behind it', async () => {
     const { bench, onHost } = await approvalScene(', expires: 1s');
     expect(await onHost(0, ...ROTATE, ...ANSWERED)).toMatchObject({ code: 3 });
     await bench.approve(bench.ada);

@@ -17,7 +17,7 @@ const product = builtProduct({ cheapVault: true });
 const note = { stream: 'run/a', type: 'note', body: null } as const;
 const isChange = ({ method }: { readonly method: string }) => method !== 'GET';
 
-/** A bench where something happens to its home when the request for a backup has arrived. */
+/** A bench whose home is changed when the request for a backup arrives. */
 async function benchWith(atPost: (bench: TestBench) => void): Promise<TestBench> {
   let happened = false;
   const bench: TestBench = await openBench(product, {
@@ -33,7 +33,7 @@ async function benchWith(atPost: (bench: TestBench) => void): Promise<TestBench>
   return bench;
 }
 
-test('a home that is removed under a run stops it at once, and says so', async () => {
+test('a home that is removed during a run stops it at once, with the reason', async () => {
   const bench = await benchWith(({ home }) => rmSync(home, { recursive: true }));
   const end = await bench.rotate();
   expect(end).toMatchObject({
@@ -44,7 +44,7 @@ test('a home that is removed under a run stops it at once, and says so', async (
   expect(existsSync(join(bench.home, 'lifeboat.db'))).toBe(false);
 });
 
-test('a database that is removed under a run is not begun anew by the next one', async () => {
+test('a database that is removed during a run is not recreated by the next one', async () => {
   const bench = await benchWith(({ home }) => rmSync(join(home, 'lifeboat.db')));
   expect(await bench.rotate()).toMatchObject({ code: 3 });
   const calls = bench.server.calls.length;
@@ -54,9 +54,9 @@ test('a database that is removed under a run is not begun anew by the next one',
   expect(bench.server.calls).toHaveLength(calls);
 });
 
-// Mounting needs rights that not every machine gives.
+// Mounting needs rights that not every machine grants.
 describe.runIf(canMount())('on a disk of its own', () => {
-  test('that is full in the middle of a run, the run ends with a clear word, and goes on when there is space again', async () => {
+  test('that fills up during a run, the run ends with a clear error, and continues once there is space', async () => {
     const bench = await benchWith(({ home }) => fill(home));
     mountSmall(bench.home, '96m');
     const end = await bench.rotate();
@@ -65,7 +65,7 @@ describe.runIf(canMount())('on a disk of its own', () => {
     expect(await goOnAfter(bench, end)).toEqual({ broken: [], waits: false });
   });
 
-  test('that is full from the start nothing is begun', async () => {
+  test('that is full from the start, nothing begins', async () => {
     const bench = await openBench(product, { taskMs: 1 });
     onTestFinished(() => bench.close());
     mountSmall(bench.home, '1m');
@@ -77,7 +77,7 @@ describe.runIf(canMount())('on a disk of its own', () => {
     expect(bench.server.calls).toEqual([]);
   });
 
-  test('that is read-only everything can still be read, and nothing is begun', async () => {
+  test('that is read-only, everything can still be read, and nothing begins', async () => {
     const [home, signer] = [temporaryHome(), freshSigner()];
     const journal = await openIn(home, { signer });
     await journal.append([note, note], [await journal.hold('run/a')]);
@@ -95,7 +95,7 @@ describe.runIf(canMount())('on a disk of its own', () => {
     });
   });
 
-  test('that is read-only with a log that nobody has merged, it says how the journal can still be read', async () => {
+  test('that is read-only with an unmerged log, the error says how the journal can still be read', async () => {
     const home = temporaryHome();
     const journal = await openIn(home);
     await journal.append([note], [await journal.hold('run/a')]);
@@ -110,7 +110,7 @@ describe.runIf(canMount())('on a disk of its own', () => {
   });
 });
 
-test.runIf(process.getuid?.() === 0)('a home of somebody else is refused and left alone', () => {
+test.runIf(process.getuid?.() === 0)('a home of another user is refused and left alone', () => {
   const home = temporaryHome();
   const other = ['--reuid=65534', '--regid=65534', '--clear-groups'];
   const appender = [process.execPath, join(import.meta.dirname, 'appender.ts'), home, '1'];
@@ -119,7 +119,7 @@ test.runIf(process.getuid?.() === 0)('a home of somebody else is refused and lef
   expect(existsSync(join(home, 'lifeboat.db'))).toBe(false);
 });
 
-/** Puts a disk of this size in the place of a folder, with all that is in the folder. */
+/** Mounts a disk of this size over a folder, with the folder's contents. */
 function mountSmall(folder: string, size: string): void {
   const copy = temporaryHome();
   cpSync(folder, copy, { recursive: true });
@@ -134,14 +134,14 @@ function mountReadOnly(folder: string): void {
   execFileSync('mount', ['-o', 'remount,ro,bind', folder]);
 }
 
-/** Leaves not a byte free. */
+/** Fills the disk to the last byte. */
 function fill(folder: string): void {
   mkdirSync(folder, { recursive: true });
   for (const size of [4_194_304, 4_096, 1]) {
     try {
       for (;;) writeFileSync(join(folder, 'filler'), Buffer.alloc(size), { flag: 'a' });
     } catch {
-      // Full for pieces of this size.
+      // Full for blocks of this size.
     }
   }
 }

@@ -9,8 +9,7 @@ const every = (refusal: Pick<Refusal, 'call' | 'file'>, from: readonly number[])
 
 /**
  * The journal's files, its checkpoints, the vault and the downloads; each early, in the middle and late, with
- * both errors. `any file` counts the journal's syncs too, so that its numbers fall between those of the
- * journal.
+ * both errors. `any file` includes the journal's syncs, so its numbers lie between those of the journal.
  */
 const REFUSALS: readonly Refusal[] = [
   ...every({ call: 'pwrite64', file: 'lifeboat.db-wal' }, [1, 17, 40, 101]),
@@ -29,7 +28,7 @@ describeWith(['strace'], 'a disk that is full or broken in the middle of a rotat
 
   const named = REFUSALS.map((refusal) => ({ ...refusal, where: refusal.file ?? 'any file' }));
   test.for(named)(
-    'ends it with a clear word, nothing is sent that is not on record, and it is resumed as if nothing had been: $error by $call on $where, from time $from on',
+    'ends it with a clear error, nothing unrecorded is sent, and it can be resumed normally: $error by $call on $where, from time $from on',
     async (refusal, { onTestFinished }) => {
       const bench = await openBench(product, { taskMs: 1, commandsHere: true });
       onTestFinished(() => bench.close());

@@ -5,16 +5,16 @@ import { entriesIn } from '../bench-kit/entries-of.ts';
 import type { Ended } from '../bench-kit/product.ts';
 import { ANSWERED, ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
 
-/** A disk that refuses: from the n-th such call on, each one fails with this error. */
+/** A failing disk: from the n-th such call, each one fails with this error. */
 export interface Refusal {
   readonly call: 'pwrite64' | 'fsync' | 'rename' | 'link' | 'mkdir' | 'openat';
-  /** A path below the home; without one it is every call of the process. */
+  /** A path below the home; without it, every call of the process. */
   readonly file?: string;
   readonly error: 'ENOSPC' | 'EIO';
   readonly from: number;
 }
 
-/** Begins a rotation on such a disk and waits for its end; needs strace(1). */
+/** Starts a rotation on such a disk and waits for its end; needs strace(1). */
 export function rotateOn(bench: TestBench, { file, call, error, from }: Refusal): Promise<Ended> {
   const filter = [...(file === undefined ? [] : ['-P', join(bench.home, file)]), '-e', `trace=${call}`];
   const inject = `inject=${call}:error=${error}:when=${from}+`;
@@ -29,10 +29,7 @@ export interface Aftermath {
   readonly waits: boolean;
 }
 
-/**
- * Goes on as an operator would when the disk is well again, and judges what has become of the run that ended
- * so.
- */
+/** Continues as an operator would once the disk works again, and judges the run that ended on it. */
 export async function goOnAfter(bench: TestBench, end: Ended): Promise<Aftermath> {
   const { server } = bench;
   const armed = (await entriesIn(bench)).filter(({ type }) => type === 'intent.armed').length;
@@ -61,7 +58,7 @@ export async function goOnAfter(bench: TestBench, end: Ended): Promise<Aftermath
   return { broken: promises.filter(([kept]) => !kept).map(([, words]) => words), waits };
 }
 
-/** Whether this process may mount; in a container or without rights it may not. */
+/** Whether this process may mount; without rights or in a container it may not. */
 export function canMount(): boolean {
   try {
     execFileSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', '/mnt'], {

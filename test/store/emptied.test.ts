@@ -7,7 +7,7 @@ import { temporaryHome } from './temporary-home.ts';
 
 const note = { stream: 'run/a', type: 'note', body: null } as const;
 
-/** A home after a run that has ended, or been killed: then the newest entries are in the log. */
+/** A home after a run that ended, or was killed: then the newest entries are in the log. */
 async function usedHome(how: 'closed' | 'killed'): Promise<string> {
   const home = temporaryHome();
   const journal = await openIn(home);
@@ -38,7 +38,7 @@ const losses: readonly (readonly [string, (file: string) => void])[] = [
   ],
 ];
 
-describe('a journal that was there is never begun anew in silence', () => {
+describe('an existing journal is never silently replaced by a new one', () => {
   test.each(
     losses.flatMap(([what, lose]) => [[what, 'locks', lose] as const, [what, 'checkpoints', lose] as const]),
   )('when the database %s and the %s are still there', async (_what, left, lose) => {

@@ -2,22 +2,20 @@ import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestBench } from '../bench-kit/test-bench.ts';
 
-/**
- * The library behind faketime(1): a process that is preloaded with it, and nothing else, sees another time.
- */
+/** The library behind faketime(1): only processes preloaded with it see another time. */
 const LIBRARY = globSync('/usr/lib/{*/,}faketime/libfaketime.so.1')[0];
 
 export interface FakedClock {
-  /** What to run the product below. */
+  /** The prefix under which to run the product. */
   readonly under: readonly string[];
   /**
-   * Sets the clock of what runs below it: `+86400s` and `-3600s` from the true time, `@1970-01-02 00:00:00`
-   * at that time.
+   * Sets the clock of processes under it: `+86400s` and `-3600s` from the true time, `@1970-01-02 00:00:00`
+   * to that time.
    */
   set(to: string): void;
 }
 
-/** A clock for one bench. Its steady clock is left alone, as no administrator can set that. */
+/** A clock for one bench. The steady clock stays, since no administrator can set it. */
 export function fakeClock(bench: Pick<TestBench, 'folder'>, start = '+0s'): FakedClock {
   if (LIBRARY === undefined) throw new Error('the library of faketime is not where it usually is');
   const file = join(bench.folder, 'clock');

@@ -5,8 +5,8 @@ import { openIn } from './open-in.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 /**
- * Another process that makes the journal at the same moment: it is about to write, says so, and is done
- * with it a little later.
+ * Another process that creates the journal at the same moment: it announces its write and finishes a little
+ * later.
  */
 const MAKER = `
   const { parentPort, workerData } = require('node:worker_threads');
@@ -19,7 +19,7 @@ const MAKER = `
   db.close();
 `;
 
-test('a first command waits for another one that makes the journal at the same moment', async () => {
+test('a first command waits for another one that creates the journal at the same moment', async () => {
   const home = temporaryHome();
   const file = join(home, 'lifeboat.db');
   const maker = new Worker(MAKER, { eval: true, workerData: file });

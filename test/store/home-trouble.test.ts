@@ -24,15 +24,18 @@ const HOMES: readonly Making[] = [
   ['at the end of links in a circle', /: it is a link that leads back to itself$/u, /the link/u, circle],
 ];
 
-test.each(HOMES)('a home %s is refused with the true reason, which no long path hides', async (...given) => {
-  const [, why, advice, make] = given;
-  const home = make(temporaryHome());
-  const refused = failureOf(await openIn(home).catch((error: unknown) => error));
-  expect(refused).toMatchObject({ code: 'journal.home', shortMessage: expect.stringMatching(why) });
-  expect(refused.hints[0]).toMatch(advice);
-  expect(`${refused.shortMessage} ${refused.hints[0]}`).not.toMatch(/rights|space/u);
-  expect(refused.shortMessage.length).toBeLessThan(250);
-});
+test.each(HOMES)(
+  'a home %s is refused with the true reason, which a long path does not hide',
+  async (...given) => {
+    const [, why, advice, make] = given;
+    const home = make(temporaryHome());
+    const refused = failureOf(await openIn(home).catch((error: unknown) => error));
+    expect(refused).toMatchObject({ code: 'journal.home', shortMessage: expect.stringMatching(why) });
+    expect(refused.hints[0]).toMatch(advice);
+    expect(`${refused.shortMessage} ${refused.hints[0]}`).not.toMatch(/rights|space/u);
+    expect(refused.shortMessage.length).toBeLessThan(250);
+  },
+);
 
 test.each(HOMES)('a home %s is not read either', async (...given) => {
   const home = given[3](temporaryHome());

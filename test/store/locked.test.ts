@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openIn } from './open-in.ts';
 import { temporaryHome } from './temporary-home.ts';
 
-/** Holds a run, begins a transaction on the database beside the journal, and stands still. */
+/** Holds a run, begins a transaction on the database beside the journal, and pauses. */
 const HOLDER = `
   const { openSqliteStore } = await import(process.argv[1]);
   const { freshSigner } = await import(process.argv[2]);
@@ -19,11 +19,11 @@ const HOLDER = `
   const database = new DatabaseSync(home + '/lifeboat.db');
   database.exec('BEGIN IMMEDIATE');
   process.stdout.write('locked');
-  // Whoever is no longer named may be collected, and its lock with it.
+  // An unreferenced database may be collected, and its lock with it.
   setInterval(() => database.isOpen, 1000);
 `;
 
-test('a journal that is locked by a process in the middle of a write names it and its run, but no dead one', {
+test('a journal locked by a process in the middle of a write names that process and its run, but no dead one', {
   timeout: 300_000,
 }, async () => {
   const home = temporaryHome();

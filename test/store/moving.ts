@@ -17,7 +17,7 @@ export interface MovableStore {
   land(from: MovedFrom, arrival: Arrival): Promise<void>;
 }
 
-/** What every engine promises of moves from and to every other. */
+/** The promises of every engine about moves from and to every other. */
 export function movingContract(
   name: string,
   fresh: () => Promise<{ readonly source: MovableStore; readonly target: MovableStore }>,
@@ -62,7 +62,7 @@ export function movingContract(
   };
 
   describe(`${name}`, () => {
-    test('leaves, hashes, heads and name of the log are the same after a move, and it goes on behind them', async () => {
+    test('leaves, hashes, heads and name of the log stay the same in a move, and the log continues after them', async () => {
       const { source, target } = await fresh();
       const one = await writer(source);
       await fill(one, 1_100);
@@ -87,7 +87,7 @@ export function movingContract(
       expect(await two.log.count()).toBe(size + 3);
     });
 
-    test('a store that was moved takes nothing more, from whoever has it open or opens it', async () => {
+    test('a moved store accepts nothing more, from processes that have it open or open it', async () => {
       const { source, target } = await fresh();
       const one = await writer(source);
       const other = await writer(source);
@@ -108,7 +108,7 @@ export function movingContract(
       expect(await (await writer(source)).log.count()).toBe(3);
     });
 
-    test('it moves back to where it was, and only what was written since is added', async () => {
+    test('moving back adds only what was written since', async () => {
       const { source, target } = await fresh();
       const one = await writer(source);
       await fill(one, 3);
@@ -123,7 +123,7 @@ export function movingContract(
       await expect(fill(two, 1)).rejects.toMatchObject({ code: 'journal.moved' });
     });
 
-    test('nothing is laid over a store that holds something, and nothing of a move that fails stays', async () => {
+    test('nothing is written over a non-empty store, and a failed move leaves nothing', async () => {
       const { source, target } = await fresh();
       const one = await writer(source);
       await fill(one, 2);

@@ -17,7 +17,7 @@ const GARBAGE: readonly (readonly [string, (path: string) => void])[] = [
 ];
 
 test.for(ODD)(
-  'a journal whose database is %s is refused in words, and nobody waits for it',
+  'a journal whose database is %s is refused with the reason, without blocking',
   async ([, put]) => {
     const home = temporaryHome();
     put(join(home, 'lifeboat.db'));
@@ -31,8 +31,8 @@ test.for(ODD)(
   },
 );
 
-describe.for([...ODD, ...GARBAGE])('%s in the place of a lock', ([, put]) => {
-  test('of a stream is said not to be one, and the lock is taken once it is away', () => {
+describe.for([...ODD, ...GARBAGE])('%s in place of a lock', ([, put]) => {
+  test('of a stream is reported, and the lock can be taken once it is gone', () => {
     const home = temporaryHome();
     mkdirSync(join(home, 'locks'));
     const path = join(home, 'locks', 'run-a.lock.db');
@@ -44,7 +44,7 @@ describe.for([...ODD, ...GARBAGE])('%s in the place of a lock', ([, put]) => {
     lockStream(home, 'run/a', new Date()).release();
   });
 
-  test('of the keys is said not to be one, and nothing is written meanwhile', async () => {
+  test('of the keys is reported, and nothing is written meanwhile', async () => {
     const path = join(temporaryHome(), 'vault.age.lock');
     put(path);
     let worked = 0;

@@ -3,7 +3,7 @@ import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteForReading, openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from './fresh-signer.ts';
 
-/** The journal of a home as the product opens it: by `tester`, with a key of its own. */
+/** The journal of a home as the product opens it: by `tester`, with its own key. */
 export function openIn(
   home: string,
   options: { by?: string; signer?: Signer; now?: () => Date; afterLoss?: boolean } = {},

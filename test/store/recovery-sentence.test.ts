@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { speaker } from '../../src/store/sentence.ts';
+import { entrySentences } from '../../src/store/sentence.ts';
 
 const followUp = {
   id: 'rebind-shop',
@@ -52,19 +52,19 @@ test.for([
     text: 'follow-up skipped: rebind-shop, because: shop is gone',
     tone: 'warn',
   },
-])('a fact of a recovery is a sentence for people: $text', ({ type, body, text, tone }) => {
-  expect(speaker()({ type, body })).toEqual({ text, tone });
+])('a recovery fact is a sentence for people: $text', ({ type, body, text, tone }) => {
+  expect(entrySentences()({ type, body })).toEqual({ text, tone });
 });
 
 test.for(['card.prepared', 'recovery.done', 'follow-up.opened', 'follow-up.closed'])(
-  'one that cannot be read is shown with its fields: %s',
+  'an unreadable one is shown with its fields: %s',
   (type) => {
-    expect(speaker()({ type, body: { n: 1 } }).text).toBe(`${type} n 1`);
-    expect(speaker()({ type, body: [1] }).text).toBe(`${type} [1]`);
+    expect(entrySentences()({ type, body: { n: 1 } }).text).toBe(`${type} n 1`);
+    expect(entrySentences()({ type, body: [1] }).text).toBe(`${type} [1]`);
   },
 );
 
 test('no byte of it can act on a terminal', () => {
   const body = { followUp: { ...followUp, what: 'x\u001b[2J\u202e\n'.repeat(99) } };
-  expect(speaker()({ type: 'follow-up.opened', body }).text).not.toMatch(/\p{Cc}|\p{Cf}/u);
+  expect(entrySentences()({ type: 'follow-up.opened', body }).text).not.toMatch(/\p{Cc}|\p{Cf}/u);
 });

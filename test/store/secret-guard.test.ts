@@ -54,12 +54,12 @@ describe('the secret guard', () => {
     );
   });
 
-  test('lets everything else through, also the fingerprint and half of the key', () => {
+  test('accepts everything else, including the fingerprint and half of the key', () => {
     const body = { fingerprint: '0a1b2c3d4e5f', half: KEY.slice(0, KEY.length / 2) };
     expect(refused(KEY, body)).toBe(false);
   });
 
-  test('a short secret counts as a whole string only, so that it cannot silence the journal', () => {
+  test('a short secret counts only as a whole string, so that it cannot silence the journal', () => {
     expect(refused('run', { text: 'the run goes on' })).toBe(false);
     expect(refused('run', { text: 'run' })).toBe(true);
     expect(refused('', { text: '' })).toBe(false);

@@ -79,8 +79,8 @@ export function sqliteStore(home = temporaryHome(), signer = freshSigner()): Sto
 }
 
 /**
- * What somebody with a database tool does to the database of a home; what keeps it append-only is away
- * meanwhile.
+ * Alters the database of a home as with a database tool, with its append-only triggers removed during the
+ * act.
  */
 export function tampered(home: string, act: (db: DatabaseSync) => void): void {
   const triggers = Object.keys(SCHEMA).filter((name) => SCHEMA[name]?.startsWith('CREATE TRIGGER'));

@@ -45,12 +45,12 @@ describe('the SQLite store', () => {
     expect(mode('locks')).toBe('700');
   });
 
-  test('time is that of the clock it was given', async () => {
+  test('times come from the given clock', async () => {
     const { append } = await writerIn(temporaryHome());
     expect(await append(note)).toMatchObject([{ at: '2026-01-02T03:04:05.678Z', by: 'tester' }]);
   });
 
-  test('a connection that knows nothing of lifeboat finds a sound WAL database of the schema it says', async () => {
+  test('a connection that knows nothing of lifeboat finds a sound WAL database with the stated schema', async () => {
     const home = temporaryHome();
     const { journal, append } = await writerIn(home);
     await append(note, note);
@@ -102,7 +102,7 @@ describe('the SQLite store', () => {
     expect(statSync(join(home, 'lifeboat.db'), { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test('a reader of a database that a program damaged gets every row as what it can be, and nothing twice', async () => {
+  test('a reader of a corrupted database gets every row in the best possible form, and nothing twice', async () => {
     const home = temporaryHome();
     const { journal, append } = await writerIn(home);
     await append(note, note, note, note, note);
@@ -128,7 +128,7 @@ describe('the SQLite store', () => {
     expect(await reader.log.count()).toBe(6);
   });
 
-  test('a full disk loses the journal loudly, keeps what was acknowledged and no half append', async () => {
+  test('a full disk fails the journal loudly, keeps what was acknowledged and no half append', async () => {
     const home = temporaryHome();
     // The limit on file sizes makes the kernel refuse the write, as a full disk does.
     const limited = spawnSync('bash', [
@@ -157,7 +157,7 @@ describe('the SQLite store', () => {
   });
 
   test.each(['lifeboat.db', 'lifeboat.db-wal'])(
-    'deleting %s under a live run is noticed at the next append',
+    'deleting %s during a live run is noticed at the next append',
     async (file) => {
       const home = temporaryHome();
       const { append } = await writerIn(home);
@@ -168,7 +168,7 @@ describe('the SQLite store', () => {
     },
   );
 
-  test('a database that was replaced under a live run is noticed too', async () => {
+  test('a database that was replaced during a live run is noticed too', async () => {
     const home = temporaryHome();
     const { journal, append } = await writerIn(home);
     await append(note);
@@ -191,7 +191,7 @@ describe('the SQLite store', () => {
     await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.version' });
   });
 
-  test('a file that is no database is called damaged and left alone', async () => {
+  test('a file that is not a database is called damaged and left alone', async () => {
     const home = temporaryHome();
     writeFileSync(join(home, 'lifeboat.db'), 'x'.repeat(5000));
     await expect(openIn(home)).rejects.toMatchObject({
@@ -208,7 +208,7 @@ describe('the SQLite store', () => {
     ['3.53.4', true],
     ['4.0.0', true],
     [undefined, false],
-  ])('SQLite %s is fit for a journal: %s', (version, fit) => {
+  ])('SQLite %s is suitable for a journal: %s', (version, fit) => {
     const look = () => assertSqliteVersion(version);
     if (fit) expect(look).not.toThrow();
     else expect(look).toThrow('can damage a journal');

@@ -18,7 +18,7 @@ describeWith(['strace'], 'what a disk may hold after a kill or a power cut', () 
     rotation = await recordRotation(builtProduct({ cheapVault: true }));
   });
 
-  test('the recording has the log written into the database and begun anew in the middle of it', () => {
+  test('the recording includes SQLite writing its log into the database and restarting it', () => {
     const places = writer.steps.flatMap((step) =>
       step.do === 'write' && step.offset === 0 ? [step.path.slice(writer.home.length + 1)] : [],
     );
@@ -31,7 +31,7 @@ describeWith(['strace'], 'what a disk may hold after a kill or a power cut', () 
     ['a writer', () => writer],
     ['a rotation by the product', () => rotation],
   ])(
-    'of %s opens, holds all that was acknowledged and nothing that was not written, and can be gone on with',
+    'of %s opens, holds all that was acknowledged and nothing unwritten, and accepts appends',
     async (_of, recording) => {
       const options = few({ prefix: 40, torn: 30, 'power cut': 80 });
       const { problems, images } = await sweepImages(recording(), options);
@@ -40,14 +40,14 @@ describeWith(['strace'], 'what a disk may hold after a kill or a power cut', () 
     },
   );
 
-  test('a disk that only says it has kept the database is betrayed by the checkpoints', async () => {
+  test('a disk that only claims to have stored the database is exposed by the checkpoints', async () => {
     const { problems, losses, found } = await sweepImages(writer, few({ 'lying disk': 40 }));
     expect(problems).toEqual([]);
     expect(losses).toBeGreaterThan(10);
     expect(found).toBe(losses);
   });
 
-  test('a writer that does not wait for the disk would be caught by this test', async () => {
+  test('this test would catch a writer that does not wait for the disk', async () => {
     const careless = { ...writer, steps: writer.steps.filter((step) => step.do !== 'sync') };
     const { problems } = await sweepImages(careless, few({ 'power cut': 20 }));
     expect(problems.length).toBeGreaterThan(10);

@@ -2,10 +2,9 @@ import type { Entry } from '../../store/journal.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
 
 /**
- * The documents of a run's approvals, as files: what was to be approved (the signed text itself), the
- * signature, and the line of the file of allowed signers that let it count, below a comment that says who
- * signed, when that was seen, and with which key. They follow from the entries alone, so an audit can tell
- * whether they are those of the record.
+ * The documents of a run's approvals, as files: the signed text, the signature, and the line of the
+ * allowed-signers file that made it valid, below a comment that names the signer, the time and the key. They
+ * follow from the entries alone, so an audit can compare them with the record.
  */
 export function approvalFiles(
   entries: readonly Pick<Entry, 'seq' | 'at' | 'type' | 'body'>[],
@@ -19,7 +18,7 @@ export function approvalFiles(
     const { challenge, signature, key, publicKey, approver, allowedBy, moment = entry.at } = read.body;
     const base = `approvals/${fileName(challenge)}.${entry.seq}`;
     files.set(`${base}.sig`, Buffer.from(signature));
-    // In the form of a file of allowed signers, so that OpenSSH takes it.
+    // In the format of an allowed-signers file, so that OpenSSH accepts it.
     const line = oneLine(allowedBy ?? `${approver} ${publicKey}`);
     files.set(
       `${base}.signer`,
@@ -29,17 +28,17 @@ export function approvalFiles(
   return files;
 }
 
-/** What is more than one line was written by a stranger. */
+/** Our own entries have one line; further lines are hostile. */
 function oneLine(text: string): string {
   return text.replace(/[\r\n]+/gu, ' ');
 }
 
-/** A challenge is 16 hex digits; anything else was written by a stranger. */
+/** A challenge is 16 hex digits; anything else is hostile. */
 function fileName(challenge: string): string {
   return challenge.replace(/[^0-9a-zA-Z]/gu, '_').slice(0, 40);
 }
 
-/** What is in a bundle and how to verify it by hand, for whoever opens it in ten years. */
+/** What is in a bundle and how to verify it by hand, readable in ten years. */
 export function bundleReadme(runId: string, anchor: string): string {
   return `Evidence of the run ${runId}
 

@@ -15,9 +15,11 @@ export interface BundleSource {
   readonly journal: JournalReader;
   readonly runId: string;
   readonly signer: Signer;
-  /** Checkpoints from the time of the run, as notes. Those that the log does not fit are left out. */
+  /** Checkpoints from the time of the run, as notes. Those that do not fit the log are left out. */
   readonly notes: readonly string[];
-  /** What somebody wrote down: the proof shows the log at each, to be verified with the bundle. */
+  /**
+   * Anchors kept elsewhere: the proof shows the log at each, so that the bundle can be verified against them.
+   */
   readonly anchors: readonly Anchor[];
   readonly madeAt: Date;
   /** Name and version of this program. */
@@ -31,14 +33,14 @@ export interface WholeSource extends BundleSource {
   readonly instances: readonly string[];
   /** What explains the record: the report, the plan, the machine, the verifier. */
   readonly documents: BundleFiles;
-  /** Read after the entries: those of a live run speak of what is there then. */
+  /** Read after the entries, since the entries of a live run refer to it. */
   readonly transcript: () => Buffer | undefined;
 }
 
 /**
- * All evidence of a run in one tar that anybody can verify without this program. Changes nothing; of a live
- * run it holds what was durable at this moment. Rejects with `evidence.secret`, and nothing is made, when any
- * file would hold a secret; with `run.unknown` for a run without entries.
+ * All evidence of a run in one tar that can be verified without this program. Changes nothing; for a live run
+ * it holds what is durable at this moment. Rejects with `evidence.secret`, creating nothing, if any file
+ * would hold a secret; with `run.unknown` for a run without entries.
  */
 export async function makeBundle(source: WholeSource): Promise<Buffer> {
   const { journal, runId, instances, documents, transcript } = source;
@@ -53,12 +55,14 @@ export async function makeBundle(source: WholeSource): Promise<Buffer> {
   return packFiles(signed(files, source));
 }
 
-/** The journal of a run with its proof, as lines of printable ASCII (pack.ts). Rejects likewise. */
+/**
+ * The journal of a run with its proof, as lines of printable ASCII (pack.ts). Rejects as `makeBundle` does.
+ */
 export async function makeLines(source: BundleSource): Promise<string> {
   return packLines(signed((await evidenceOf(source, [])).files, source));
 }
 
-/** The entries, what proves them, and the key that signs the rest. */
+/** The entries, their proof, and the key that signs the rest. */
 async function evidenceOf(
   { journal, runId, signer, notes, anchors }: BundleSource,
   ledgers: readonly (readonly [string, StreamName])[],
@@ -95,7 +99,7 @@ async function evidenceOf(
   return { files, shown };
 }
 
-/** The list of the files and the note that signs it; nothing leaves with a secret in it. */
+/** Adds the list of files and the note that signs it; refuses any file with a secret. */
 function signed(files: BundleFiles, { runId, madeAt, madeBy, signer, guard }: BundleSource): BundleFiles {
   for (const [name, bytes] of files) {
     try {
@@ -113,18 +117,18 @@ function signed(files: BundleFiles, { runId, madeAt, madeBy, signer, guard }: Bu
   return withManifest(files, { run: runId, madeAt, madeBy }, signer);
 }
 
-/** A name of a tar holds 99 characters; which stream a file holds stands in its lines. */
+/** A name in a tar holds 99 characters; the lines of a file say which stream it is. */
 function ledgerFile(name: string): string {
   return name.length <= 80 ? `ledger/${name}.jsonl` : `ledger/${name.slice(0, 60)}/${name.slice(60)}.jsonl`;
 }
 
-/** A run that armed more calls than these shows the newest of their checkpoints. */
+/** A run that armed more calls than this shows the newest of their checkpoints. */
 const MAX = 100;
 
 /**
- * The checkpoints that belong in the bundle of a run: those that name a call of it, the first one that
- * covers all its entries, and the newest of each key of the log, below which its endorsements count. Of
- * places that cannot be read there are none.
+ * The checkpoints for the bundle of a run: those that name one of its calls, the first one that covers all
+ * its entries, and the newest of each key of the log, below which its endorsements count. Unreadable places
+ * contribute none.
  */
 export async function notesOfRun(
   journal: Pick<JournalReader, 'read'>,
@@ -155,7 +159,7 @@ export async function notesOfRun(
           }
       }
     } catch {
-      // The audit before the export has said that it cannot be read.
+      // The audit before the export has reported that it cannot be read.
     }
     if (covering !== undefined) chosen.add(covering);
   }

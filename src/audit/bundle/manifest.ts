@@ -7,15 +7,15 @@ import type { Findings } from '../verdict.ts';
 import type { BundleFiles } from './pack.ts';
 
 /*
- * SHA256SUMS lists every file of a bundle but itself and the note that signs it (signed-note.ts), whose text
- * is
+ * SHA256SUMS lists every file of a bundle except itself and the note that signs it (signed-note.ts), whose
+ * text is
  *
  *     lifeboat.bundle/1
  *     run <id>
  *     made <RFC 3339> by <name and version of the program>
  *     SHA256SUMS <64 hex digits>
  *
- * and whose key is named `lifeboat-bundle/<id>`, which is no origin of a log.
+ * and whose key is named `lifeboat-bundle/<id>`, which is not the origin of a log.
  */
 
 const SUMS = 'SHA256SUMS';
@@ -23,14 +23,14 @@ const NOTE = 'manifest.note';
 const FORMAT = 'lifeboat.bundle/1';
 const LINE = /^([0-9a-f]{64}) {2}(\S.*)$/u;
 
-/** Of whom a bundle is, and who made it when. */
+/** The run of a bundle, and who made it when. */
 export interface About {
   readonly run: string;
   readonly madeAt: Date;
   readonly madeBy: string;
 }
 
-/** Adds the list of the files, and the note that signs it. */
+/** Adds the list of files, and the note that signs it. */
 export function withManifest(files: BundleFiles, about: About, signer: Pick<Signer, 'note'>): BundleFiles {
   const names = [...files.keys()].sort();
   const sums = names.map((name) => `${sha256(files.get(name))}  ${name}\n`).join('');
@@ -41,14 +41,14 @@ export function withManifest(files: BundleFiles, about: About, signer: Pick<Sign
   return new Map([...files, [SUMS, Buffer.from(sums)], [NOTE, Buffer.from(note)]]);
 }
 
-/** The run that a bundle says it is of; undefined where the manifest cannot be read. Nothing is verified. */
+/** The run that a bundle claims; undefined if the manifest is unreadable. Verifies nothing. */
 export function runOf(files: BundleFiles): string | undefined {
   const lines = textOf(noteIn(files, NOTE))?.split('\n') ?? [];
   const run = lines[1]?.replace(/^run /u, '') ?? '';
   return lines[0] === FORMAT && lines.length === 5 && isStreamName(`run/${run}`) ? run : undefined;
 }
 
-/** Whether one of the keys has signed the list, and the files are exactly those that were listed. */
+/** Whether one of the keys signed the list, and the files are exactly the listed ones. */
 export function checkManifest(
   files: BundleFiles,
   run: string,
@@ -79,12 +79,12 @@ export function checkManifest(
       findings.problem('file.extra', `${show(name, 120)} does not belong here`);
 }
 
-/** A note of the bundle; one that is too long is cut, and then is none any more. */
+/** A note of the bundle; one that is too long is cut, which makes it invalid. */
 export function noteIn(files: BundleFiles, name: string): string {
   return files.get(name)?.toString('utf8', 0, MAX_NOTE_BYTES + 1) ?? '';
 }
 
-/** Bytes: room for every file that is unpacked at all. */
+/** Bytes: room for every file that may be unpacked. */
 const LARGEST_LIST = 4 * 1024 * 1024;
 
 function linesOf(bytes: Buffer | undefined): readonly string[] {

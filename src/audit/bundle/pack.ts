@@ -2,8 +2,8 @@ import { printableJson } from '../../base/text.ts';
 import { linesOf } from './shown-log.ts';
 
 /*
- * A bundle is a tar, or lines. The tar is written by hand, because it must come out the same byte for byte,
- * and a single other byte must show.
+ * A bundle is a tar, or lines. The tar is written by hand, because its bytes must be reproducible, and any
+ * other byte must be noticed.
  */
 
 /** A run has a ledger for each of its instances and some dozens of checkpoints. */
@@ -13,7 +13,7 @@ const BLOCK = 512;
 /** The files of a bundle by their names. */
 export type BundleFiles = ReadonlyMap<string, Buffer>;
 
-/** Packs files into a tar (ustar) that depends on them alone: sorted, of nobody, of the first second. */
+/** Packs files into a tar (ustar) that depends only on them: sorted, without owners, with the time zero. */
 export function packFiles(files: BundleFiles): Buffer {
   const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
   const blocks = sorted.flatMap(([name, bytes]) => [
@@ -25,8 +25,8 @@ export function packFiles(files: BundleFiles): Buffer {
 }
 
 /**
- * Unpacks a bundle. `sound` is false when a single byte of the tar is not as `packFiles` would make it, so
- * that nothing hides between the files; what could be read before that is given all the same. Never throws.
+ * Unpacks a bundle. `sound` is false if any byte of the tar differs from what `packFiles` would write, so
+ * that nothing can hide between the files; what could be read before that is returned anyway. Never throws.
  */
 export function unpackFiles(tar: Buffer): { readonly files: BundleFiles; readonly sound: boolean } {
   const files = new Map<string, Buffer>();
@@ -81,9 +81,8 @@ const ENTRIES = 'journal.jsonl';
 const LONGEST_END = 16 * 1024 * 1024;
 
 /**
- * Packs the journal of a run into lines of printable ASCII: the entries, each as its leaf text
- * (`leafText`), then one line with every other file of the bundle, as a JSON object of texts by name. So it
- * stands alone.
+ * Packs the journal of a run into self-contained lines of printable ASCII: the entries, each as its leaf text
+ * (`leafText`), then one line with every other file of the bundle, as a JSON object of texts by name.
  */
 export function packLines(files: BundleFiles): string {
   const others = [...files]
@@ -92,7 +91,7 @@ export function packLines(files: BundleFiles): string {
   return `${files.get(ENTRIES) ?? ''}${printableJson(Object.fromEntries(others))}\n`;
 }
 
-/** The files in such lines; undefined where the last one is missing or spelled otherwise. Never throws. */
+/** The files in such lines; undefined if the last one is missing or spelled differently. Never throws. */
 export function unpackLines(text: Buffer): BundleFiles | undefined {
   const last = linesOf(text).at(-1) ?? '';
   if (last.length > LONGEST_END || text.at(-1) !== 0x0a) return undefined;

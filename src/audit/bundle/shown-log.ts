@@ -12,31 +12,31 @@ import { isStreamName } from '../../store/new-entry.ts';
 import { isEnd, mayFollowEnd } from '../../store/run-entries.ts';
 import type { Findings } from '../verdict.ts';
 
-/** Some streams of a log, with what proves that they are in it. */
+/** Some streams of a log, with the proof that they are in it. */
 export interface ShownLog {
   readonly checkpoint: Checkpoint;
-  /** The newest head of the log, signed by whoever appended last and by the signer of this. */
+  /** The newest head of the log, signed by the last appender and by the maker of the bundle. */
   readonly note: string;
   /** The leaf texts of each file's stream, in order. */
   readonly lines: ReadonlyMap<string, readonly string[]>;
-  /** That all of them are leaves, and that the tree goes on from each of the sizes (tree-proof.ts). */
+  /** Proves that all of them are leaves, and that the tree extends each of the sizes (tree-proof.ts). */
   readonly proof: Proof;
 }
 
-/** As it stands in `proof.json` and in the last line of exported lines. */
+/** As written in `proof.json` and in the last line of exported lines. */
 export interface Proof {
   /** The leaf number of each line, by file. */
   readonly leaves: Readonly<Record<string, readonly number[]>>;
-  /** Whose roots follow as well. */
+  /** The sizes whose roots follow as well. */
   readonly sizes: readonly number[];
   readonly nodes: readonly string[];
 }
 
 /**
- * Takes streams out of a log up to its newest signed head, and shows its smaller sizes as well, those of
- * other checkpoints and of anchors; sizes that it does not have are passed over. Entries that come meanwhile
- * are left out. Rejects with `journal.damaged` for an entry that does not give its hash, and with
- * `run.unknown` for an empty log.
+ * Extracts streams of a log up to its newest signed head, and also shows its smaller sizes of other
+ * checkpoints and of anchors; sizes that it does not have are skipped. Entries that arrive during this are
+ * left out. Rejects with `journal.damaged` for an entry that does not match its hash, and with `run.unknown`
+ * for an empty log.
  */
 export async function showLog(
   journal: JournalReader,
@@ -62,13 +62,13 @@ export async function showLog(
     leaves: Object.values(leaves).flat(),
     sizes,
   });
-  // A line that this version cannot write is not signed by it.
+  // This version does not sign a checkpoint with lines that it cannot write.
   const isOurs = checkpointText(head) === textOf(note);
   const both = isOurs ? cosigned(note, signer.sign(head)) : note;
   return { checkpoint: head, note: both, lines, proof: { leaves, sizes, nodes } };
 }
 
-/** A proof in its one spelling. */
+/** A proof in its canonical form. */
 export function proofText(proof: Proof): string {
   const { leaves, sizes, nodes } = proof;
   return JSON.stringify({ leaves, sizes, nodes });
@@ -82,13 +82,13 @@ function lineOf(entry: Entry): string {
   return leafText(fields);
 }
 
-/** The same text with the signatures of both. */
+/** The text with both signatures. */
 function cosigned(note: string, own: string): string {
   const line = own.slice(own.lastIndexOf('\n\n') + 2);
   return note.endsWith(`\n${line}`) ? note : `${note}${line}`;
 }
 
-/** A stream as it is shown: its entries from the first one on. */
+/** A shown stream: its entries from the first. */
 export interface ShownStream {
   readonly stream: string;
   readonly entries: readonly StoredEntry[];
@@ -97,7 +97,7 @@ export interface ShownStream {
 export interface ReadLog {
   /** By file. */
   readonly streams: ReadonlyMap<string, ShownStream>;
-  /** Undefined where the proof is none for these lines. */
+  /** Undefined if the proof does not fit these lines. */
   readonly tree: ShownTree | undefined;
 }
 
@@ -118,8 +118,8 @@ const Leaf = z.strictObject({
 });
 
 /**
- * Reads lines of streams of a log of `size` entries: whether each is the text of a leaf, no stream has a gap,
- * and the proof is theirs. The root says which tree it is of. Never throws on any content.
+ * Reads lines of streams of a log of `size` entries, and checks that each is the text of a leaf, no stream
+ * has a gap, and the proof fits them. The root tells which tree it is. Never throws, whatever the content.
  */
 export function readLog(
   files: ReadonlyMap<string, readonly string[]>,
@@ -163,7 +163,7 @@ export function readLog(
 /** Bytes: room for a hundred thousand hashes. */
 const LARGEST_PROOF = 8 * 1024 * 1024;
 
-/** A proof from its text, which has one spelling only; undefined for anything else. */
+/** Parses a proof, which has only one spelling; undefined for anything else. */
 export function readProof(bytes: Buffer | undefined): z.infer<typeof ProofShape> | undefined {
   if (bytes === undefined || bytes.length > LARGEST_PROOF) return undefined;
   try {
@@ -177,16 +177,16 @@ export function readProof(bytes: Buffer | undefined): z.infer<typeof ProofShape>
 
 /** Characters. The largest body is a MiB. */
 const LONGEST_LINE = 2 * 1024 * 1024;
-/** No entry is shorter. */
+/** Every entry is longer. */
 const SHORTEST_LINE = 64;
 
-/** The lines of a file of entries, printable ASCII. What is too large to be one has no lines. */
+/** The lines of a file of entries, printable ASCII. An excessively large file has no lines. */
 export function linesOf(bytes: Buffer): string[] {
   let lines = 0;
   for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) lines += 1;
   if ((lines - 1) * SHORTEST_LINE > bytes.length) return [''];
   const all = bytes.toString('latin1').split('\n');
-  // What follows the last line feed is a line that was cut.
+  // After the last line feed there is only a truncated line.
   return all.at(-1) === '' ? all.slice(0, -1) : all;
 }
 
@@ -194,7 +194,7 @@ function readLine(line: string, index: number): StoredEntry | undefined {
   if (line.length > LONGEST_LINE) return undefined;
   try {
     const { body: value, ...rest } = Leaf.parse(JSON.parse(line));
-    // The body as it stands there: between the two fields that surround it.
+    // The body exactly as written: between the fields around it.
     const [from, to] = [line.indexOf(',"body":') + 8, line.length - leafText({ ...rest, body: '' }).length];
     const body = line.slice(from, from + to);
     const fields = { ...rest, body };
@@ -206,7 +206,7 @@ function readLine(line: string, index: number): StoredEntry | undefined {
   }
 }
 
-/** Nothing follows the end of a run that would change what became of it. Ledgers never end. */
+/** Nothing may follow the end of a run that would change its outcome. Ledgers never end. */
 function checkEnd(stream: string, entries: readonly StoredEntry[], findings: Findings): void {
   if (!stream.startsWith('run/')) return;
   const end = entries.find(isEnd)?.seq ?? Number.POSITIVE_INFINITY;

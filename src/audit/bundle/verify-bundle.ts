@@ -16,20 +16,20 @@ import { checkManifest, noteIn, runOf } from './manifest.ts';
 import type { BundleFiles } from './pack.ts';
 import { linesOf, type ReadLog, readLog, readProof } from './shown-log.ts';
 
-/** What an auditor has got from elsewhere, and how far to look. */
+/** The trusted input of an auditor, and what to check. */
 export interface BundleTrust {
-  /** Keys in PEM, one below the other. Without it those in the bundle are taken, and pin nothing. */
+  /** Concatenated PEM keys. Without it the keys in the bundle are used, which pin nothing. */
   readonly publicKey?: string | undefined;
   readonly anchors?: readonly Anchor[] | undefined;
-  /** The journal alone, as lines: it comes without a transcript and without the files of approvals. */
+  /** The journal alone, as lines: it comes without a transcript and approval files. */
   readonly isLines?: boolean | undefined;
-  /** Is given every entry about an approval. */
+  /** Called with every entry about an approval. */
   readonly approval?: ((entry: StoredEntry) => void) | undefined;
 }
 
 export interface BundleReport {
   readonly findings: readonly Finding[];
-  /** What is pinned; empty when nothing is. */
+  /** What is pinned; empty if nothing is. */
   readonly pins: readonly Pin[];
   readonly streams: readonly { readonly stream: string; readonly entries: number }[];
   /** Of the log at the size of the bundle. */
@@ -40,9 +40,9 @@ const CHECKPOINT = 'checkpoint.note';
 const ENTRIES = /^(?:journal|log)\.jsonl$|^ledger\//u;
 
 /**
- * Re-computes everything in an evidence bundle, on any machine, without a home or a config: the signed list
- * of files, every file's hash, every entry, the root of the log at each checkpoint and anchor, every
- * signature, what the record says of the transcript and of approvals. Never throws on any content.
+ * Recomputes everything in an evidence bundle, on any machine, without a home or a config: the signed list of
+ * files, every file's hash, every entry, the root of the log at each checkpoint and anchor, every signature,
+ * and the record's statements about the transcript and approvals. Never throws, whatever the content.
  */
 export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleReport {
   const findings = createFindings();
@@ -121,7 +121,7 @@ function sayLimits({ publicKey, anchors = [] }: BundleTrust, anchored: number, f
   findings.note('stream.ends', ends);
 }
 
-/** What follows from the record has to be what follows from it. */
+/** Derived files must match the record. */
 function checkDerived(files: BundleFiles, run: readonly StoredEntry[], findings: Findings): void {
   const transcripts = transcriptWatch(() => files.get('transcript.jsonl'), false, findings);
   for (const entry of run) transcripts.take(entry);
@@ -133,10 +133,10 @@ function checkDerived(files: BundleFiles, run: readonly StoredEntry[], findings:
       findings.problem('approval.file', `${show(name, 120)} does not match the record`);
 }
 
-/** The signed heads that are shown, the newest one first, by file. */
+/** The signed heads by file, the newest first. */
 type Notes = readonly (readonly [file: string, note: string])[];
 
-/** Whether each checkpoint is one of this tree: its origin, and the root at its size. */
+/** Whether each checkpoint belongs to this tree: its origin, and the root at its size. */
 function checkRoots(notes: Notes, tree: ShownTree | undefined, findings: Findings): void {
   const origin = claimOf(notes[0]?.[1])?.origin;
   for (const [file, note] of notes) {
@@ -149,7 +149,7 @@ function checkRoots(notes: Notes, tree: ShownTree | undefined, findings: Finding
   }
 }
 
-/** Says of each checkpoint when none of the keys that count has signed it. */
+/** Reports each checkpoint that no trusted key signed. */
 function checkSignatures(notes: Notes, keys: readonly KeyObject[], findings: Findings): void {
   for (const [at, [file, note]] of notes.entries()) {
     const { result } = readCheckpoint(note, keys);
@@ -163,19 +163,19 @@ function checkSignatures(notes: Notes, keys: readonly KeyObject[], findings: Fin
   }
 }
 
-/** Without a key from elsewhere: the keys beside the bundle, and that of the log's first entry. */
+/** Without a given key: the keys beside the bundle, and that of the log's first entry. */
 function keysBeside(pem: string, begun: Begun): readonly KeyObject[] {
   return [...parsePublicKeys(pem), ...parsePublicKeys(begun?.publicKey ?? '')];
 }
 
-/** The first entry of a log, which names it; undefined where it is not that. */
+/** The first entry of a log, which names it; undefined for any other. */
 function begunIn([first]: readonly Entry[]) {
   const isFirst = first?.index === 0 && first.stream === LOG_STREAM && first.type === LOG_BEGUN;
   return LogBegun.safeParse(isFirst ? first.body : undefined).data;
 }
 type Begun = ReturnType<typeof begunIn>;
 
-/** How many first entries of the log the anchors pin; says of each anchor what became of it. */
+/** How many first entries of the log the anchors pin; reports the result of each anchor. */
 function checkAnchors(
   anchors: readonly Anchor[],
   { origin, size: whole }: Checkpoint,

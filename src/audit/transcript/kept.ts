@@ -5,17 +5,17 @@ import type { Entry } from '../../store/journal.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
 
 /**
- * The most that a transcript holds. Nobody reads further, a run that polls for days must not fill the disk,
- * and a bundle with it is still made and verified in little memory.
+ * The maximum size of a transcript: readers stop there, a run that polls for days must not fill the disk, and
+ * a bundle with it can be made and verified in little memory.
  */
 export const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Where the requests of a run are written down. */
+/** Where the requests of a run are recorded. */
 export function transcriptPath(home: string, runId: string): string {
   return join(home, 'transcripts', `${runId}.jsonl`);
 }
 
-/** The transcript as it is now; undefined when there is none, or what lies there is none of ours. */
+/** The present transcript; undefined if there is none, or the file is not ours. */
 export function transcriptOf(home: string, runId: string): Buffer | undefined {
   try {
     return readPlainFile(transcriptPath(home, runId), MAX_BYTES);
@@ -25,8 +25,8 @@ export function transcriptOf(home: string, runId: string): Buffer | undefined {
 }
 
 /**
- * The note that keeps a transcript as it lies there, for a run whose process was killed and that nobody
- * drives any more. Nothing where there is none on this machine.
+ * The note that records a transcript as it is, for a run whose process was killed and that no process drives.
+ * Empty if there is none on this machine.
  */
 export function transcriptLeft(home: string, runId: string) {
   const bytes = transcriptOf(home, runId);
@@ -38,8 +38,8 @@ export function transcriptLeft(home: string, runId: string) {
 }
 
 /**
- * What the record says where the transcript until now is on another machine that drove the run: on which
- * host, as far as is known. Nothing where it is here, or where nothing was sent.
+ * The note that the earlier transcript is on another machine that drove the run, with the host if known.
+ * Empty if it is here, or if nothing was sent.
  */
 export function transcriptElsewhere(
   home: string,

@@ -2,16 +2,16 @@ import type { HttpExchange } from '../../base/http-exchange.ts';
 import { printableJson, show } from '../../base/text.ts';
 import { jsonIn } from '../../store/canonical.ts';
 
-/** A request over HTTP, secrets and all, with where it went. */
+/** An HTTP request with its destination, still including its secrets. */
 export interface HttpCall extends HttpExchange {
   readonly kind: 'service' | 'platform';
-  /** The instance it went to, by its name in the config, or `platform`. */
+  /** Its destination: the instance's name in the config, or `platform`. */
   readonly to: string;
 }
 
-/** What must not be seen, and what stands in its place. */
+/** The secrets to hide, and their replacements. */
 export interface Blanks {
-  /** The longest first, so that no tail of one stays behind. */
+  /** The longest first, so that no part of one remains. */
   readonly known: readonly string[];
   /** Such as the fingerprint of a key. */
   readonly name: (secret: string) => string;
@@ -19,7 +19,7 @@ export interface Blanks {
 
 const SECRET = '[secret]';
 
-/** Headers whose values are nobody's secret; of all others only the name is written. */
+/** Headers whose values are not secret; for all others only the name is written. */
 const REQUEST_HEADERS = new Set([
   'accept',
   'accept-encoding',
@@ -38,7 +38,7 @@ const ANSWER_HEADERS = [
   'x-request-id',
   'x-vcap-request-id',
 ];
-/** What the platform's lists are asked by. */
+/** Query parameters of the platform's lists. */
 const OPEN_QUERY =
   /^(?:\w+_guids?|guids|names|include|order_by|page|per_page|types?|states|label_selector|created_ats)(?:\[\w+\])?$/u;
 
@@ -47,7 +47,7 @@ export function transcriptLine(no: number, call: HttpCall, blanks: Blanks): stri
   return printableJson({ no, ...httpFields(call, blanks) });
 }
 
-/** The line for a call whose own line would have held a secret all the same. */
+/** The line for a call whose own line would still have held a secret. */
 export function withheldLine(no: number, call: HttpCall): string {
   return printableJson({
     no,
@@ -78,7 +78,7 @@ function httpFields(call: HttpCall, blanks: Blanks) {
   };
 }
 
-/** A redirected download can have its password in the query: only what lists are asked by stays. */
+/** A redirected download can have its password in the query: only the parameters of lists stay. */
 function openUrl(text: string, kind: HttpCall['kind']): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) return show(text.split('?')[0] ?? '', 500);
@@ -107,29 +107,29 @@ function answeredHeaders(headers: HttpCall['headers']): Record<string, string> {
   return Object.fromEntries([...known, ...cookies]);
 }
 
-/** Of a larger answer, only the size and the hash are written. */
+/** For a larger answer, only the size and the hash are written. */
 const ANSWER_LIMIT = 16 * 1024;
 const TEXT_LIMIT = 2_000;
 const DEEPEST = 12;
-/** What a field is called that holds a secret, whoever put it there. */
+/** Names of fields that hold a secret, whoever chose them. */
 const SECRET_FIELD = /(?:key|passw(?:or)?d|passphrase|secret|token|credentials?|cookie|authorization)$/iu;
-/** What of the platform's JSON may be read by anybody; everything else is left out. */
+/** The public fields of the platform's JSON; everything else is left out. */
 const PLATFORM_FIELDS = new Set(
   `guid name type state status label code title detail description created_at updated_at last_operation
    relationships data service_instance app space resources errors pagination total_results total_pages result operation
    droplet process instances strategy lifecycle current_droplet package build event actor target metadata
    labels lifeboat.run`.split(/\s+/u),
 );
-/** Answers that are nothing but secrets, or whose fields are named by strangers. */
+/** Answers that consist of secrets, or whose fields are named by others. */
 const NEVER = /\/(?:details|parameters|credentials|env|environment_variables|permissions)(?:[/?]|$)/u;
 
-/** A request body as it may be shown: known secrets by name, and no value of a field for secrets. */
+/** A printable request body: known secrets by name, and no values of secret fields. */
 function blankBody(body: string, kind: HttpCall['kind'], blanks: Blanks): unknown {
   const json = jsonIn(body);
   return json === undefined ? SECRET : blanked(json, kind, blanks);
 }
 
-/** What is kept of an answer. The hash of a body with secrets is not: short ones could be guessed. */
+/** The recorded part of an answer. A body with secrets is not hashed: short secrets could be guessed. */
 function keptAnswer(
   { kind, url, answer, bytes, sha256 }: HttpCall,
   blanks: Blanks,
@@ -143,8 +143,8 @@ function keptAnswer(
 }
 
 /**
- * What may be shown of a value. Of the platform's objects only some fields are, because what it answers is
- * not this program's to foresee.
+ * The printable part of a value. For the platform's objects it includes only some fields, because its answers
+ * cannot be foreseen.
  */
 function blanked(value: unknown, kind: HttpCall['kind'], blanks: Blanks, depth = 0): unknown {
   if (depth > DEEPEST) return '[deep]';

@@ -20,23 +20,23 @@ export interface TranscriptState {
 export interface Transcript {
   /** Appends the line of a call. Never throws: the first failure ends the transcript, as `problem` says. */
   write(call: HttpCall): void;
-  /** From now on no line may hold this secret in any form. `name` stands where it is part of a request. */
+  /** From now on no line may hold this secret in any form. `name` replaces it in requests. */
   guard(secret: Secret, name?: string): void;
-  /** Waits for the disk, lest a record of it outlive the transcript, and gives how far that reaches. */
+  /** Syncs the disk, so that the record cannot outlive the transcript, and returns how far it reaches. */
   keep(): TranscriptState;
   /** Why the transcript ends early. */
   readonly problem: LifeboatError | undefined;
   close(): void;
 }
 
-/** Shorter texts are ordinary words in most places where they stand. */
+/** Shorter texts are mostly ordinary words. */
 const SHORTEST = 8;
 
 /**
  * Opens the transcript of a run for appending; only the process that holds the run may. Each line is written
- * at once, so a process that is killed loses at most the last one: what is left of that is cut off here, and
- * a line in its place says so. A transcript that cannot be written stops nobody: it has a `problem` and takes
- * no more lines.
+ * at once, so a killed process loses at most the last one: its remains are cut off here, and a line in its
+ * place says so. A transcript that cannot be written does not stop the run: it has a `problem` and takes no
+ * more lines.
  */
 export function openTranscript(home: string, runId: string): Transcript {
   const guard = createSecretGuard();
@@ -110,14 +110,14 @@ export function openTranscript(home: string, runId: string): Transcript {
   };
 }
 
-/** A file of which the folder does not know is not there after a power cut. */
+/** A file that is not synced into its folder is gone after a power cut. */
 function syncWithFolders(file: number, folder: string): void {
   fsyncSync(file);
   syncFolder(folder);
   syncFolder(dirname(folder));
 }
 
-/** What was secret once stays secret in later answers, which may quote it. */
+/** A former secret stays hidden, since later answers may quote it. */
 function blanksOf(secrets: readonly Secret[], names: ReadonlyMap<string, string>): Blanks {
   const texts = new Set([...names.keys(), ...secrets.map((secret) => secret.reveal())]);
   return {
@@ -132,7 +132,7 @@ function isClean(
   secrets: readonly Secret[],
 ): boolean {
   const own = createSecretGuard();
-  // The texts of binding parameters are ordinary words too, and those may stand in other lines.
+  // Texts of binding parameters can be ordinary words, which may occur in other lines.
   for (const secret of secrets) own.add(secret);
   try {
     guard.check(line, 'the line');
@@ -143,7 +143,7 @@ function isClean(
   }
 }
 
-/** Counts and hashes the whole lines that are there already; gives the bytes of a torn one at the end. */
+/** Counts and hashes the existing whole lines; returns the bytes of a torn one at the end. */
 function takeIn(
   file: number,
   digest: Hash,

@@ -10,7 +10,7 @@ import { openStoreOf } from '../../compose/store-of.ts';
 import { checkedAs } from '../../compose/store-seen.ts';
 import { type OpenedStore, openChecked, workspaceOf } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
-import { isGrave, lostCallEntries } from '../../runner/in-doubt.ts';
+import { blocksOtherChanges, lostCallEntries } from '../../runner/in-doubt.ts';
 import { type Hold, type Journal, type Json, LOG_STREAM, type NewEntry } from '../../store/journal.ts';
 import type { Checked } from '../../store/log/check-log.ts';
 import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
@@ -147,7 +147,7 @@ function furthestOf(misfits: readonly SeenCheckpoint[]): readonly SeenCheckpoint
 function callsToDoubt(calls: readonly LostCall[]): readonly LostCall[] {
   const usable = calls.filter(({ instance }) => isStreamName(`instance/${instance}`));
   const ended = Map.groupBy(
-    usable.filter((call) => !call.isOpen && isGrave(call)),
+    usable.filter((call) => !call.isOpen && blocksOtherChanges(call)),
     ({ instance }) => instance,
   );
   const newest = new Set([...ended.values()].flatMap((group) => group.slice(-MAX_ENDED)));

@@ -156,7 +156,7 @@ function tailOf(child: ChildProcess): () => readonly string[] {
   return () => lines;
 }
 
-/** What a person wants to know of an application of the lab. */
+/** What a person wants to know about an application of the lab. */
 export interface AppState {
   readonly name: string;
   readonly guid: string;

@@ -93,7 +93,7 @@ function currentDroplet(request: CfRequest): object {
   return presentDroplet(droplet, request.origin);
 }
 
-/** What the application's next process would be given. */
+/** The credentials that the application's next process would get. */
 function environmentOf(request: CfRequest): object {
   const app = appOf(request);
   const services: unknown = JSON.parse(vcapServices(app, request.platform.bindings.all).reveal());

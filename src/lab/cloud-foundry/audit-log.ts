@@ -13,7 +13,7 @@ interface AuditEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What happened, oldest first, as the platform tells it to whoever asks for proof. No secret is in it. */
+/** Past events, oldest first, as the platform reports them as proof. They contain no secret. */
 export class AuditLog {
   readonly #now: () => Date;
   readonly #events: AuditEvent[] = [];

@@ -103,7 +103,7 @@ function bindingOf(request: CfRequest): CredentialBinding {
   return named(request.platform.bindings.all, request, 'Service credential binding');
 }
 
-/** What is not there yet has no credentials and no parameters. */
+/** A binding that is not complete has no credentials and no parameters. */
 function madeBinding(binding: CredentialBinding): CredentialBinding {
   if (binding.made !== undefined) return binding;
   const how = binding.operation.state === 'failed' ? 'failed' : 'in progress';

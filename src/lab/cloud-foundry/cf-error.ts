@@ -35,7 +35,7 @@ export function badQuery(detail: string): CfError {
   return new CfError(400, 10_005, 'BadQueryParameter', `The query parameter is invalid: ${detail}`);
 }
 
-/** What a job fails with when the service broker could not do its part. */
+/** The error of a job if the service broker could not do its part. */
 export function brokerFailed(what: 'bind' | 'unbind', why: string): CfError {
   return new CfError(502, 10_009, 'UnableToPerform', `${what} could not be completed: ${why}`);
 }

@@ -24,13 +24,13 @@ export interface CredentialBinding {
   readonly instance: LabInstance;
   /** Undefined for a key. */
   readonly app: LabApp | undefined;
-  /** What it was made with; it may be secret. */
+  /** The parameters it was made with; they may be secret. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly metadata: Metadata;
   readonly createdAt: Date;
   updatedAt: Date;
   operation: BindingOperation;
-  /** What the broker gave for it; the credentials are JSON. */
+  /** The broker's result; the credentials are JSON. */
   made: { readonly id: string; readonly credentials: Secret } | undefined;
 }
 
@@ -173,7 +173,7 @@ function targetOf({ guid, type, name }: CredentialBinding) {
   return { guid, type: type === 'app' ? 'service_binding' : 'service_key', name: name ?? '' };
 }
 
-/** What was asked for, in the words of an event: parameters never are. */
+/** The request in the words of an event, never with its parameters. */
 function requestOf({ type, name, instance, app }: CredentialBinding) {
   const about = app === undefined ? {} : { app_guid: app.guid };
   return { request: { type, name, service_instance_guid: instance.guid, ...about } };

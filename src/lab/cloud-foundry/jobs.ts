@@ -16,7 +16,10 @@ export interface Job {
   readonly ended: Promise<void>;
 }
 
-/** What goes on after the answer. A job is `PROCESSING`, `POLLING` while the broker works, then over. */
+/**
+ * The work that continues after the answer. A job is `PROCESSING`, `POLLING` while the broker works, then
+ * over.
+ */
 export class Jobs {
   readonly #now: () => Date;
   readonly #log: (line: string) => void;

@@ -50,7 +50,7 @@ export class Platform {
   readonly #parts: PlatformParts;
   readonly #processes = new Set<AppProcess>();
   readonly #spawning = new Set<Promise<AppProcess>>();
-  /** Applications run as whoever started the lab: the database's user need not read their code. */
+  /** Applications run as the user who started the lab: the database's user need not read their code. */
   readonly #launcher = once(async () =>
     this.#parts.launcher.user === undefined ? this.#parts.launcher : await makeLauncher(undefined),
   );
@@ -153,7 +153,7 @@ export class Platform {
     await Promise.all([...this.#processes].map((process) => process.stop()));
   }
 
-  /** A name and parameters belong to one of them, so that somebody notices when they are lost. */
+  /** A name and parameters belong to one of them, so that their loss is noticed. */
   #firstBindings(): BindingWish[] {
     const apps = this.apps.flatMap((app): BindingWish[] => {
       const instance = this.#instances.find(({ name }) => name === app.facts.instance);

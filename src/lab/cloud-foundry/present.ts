@@ -247,7 +247,7 @@ function presentOperation({ type, state, description, createdAt, updatedAt }: Bi
   return { type, state, description, created_at: stamp(createdAt), updated_at: stamp(updatedAt) };
 }
 
-/** What the lab's one service is called on the platform. */
+/** The name of the lab's one service on the platform. */
 const OFFERING = 'lifeboat-postgresql';
 const PLAN = 'single';
 const PLAN_GUID = PLAN_ID;

@@ -4,8 +4,8 @@ import { Secret } from '../../base/secret.ts';
 import type { Query } from '../engine/engine.ts';
 
 /**
- * Makes a user that reads and writes all tables. What it creates belongs to the group of all such users, so
- * that the next user of a rebound application finds it and may change it.
+ * Creates a user that reads and writes all tables. What it creates belongs to the group of all such users, so
+ * that the next user of a rebound application can see and change it.
  */
 export async function createAppUser(query: Query): Promise<{ user: string; password: Secret }> {
   const user = `app_${randomBytes(6).toString('hex')}`;
@@ -31,9 +31,7 @@ export async function dropAppUser(query: Query, user: string): Promise<void> {
   await query(`reassign owned by ${name} to ${GROUP}; drop owned by ${name}; drop role ${name};`);
 }
 
-/**
- * Gives every application user a password that nobody learns: the bindings of before open nothing any more.
- */
+/** Gives every application user an unknown password: earlier bindings no longer open anything. */
 export async function lockOutAppUsers(query: Query): Promise<void> {
   for (const user of await appUsers(query)) {
     const password = escapeLiteral(newPassword().reveal());

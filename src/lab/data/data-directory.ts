@@ -19,7 +19,7 @@ import {
 import type { LogStore } from './instance-data.ts';
 import { archiveError, type LogArchive, openLogArchive } from './log-archive.ts';
 
-/** What an instance is at the moment: which data folder, which server on it, which archive. */
+/** The present parts of an instance: its data folder, the server on it, its archive. */
 export interface DataDirectory {
   readonly place: Place;
   /** Undefined: the log is not archived. */
@@ -120,8 +120,8 @@ async function readAncestors(data: string, timeline: number): Promise<Ancestor[]
 }
 
 /**
- * Makes the log so far restorable, and gives the time up to which it is. A recovery to a time ends without
- * success when no later commit follows: here one is made, and its log is archived.
+ * Makes the log so far restorable, and returns the time up to which it is. A recovery to a time fails if no
+ * later commit follows: so this makes one, and its log is archived.
  */
 export async function archiveLog(server: Server, archive: LogArchive): Promise<number> {
   const { query } = server;
@@ -158,7 +158,7 @@ export function routeOf(archived: ArchivedDatabase, time: Date): Route {
 
 /** The stored files that a recovery may ask for. Throws `lab.archive` when one in the middle is missing. */
 export function filesFor({ archive }: ArchivedDatabase, { backup, span }: Route): string[] {
-  // What an ancestor wrote after the branch is not part of this history.
+  // Log that an ancestor wrote after the branch is not part of this history.
   const last = new Map([
     [span.timeline, Number.POSITIVE_INFINITY],
     ...span.ancestors.map(({ timeline, end }) => [timeline, segmentAt(end)] as const),

@@ -2,8 +2,8 @@ import { SEGMENT_BYTES } from '../engine/empty-database.ts';
 import type { BaseBackupFacts } from './instance-data.ts';
 
 /**
- * The time in which the database was on one timeline. Every restore ends one span and begins the next, on a
- * timeline with a new number. What was written after the point restored to stays on the old timeline.
+ * The time that the database spent on one timeline. Every restore ends one span and begins the next, on a
+ * timeline with a new number. Data written after the restored point stays on the old timeline.
  */
 export interface TimelineSpan {
   readonly timeline: number;

@@ -20,7 +20,7 @@ import { keptBackup } from './history.ts';
 import { inTurn, shared } from './in-turn.ts';
 import { restoreBackup, restoreTo } from './restore.ts';
 
-/** What is known about a base backup once its content has ended. Times are the database's own. */
+/** The facts about a base backup once its content has ended. Times are the database's own. */
 export interface BaseBackupFacts {
   /** Which database it is of, and which stretch of its log it needs (`start_lsn` to `end_lsn`). */
   readonly manifest: Readonly<Record<string, string | number | null>>;

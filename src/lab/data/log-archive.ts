@@ -25,7 +25,7 @@ export interface LogArchive {
   drain(): Promise<void>;
   /** Resolves when a file is stored. Rejects with `lab.archive` when it does not come, or `server` ends. */
   arrival(name: string, server: Server): Promise<void>;
-  /** Stores what a stopped server had no time to hand over; gives the names. */
+  /** Stores what a stopped server had no time to hand over; returns the names. */
   salvage(data: string, timeline: number): Promise<string[]>;
   /** Decrypts files into a folder, readable for the database. */
   lay(names: readonly string[], folder: string): Promise<void>;
@@ -35,7 +35,7 @@ export interface LogArchive {
   remove(): Promise<void>;
 }
 
-/** Stored at most this much later than handed over, when nobody waits for it. */
+/** The maximum delay of storing after the hand-over, if nothing waits for it. */
 const DRAIN_EVERY_MS = 500;
 const ARRIVES_WITHIN_MS = 30_000;
 const LAID_AT_ONCE = 4;
@@ -150,7 +150,7 @@ async function drainRegularly(drain: () => Promise<void>, signal: AbortSignal): 
   }
 }
 
-/** What was handed over has a mark `.done` (PostgreSQL documentation, "Continuous Archiving"). */
+/** A handed-over file has a mark `.done` (PostgreSQL documentation, "Continuous Archiving"). */
 async function unarchived(data: string, timeline: number): Promise<string[]> {
   const [names, marks] = await Promise.all([
     readdir(join(data, 'pg_wal')),

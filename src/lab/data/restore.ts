@@ -82,7 +82,7 @@ async function replace(directory: DataDirectory, data: string, next: Next): Prom
     await lockOutAppUsers(server.query);
     const span = await spanOf(server.query, data, from);
     await server.admit();
-    // Backups may have been kept or forgotten meanwhile.
+    // Backups may have been kept or forgotten in the meantime.
     const base = goesOn ? directory.archived : next.archived;
     directory.archived = base && { ...base, spans: [...base.spans, span] };
     directory.data = data;
@@ -187,7 +187,7 @@ async function firstThatReaches(
   });
 }
 
-/** What PostgreSQL says when the log holds no commit after the target time. */
+/** PostgreSQL's message if the log holds no commit after the target time. */
 function endedEarly(error: unknown): boolean {
   return (
     error instanceof LifeboatError &&

@@ -68,9 +68,9 @@ type BackupPart =
 const PROTOCOL_3_0 = 196_608;
 
 /**
- * Sends one `BASE_BACKUP` over a unix socket whose server knows its peer, and gives the parts as they arrive.
- * Reading slowly slows the server down; leaving the loop closes the connection. Rejects with the server's own
- * message.
+ * Sends one `BASE_BACKUP` over a unix socket whose server knows its peer, and yields the parts as they
+ * arrive. Reading slowly slows the server down; leaving the loop closes the connection. Rejects with the
+ * server's own message.
  */
 async function* streamBaseBackup(socketPath: string, command: string): AsyncGenerator<BackupPart> {
   const socket = connect(socketPath);

@@ -105,7 +105,9 @@ function newIdentifier(): Buffer {
   return identifier;
 }
 
-/** What a control file holds ends within 512 bytes, with the sum of all before; how long it is differs. */
+/**
+ * pg_control ends in a CRC of everything before it, within its first 512 bytes; its length varies by version.
+ */
 function sumPlaceIn(control: Buffer): number | undefined {
   for (let at = 64; at < 512; at += 4)
     if (control.readUInt32LE(at) === crc32c(control.subarray(0, at))) return at;

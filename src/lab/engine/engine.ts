@@ -131,7 +131,7 @@ async function makePrivate(folder: string, { user }: Launcher): Promise<void> {
   if (user !== undefined) await chown(folder, user.uid, user.gid);
 }
 
-/** Runs SQL and gives the rows of the last statement; several are allowed without parameters. */
+/** Runs SQL and returns the rows of the last statement; several are allowed without parameters. */
 export type Query = <Row extends object = Record<string, unknown>>(
   sql: string,
   parameters?: readonly unknown[],
@@ -176,7 +176,7 @@ export interface Place {
   readonly folder: string;
   /** Aborted by `remove` and by the end of the engine. */
   readonly signal: AbortSignal;
-  /** A new folder that only this user and the database's see; gives its path. */
+  /** A new folder that only this user and the database's can see; returns its path. */
   makeFolder(name: string): Promise<string>;
   /** An empty database in a new data folder. Rejects with `lab.postgres`. */
   initialise(data: string): Promise<void>;
@@ -199,7 +199,7 @@ export interface Database {
   remove(): Promise<void>;
 }
 
-/** What the lab needs from a database product. */
+/** The lab's requirements of a database product. */
 export interface Engine {
   /** `PostgreSQL 18.4` */
   readonly description: string;

@@ -22,7 +22,7 @@ export async function extractBaseBackup(
   try {
     await unpackTar(content, folder, signal);
     await access(join(folder, 'PG_VERSION'));
-    // What was set by ALTER SYSTEM belongs to the source, its archive among it, and would win over our own
+    // Settings of ALTER SYSTEM belong to the source, including its archive, and would override our own
     // configuration.
     await writeFile(join(folder, 'postgresql.auto.conf'), '', { mode: 0o600 });
     handOver(folder, owner);

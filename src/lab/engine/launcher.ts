@@ -16,7 +16,7 @@ export interface Launcher {
   readonly user: EngineUser | undefined;
   /** Starts a program that runs on. Its stderr is a pipe; a terminal's Ctrl-C does not reach it. */
   start(program: string, args: readonly string[]): ChildProcess;
-  /** Runs a program to its end; gives its output, or rejects with `lab.postgres` and its last lines. */
+  /** Runs a program to its end; returns its output, or rejects with `lab.postgres` and its last lines. */
   run(program: string, args: readonly string[], signal?: AbortSignal): Promise<string>;
 }
 

@@ -180,7 +180,7 @@ function installCommand(around: Surroundings): string {
   const { program, node, platform } = around;
   const wanted = `${packageName(platform)}@${PACKAGE_VERSION}`;
   const into = (folder: string) => `npm i --prefix ${shellQuoted(folder)} ${wanted}`;
-  // What belongs to dpkg stays as dpkg put it.
+  // Files of dpkg stay as dpkg installed them.
   if (around.isSingleExecutable && program.startsWith('/usr/lib/')) return 'apt-get install postgresql';
   if (around.isSingleExecutable) return into(besideExecutable(program));
   const [above = '', ...below] = program.split(`${sep}node_modules${sep}`);

@@ -58,7 +58,7 @@ export async function openServer(folder: string, process: PostgresProcess): Prom
   }
 }
 
-/** What a query gets while there is no server. */
+/** The error of a query while there is no server. */
 export function databaseDown(): LifeboatError {
   return new LifeboatError('lab.down', 'the database is down', {
     hints: ['start the instance, or wait until its restore is over'],
@@ -108,7 +108,7 @@ export async function writeConfig(
     fsync: options.fsync ? 'on' : 'off',
     wal_level: 'replica',
     max_wal_senders: '6',
-    // A backup streams its own log at the end: what was written meanwhile must still be there.
+    // A backup streams its own log at the end: log written during the backup must still be there.
     wal_keep_size: '64MB',
     // At least twice the segment size, or the server refuses to start.
     min_wal_size: '5MB',

@@ -16,7 +16,7 @@ export const Effect = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('refuse') }),
   /** The connection ends without an answer. */
   z.strictObject({ kind: z.literal('drop'), when }),
-  /** A router, or the service in trouble, gives this answer instead of the right one. */
+  /** A router, or the service in trouble, sends this answer instead of the right one. */
   z.strictObject({
     kind: z.literal('answer'),
     status: z.int().min(400).max(599),
@@ -66,7 +66,7 @@ export const Effect = z.discriminatedUnion('kind', [
       .max(MAX_SKEW)
       .refine((ms) => ms !== 0, 'must not be 0'),
   }),
-  /** Somebody else starts a backup of the same instance in the moment before this call does. */
+  /** A backup of the same instance is started by someone else in the moment before this call starts one. */
   z.strictObject({ kind: z.literal('colleague') }),
 ]);
 export type Effect = z.infer<typeof Effect>;

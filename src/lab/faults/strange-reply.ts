@@ -5,13 +5,13 @@ export interface StrangeReply {
   readonly text: string;
 }
 
-/** What the service says with a status, in words that it or a router uses. */
+/** The service's text for a status, in words that it or a router uses. */
 export function saying(status: number): { readonly word: string; readonly description: string } {
   const [, word, description] = wordsOf(status);
   return { word, description };
 }
 
-/** What a router says in place of the right answer. */
+/** A router's text in place of the right answer. */
 export function strangeReply(
   status: number,
   look: 'html' | 'empty',
@@ -23,7 +23,7 @@ export function strangeReply(
   return { status, headers: { 'content-type': TYPES[look], ...headers }, text };
 }
 
-/** What a platform router says when nothing stands behind the address. */
+/** A platform router's text if nothing is behind the address. */
 export function routerWithoutBackend(): StrangeReply {
   return strangeReply(502, 'html', { 'x-cf-routererror': 'endpoint_failure' });
 }

@@ -10,7 +10,7 @@ import { type FileReply, type JsonReply, jsonReply, type Reply } from './endpoin
 /** How one call is answered. */
 export interface Delivery {
   readonly effects: readonly Effect[];
-  /** What the service's clock says now. */
+  /** The present time of the service's clock. */
   readonly now: () => Date;
   /** When the request came, in milliseconds of `performance.now()`. */
   readonly began: number;
@@ -30,7 +30,7 @@ export async function answer(
   reply: Reply | StrangeReply,
   delivery: Delivery,
 ): Promise<Response> {
-  // The router has ended the request meanwhile.
+  // The router may have ended the request in the meantime.
   if (env.outgoing.headersSent) return RESPONSE_ALREADY_SENT;
   if ('kind' in reply && reply.kind === 'file') await sendFile(env, reply, delivery);
   else await sendText(env, reply, delivery);

@@ -9,7 +9,7 @@ export const EncryptionKey = z
   .min(MIN_KEY_LENGTH)
   .describe('Write only: replaces the key, for backups from now on');
 
-/** What a user may change (section 2.3). Other fields are read only or unknown, and ignored. */
+/** The settings that a user may change (section 2.3). Other fields are read-only or unknown, and ignored. */
 const Change = z.object({
   encryption_key: EncryptionKey.optional(),
   min_backup_count: z.int().nonnegative().optional(),

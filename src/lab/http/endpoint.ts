@@ -54,7 +54,7 @@ export interface Answer {
 
 /** One endpoint: data for the router, the fault table, the ledger and the description, and the work. */
 export interface Endpoint extends FaultTarget {
-  /** What stands before `/:instance_id`. */
+  /** The path before `/:instance_id`. */
   readonly base: '/v1/instances' | '/service-instances';
   /** `createBackup`: unique among the endpoints of a revision. */
   readonly name: string;
@@ -67,7 +67,7 @@ export interface Endpoint extends FaultTarget {
   readonly query?: z.ZodType | undefined;
   /** Statuses of refusals beyond 401, 403 and that of an unknown instance. */
   readonly refuses: { readonly [R in Revision]?: readonly number[] };
-  /** What an unknown instance is answered with. */
+  /** The answer for an unknown instance. */
   readonly unknownInstance: 404 | 412;
   /** Examples for the description. */
   readonly examples?: { readonly request?: unknown; readonly answer?: unknown };
@@ -91,7 +91,7 @@ interface JsonSpec<
   readonly unknownInstance?: 404 | 412;
   readonly body?: Body;
   readonly query?: Query;
-  /** What a body or query that does not parse is answered with; 422 by default. */
+  /** The answer for a body or query that does not parse; 422 by default. */
   readonly invalid?: 412 | 422;
   work(
     request: Omit<Request, 'body' | 'query'> & { readonly body: Parsed<Body>; readonly query: Parsed<Query> },

@@ -181,7 +181,7 @@ function instanceOf(state: LabState, context: LabContext): LabInstance {
   return instance;
 }
 
-/** What the lab itself refuses is the caller's mistake; anything else is not. */
+/** Refusals of the lab itself are the caller's mistake; other errors are not. */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof RangeError) return new Refusal(422, 'invalidClock', error.message);

@@ -7,7 +7,7 @@ import type { Outcome } from '../manager/task-queue.ts';
 import { type Endpoint, Refusal, type Request } from './endpoint.ts';
 import { COOKIE, type Right } from './tokens.ts';
 
-/** What an endpoint is asked to do, out of a call on the wire. */
+/** The request to an endpoint, parsed from a call on the wire. */
 export function requestOf(
   context: LabContext,
   endpoint: Endpoint,

@@ -215,7 +215,7 @@ function instanceAt(context: LabContext, state: LabState): LabInstance | undefin
   return state.instances.find(({ guid }) => guid === context.req.param('instance_id'));
 }
 
-/** What a platform router says when nothing stands behind the address. */
+/** A platform router's answer if nothing is behind the address. */
 async function routerAnswers(context: LabContext, state: LabState): Promise<Response> {
   return await answer(context.env, routerWithoutBackend(), deliveryOf(state));
 }
@@ -250,7 +250,7 @@ async function disturb(
   return undefined;
 }
 
-/** The answer that an effect wants: as JSON in the endpoint's own words, or as a router gives it. */
+/** The answer for an effect: as JSON in the endpoint's own words, or as sent by a router. */
 function answerOf(effect: Extract<Effect, { kind: 'answer' }>, endpoint: Endpoint): StrangeReply {
   const { status, body, retryAfter } = effect;
   const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };

@@ -43,7 +43,7 @@ function hashed(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** Whoever reads the file meanwhile sees one token or the other, never half of one. */
+/** A reader of the file sees one token or the other, never half of one. */
 async function replace(path: string, token: string): Promise<void> {
   const fresh = `${path}.new`;
   await writeFile(fresh, token, { mode: 0o600 });

@@ -16,14 +16,14 @@ export interface LabBackup {
   size: number;
 }
 
-/** What the Backup Manager asks of the instance whose backups it keeps. */
+/** The Backup Manager's view of the instance whose backups it keeps. */
 export interface BackupOrigin<Facts> {
   readonly name: string;
   /** The GUID by which the Backup Manager refers to the backups of the instance. */
   readonly backupGuid: string;
   /** The content, and what is known about it once it has ended. */
   take(label: string): { readonly content: Readable; facts(): Promise<Facts> };
-  /** What of the facts stands beside the stored file. */
+  /** The part of the facts that is stored beside the file. */
   describe(facts: Facts): Readonly<Record<string, string | number | null>>;
   /** A backup is whole and stored. */
   kept(backup: LabBackup, facts: Facts): void;

@@ -67,7 +67,7 @@ export class TaskQueue {
     this.recheck();
   }
 
-  /** Resolves when no worker is at work. What is stuck, or may not start yet, is not waited for. */
+  /** Resolves when no worker is active. Work that is stuck, or may not start yet, is not waited for. */
   async atRest(): Promise<void> {
     while (this.#running.size > 0) await Promise.race(this.#running);
   }

@@ -8,7 +8,7 @@ import type { FaultTable, Named } from '../faults.ts';
 import type { Schedule } from '../schedule.ts';
 import type { Scenario, Step } from './scenario.ts';
 
-/** What a scenario acts on: the part of a lab that it can turn. */
+/** The part of a lab that a scenario can change. */
 export interface Stage {
   readonly instances: readonly StageInstance[];
   readonly faults: Pick<FaultTable, 'add' | 'check'>;
@@ -74,7 +74,7 @@ interface Play {
   readonly ended: Promise<void>;
 }
 
-/** What the lab was set to before its first scenario. */
+/** The lab's settings before its first scenario. */
 interface Own {
   readonly workers: number;
   readonly rate: number;

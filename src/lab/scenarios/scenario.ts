@@ -49,13 +49,13 @@ const Settings = z.strictObject({
   backupEvery: Period.optional(),
   /** How much of it passes between the lab's own maintenance of each instance that allows it. */
   maintenanceEvery: Period.optional(),
-  /** What the service's clock is wrong by; less than nothing is behind. */
+  /** The error of the service's clock; negative is behind. */
   clockSkew: Offset.optional(),
   /** How fast the service's time passes: 1 or more. */
   clockRate: z.number().min(1).max(100_000).optional(),
 });
 
-/** What goes wrong in a lab, and when. */
+/** Faults in a lab, and when they happen. */
 export const Scenario = z.strictObject({
   name: z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/u, 'must be lower-case words joined by -'),
   /** One sentence: what a team learns from it. */

@@ -19,9 +19,9 @@ import { waitFor } from '../wait.ts';
 import { type PacedApi, requireMade, secretsIn, waitForJob } from './paced-api.ts';
 
 /**
- * See `Platform.bind`. A binding of this run, or one that somebody else made after the restore, is waited for
- * and adopted; an older one is in the way (`platform.bound`), unless the new one may stand beside it. What
- * the broker is not done with after a while rejects with `platform.failed`; the next attempt finds it again.
+ * See `Platform.bind`. A binding of this run, or one that someone else made after the restore, is waited for
+ * and adopted; an older one blocks (`platform.bound`), unless the new one may exist beside it. If the broker
+ * takes too long, rejects with `platform.failed`; the next attempt finds the binding again.
  */
 export async function bind(
   paced: PacedApi,
@@ -44,15 +44,15 @@ export async function bind(
   return bound(api, outcome, { app, guid: appGuid, to, binding }, options, { words, ids: { job } });
 }
 
-/** A binding that will do, or the old one that is in the way. */
+/** A usable binding, or the old one that blocks it. */
 interface Seen {
   readonly binding: Binding;
   readonly job?: string | undefined;
-  /** Set when it is older than the restore. */
+  /** Set if it is older than the restore. */
   readonly old?: true;
 }
 
-/** Looks until nothing is under way between the two. Undefined: the way is free for a new binding. */
+/** Looks until no operation is under way between the two. Undefined: a new binding can be made. */
 async function lookAt(
   { api, pace }: PacedApi,
   appGuid: string,
@@ -65,7 +65,7 @@ async function lookAt(
     const restored = { runId, notBefore };
     const fitting = all.find((one) => isAfterRestore(one, restored) && stageOf(one) === 'there');
     if (fitting !== undefined) return { binding: fitting };
-    // A failed one does not count: the platform clears it away with the next.
+    // A failed one does not count: the platform replaces it with the next.
     const others = all.filter((binding) => stageOf(binding) !== 'create-failed');
     const busy = others.some((binding) => ['creating', 'deleting'].includes(stageOf(binding)));
     if (busy) {
@@ -124,7 +124,7 @@ async function create(
   return { binding, job };
 }
 
-/** The sentences of Cloud Foundry (domain 2.3), which has one code for all of them. */
+/** Distinguishes the sentences of Cloud Foundry (domain 2.3), which all have the same code. */
 async function afterRefusal(
   thrown: unknown,
   app: BoundApp,

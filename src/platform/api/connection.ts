@@ -22,38 +22,38 @@ import { pauseFor } from '../wait.ts';
 /** A call that changes something. */
 export interface Change extends Leave {
   readonly method: 'POST' | 'PATCH' | 'DELETE';
-  /** Encoded, from `/v3/` on. */
+  /** Encoded, from `/v3/`. */
   readonly path: string;
   readonly body?: unknown;
-  /** What is secret in the body; blanked wherever the platform echoes it. */
+  /** The secrets in the body; blanked wherever the platform echoes them. */
   readonly secrets?: readonly Secret[];
   /**
-   * What the change makes, where the platform shows it. Asked before a change that was turned away is sent
-   * again, since the refusal need not be the platform's own. Without it the same again makes nothing more.
+   * Looks for what the change makes. Called before a refused change is sent again, since the refusal may not
+   * be the platform's own. Without it, repeating the change makes nothing more.
    */
   readonly made?: () => Promise<unknown>;
 }
 
-/** `lost`: the platform may have done it; it has to be looked up. A refusal rejects. */
+/** `lost`: the platform may have done it; it must be looked up. A refusal rejects. */
 export type Changed =
   | { readonly outcome: 'accepted'; readonly json: unknown; readonly job: string | undefined }
   | { readonly outcome: 'lost'; readonly error: LifeboatError };
 
-/** Cloud Foundry's v3 API by HTTP: reads that are repeated, changes that are sent once. */
+/** Cloud Foundry's v3 API over HTTP: reads are retried, changes are sent once. */
 export interface ApiConnection extends Capi {
   readonly origin: string;
   /**
-   * Sends once, on a connection of its own; after a 401 once more with a new token, and after a 429 when the
-   * platform wants it to, unless what it makes is there already. A connection that cannot be made is tried
-   * again as well. Rejects with a refusal (`platform.refused`, `platform.forbidden`, …), with what `mayLeave`
-   * throws, and with what has never been sent.
+   * Sends once, on its own connection; after a 401 once more with a new token, and after a 429 when the
+   * platform allows it, unless what it makes exists already. A failed connection is retried as well. Rejects
+   * with a refusal (`platform.refused`, `platform.forbidden`, …), with the error of `mayLeave`, and if
+   * nothing was ever sent.
    */
   send(change: Change): Promise<Changed>;
   close(): Promise<void>;
 }
 
 export interface ApiOptions extends ReadingOptions {
-  /** As `cf api` prints it: https, or http on this machine. */
+  /** As printed by `cf api`: https, or http on this machine. */
   readonly api: string;
   readonly limits?: Partial<Limits> | undefined;
 }
@@ -120,7 +120,7 @@ export function openApi(options: ApiOptions): ApiConnection {
         if ((await change.made?.()) === undefined) continue;
         return { outcome: 'lost', error };
       }
-      // A router that gave up, or a platform that broke in the middle, may have done it all the same.
+      // A gateway error does not prove that the request was not executed.
       if (status >= 500 || status === 408 || status < 400) return { outcome: 'lost', error };
       throw error;
     }
@@ -157,7 +157,7 @@ export function openApi(options: ApiOptions): ApiConnection {
   return { origin, get, send, close };
 }
 
-/** There was no connection, so that nothing has been sent. */
+/** There was no connection, so nothing was sent. */
 interface Unmade {
   readonly unmade: unknown;
   readonly error: LifeboatError;
@@ -169,14 +169,14 @@ interface Whole {
   readonly body: Buffer;
 }
 
-/** The job is named by an address; only its id is taken, so that the token goes nowhere else. */
+/** The job is named by an address; only its id is used, so that the token goes nowhere else. */
 function accepted(headers: Whole['headers'], body: Buffer): Changed {
   const { location } = headers;
   const job = typeof location === 'string' ? JOB.exec(location.split(/[?#]/u)[0] ?? '')?.[1] : undefined;
   return { outcome: 'accepted', json: parseJson(body), job };
 }
 
-/** How long a busy platform wants to be left alone; undefined when that is too long to wait for. */
+/** How long a busy platform asks to wait; undefined if that is too long. */
 function pauseOf(headers: Whole['headers'], limits: Limits, attempt: number): number | undefined {
   const ms = retryAfterMs(headers['retry-after']) ?? limits.retryBaseMs * 2 ** attempt;
   return ms <= limits.retryAfterMs ? ms : undefined;
@@ -191,7 +191,7 @@ function waitOf(headers: Whole['headers']) {
   return typeof wait === 'string' ? { retryAfter: wait } : {};
 }
 
-/** The status stands whatever becomes of the body: one that breaks off or is too large counts as none. */
+/** The status counts without the body: one that breaks off or is too large is treated as empty. */
 async function bodyOf({ body }: Dispatcher.ResponseData, { jsonBytes }: Limits): Promise<Buffer> {
   return (await readCapped(body, jsonBytes)) ?? Buffer.alloc(0);
 }

@@ -7,14 +7,14 @@ import { failedError, hasCode, lostAnswer, wordsOf } from '../problem.ts';
 import { lookFor, type Pace, waitFor } from '../wait.ts';
 import type { ApiConnection, Changed } from './connection.ts';
 
-/** What every change by the API works with. */
+/** The dependencies of every change through the API. */
 export interface PacedApi {
   readonly api: ApiConnection;
   readonly pace: Pace;
 }
 
 interface JobWait {
-  /** `unbinding orders-api`: for the error when it fails. */
+  /** `unbinding orders-api`: for the error if it fails. */
   readonly what: string;
   readonly signal: AbortSignal;
   readonly secrets?: readonly Secret[];
@@ -24,10 +24,10 @@ interface JobWait {
 }
 
 /**
- * Waits until a job of the platform is over, up to the limit: a broker that is gone may have taken the wish
- * and will never be done. A job that the platform has forgotten counts as over; what it was for is looked at
- * by the caller. Tells when it was seen to be over, by the platform's clock. Rejects with `platform.failed`:
- * with the platform's words, or after the limit.
+ * Waits until a job of the platform is over, up to the limit: a broker that is gone may have accepted the
+ * request and will never finish. A job that the platform has forgotten counts as over; the caller checks its
+ * purpose. Returns when it was seen to be over, by the platform's clock. Rejects with `platform.failed`: with
+ * the platform's words, or after the limit.
  */
 export async function waitForJob(
   { api, pace }: PacedApi,
@@ -48,8 +48,8 @@ export async function waitForJob(
 }
 
 /**
- * After a lost answer the platform itself tells whether the change was made: `made` looks for it. Rejects
- * with `platform.stopped` where the call was stopped, and in the words of a lost answer when nothing shows.
+ * After a lost answer, determines from the platform whether the change was made: `made` looks for it. Rejects
+ * with `platform.stopped` if the call was stopped, and with the error of a lost answer if nothing shows.
  */
 export async function requireMade(
   { pace }: PacedApi,
@@ -64,8 +64,8 @@ export async function requireMade(
 }
 
 /**
- * What a change has begun: as its answer says, else as `made` finds it. `doing` and `thing` name it where the
- * answer was lost, and where the platform took the change and does not show it.
+ * What a change has begun: from its answer, else found by `made`. `doing` and `thing` name it if the answer
+ * was lost, or if the platform accepted the change and does not show it.
  */
 export async function begunBy<T>(
   paced: PacedApi,
@@ -85,13 +85,13 @@ export async function begunBy<T>(
 const MIN = 4;
 const DEEPEST = 20;
 
-/** Every text in binding parameters, so that it can be blanked where the platform or its broker quotes it. */
+/** Every text in binding parameters, to be blanked wherever the platform or its broker quotes it. */
 export function secretsIn(parameters: BindingParameters | undefined): Secret[] {
   return textsIn(parameters, 0).map((text) => new Secret(text));
 }
 
 function textsIn(value: unknown, depth: number): string[] {
-  // Shorter ones are words like `rw`: blanking them would blank the sentence.
+  // Shorter ones are words like `rw`: blanking them would ruin the sentence.
   if (typeof value === 'string') return value.length < MIN ? [] : [value];
   if (typeof value !== 'object' || value === null || depth > DEEPEST) return [];
   return Object.values(value).flatMap((inner) => textsIn(inner, depth + 1));

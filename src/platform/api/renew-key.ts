@@ -11,8 +11,8 @@ import { type PacedApi, requireMade, secretsIn, waitForJob } from './paced-api.t
 import { removeBinding } from './unbind.ts';
 
 /**
- * See `Platform.renewKey`. The old key of that name on the instance is deleted, then it is created anew. A
- * key of the instance that was lost is left alone.
+ * See `Platform.renewKey`. Deletes the old key of that name on the instance and creates it again. A key of
+ * the lost instance is left alone.
  */
 export async function renewKey(
   paced: PacedApi,
@@ -60,7 +60,7 @@ export async function renewKey(
       made: ours,
     })
     .catch(async (thrown: unknown) => {
-      // What an earlier attempt sent may arrive only now: then the name is taken.
+      // A request of an earlier attempt may arrive only now: then the name is taken.
       const [late] = hasCode(thrown, 'platform.refused') ? await keys() : [];
       if (late !== undefined && isUsable(late)) return { late };
       throw thrown;

@@ -15,7 +15,7 @@ import type { Change } from './connection.ts';
 import { type PacedApi, requireMade } from './paced-api.ts';
 import { buildOf, deploymentOf, rollOut, type Staged, stage } from './roll-out.ts';
 
-/** See `Platform.restage`. Build and deployment carry the run's label: an earlier attempt is gone on with. */
+/** See `Platform.restage`. Build and deployment carry the run's label, so an earlier attempt is continued. */
 export async function restage(paced: PacedApi, app: BoundApp, options: AfterRestore): Promise<PlatformProof> {
   const { api } = paced;
   const { signal, notBefore, tell } = options;
@@ -46,7 +46,7 @@ export async function restage(paced: PacedApi, app: BoundApp, options: AfterRest
   );
 }
 
-/** Whether an earlier attempt died in the middle: its build is there, and no deployment. */
+/** Whether an earlier attempt died in the middle: its build exists, but no deployment. */
 async function stoppedByUs(
   paced: PacedApi,
   app: App,
@@ -93,9 +93,8 @@ async function waitUntilFresh(
 }
 
 /**
- * What the tool `cf` does where there are no deployments: stop, take the new droplet, start. Safe to repeat,
- * since each step is taken only while it is still needed: an application that runs on the droplet already is
- * left alone.
+ * What the tool `cf` does without deployments: stop, set the new droplet, start. Repeatable, since each step
+ * is taken only if it is still needed: an application that already runs on the droplet is left alone.
  */
 async function restartOn(
   paced: PacedApi,
@@ -110,7 +109,7 @@ async function restartOn(
   const current = async () =>
     (await getIfThere(api, `${path}/droplets/current`, Droplet, signal))?.value.guid;
 
-  /** Sends one change; after a lost answer the platform itself tells whether it was made. */
+  /** Sends one change; after a lost answer, the platform shows whether it was made. */
   const change = async (one: Omit<Change, keyof Leave>, isMade: () => Promise<boolean>) => {
     const sent = await api.send({ ...one, signal, mayLeave });
     await requireMade(paced, what, sent, signal, async () => ((await isMade()) ? true : undefined));
@@ -148,6 +147,6 @@ async function restartAsItIs(
   tell?.(`${what}: with a short stop, because the platform has no deployments`);
   const path = `/v3/apps/${encodeURIComponent(appGuid)}/actions/restart`;
   const sent = await api.send({ method: 'POST', path, signal, mayLeave });
-  // Whether a lost one was made shows in the start times of the instances, which the caller waits for anyway.
+  // The start times of the instances show whether a lost one was made, and the caller waits for them anyway.
   if (sent.outcome === 'lost' && hasCode(sent.error, 'platform.stopped')) throw sent.error;
 }

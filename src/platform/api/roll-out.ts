@@ -10,11 +10,11 @@ import { begunBy, type PacedApi } from './paced-api.ts';
 
 interface RolledOut {
   readonly deployment: Deployment;
-  /** It was over when it was found. */
+  /** It was already over when found. */
   readonly before: boolean;
 }
 
-/** The newest deployment of this run since then. `unavailable`: this platform does not let us deploy. */
+/** The newest deployment of this run since then. `unavailable`: this platform does not permit deployments. */
 export async function deploymentOf(
   { api }: PacedApi,
   appGuid: string,
@@ -32,10 +32,9 @@ export async function deploymentOf(
 }
 
 /**
- * Rolls a droplet out, instance by instance, or the current one again where none is given. A deployment that
- * this run has begun is adopted. Gives undefined where the platform has no deployments, and rejects with
- * `platform.failed` when it was canceled, pushed aside by another, or made no progress for as long as the
- * tool `cf` would wait.
+ * Rolls out a droplet instance by instance, by default the current one again. Adopts a deployment that this
+ * run began. Returns undefined if the platform has no deployments, and rejects with `platform.failed` if it
+ * was canceled, superseded, or made no progress for as long as the tool `cf` would wait.
  */
 export async function rollOut(
   paced: PacedApi,
@@ -139,9 +138,7 @@ export interface Staged {
   readonly droplet: string;
 }
 
-/**
- * The build that this run has begun for the application since then, newest first; failed ones are left out.
- */
+/** The newest build that this run began for the application since then; failed ones are ignored. */
 export async function buildOf(
   { api }: PacedApi,
   appGuid: string,
@@ -156,8 +153,8 @@ export async function buildOf(
 }
 
 /**
- * Stages the newest package of an application anew, so that its droplet is made with the credentials of now.
- * A build that this run has begun is adopted. Rejects with `platform.failed` and the words of the build.
+ * Stages the newest package of an application, so that its droplet has the present credentials. Adopts a
+ * build that this run began. Rejects with `platform.failed` and the message of the build.
  */
 export async function stage(
   paced: PacedApi,

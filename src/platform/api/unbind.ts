@@ -26,8 +26,8 @@ export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOpti
 }
 
 /**
- * Whether there still is a binding to remove. Rejects when it is the new one: without it the application
- * would have no credentials.
+ * Whether there still is a binding to remove. Rejects if it is the new one: without it the application would
+ * have no credentials.
  */
 async function isThere(
   { api }: PacedApi,
@@ -48,10 +48,10 @@ interface Removed {
 }
 
 /**
- * Deletes a binding or a service key and waits until it is gone. Safe to repeat: one that is gone is
- * `already`, one that is going is waited for, and one whose removal failed is tried again. Rejects with
- * `platform.failed`: with the broker's words, or after the limit, because a broker that is gone may have
- * taken the wish and will never be done.
+ * Deletes a binding or a service key and waits until it is gone. Repeatable: a missing one is `already`, one
+ * being removed is waited for, and a failed removal is retried. Rejects with `platform.failed`: with the
+ * broker's words, or after the limit, because a broker that is gone may have accepted the request and will
+ * never finish.
  */
 export async function removeBinding(
   paced: PacedApi,

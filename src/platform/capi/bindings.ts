@@ -6,19 +6,19 @@ import { failedError } from '../problem.ts';
 import { type Capi, listAll } from './capi.ts';
 import { Binding } from './schemas.ts';
 
-/** Carried by everything made for a run, so that it is found after the process died (domain 2.4). */
+/** The label of everything made for a run, so that it is found after the process died (domain 2.4). */
 export const RUN_LABEL = 'lifeboat.run';
 
-/** The labels of everything that is made for a run. */
+/** The labels of everything made for a run. */
 export function labelsOf(runId: string) {
   return { labels: { [RUN_LABEL]: runId } };
 }
 
-/** What the platform is doing, or has done, to a binding. */
+/** The state of a platform operation on a binding. */
 export type BindingStage = 'creating' | 'there' | 'create-failed' | 'deleting' | 'delete-failed';
 
 export function stageOf({ last_operation: last }: Binding): BindingStage {
-  // Synchronous ones, and those from before operations were kept, have none.
+  // Synchronous ones, and those from before operations were recorded, have none.
   if (last == null) return 'there';
   const [doing, failed] =
     last.type === 'delete'
@@ -29,7 +29,7 @@ export function stageOf({ last_operation: last }: Binding): BindingStage {
   return last.type === 'update' ? 'there' : doing;
 }
 
-/** What the platform was doing to a binding has failed, in the broker's words. `what` names it. */
+/** A failed operation of the platform on a binding, in the broker's words. `what` names it. */
 export function bindingFailed(what: string, { guid, last_operation: last }: Binding): LifeboatError {
   return failedError(`${what} has failed`, show(last?.description ?? ''), { binding: guid });
 }
@@ -64,7 +64,7 @@ export async function keysNamed(
   return newestFirst(found.filter((one) => one.name === name));
 }
 
-/** Newest first, by the platform's own times, which have whole seconds. */
+/** Newest first, by the platform's own times in whole seconds. */
 export function newestFirst<T extends { readonly created_at?: string | null | undefined }>(
   things: readonly T[],
 ): T[] {
@@ -80,8 +80,8 @@ export function isOf(
 }
 
 /**
- * Whether the thing was made at `time` (RFC 3339) or later. The platform's times have whole seconds, so the
- * second in which it was is enough. A time that cannot be read is never reached.
+ * Whether the thing was made at `time` (RFC 3339) or later. The platform's times are in whole seconds, so the
+ * same second suffices. An unreadable time is never reached.
  */
 export function isSince(
   { created_at: created }: { readonly created_at?: string | null | undefined },
@@ -92,8 +92,8 @@ export function isSince(
 
 /**
  * Whether a binding or a key was made after the restore. One of this run was, since a run binds only what it
- * has restored; the time of any other is compared with that of the restore, which another clock stamps: the
- * service's.
+ * has restored; the time of any other is compared with that of the restore, which comes from another clock,
+ * the service's.
  */
 export function isAfterRestore(
   one: Pick<Binding, 'metadata' | 'created_at'>,
@@ -103,8 +103,8 @@ export function isAfterRestore(
 }
 
 /**
- * From when on what is staged and started has the new credentials, by the platform's clock: the creation of
- * the application's newest binding of this run, else of the newest one since the restore, else the end of the
+ * From when staging and starting uses the new credentials, by the platform's clock: the creation of the
+ * application's newest binding of this run, else of the newest one since the restore, else the end of the
  * restore.
  */
 export async function boundSince(

@@ -5,15 +5,15 @@ import { msOf } from '../../base/instant.ts';
 import { badAnswer, hasCode } from '../problem.ts';
 import { AuditEvent, Pagination } from './schemas.ts';
 
-/** An answer, and what the platform's clock said with it, when it said so. */
+/** An answer, with the platform's clock, if given. */
 export interface Reported<T> {
   readonly value: T;
   readonly at: Date | undefined;
 }
 
 /**
- * Reading Cloud Foundry's v3 API. `path` begins with `/v3/` and is encoded. Rejects as `Platform` says;
- * `platform.not-found` is a 404.
+ * Reads Cloud Foundry's v3 API. `path` begins with `/v3/` and is encoded. Rejects as documented at
+ * `Platform`; `platform.not-found` is a 404.
  */
 export interface Capi {
   get<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): Promise<Reported<T>>;
@@ -22,7 +22,7 @@ export interface Capi {
 export type Query = Readonly<Record<string, string | undefined>>;
 
 const PER_PAGE = 200;
-/** 40,000 of one kind: a platform with more is searched by hand. */
+/** 40,000 of one kind: a larger platform must be searched by hand. */
 const MAX_PAGES = 200;
 
 /** `/v3/apps?names=a` */
@@ -33,8 +33,8 @@ function pathOf(path: string, query: Query = {}): string {
 }
 
 /**
- * Every resource of a list, page by page. The pages are counted here: where the platform says that the next
- * one is, is not followed.
+ * Every resource of a list, page by page. Pages are counted here: the platform's address of the next one is
+ * not followed.
  */
 export async function listAll<T>(
   capi: Capi,
@@ -47,7 +47,7 @@ export async function listAll<T>(
   return pages.flatMap((page) => page.resources);
 }
 
-/** The same with what the platform includes beside the list. */
+/** As `listAll`, with what the platform includes beside the list. */
 export async function readPages<T>(
   capi: Capi,
   path: string,
@@ -67,7 +67,7 @@ export async function readPages<T>(
   throw badAnswer(`the platform has more than ${MAX_PAGES * PER_PAGE} entries at ${path}`);
 }
 
-/** The value, or undefined where the platform does not know it. */
+/** The value; undefined if the platform does not know it. */
 export async function getIfThere<T>(
   capi: Capi,
   path: string,
@@ -82,7 +82,7 @@ export async function getIfThere<T>(
   }
 }
 
-/** The value, or undefined where the platform does not tell it to this token, or not at all. */
+/** The value; undefined if the platform does not report it to this token, or at all. */
 export async function getIfReported<T>(
   capi: Capi,
   path: string,
@@ -97,7 +97,7 @@ export async function getIfReported<T>(
   }
 }
 
-/** Of something that the platform does not tell: not to this token, not at all, or not readably. */
+/** Codes for what the platform does not report: not to this token, not at all, or not readably. */
 export const NOT_TOLD = [
   'platform.not-found',
   'platform.forbidden',
@@ -110,8 +110,8 @@ const MAX_EVENTS = 50;
 const TELLING = /^audit\.(?:service_binding|service_key|app)\./u;
 
 /**
- * What the platform itself has recorded about these things since then: an independent witness. Best effort: a
- * token that may not see it, or a platform that does not tell it, gives none.
+ * The platform's own record about these things since then, an independent witness. Best effort: empty if the
+ * token may not see it, or the platform does not provide it.
  */
 export async function auditEvents(
   capi: Capi,

@@ -9,7 +9,7 @@ import { type Capi, getIfReported, listAll, NOT_TOLD, readPages } from './capi.t
 import { parametersIn, readParameters } from './parameters.ts';
 import { App, Binding, Info, Organization, ServiceInstance, Space, UsageSummary } from './schemas.ts';
 
-/** The service instance with this dashboard address and what is bound to it. See `Platform.find`. */
+/** The service instance with this dashboard address and its bindings. See `Platform.find`. */
 export async function findBindings(
   capi: Capi,
   dashboardUrl: string,
@@ -87,7 +87,7 @@ async function readBindings(capi: Capi, instanceGuid: string, signal: AbortSigna
   };
 }
 
-/** An application with two bindings is one application; the newest is the one it runs with (RFC 0040). */
+/** An application with two bindings is one application; it runs with the newest (RFC 0040). */
 function newestOfEach(bindings: readonly Binding[]): Binding[] {
   const seen = new Set<string>();
   return bindings.filter((binding) => {
@@ -135,7 +135,7 @@ async function usageOf(capi: Capi, instanceGuid: string, signal: AbortSignal) {
   }));
 }
 
-/** What the instance tells of the spaces it is shared into, less what this token sees there. */
+/** The instance's usage in the spaces that it is shared into, minus what this token sees there. */
 function unseenOf(
   usage: readonly { readonly space: string; readonly apps: number }[],
   seenSpaces: readonly string[],
@@ -147,7 +147,7 @@ function unseenOf(
   });
 }
 
-/** An application that holds two bindings at this moment proves that it may. */
+/** An application that has two bindings now proves that it may. */
 function holdsTwo(bindings: readonly Binding[]): boolean {
   const there = bindings.filter(
     (binding) => stageOf(binding) === 'there' && isSince(binding, '1970-01-01T00:00:00Z'),
@@ -165,16 +165,16 @@ function appGuidOf({ relationships }: Binding): string | undefined {
   return relationships?.app?.data?.guid;
 }
 
-/** A space and its organization by name. Absent: this token may not see it. */
+/** A space and its organization by name. Missing: this token may not see it. */
 export interface Place {
   readonly space?: string;
   readonly org?: string;
 }
 
-/** A list of guids in an address stays far below what routers take. */
+/** A list of guids in an address stays far below the limits of routers. */
 const AT_ONCE = 50;
 
-/** The names of the spaces with these guids. A space that the token may not see is left out. */
+/** The names of the spaces with these guids. A space that the token may not see is omitted. */
 export async function placesOf(
   capi: Capi,
   spaceGuids: Iterable<string>,
@@ -206,7 +206,7 @@ async function byGuids<T>(
     try {
       found.push(...(await listAll(capi, path, query, schema, signal)));
     } catch (thrown) {
-      // Names are for people; without them everything still goes by guid.
+      // Names are for people; everything else uses guids and works without them.
       if (!hasCode(thrown, ...NOT_TOLD)) throw thrown;
     }
   }
@@ -214,14 +214,14 @@ async function byGuids<T>(
 }
 
 /**
- * The application as it is now: by its guid, else by its name, and by space and org as far as they are known.
- * Rejects with `platform.not-found` when there is none, and when there are several that could be meant.
+ * The application as it is now: by guid, else by name, and by space and org as far as known. Rejects with
+ * `platform.not-found` if there is none, or several match.
  */
 export async function findApp(capi: Capi, app: BoundApp, signal: AbortSignal): Promise<App> {
   if (app.guid !== undefined) {
     return (await capi.get(`/v3/apps/${encodeURIComponent(app.guid)}`, App, signal)).value;
   }
-  // A comma would make two names of it.
+  // A comma would separate two names.
   const named = (await listAll(capi, '/v3/apps', { names: app.name }, App, signal)).filter(
     ({ name }) => name === app.name,
   );

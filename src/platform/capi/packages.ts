@@ -6,7 +6,7 @@ import { type Capi, listAll } from './capi.ts';
 import { findApp } from './find-bindings.ts';
 import { type App, Package } from './schemas.ts';
 
-/** The newest package of an application that can be staged; undefined where all have expired. */
+/** The newest package of an application that can be staged; undefined if all have expired. */
 export async function packageOf(
   capi: Capi,
   appGuid: string,
@@ -18,8 +18,8 @@ export async function packageOf(
 }
 
 /**
- * Rejects with `platform.failed` where an application that runs could not be staged again: asked for before
- * its binding is removed, since without both it would be down.
+ * Rejects with `platform.failed` if a running application could not be staged again. Called before its
+ * binding is removed, since without both it would be down.
  */
 export async function requirePackage(capi: Capi, bound: BoundApp, signal: AbortSignal): Promise<void> {
   const app = await findApp(capi, bound, signal);

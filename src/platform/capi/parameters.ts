@@ -5,17 +5,17 @@ import { pathToBinding } from './bindings.ts';
 import { type Capi, getIfReported } from './capi.ts';
 import { type Binding, Parameters, type ServiceInstance, ServiceOffering, ServicePlan } from './schemas.ts';
 
-/** The parameters of bindings and keys, by their guid, and why some are not known. */
+/** The parameters of bindings and keys by guid, and why some are unknown. */
 export interface ReportedParameters {
   readonly byGuid: ReadonlyMap<string, BindingParameters>;
   readonly unreported?: string;
 }
 
 /**
- * What bindings and keys of an instance were made with. Not all services tell it, and a broker that is gone
- * cannot: then nothing else is held up by that. Asked one after the other, because platforms count the
- * requests of a token, and not again after the broker has not answered. Rejects with `platform.stopped` and
- * `credentials.*` only.
+ * The parameters of an instance's bindings and keys. Not all services report them, and a broker that is gone
+ * cannot; that must not block anything else. Requested one after another, because platforms limit the
+ * requests of a token, and no further after the broker did not answer. Rejects only with `platform.stopped`
+ * and `credentials.*`.
  */
 export async function readParameters(
   capi: Capi,
@@ -41,7 +41,10 @@ export async function readParameters(
   return { byGuid, ...(unreported === undefined ? {} : { unreported }) };
 }
 
-/** The parameters of one; undefined when none or not reported. Rejects as `readParameters` does. */
+/**
+ * The parameters of one; undefined if there are none or they are not reported. Rejects as `readParameters`
+ * does.
+ */
 export async function parametersOf(
   capi: Capi,
   guid: string,
@@ -64,7 +67,7 @@ export function parametersIn(
   return parameters === undefined ? {} : { parameters };
 }
 
-/** What the catalog of the broker says; undefined where the platform does not show it. */
+/** The statement of the broker's catalog; undefined if the platform does not show it. */
 async function areRetrievable(
   capi: Capi,
   { relationships }: ServiceInstance,
@@ -81,7 +84,7 @@ async function areRetrievable(
   return reported?.broker_catalog?.features?.bindings_retrievable ?? undefined;
 }
 
-/** A platform answers 502 where the service does not support it, and where the broker is gone. */
+/** A platform answers 502 if the service does not support it, and if the broker is gone. */
 function isUnreported(thrown: unknown): thrown is LifeboatError {
   return (
     thrown instanceof LifeboatError &&

@@ -20,12 +20,12 @@ export function noBinding({ name, guid }: BoundApp): PlatformProof {
   return proof('not-needed', `${show(name, 100)} has no binding to remove`, undefined, { app: guid });
 }
 
-/** The binding is gone, and nobody saw it go. */
+/** The binding is gone, but its removal was not observed. */
 export function unboundBefore({ name }: BoundApp, evidence: Ids): PlatformProof {
   return proof('already', `${show(name, 100)} was unbound before`, undefined, evidence);
 }
 
-/** `more` is said behind the sentence, and stands beside the evidence. */
+/** `more` is appended to the sentence, and added to the evidence. */
 export async function bound(
   capi: Capi,
   outcome: Outcome,
@@ -44,7 +44,7 @@ export async function bound(
   return proof(outcome, text, binding.created_at, evidence);
 }
 
-/** The new key is there. */
+/** The new key exists. */
 export async function renewed(
   capi: Capi,
   outcome: Outcome,
@@ -57,13 +57,13 @@ export async function renewed(
   return proof(outcome, text, made.created_at, { instance: to.guid, key: made.guid, ...ids, ...events });
 }
 
-/** An application that is stopped is left as it is. */
+/** A stopped application is left as it is. */
 export function stoppedApp(name: string, { guid }: App): PlatformProof {
   const text = `${name} is stopped: it gets its new credentials when it is restaged and started`;
   return proof('not-needed', text, undefined, { app: guid });
 }
 
-/** The old binding is in the way of the new one. */
+/** The old binding blocks the new one. */
 export function stillBound(
   app: BoundApp,
   to: PlatformInstance,

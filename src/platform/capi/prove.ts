@@ -65,24 +65,24 @@ function notRebound(shortMessage: string, hint: string): Failure {
   return new LifeboatError('app.not-rebound', shortMessage, { hints: [hint] }).toFailure();
 }
 
-/** How the processes of an application stand. */
+/** The state of an application's processes. */
 export interface Running {
   readonly wanted: number;
   /** Instances that run and were started at `since` or later. */
   readonly fresh: number;
-  /** The start of the one that was started first, by the platform's clock. RFC 3339. */
+  /** The earliest start of any instance, by the platform's clock. RFC 3339. */
   readonly startedAt?: string;
-  /** `3 of 4 instances run, 1 is CRASHED`: for people, made of known words only. */
+  /** `3 of 4 instances run, 1 is CRASHED`: for people, composed of known words only. */
   readonly text: string;
 }
 
-/** Uptime and the platform's clock both come in whole seconds. */
+/** Uptime and the platform's clock are both in whole seconds. */
 const ROUNDING_MS = 2_000;
 const KNOWN_STATES = ['RUNNING', 'STARTING', 'CRASHED', 'DOWN', 'STOPPING'];
 
 /**
- * Counts the instances of every process: a worker holds credentials as well as what answers the web. `since`
- * in milliseconds of the platform's clock.
+ * Counts the instances of every process: a worker holds credentials just like a web process. `since` in
+ * milliseconds of the platform's clock.
  */
 export async function runningSince(
   capi: Capi,
@@ -126,7 +126,7 @@ export async function runningSince(
   };
 }
 
-/** The processes of other types that shall have instances, and what shows of them. */
+/** Processes of other types that should have instances, and their state. */
 async function besideWeb(capi: Capi, appGuid: string, signal: AbortSignal) {
   const list = z.object({ resources: z.array(ProcessOfApp) });
   const all = await getIfReported(
@@ -147,7 +147,7 @@ async function besideWeb(capi: Capi, appGuid: string, signal: AbortSignal) {
   return found;
 }
 
-/** Whether every instance that there shall be runs and is fresh. */
+/** Whether every wanted instance runs and is fresh. */
 export function allFresh({ wanted, fresh }: Running): boolean {
   return fresh === wanted;
 }

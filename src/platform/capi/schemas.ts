@@ -1,9 +1,9 @@
 import * as z from 'zod';
 
 /*
- * What is read of Cloud Foundry's v3 API. Fields that are not named here are left out; words of a state are
- * kept open, because a platform may have more of them. Every text is well formed, so that it can be
- * journalled; it is hostile all the same.
+ * The parts that are read of Cloud Foundry's v3 API. Other fields are dropped; state words are open, because
+ * a platform may have more of them. Every text is well formed, so that it can be journalled, but still
+ * hostile.
  */
 
 const Text = z.string().transform((text) => text.slice(0, 1_000).toWellFormed());
@@ -125,7 +125,7 @@ export const UsageSummary = z.object({
   usage_summary: z.array(z.object({ space: z.object({ guid: Guid }), bound_app_count: z.number() })),
 });
 
-/** Reported by a platform that wants its limit known; the API as such does not tell it (RFC 0040). */
+/** Reported by a platform that publishes its limit; the API itself does not have it (RFC 0040). */
 const LimitOfBindings = z.object({
   max_service_credential_bindings_per_app_service_instance: z.number().optional(),
 });

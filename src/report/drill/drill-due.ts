@@ -5,18 +5,17 @@ import { show } from '../../base/text.ts';
 import type { DrillRecord } from './drill-report.ts';
 import type { DrillDue, LastDrill } from './due-schema.ts';
 
-/** So far ahead may the clock of a drill have been, in milliseconds. */
+/** Milliseconds that the clock of a drill may have been ahead. */
 const SKEW_MS = 5 * 60_000;
 
-/** Whether the time of a drill is still to come, so that its real time is not known. */
+/** Whether a drill is dated in the future: when it really was is unknown. */
 export function isFromFuture(record: DrillRecord, now: Date): boolean {
   return msOf(momentOf(record)) > now.getTime() + SKEW_MS;
 }
 
 /**
- * From the drills that were made and the config: due is the next one so long after the newest that was
- * proven; where none ever was, at once. One that failed counts for nothing, and neither does one that is of
- * a time still to come. Pure.
+ * Computes when a drill is due from the earlier drills and the config: an interval after the newest proven
+ * one; if none was ever proven, at once. Failed drills and those dated in the future do not count. Pure.
  */
 export function drillDue(records: readonly DrillRecord[], everyMs: number | undefined, now: Date): DrillDue {
   const inOrder = records
@@ -45,7 +44,7 @@ function momentOf({ endedAt, begunAt }: DrillRecord): string {
   return endedAt ?? begunAt;
 }
 
-/** What came of a drill, to follow on "the last was". */
+/** The outcome of a drill, to follow "the last was". */
 export const DRILL_WORDS: Readonly<Record<DrillRecord['outcome'], string>> = {
   proven: 'proven',
   'not-proven': 'NOT PROVEN',
@@ -55,7 +54,7 @@ export const DRILL_WORDS: Readonly<Record<DrillRecord['outcome'], string>> = {
   died: 'CUT OFF',
 };
 
-/** Whether a drill ended as none should. One that a person left is no failure. */
+/** Whether a drill failed. One that a person left did not. */
 export function isFailure({ outcome }: Pick<DrillRecord, 'outcome'>): boolean {
   return outcome === 'failed' || outcome === 'not-proven' || outcome === 'died';
 }
@@ -70,7 +69,7 @@ export function dueWords({ dueAt, isOverdue, lastProven, everySeconds }: DrillDu
     : `${formatTime(dueAt)} UTC (${every})`;
 }
 
-/** Which drills count for nothing because of their time, in words; undefined where each counts. */
+/** The drills that do not count because of their time, in words; undefined if all count. */
 export function futureDrillWords({ fromFuture }: Pick<DrillDue, 'fromFuture'>): string | undefined {
   if (fromFuture.length === 0) return undefined;
   const names = fromFuture.slice(0, 3).map((id) => show(id, 40));
@@ -79,7 +78,7 @@ export function futureDrillWords({ fromFuture }: Pick<DrillDue, 'fromFuture'>): 
   return `nothing is counted from ${what}: ${names.join(', ')}${more}`;
 }
 
-/** `90 days`, or hours and minutes where it is not whole days. */
+/** `90 days`, or hours and minutes if it is not whole days. */
 function daysOf(seconds: number): string {
   const days = seconds / 86_400;
   return Number.isInteger(days) ? counted(days, 'day') : formatSpan(seconds);

@@ -14,7 +14,7 @@ import { dueWords } from './drill-due.ts';
 import type { DrillChapter, DrillRecord, DrillReport, Trend, TrendRow } from './drill-report.ts';
 import type { DrillDue } from './due-schema.ts';
 
-/** The report of a drill as the document that every renderer writes. */
+/** The report of a drill as a document for every renderer. */
 export function drillPages({ drill, trends, due }: DrillReport): Document {
   return {
     title: `Drill ${drill.id}: ${drill.scope}`,

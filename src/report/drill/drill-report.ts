@@ -10,7 +10,7 @@ export interface TrendRow {
   readonly outcome: DrillChapter['outcome'];
   readonly rtoSeconds: number | undefined;
   readonly rpoSeconds: number | undefined;
-  /** Undefined where it was not measured, or there is no objective. */
+  /** Undefined if it was not measured, or there is no objective. */
   readonly meetsRto: boolean | undefined;
   readonly meetsRpo: boolean | undefined;
 }
@@ -23,7 +23,7 @@ export interface Trend {
   readonly rows: readonly TrendRow[];
 }
 
-/** What a drill has shown, how that compares with the ones before, and when the next is due. */
+/** The result of a drill, its comparison with earlier ones, and when the next is due. */
 export interface DrillReport {
   readonly schema: 'lifeboat.drill-report/1';
   readonly drill: DrillRecord;
@@ -31,10 +31,10 @@ export interface DrillReport {
   readonly due: DrillDue;
 }
 
-/** So many drills make a trend. */
+/** The number of drills in a trend. */
 const MAX = 12;
 
-/** Pure: the report of a drill from its record and those of the drills before. */
+/** The report of a drill from its record and those of earlier drills. Pure. */
 export function drillReportOf(
   drill: DrillRecord,
   before: readonly DrillRecord[],
@@ -77,7 +77,7 @@ function meets(seconds: number | undefined, limit: number | undefined): boolean 
   return seconds === undefined || limit === undefined ? undefined : seconds <= limit;
 }
 
-/** One chapter of a drill as its record keeps it. Times in seconds. */
+/** One chapter in the record of a drill. Times in seconds. */
 const DrillChapter = z.object({
   runbook: z.string(),
   title: z.string(),
@@ -94,11 +94,11 @@ const DrillChapter = z.object({
 });
 export type DrillChapter = z.infer<typeof DrillChapter>;
 
-/** Everything is counted from these times, and nothing can be counted from what is none. */
+/** Everything is computed from these times, so they must be valid. */
 const Moment = z.string().refine((text) => instantOf(text) !== undefined);
 
 /**
- * What a drill leaves of itself in its folder, `drill.json`: what schedules, trends and clean-ups go by. The
+ * The record that a drill leaves in its folder, `drill.json`, used for schedules, trends and clean-ups. The
  * evidence is the journal beside it. Times RFC 3339 UTC.
  */
 export const DrillRecord = z.object({
@@ -106,8 +106,8 @@ export const DrillRecord = z.object({
   /** The name of its folder. */
   id: z.string(),
   /**
-   * What was rehearsed: `full` for all runbooks, or one of them, and the scenario behind a comma. Only like
-   * is compared with like.
+   * What was rehearsed: `full` for all runbooks, or one of them, with the scenario after a comma. Only equal
+   * scopes are compared.
    */
   scope: z.string(),
   revision: z.enum(['61', '62']),
@@ -115,8 +115,8 @@ export const DrillRecord = z.object({
   begunAt: Moment,
   endedAt: Moment.optional(),
   /**
-   * `running`: it is under way. `left`: a person left it. `died`: its process is gone without an end; no
-   * record says so itself, it is how one that says `running` is read then.
+   * `running`: under way. `left`: a person left it. `died`: its process is gone without an end; this is never
+   * written, but derived for a record that says `running`.
    */
   outcome: z.enum(['running', 'proven', 'not-proven', 'failed', 'left', 'died']),
   /** Why it failed, one line. */

@@ -10,27 +10,27 @@ export interface Landmarks {
    * outside.
    */
   readonly decidedMs: number | undefined;
-  /** When the last such call was armed: what came before it did not recover anything. */
+  /** When the last such call was armed: nothing before it recovered anything. */
   readonly armedMs: number | undefined;
-  /** When the service began to work on it. Undefined where nobody saw that. */
+  /** When the service began to work on it. Undefined if that was not observed. */
   readonly startedMs: number | undefined;
   /** When the instance was available with its data. */
   readonly restoredMs: number | undefined;
-  /** Whether it was data that was brought back. */
+  /** Whether data was restored. */
   readonly restores: boolean;
   /** Whether it went into another instance, whose source may have been gone before. */
   readonly elsewhere: boolean;
   /** Whether the applications were listed after that. */
   readonly listed: boolean;
-  /** What the service reported of the restore at its end. */
+  /** The service's final report of the restore. */
   readonly restore: Readonly<Record<string, unknown>> | undefined;
-  /** The point in time that was asked for. */
+  /** The requested point in time. */
   readonly chosenTime: string | undefined;
   /** How far the service's clock was ahead. */
   readonly skewMs: number;
   /**
-   * What nobody has shown of the recovery, as a sentence without a stop: only the service's own word shows
-   * it. Undefined for one that is shown.
+   * Why the recovery is not shown, as a sentence without a full stop: only the service's own report can show
+   * it. Undefined if it is shown.
    */
   readonly unshown: string | undefined;
 }
@@ -68,23 +68,20 @@ export function landmarksOf(
   };
 }
 
-/**
- * A verb that brings data back, or changes the instance without it. From the first of them on, the decision
- * is made.
- */
+/** A verb that restores data, or changes the instance without that. The first of them ends the decision. */
 function decides(verb: string): boolean {
   const effect = effectOf(verb);
   return effect === 'restore' || effect === 'instance';
 }
 
-/** What was done outside counts as a restore. */
+/** Work done outside counts as a restore. */
 function restores(verb: string | undefined): boolean {
   return verb === undefined || effectOf(verb) === 'restore';
 }
 
 /**
- * An instance that is available is no restore: the service has to name what was done after it was asked for,
- * and the instance after that.
+ * An available instance does not prove a restore: the service must report the task after the request, and the
+ * instance after that.
  */
 function unshownOf(verb: string | undefined, later: Timeline['performed']): string | undefined {
   const isRestore = restores(verb);
@@ -97,12 +94,12 @@ function unshownOf(verb: string | undefined, later: Timeline['performed']): stri
   return isReady ? undefined : 'the instance is not shown to be available';
 }
 
-/** Whether what the service says of its times cannot be: they were in the future of its own clock. */
+/** Whether the service's times are impossible: they were in the future of its own clock. */
 export function isAhead(restore: Landmarks['restore']): boolean {
   return typeof restore?.['aheadSeconds'] === 'number';
 }
 
-/** By the service's word, or by what the run saw while it waited. */
+/** By the service's report, or by what the run saw while it waited. */
 function startOf(restore: Readonly<Record<string, unknown>> | undefined, skewMs: number): number | undefined {
   const reported = isAhead(restore) ? undefined : instantOf(restore?.['startedAt']);
   return reported === undefined ? instantOf(restore?.['seenRunningAt']) : reported - skewMs;

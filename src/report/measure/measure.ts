@@ -8,13 +8,13 @@ import { type RecoveryTime, recoveryTime } from './recovery-time.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
 
 export interface MeasureOptions {
-  /** See `slicesOf`. Called with names of states only. */
+  /** See `slicesOf`. Called only with names of states. */
   readonly sliceOf: (state: string) => TimeSlice | undefined;
-  /** Default: those that the run was begun with. */
+  /** Default: the run's own objectives. */
   readonly objectives?: Objectives | undefined;
-  /** The follow-ups of the run. Default: those in its last entry, where it is closed. */
+  /** The follow-ups of the run. Default: those in its last entry, if it is closed. */
   readonly followUps?: readonly Pick<FollowUp, 'id' | 'kind' | 'subject' | 'closed'>[] | undefined;
-  /** Until when an open run is measured; its last entry by default. */
+  /** The end of the measurement of an open run; by default its last entry. */
   readonly now?: Date | undefined;
 }
 
@@ -23,31 +23,31 @@ export interface Objectives {
   readonly rpoSeconds?: number | undefined;
 }
 
-/** What a recovery took and lost, against what it was allowed to. */
+/** What a recovery took and lost, compared with its objectives. */
 export interface Measures {
   readonly objectives: Objectives;
   readonly time: RecoveryTime;
   readonly point: RecoveryPoint | undefined;
-  /** Why there is no recovery point although the service names times. */
+  /** Why there is no recovery point although the service reports times. */
   readonly pointUnshown: string | undefined;
   /**
-   * Why this is no measure of a recovery, as a sentence without a stop: what the service would have to show
-   * is not shown.
+   * Why this does not measure a recovery, as a sentence without a full stop: the service would have to show
+   * something that it does not.
    */
   readonly unshown: string | undefined;
-  /** Whether data was to be brought back; a restart has no recovery point. */
+  /** Whether data was to be restored; a restart has no recovery point. */
   readonly restores: boolean;
   /**
-   * Whether the objectives are met; undefined where there is none, nothing was measured or shown, or it is
-   * not decided yet.
+   * Whether the objectives are met; undefined if there is none, if nothing was measured or shown, or if it is
+   * undecided.
    */
   readonly meetsRto: boolean | undefined;
   readonly meetsRpo: boolean | undefined;
 }
 
 /**
- * Measures a recovery from its entries alone, so that an auditor can do it again. Pure. Undefined for a run
- * that was to recover nothing, such as the preparation of a recovery, and for one that ended before it
+ * Measures a recovery from its entries alone, so that an auditor can repeat it. Pure. Undefined for a run
+ * that was not to recover anything, such as the preparation of a recovery, and for one that ended before it
  * changed anything.
  */
 export function measure(entries: readonly Entry[], options: MeasureOptions): Measures | undefined {
@@ -82,15 +82,15 @@ export function measure(entries: readonly Entry[], options: MeasureOptions): Mea
   };
 }
 
-/** A run that itself claims no proof at its end has none for its times. */
+/** A run that was closed without proof has no proof of its times. */
 function unproven({ closed }: Timeline, { unbound }: RecoveryTime): string | undefined {
   const isWithout = unbound === undefined && closed?.proven === false;
   return isWithout ? 'the run was closed without proof' : undefined;
 }
 
 /**
- * A limit that is passed stays passed, whatever is still to come; one that is not is met only when the
- * recovery is over and shown.
+ * An exceeded limit stays exceeded, whatever is still to come; it is met only if the recovery is over and
+ * shown.
  */
 function meetsRto(
   { totalMs, status }: RecoveryTime,
@@ -103,7 +103,7 @@ function meetsRto(
   return status === 'over' && unshown === undefined ? true : undefined;
 }
 
-/** What was seen to be lost decides that it is missed; only the most that can be lost, that it is met. */
+/** The observed loss decides that it is missed; only the maximum possible loss, that it is met. */
 function meetsRpo(point: RecoveryPoint | undefined, limitSeconds: number | undefined): boolean | undefined {
   const least = fits(point?.lostMs, limitSeconds);
   return least === true && fits(point?.mostLostMs ?? point?.lostMs, limitSeconds) === false
@@ -123,15 +123,18 @@ function fits(ms: number | undefined, limitSeconds: number | undefined): boolean
   return ms === undefined || limitSeconds === undefined ? undefined : ms <= limitSeconds * 1000;
 }
 
-/** What became of an objective; `why` nothing else can be said, as a sentence without a stop. */
+/**
+ * The result for an objective, and if it is undecided or given up the reason, as a sentence without a full
+ * stop.
+ */
 export interface Result {
   readonly result: 'met' | 'missed' | 'given up' | 'not decided';
   readonly why: string | undefined;
 }
 
 /**
- * What became of the recovery time objective. What was left without the data, or stopped, is given up:
- * whatever time it took, nobody recovered in it. A limit that was passed is missed all the same.
+ * The result for the recovery time objective. If applications were left without the data, or the run was
+ * stopped, it is given up: the time does not measure a recovery. An exceeded limit is missed nevertheless.
  */
 export function resultOfTime(measures: Measures): Result {
   const { objectives, time, meetsRto, unshown } = measures;
@@ -143,15 +146,15 @@ export function resultOfTime(measures: Measures): Result {
   return resultOf(measures, meetsRto);
 }
 
-/** What became of the recovery point objective. */
+/** The result for the recovery point objective. */
 export function resultOfPoint(measures: Measures): Result {
   const { pointUnshown, meetsRpo } = measures;
-  // No more will be shown of it.
+  // Nothing more will be shown.
   if (pointUnshown !== undefined) return { result: 'not decided', why: pointUnshown };
   return resultOf(measures, meetsRpo);
 }
 
-/** What still runs may yet be shown. */
+/** A running recovery may still be shown. */
 function resultOf({ time, unshown }: Measures, isMet: boolean | undefined): Result {
   if (isMet !== undefined) return { result: isMet ? 'met' : 'missed', why: undefined };
   return { result: 'not decided', why: time.status === 'running' ? undefined : unshown };

@@ -10,35 +10,35 @@ import type { Timeline } from './timeline.ts';
  */
 export interface RecoveryPoint {
   /**
-   * `data`: by the reconciliation command of the config. `restored_from`: by what the service says it
-   * restored. `chosen-time`: by the point in time that was asked for, where the service does not say.
+   * `data`: by the reconciliation command of the config. `restored_from`: by the service's report of what it
+   * restored. `chosen-time`: by the requested point in time, if the service does not report it.
    */
   readonly by: 'data' | 'restored_from' | 'chosen-time';
   readonly lostMs: number;
   /**
-   * Where the data was counted some time before the restore was sent: how much was lost if it was written to
-   * the last. What came in between was seen by nobody.
+   * If the data was counted some time before the restore was sent: the loss if it was written to until then.
+   * Writes in between were not observed.
    */
   readonly mostLostMs: number | undefined;
   /** RFC 3339. */
   readonly lostAt: string;
   readonly recoveredTo: string;
-  /** What `lostAt` is, as words. */
+  /** What `lostAt` is, in words. */
   readonly lostBy: string;
-  /** Why it is not measured by the data, although the data was asked, as a sentence without a stop. */
+  /** Why it is not measured by the data, although the data was queried, as a sentence without a full stop. */
   readonly because: string | undefined;
   readonly rowsBefore: number | undefined;
   readonly rowsAfter: number | undefined;
 }
 
-/** Why there is none although the service names times: as a sentence without a stop. */
+/** Why there is none although the service reports times: as a sentence without a full stop. */
 export interface NoPoint {
   readonly unshown: string;
 }
 
 /**
- * Measured once the service shows that the data is back; undefined before, and where neither the data nor the
- * service tell. Times of the service that cannot be measure nothing.
+ * Measured once the service shows that the data is back; undefined before, and if neither the data nor the
+ * service report it. Impossible times of the service measure nothing.
  */
 export function recoveryPoint(
   timeline: Timeline,
@@ -73,9 +73,9 @@ export function recoveryPoint(
 const AT_ONCE_MS = 5_000;
 
 /**
- * Whether data may have been written after it was counted and before the restore replaced it: a backup for
- * safety and a confirmation lie in between. A source that is gone is not written to, and what comes after a
- * stated incident is not what is to be brought back.
+ * Whether data may have been written between its count and the restore, with a safety backup and a
+ * confirmation in between. A lost source is not written to, and writes after a stated incident are not meant
+ * to be restored.
  */
 function writtenUnseen(
   countedMs: number | undefined,
@@ -90,7 +90,7 @@ function writtenUnseen(
 const OF_FUTURE =
   'the times of the service lie in the future: its clock or its time zone is wrong, so they measure nothing';
 
-/** Nothing is restored that was made after the call for it. */
+/** A backup made after the call cannot have been restored. */
 function isOfFuture(recoveredMs: number, { restore, armedMs, skewMs }: Landmarks): boolean {
   const calledMs = armedMs === undefined ? undefined : armedMs + skewMs;
   return (
@@ -98,12 +98,12 @@ function isOfFuture(recoveredMs: number, { restore, armedMs, skewMs }: Landmarks
   );
 }
 
-/** Some services and some databases give their times in whole seconds. */
+/** Some services and databases give their times in whole seconds. */
 const GRAIN_MS = 1000;
 
 /**
- * A record that is newer than what was restored was written since, by whoever runs on the data already: it
- * tells nothing of what came back. The data's clock may be that of the service or this machine's.
+ * A record newer than what was restored was written since, by an application that uses the data again: it
+ * does not show what was restored. The data's clock may be that of the service or this machine's.
  */
 function whyNoMeasure(
   newestMs: number | undefined,
@@ -127,8 +127,8 @@ function lost(lostAtMs: number, recoveredMs: number) {
 }
 
 /**
- * Until when data can have been written that is gone now. A restore in place ends it; a lost source ended it
- * before the run began, unless its data was seen to be newer.
+ * The last moment at which now lost data can have been written. A restore in place ends it; a lost source
+ * ended it before the run began, unless its data was seen to be newer.
  */
 function lastMoment(
   { firstMs }: Timeline,

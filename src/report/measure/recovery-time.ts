@@ -10,13 +10,12 @@ import { cutSlices, type Slices } from './slices.ts';
 import type { Timeline } from './timeline.ts';
 
 /**
- * How long a recovery took, or has taken until now. Milliseconds; moments in RFC 3339 by this machine's
- * clock.
+ * How long a recovery took, or has taken so far. Milliseconds; moments in RFC 3339 by this machine's clock.
  */
 export interface RecoveryTime {
-  /** `given-up`: the run has ended, or what runs on the data was left without it, and it was not over. */
+  /** `given-up`: it was not over when the run ended, or when applications were left without the data. */
   readonly status: 'running' | 'over' | 'given-up';
-  /** What was left without the data, as a sentence without a stop; undefined for nothing. */
+  /** What was left without the data, as a sentence without a full stop; undefined if nothing. */
   readonly unbound: string | undefined;
   readonly since: 'incident' | 'run';
   readonly from: string;
@@ -24,22 +23,22 @@ export interface RecoveryTime {
   readonly totalMs: number;
   /** They add up to the total. */
   readonly slicesMs: Slices;
-  /** What a reader of the figures has to know, as sentences without a stop. */
+  /** Notes for readers of the figures, as sentences without a full stop. */
   readonly notes: readonly string[];
 }
 
 export interface RecoveryTimeOptions {
   readonly sliceOf: (state: string) => TimeSlice | undefined;
-  /** The follow-ups of the run; undefined when that is not known. */
+  /** The follow-ups of the run; undefined if unknown. */
   readonly followUps: readonly Pick<FollowUp, 'id' | 'kind' | 'subject' | 'closed'>[] | undefined;
   readonly incidentAt: string | undefined;
   readonly nowMs: number;
 }
 
 /**
- * The time from the incident (from the start of the run, when nobody said when that was) until the last
- * application ran again on the restored data; without applications, until the instance was available. It is
- * never over where one of them was skipped.
+ * The time from the incident (or from the start of the run, if unknown) until the last application ran again
+ * on the restored data; without applications, until the instance was available. If one of them was skipped,
+ * it is never over.
  */
 export function recoveryTime(
   timeline: Timeline,
@@ -87,20 +86,20 @@ function endOf(timeline: Timeline, landmarks: Landmarks, options: RecoveryTimeOp
   return { status: isLeft ? 'given-up' : 'over', atMs: Math.min(last, endedMs ?? nowMs) };
 }
 
-/** By the platform's record or the operator's word; else when the run heard of it. */
+/** By the platform's record or the operator's statement; otherwise when the run learned of it. */
 function closedAt(
   { id, subject, closed }: Pick<FollowUp, 'id' | 'subject' | 'closed'>,
   { mentions, performed, endedMs, lastMs }: Timeline,
 ): number {
-  // A verb that takes an application is a step of its follow-up.
+  // A verb with an application as input is a step of its follow-up.
   const step = performed.findLast(({ input }) => fieldsOf(input['app'])['key'] === subject);
   const mention = mentions.findLast((one) => one.id === id);
-  // To have it done from here is an answer about it as well, and comes before the steps.
+  // Starting the work from here is also an answer about it, and comes before the steps.
   const heard = closed?.how === 'hand' ? mention?.atMs : (step?.endedMs ?? mention?.atMs);
   return instantOf(closed?.at) ?? heard ?? endedMs ?? lastMs;
 }
 
-/** What the platform was asked about afterwards has its evidence. */
+/** A follow-up that the platform was asked about later has evidence. */
 function isBySomebodysWord({ kind, closed }: Pick<FollowUp, 'kind' | 'closed'>): boolean {
   return kind === 'rebind' && closed?.how === 'hand' && Object.keys(closed.evidence ?? {}).length === 0;
 }

@@ -5,10 +5,10 @@ import type { Timeline } from './timeline.ts';
 
 export type Slices = Readonly<Record<TimeSlice, number>>;
 
-/** The slices in the order in which a recovery passes them. */
+/** The slices in the order of a recovery. */
 export const SLICES: readonly TimeSlice[] = ['decide', 'queue', 'execute', 'human', 'rebind'];
 
-/** A piece of time that belongs to one slice. Milliseconds since 1970. */
+/** A period that belongs to one slice. Milliseconds since 1970. */
 export interface Segment {
   readonly slice: TimeSlice;
   readonly fromMs: number;
@@ -19,8 +19,8 @@ type Marks = Pick<Landmarks, 'decidedMs' | 'startedMs' | 'restoredMs'>;
 type Span = { readonly fromMs: number; readonly untilMs: number };
 
 /**
- * The time between two moments by slices, in milliseconds; each instant belongs to exactly one, so they add
- * up to the whole.
+ * The time between two moments by slice, in milliseconds; each instant belongs to exactly one, so they add up
+ * to the whole.
  */
 export function cutSlices(
   timeline: Pick<Timeline, 'stays'>,
@@ -36,9 +36,9 @@ export function cutSlices(
 }
 
 /**
- * The same in the order of time. Until the destructive call is armed everything is the decision. After it,
- * waiting for an answer is human time; all else is the queue until the service began, work until the instance
- * was available, and from then on rebinding.
+ * As `cutSlices`, in order of time. Until the destructive call is armed, everything is the decision. After
+ * it, waiting for an answer is human time; the rest is the queue until the service began, work until the
+ * instance was available, and rebinding from then on.
  */
 export function cutSegments(
   { stays }: Pick<Timeline, 'stays'>,
@@ -49,7 +49,7 @@ export function cutSegments(
   const marks = [decidedMs, startedMs, restoredMs, ...stays.map(({ atMs }) => atMs)];
   const inside = marks.filter((ms) => ms !== undefined && ms > span.fromMs && ms < span.untilMs) as number[];
   const cuts = [...new Set([span.fromMs, ...inside, span.untilMs])].sort((a, b) => a - b);
-  // Both are in the order of time, so each is passed once.
+  // Both are ordered by time, so each is traversed once.
   let passed = 0;
   return cuts
     .slice(0, -1)
@@ -68,8 +68,8 @@ export function cutSegments(
 type Meta = Partial<StateMeta<unknown, never>> | undefined;
 
 /**
- * In which slice of a recovery's time a state passes, by what the machine says of it: a question is human
- * time, whatever else it says. Undefined for a runbook that recovers nothing.
+ * Maps a state to its slice of a recovery's time, by the machine's metadata: a question is human time,
+ * whatever else applies. Undefined for a runbook that recovers nothing.
  */
 export function slicesOf(
   runbook: Pick<Runbook, 'machine'>,

@@ -1,16 +1,18 @@
 import { isoOf } from '../../base/date.ts';
 import { instantOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
-import { growing } from '../../store/projections/projection.ts';
+import { incrementalFold } from '../../store/projections/projection.ts';
 import { type RunEntryBody, readRunEntry } from '../../store/run-entries.ts';
 
-/** A state of the machine, and since when the run has been in it. Milliseconds since 1970, never falling. */
+/**
+ * A state of the machine, and since when the run has been in it. Milliseconds since 1970, never decreasing.
+ */
 interface Stay {
   readonly state: string;
   readonly atMs: number;
 }
 
-/** One performance of a verb that has ended well. Times are those of the journal. */
+/** One successful performance of a verb. Times are those of the journal. */
 interface Performed {
   readonly verb: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -19,23 +21,19 @@ interface Performed {
   readonly endedMs: number;
 }
 
-/** An answer or other event that is about one follow-up. */
+/** An answer or other event about one follow-up. */
 interface Mention {
   readonly id: string;
   readonly atMs: number;
 }
 
 /**
- * What a run's entries say about when things happened, read once. All times are those of a clock that nobody
- * moved (`steadied`).
+ * The times in a run's entries, read once. All times are those of a clock without adjustments (`steadied`).
  */
 export interface Timeline {
   readonly firstMs: number;
   readonly lastMs: number;
-  /**
-   * With what the run was begun, and how it was closed: the first such entries; what is behind the end is
-   * none.
-   */
+  /** The first start and close entries; entries after the end are ignored. */
   readonly started: RunEntryBody<'run.started'> | undefined;
   readonly closed: RunEntryBody<'run.closed'> | undefined;
   /** When the run was closed or abandoned. */
@@ -45,22 +43,19 @@ export interface Timeline {
   readonly armed: readonly { readonly verb: string; readonly atMs: number }[];
   readonly mentions: readonly Mention[];
   /**
-   * Whether an entry is older than the one before it all the same: the clock was set while nobody watched.
-   * Its time is that of the one before.
+   * True if this entry predates the previous one: the clock was set back unobserved. Its time is then that of
+   * the previous one.
    */
   readonly clockSetBack: boolean;
-  /**
-   * By how much the clock that stamps entries was moved during the run, each time; less than zero for back.
-   * Milliseconds.
-   */
+  /** Each adjustment during the run of the clock that stamps entries, negative for back. Milliseconds. */
   readonly clockMovesMs: readonly number[];
-  /** By how much it is ahead of where it would be after all of them. Milliseconds. */
+  /** The sum of these adjustments. Milliseconds. */
   readonly clockMovedMs: number;
 }
 
 /**
- * Reads the entries of a run, oldest first. Unknown entries and bodies only count as time. Undefined for no
- * entries. Entries that grow are read once (`growing`): the lists grow with them.
+ * Reads the entries of a run, oldest first. Unknown entries and bodies only count as time. Undefined without
+ * entries. A growing array is read once (`incrementalFold`): the lists grow with it.
  */
 export function timelineOf(written: readonly Entry[]): Timeline | undefined {
   const { timeline } = read(written);
@@ -77,7 +72,10 @@ interface Reading {
   readonly begun: Map<string, Omit<Performed, 'output' | 'endedMs'>>;
 }
 
-const read = growing<Reading>(() => ({ isBegun: false, timeline: undefined, begun: new Map() }), next);
+const read = incrementalFold<Reading>(
+  () => ({ isBegun: false, timeline: undefined, begun: new Map() }),
+  next,
+);
 
 function next(reading: Reading, entry: Entry): void {
   if (!reading.isBegun) reading.timeline = emptyFrom(entry);
@@ -121,8 +119,8 @@ function emptyFrom(first: Entry): Mutable<Timeline> | undefined {
 }
 
 /**
- * A run's entries as they would be had nobody moved the clock while it was watched: what the run itself
- * noticed of its clock (`clock.moved`) is taken back. Times that cannot be read stay as they are.
+ * A run's entries with the observed adjustments of the clock (`clock.moved`) undone. Unreadable times stay
+ * unchanged.
  */
 export function steadied(entries: readonly Entry[]): readonly Entry[] {
   let movedMs = 0;

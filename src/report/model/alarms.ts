@@ -12,8 +12,8 @@ import { challengeOutcome } from './people.ts';
 type Alarm = Report['alarms'][number];
 
 /**
- * What heads the record: everything by which a run went past what it is there to show, the gravest first.
- * `followUps` are all that the run has opened. Entries behind the end of the run count as well.
+ * The alarms at the top of the record: everything in which a run deviated from its purpose, the gravest
+ * first. `followUps` are all that the run opened. Entries after the end of the run count as well.
  */
 export function alarmsOf(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Alarm[] {
   const own = untilEnd(entries);
@@ -26,7 +26,7 @@ export function alarmsOf(entries: readonly Entry[], followUps: readonly WrittenF
   ];
 }
 
-/** A loss concerns every run of its store: also one that began later rests on a journal with a gap. */
+/** A loss concerns every run of its store: even a later one rests on a journal with a gap. */
 export function lossAlarm(loss: Loss): Alarm {
   const title = 'ENTRIES LOST: a part of the journal behind this record is gone';
   return { title, text: lossInWords(loss), at: loss.at, by: loss.by };
@@ -49,8 +49,8 @@ function bypasses(entries: readonly Entry[]): Alarm[] {
 }
 
 /**
- * A call that may be sent although the newest request for an approval has no answer by then. A backup more
- * changes nothing, so that nobody has to agree to it.
+ * A call that may be sent although the newest approval request has no answer yet. An additional backup
+ * changes nothing, so it needs no approval.
  */
 function unapproved(entries: readonly Entry[]): Alarm[] {
   const begun = findAll(entries, 'activity.begun').filter(({ body }) => changesKey(body));
@@ -68,7 +68,7 @@ function unapproved(entries: readonly Entry[]): Alarm[] {
   });
 }
 
-/** It may be sent again, so that nothing is armed for it. Without a key a recovery is only asked about. */
+/** Setting a key is repeatable, so nothing is armed for it. Without a key a recovery is only prepared. */
 function changesKey({ verb, input }: RunEntryBody<'activity.begun'>): boolean {
   return effectOf(verb) === 'key' && fieldsOf(input)['fingerprint'] !== undefined;
 }
@@ -80,7 +80,7 @@ const OUTCOMES = {
   expired: 'not answered in time',
 } as const;
 
-/** What used the data before and was left without it. */
+/** Applications that used the data before and were left without it. */
 function withoutData(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Alarm[] {
   const unbound = leftUnbound(followUps);
   if (unbound.length === 0) return [];
@@ -97,7 +97,10 @@ const WORDS: Readonly<Record<string, string>> = {
   'operator.override': 'OVERRIDDEN: a person went on although a check spoke against it',
 };
 
-/** What people did in the place of a step, or past it; what was left without the data has its own alarm. */
+/**
+ * What people did instead of a step, or to bypass it; applications left without the data have their own
+ * alarm.
+ */
 function byWord(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Alarm[] {
   const unbound = new Set(leftUnbound(followUps).map(({ id }) => id));
   const alreadySaid = new Set(skips(entries).flatMap(({ id, answer }) => (unbound.has(id) ? [answer] : [])));
@@ -112,7 +115,7 @@ function wordsOf({ label, event, reason }: RunEntryBody<'answer'>): string {
   return reason === undefined || reason === '' ? (label ?? event) : `${label ?? event}: ${reason}`;
 }
 
-/** The answers that skipped a follow-up; an answer stands right before the event that it became. */
+/** The answers that skipped a follow-up; an answer comes right before its event. */
 function skips(
   entries: readonly Entry[],
 ): { readonly id: string; readonly answer: number; readonly entry: Entry }[] {

@@ -1,15 +1,15 @@
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { anchorOf } from '../../store/log/anchor.ts';
 import { claimOf } from '../../store/log/checkpoint.ts';
-import { speaker } from '../../store/sentence.ts';
+import { entrySentences } from '../../store/sentence.ts';
 import { findAll, findLast } from './found.ts';
 import type { Report } from './model.ts';
 import type { Change, Line } from './model-rows.ts';
 
-/** What a record says about itself. */
+/** The record's data about itself. */
 export interface RecordProof {
   readonly generatedAt: Date;
-  /** The signed head of the store when the report was made (log/checkpoint.ts). */
+  /** The signed head of the store at the time of the report (log/checkpoint.ts). */
   readonly note?: string;
   /** Files that belong to the evidence, such as the exported journal, with their SHA-256 in hex. */
   readonly files?: readonly { readonly name: string; readonly sha256: string }[];
@@ -17,7 +17,7 @@ export interface RecordProof {
 
 /** Every entry as a sentence. */
 export function linesOf(entries: readonly Entry[]): Line[] {
-  const say = speaker();
+  const say = entrySentences();
   return entries.map((entry) => ({
     at: entry.at,
     seq: entry.seq,
@@ -26,7 +26,7 @@ export function linesOf(entries: readonly Entry[]): Line[] {
   }));
 }
 
-/** The last entry, the signed head of the store, the files, and how to verify all of it. */
+/** The last entry, the signed head of the store, the files, and how to verify them. */
 export function evidenceOf(entries: readonly Entry[], { note, files = [] }: RecordProof): Report['evidence'] {
   const last = entries.at(-1);
   const run = last?.stream.replace(/^run\//u, '') ?? '';
@@ -45,7 +45,7 @@ export function evidenceOf(entries: readonly Entry[], { note, files = [] }: Reco
 
 /**
  * Everything that changed something: calls that may happen only once (when armed, how the send ended, what
- * was found out later) and steps that may be repeated, such as setting a key, with the answer they got.
+ * was found later) and repeatable steps, such as setting a key, with their answers.
  */
 export function changesOf(entries: readonly Entry[]): Change[] {
   return [...onceRows(entries), ...repeatableRows(entries)]
@@ -58,7 +58,7 @@ type Row = Change & { readonly seq: number };
 function onceRows(entries: readonly Entry[]): Row[] {
   const arms = findAll(entries, 'intent.armed');
   return arms.map(({ entry, body: { intent, verb } }) => {
-    // What was turned away is armed anew: each time has an end of its own.
+    // A throttled call is armed again: each time has its own end.
     const next = arms.find((arm) => arm.body.intent === intent && arm.entry.seq > entry.seq);
     const until = next?.entry.seq ?? Number.POSITIVE_INFINITY;
     const isItsOwn = (one: { readonly entry: Entry; readonly body: { readonly intent: string } }) =>
@@ -90,7 +90,7 @@ function repeatableRows(entries: readonly Entry[]): Row[] {
     }));
 }
 
-/** The application or service key that a step was about. */
+/** The application or service key of a step. */
 function subjectOf(input: unknown): string {
   const { app, key } = fieldsOf(input);
   const { key: appKey, name } = { ...fieldsOf(key), ...fieldsOf(app) };
@@ -98,7 +98,7 @@ function subjectOf(input: unknown): string {
   return typeof subject === 'string' ? subject : '';
 }
 
-/** How an activity that began at `seq` ended: its own word for it, the failure, or nothing on record. */
+/** How an activity that began at `seq` ended: its own description, the failure, or nothing on record. */
 function answerOf(entries: readonly Entry[], seq: number, activity: string): string {
   const ended = findAll(entries, 'event').find(
     ({ entry, body }) => entry.seq > seq && body.event.type.endsWith(`.actor.${activity}`),

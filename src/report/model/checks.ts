@@ -7,9 +7,7 @@ import type { Check } from './model-rows.ts';
 type Fields = Readonly<Record<string, unknown>>;
 type Checked = Omit<Check, 'at'>;
 
-/**
- * Every look at a backup, a key or a task that had a verdict: what an auditor reads as tests of integrity.
- */
+/** Every check of a backup, a key or a task with a verdict: an auditor's integrity tests. */
 export function checksOf(entries: readonly Entry[]): Check[] {
   return (timelineOf(entries)?.performed ?? []).flatMap(({ verb, input, output, endedMs }) => {
     const found = Object.hasOwn(CHECKS, verb) ? CHECKS[verb as Verb]?.(input, output) : undefined;
@@ -90,7 +88,7 @@ function task(kind: string, output: Fields): Checked {
   };
 }
 
-/** Tasks that the list showed beyond what was sent. */
+/** Tasks in the list that were not sent. */
 function besideOf({ beside }: Fields): Fields {
   if (!Array.isArray(beside)) return {};
   const tasks = beside.map((one) => fieldsOf(one)).map(({ id, status }) => `${word(id)} (${word(status)})`);

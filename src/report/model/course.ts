@@ -14,13 +14,13 @@ import { find, findAll } from './found.ts';
 import type { Course, Mark, Step } from './model-rows.ts';
 
 export interface CourseOptions {
-  /** The recovery in figures (`measure`); none for a runbook that recovers nothing. */
+  /** The figures of the recovery (`measure`); undefined for a runbook that recovers nothing. */
   readonly measures?: Measures | undefined;
   /** See `slicesOf`. Without it the picture has no slices. */
   readonly sliceOf?: ((state: string) => TimeSlice | undefined) | undefined;
 }
 
-/** How the run went, moment by moment. Undefined for a journal without a time. */
+/** The course of the run, moment by moment. Undefined for a journal without times. */
 export function courseOf(
   entries: readonly Entry[],
   { measures, sliceOf }: CourseOptions,
@@ -47,14 +47,14 @@ export function courseOf(
   };
 }
 
-/** Where the incident lies on the picture: one that was said to come after the start of the run does not. */
+/** The incident on the picture, unless it is stated to be after the start of the run. */
 function incidentMark(ms: number | undefined, fromMs: number): Course['marks'] {
   return ms === undefined || ms > fromMs
     ? []
     : [{ at: iso(ms), kind: 'incident', text: 'the incident began' }];
 }
 
-/** Neighbours of one slice are one piece. */
+/** Joins neighbouring pieces of the same slice. */
 function joined(segments: ReturnType<typeof cutSegments>): Course['slices'] {
   const pieces: Course['slices'] = [];
   for (const { slice, fromMs, untilMs } of segments) {
@@ -65,7 +65,7 @@ function joined(segments: ReturnType<typeof cutSegments>): Course['slices'] {
   return pieces;
 }
 
-/** The states in their order; one that an answer ended is one that waited for a person. */
+/** The states in order; a state that ended with an answer waited for a person. */
 function stepsOf(entries: readonly Entry[], untilMs: number, sliceOf: CourseOptions['sliceOf']): Step[] {
   let lastMs = 0;
   const stays = findAll(entries, 'event').map(({ entry, body: { event, to, title } }) => {
@@ -90,7 +90,7 @@ function stepsOf(entries: readonly Entry[], untilMs: number, sliceOf: CourseOpti
 
 const TASKS: Readonly<Partial<Record<Verb, string>>> = { waitForRestore: 'restore', waitForBackup: 'backup' };
 
-/** Backups and restores as the service reported them, by this machine's clock. */
+/** Backups and restores as reported by the service, by this machine's clock. */
 function tasksOf(entries: readonly Entry[], skewMs: number): Course['tasks'] {
   return (timelineOf(entries)?.performed ?? []).flatMap(({ verb, output }) => {
     const kind = TASKS[verb as Verb];
@@ -111,9 +111,7 @@ function iso(ms: number): string {
   return isoOf(ms);
 }
 
-/**
- * The moments that a reader of the run looks for: decisions, calls, doubts, trouble, and who carried it on.
- */
+/** The important moments of a run: decisions, calls, doubts, trouble, and who continued it. */
 export function marksOf(entries: readonly Entry[]): Mark[] {
   const doubted = new Set<string>();
   return entries.flatMap((entry) => {
@@ -125,7 +123,7 @@ export function marksOf(entries: readonly Entry[]): Mark[] {
   });
 }
 
-/** Whether it is not known what became of a call. An answer that only left out the id was an answer. */
+/** Whether the outcome of a call is unknown. An answer that only lacks the id counts as an answer. */
 function isDoubt(entry: RunEntry): entry is Extract<RunEntry, { type: 'intent.outcome' }> {
   if (entry.type !== 'intent.outcome') return false;
   return entry.body.sent === 'unknown' && entry.body.failure?.code !== 'service.no-id';
@@ -152,8 +150,7 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
     }
     case 'intent.judged': {
       const { intent, verb, verdict } = entry.body;
-      // Where no answer was lost, looking for the id is a part of the call; only an unclear result is worth a
-      // word.
+      // If no answer was lost, looking for the id is part of the call; only an unclear result is mentioned.
       if (verdict === 'nothing' || (!doubted.has(intent) && verdict === 'landed')) return undefined;
       return { kind: 'doubt', text: `${verbTo(verb)}: what the service shows: ${JUDGED[verdict]}` };
     }

@@ -6,7 +6,7 @@ import { find, findAll } from './found.ts';
 import type { Report } from './model.ts';
 import type { Decision, Deviation, Fact, Issue } from './model-rows.ts';
 
-/** What the run says of itself at its end; undefined before. */
+/** The run's own summary at its end; undefined before. */
 export function factsOf(entries: readonly Entry[]): Fact[] | undefined {
   return find(entries, 'run.closed')?.body.summary.map(({ label, value, unit }) => ({
     label,
@@ -25,8 +25,7 @@ export function decisionsOf(entries: readonly Entry[]): Decision[] {
 }
 
 /**
- * What was not done as the runbook has it, and why: by its steps, and by people in its place, again, or not
- * at all.
+ * Deviations from the runbook, and why: by its steps, and by people who replaced, repeated or skipped them.
  */
 export function deviationsOf(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Deviation[] {
   const closed = find(entries, 'run.closed')?.body;
@@ -64,9 +63,7 @@ function deviation(kind: Deviation['kind'], what: string, reason: string): Devia
   return { kind, what, reason };
 }
 
-/**
- * What went wrong or was in doubt on the way. Its cause and what is done about it are for people to write in.
- */
+/** Problems and doubts during the run. Their cause and the corrective actions are for people to write in. */
 export function issuesOf(entries: readonly Entry[]): Issue[] {
   return marksOf(entries)
     .filter(({ kind }) => kind === 'trouble' || kind === 'doubt')

@@ -22,7 +22,7 @@ export function followUpRows(entries: readonly Entry[], all: readonly WrittenFol
 }
 
 /**
- * The follow-ups that are given, else those of the run's last entry. One that a person closed has the time of
+ * The given follow-ups, otherwise those of the run's last entry. One that a person closed has the time of
  * that answer.
  */
 export function followUpsOf(
@@ -40,7 +40,7 @@ export function followUpsOf(
 
 const SAID = ['operator.reportDone', 'operator.skip'];
 
-/** Each step of a rebinding has its own evidence, which is named after it: `bind job`. */
+/** The steps of a rebinding each have their own evidence: `bind job`. */
 function idsOf(label: string, value: Json): FollowUpRow['proofs'] {
   if (Array.isArray(value)) {
     const all = value.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));

@@ -6,7 +6,7 @@ export interface Found<T extends RunEntryType> {
   readonly body: RunEntryBody<T>;
 }
 
-/** All entries of a type that can be read as such. */
+/** All readable entries of a type. */
 export function findAll<T extends RunEntryType>(entries: readonly Entry[], type: T): Found<T>[] {
   return entries.flatMap((entry) => {
     const known = entry.type === type ? readRunEntry(entry) : undefined;
@@ -18,10 +18,7 @@ export function find<T extends RunEntryType>(entries: readonly Entry[], type: T)
   return findAll(entries, type)[0];
 }
 
-/**
- * The entries up to the one that ended the run, and all of a run that is not over: what was written behind
- * its end does not change what it was.
- */
+/** The entries up to the one that ended the run, or all of an open run: later entries do not change it. */
 export function untilEnd(entries: readonly Entry[]): readonly Entry[] {
   const end = entries.findIndex((entry) => isEnd(entry) && readRunEntry(entry) !== undefined);
   return end === -1 ? entries : entries.slice(0, end + 1);

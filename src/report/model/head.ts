@@ -9,7 +9,7 @@ import type { Measured, Report } from './model.ts';
 
 const KINDS = { LIVE: 'real', REHEARSAL: 'rehearsal' } as const;
 
-/** What run it is, who did it when, and with what. */
+/** Which run it is, who did it when, and with what. */
 export function runOf(entries: readonly Entry[]): Report['run'] {
   const started = find(entries, 'run.started')?.body;
   const input = fieldsOf(started?.input);
@@ -40,8 +40,8 @@ export function runOf(entries: readonly Entry[]): Report['run'] {
 }
 
 /**
- * How the run ended, and whether that is proven. What was left without the data is no proof of a recovery,
- * whatever the run says of itself.
+ * How the run ended, and whether that is proven. If applications were left without the data, it is no proven
+ * recovery, whatever the run itself says.
  */
 export function outcomeOf(entries: readonly Entry[], all: readonly WrittenFollowUp[]): Report['outcome'] {
   const closed = find(entries, 'run.closed')?.body;
@@ -57,7 +57,7 @@ export function outcomeOf(entries: readonly Entry[], all: readonly WrittenFollow
   return { status: 'open', text: at?.title ?? at?.to ?? '', followUps };
 }
 
-/** As the run last measured it. */
+/** As last measured by the run. */
 function skewOf(entries: readonly Entry[]): number | undefined {
   const seen = timelineOf(entries)?.performed.findLast(
     ({ output }) => typeof output['clockSkewSeconds'] === 'number',
@@ -69,7 +69,7 @@ function said(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** What the recovery took and lost, against what it was allowed to; how each was measured. */
+/** What the recovery took and lost, compared with its objectives, and how each was measured. */
 export function measuredOf(measures: Measures): Measured {
   const { objectives: limits, time, point, restores } = measures;
   const { decide, queue, execute, human, rebind } = time.slicesMs;

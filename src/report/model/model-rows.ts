@@ -4,16 +4,16 @@ import { WrittenClosure, WrittenFollowUp } from '../../store/run-entry-parts.ts'
 export const Person = z.object({
   name: z.string(),
   roles: z.array(z.string()),
-  /** What shows that it was this person, in words. */
+  /** The evidence for the person, in words. */
   proof: z.string(),
 });
 export type Person = z.infer<typeof Person>;
 
-/** A value with its name. `code` for what is compared letter by letter: ids, hashes, fingerprints. */
+/** A named value. `code` marks values that are compared exactly: ids, hashes, fingerprints. */
 export const Fact = z.object({ label: z.string(), value: z.string(), code: z.boolean().optional() });
 export type Fact = z.infer<typeof Fact>;
 
-/** A look at the data or at the service that had a verdict. */
+/** A check of the data or of the service with a verdict. */
 export const Check = z.object({
   at: z.string(),
   what: z.string(),
@@ -36,7 +36,7 @@ export type FollowUpRow = z.infer<typeof FollowUpRow>;
 export const Decision = z.object({ at: z.string(), by: z.string(), what: z.string(), reason: z.string() });
 export type Decision = z.infer<typeof Decision>;
 
-/** What was asked of a second person, and what came of it. */
+/** An approval request to a second person, and its outcome. */
 export const Approval = z.object({
   challenge: z.string(),
   order: z.string(),
@@ -45,10 +45,7 @@ export const Approval = z.object({
   requester: z.string(),
   askedAt: z.string().optional(),
   expiresAt: z.string(),
-  /**
-   * `replaced`: another request came after it, and this one counts no more. `expired`: its time was over
-   * before anything else was written.
-   */
+  /** `replaced`: a later request replaced it. `expired`: it expired before anything else was written. */
   state: z.enum(['asked', 'given', 'withdrawn', 'bypassed', 'replaced', 'expired']),
   approver: z.string().optional(),
   at: z.string().optional(),
@@ -59,14 +56,14 @@ export const Approval = z.object({
 });
 export type Approval = z.infer<typeof Approval>;
 
-/** Who could approve the run: what was asked when it began, and what was otherwise later. */
+/** Who could approve the run: the policy at its beginning, and later changes. */
 export const MayApprove = z.object({
-  /** Empty where the record does not tell, or nothing was needed. */
+  /** Empty if it is not recorded, or nothing was needed. */
   begun: z.array(z.object({ label: z.string(), value: z.string() })),
-  /** When `begun` was so; later than the start where an earlier version began the run. */
+  /** The time of `begun`; later than the start if an earlier version began the run. */
   asOf: z.string().optional(),
   people: z.array(z.object({ names: z.string(), key: z.string() })),
-  /** Who has driven the run, so that none of them could approve it. */
+  /** Who drove the run, and so could not approve it. */
   drivers: z.array(
     z
       .object({ at: z.string(), name: z.string(), login: z.string(), uid: z.string(), host: z.string() })
@@ -87,7 +84,7 @@ export const Deviation = z.object({
 });
 export type Deviation = z.infer<typeof Deviation>;
 
-/** Something that went wrong. What it came from and what is done about it, people write in. */
+/** A problem. Its cause and corrective actions are for people to write in. */
 export const Issue = z.object({
   at: z.string(),
   what: z.string(),
@@ -116,7 +113,7 @@ export type Line = z.infer<typeof Line>;
 
 const Slice = z.enum(['decide', 'queue', 'execute', 'human', 'rebind']);
 
-/** A state in which the run stood. Times never fall, even where the clock did. */
+/** A state of the run. Times never decrease, even if the clock went back. */
 const Step = z.object({
   state: z.string(),
   title: z.string(),
@@ -136,7 +133,7 @@ const Mark = z.object({
 });
 export type Mark = z.infer<typeof Mark>;
 
-/** A task as the service reported it, by this machine's clock. */
+/** A task as reported by the service, by this machine's clock. */
 const Task = z.object({
   what: z.string(),
   kind: z.enum(['queue', 'execute']),
@@ -145,9 +142,9 @@ const Task = z.object({
 });
 export type Task = z.infer<typeof Task>;
 
-/** How the run went, moment by moment: what the picture of it shows. */
+/** The course of the run, moment by moment, for its picture. */
 export const Course = z.object({
-  /** The incident where it is known and came before, else the start. */
+  /** The incident if known and earlier, else the start. */
   from: z.string(),
   until: z.string(),
   /** When the limit of the recovery time is reached. */
@@ -161,7 +158,7 @@ export type Course = z.infer<typeof Course>;
 
 const Facts = z.array(Fact);
 
-/** What the change of a key is audited by, group by group; the journal says nothing of an empty group. */
+/** The audit data of a key change, by group; the journal has nothing about an empty group. */
 export const Rotation = z.object({
   oldKey: Facts,
   newKey: Facts,

@@ -17,8 +17,8 @@ import {
 } from './model-rows.ts';
 
 /**
- * An objective against what was measured. Seconds; `undefined` where there is no limit or no measure. `why`
- * tells what is missing of a recovery that was given up or is not shown.
+ * An objective and its measurement. Seconds; `undefined` without a limit or a measurement. `why` says what is
+ * missing for a recovery that was given up or is not shown.
  */
 const Objective = z.object({
   limitSeconds: z.number().optional(),
@@ -53,16 +53,16 @@ const Measured = z.object({
       recoveredTo: z.string(),
       lostAt: z.string(),
       lostBy: z.string(),
-      /** The most that can have been lost, where the data was counted some time before the restore. */
+      /** The maximum loss, if the data was counted some time before the restore. */
       mostLostMs: z.number().optional(),
-      /** Why it is not measured by the data, although the data was asked. */
+      /** Why it is not measured by the data, although the data was queried. */
       because: z.string().optional(),
     })
     .optional(),
 });
 export type Measured = z.infer<typeof Measured>;
 
-/** The words under which a report asks for what only people know. */
+/** The headings under which a report asks for what only people know. */
 const BlankIn = z.enum([
   'people',
   'scope',
@@ -76,18 +76,15 @@ const BlankIn = z.enum([
 ]);
 
 /**
- * The record of a run, complete and without form: every renderer writes it down, and as JSON it is exactly
- * this. All texts are printable and cut to a length; times are RFC 3339, lengths of time in seconds unless
- * their name says otherwise.
+ * The record of a run, complete and independent of its form: every renderer writes it, and its JSON is
+ * exactly this. All texts are printable and limited in length; times are RFC 3339, durations in seconds
+ * unless their name says otherwise.
  */
 export const Report = z.object({
   schema: z.literal('lifeboat.report/1'),
   generatedAt: z.string(),
   title: z.string(),
-  /**
-   * What a reader has to see before anything else: everything by which the run went past what it is there to
-   * show.
-   */
+  /** What a reader must see first: everything in which the run deviated from its purpose. */
   alarms: z.array(z.object({ title: z.string(), text: z.string(), at: z.string(), by: z.string() })),
   run: z.object({
     id: z.string(),
@@ -102,13 +99,10 @@ export const Report = z.object({
     incidentAt: z.string().optional(),
     startedAt: z.string().optional(),
     endedAt: z.string().optional(),
-    /** By the operator's clock; none while the run is open, or where that clock was set back unwatched. */
+    /** By the operator's clock; undefined while the run is open, or if that clock was set back unobserved. */
     seconds: z.number().optional(),
     clockSetBack: z.boolean(),
-    /**
-     * By how much that clock was moved while the run watched it, each time; less than zero for back. Lengths
-     * of time do not count it.
-     */
+    /** Each observed adjustment of that clock, negative for back. Durations exclude it. */
     clockMovedSeconds: z.array(z.number()),
     /** How far the clock of the service was ahead of this machine's. */
     serviceClockAheadSeconds: z.number().optional(),
@@ -125,8 +119,8 @@ export const Report = z.object({
   people: z.array(Person),
   plan: z.object({
     /**
-     * SHA-256 of the plan and the facts that an approval was asked for, and what became of that: only `given`
-     * is an approved plan.
+     * SHA-256 of the plan and the facts of each approval request, with its state: only `given` means that the
+     * plan is approved.
      */
     asked: z.array(z.object({ sha256: z.string(), state: Approval.shape.state })),
   }),
@@ -140,11 +134,11 @@ export const Report = z.object({
   reconciliation: z.array(
     z.object({ when: z.string(), at: z.string(), newest: z.string(), count: z.string(), said: z.string() }),
   ),
-  /** What a drill saw of the databases after the run, by asking them and not the run. */
+  /** What a drill saw by querying the databases, not the run, after the run. */
   comparison: Compared.omit({ run: true }).extend({ at: z.string() }).optional(),
-  /** The follow-ups of the run, closed ones too. */
+  /** The follow-ups of the run, including closed ones. */
   followUps: z.array(FollowUpRow),
-  /** Ids of the follow-ups that take away what a drill or a recovery has left behind. */
+  /** Ids of the follow-ups that remove what a drill or a recovery left behind. */
   cleanup: z.array(z.string()),
   rotation: Rotation.optional(),
   decisions: z.array(Decision),
@@ -160,11 +154,11 @@ export const Report = z.object({
     head: z.string().optional(),
     /** Of the whole store, when the report was made. */
     anchor: z.string().optional(),
-    /** The signed checkpoint of that moment, line by line. */
+    /** The signed checkpoint of that moment, by line. */
     signedHead: z.array(z.string()).optional(),
     files: z.array(z.object({ name: z.string(), sha256: z.string() })),
     transcript: z.object({ lines: z.number(), bytes: z.number(), sha256: z.string() }).optional(),
-    /** What makes the bundle that holds the files with their hashes. */
+    /** The command that creates the bundle of the files with their hashes. */
     bundle: z.string(),
     verify: z.string(),
   }),

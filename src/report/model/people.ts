@@ -6,7 +6,7 @@ import { findAll } from './found.ts';
 import type { Report } from './model.ts';
 import type { Approval, MayApprove, Person } from './model-rows.ts';
 
-/** Who had a part in the run, as far as the journal knows, and what shows that it was them. */
+/** The people involved in the run, as far as the journal knows, with the evidence for each. */
 export function peopleOf(entries: readonly Entry[], owners: readonly string[]): Person[] {
   const people = new Map<string, Person>();
   const operator = findAll(entries, 'run.started')[0]?.body.operator;
@@ -27,13 +27,13 @@ export function peopleOf(entries: readonly Entry[], owners: readonly string[]): 
 const NAMED = 'named in the config or by the run';
 const WRITTEN = "named in the machine's config, else by its login; the identity of the person is not proven";
 
-/** What was asked of a second person. */
+/** The approval requests to a second person. */
 export function approvalsOf(entries: readonly Entry[]): Approval[] {
   const asked = findAll(entries, 'approval.asked').map(({ entry, body }): Approval => {
     return { ...body, askedAt: entry.at, ...challengeOutcome(entries, body.challenge) };
   });
   const known = new Set(asked.map(({ challenge }) => challenge));
-  // A bypass stands in the record even where what it bypassed cannot be read.
+  // A bypass is in the record even if the bypassed request is unreadable.
   const bare = findAll(entries, 'approval.bypassed')
     .filter(({ body }) => !known.has(body.challenge))
     .map(({ entry, body: { challenge, order } }): Approval => {
@@ -43,7 +43,7 @@ export function approvalsOf(entries: readonly Entry[]): Approval[] {
   return [...asked, ...bare];
 }
 
-/** What became of a challenge: its last word counts, but a bypass is never hidden by anything after it. */
+/** The outcome of a challenge: its last entry counts, but nothing later hides a bypass. */
 export function challengeOutcome(
   entries: readonly Entry[],
   challenge: string,
@@ -65,7 +65,7 @@ export function challengeOutcome(
   return { state: 'given', at: given.entry.at, approver, method, key, allowedSigners };
 }
 
-/** A request that nobody has signed holds only as long as it is the newest, and until its time is over. */
+/** An unsigned request is valid only while it is the newest, and until it expires. */
 function unanswered(entries: readonly Entry[], challenge: string): 'asked' | 'replaced' | 'expired' {
   const newest = findAll(entries, 'approval.asked').at(-1);
   const { expiresAt } =
@@ -75,7 +75,7 @@ function unanswered(entries: readonly Entry[], challenge: string): 'asked' | 're
   return newest?.body.challenge === challenge ? 'asked' : 'replaced';
 }
 
-/** The plans that approvals were asked for, each with the best that became of it. */
+/** The plans for which approval was requested, each with its best outcome. */
 export function plansAsked(approvals: readonly Approval[]): Report['plan']['asked'] {
   const plans = approvals.filter(({ plan }) => plan !== '');
   return [...new Set(plans.map(({ plan }) => plan))].map((sha256) => {
@@ -85,10 +85,7 @@ export function plansAsked(approvals: readonly Approval[]): Report['plan']['aske
   });
 }
 
-/**
- * Who could approve a run, as of its beginning, and what has changed since: config, files, and who has driven
- * it.
- */
+/** Who could approve a run at its beginning, and what has changed since: config, files, and its drivers. */
 export function mayApproveOf(entries: readonly Entry[]): MayApprove {
   const driven = [...findAll(entries, 'run.started'), ...findAll(entries, 'run.resumed')];
   const policies = driven.flatMap(({ entry, body: { approvals } }) =>
@@ -127,7 +124,7 @@ function differences(before: ApprovalPolicy | undefined, after: ApprovalPolicy) 
   });
 }
 
-/** A file of allowed signers that was another one at a signature than when that process had begun. */
+/** An allowed-signers file that differed at a signature from that at the process's beginning. */
 function otherFiles(
   entries: readonly Entry[],
   policies: readonly { readonly entry: Entry; readonly approvals: ApprovalPolicy }[],

@@ -10,8 +10,8 @@ import type { Fact } from './model-rows.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Which backup or point in time was restored, with which key, and what the service reported of it. Empty for
- * a run that restored nothing.
+ * Which backup or point in time was restored, with which key, and the service's report of it. Empty for a run
+ * that restored nothing.
  */
 export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | undefined): Fact[] {
   const performed = timelineOf(entries)?.performed ?? [];
@@ -19,7 +19,7 @@ export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | un
   if (asked === undefined) return [];
   const reported: Fields = performed.findLast(({ verb }) => verb === 'waitForRestore')?.output ?? {};
   const { backup = reported['backup'], backupGuid, targetTime, source, fingerprint } = asked.input;
-  // An instance that takes over counts its backups for itself: only the backup_id names the same one there.
+  // An instance that takes over numbers its backups itself: only the backup_id identifies the same one there.
   const [field, wanted] = asked.verb === 'performRecovery' ? ['backupId', backupGuid] : ['id', backup];
   const file = wanted === undefined ? {} : seenBackup(performed, String(field), wanted);
   const { earliest, latest } = performed.findLast(({ verb }) => verb === 'pitrRange')?.output ?? {};
@@ -55,8 +55,8 @@ export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | un
 }
 
 /**
- * All that the run heard of a backup: from the service's lists, and from the proofs on record, which name the
- * key that opens it.
+ * Everything that the run learned about a backup: from the service's lists, and from recorded proofs, which
+ * name the key that opens it.
  */
 function seenBackup(
   performed: readonly { readonly output: Fields }[],
@@ -74,7 +74,7 @@ function defined(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** What the data itself said, before and after. Empty where nobody asked it. */
+/** The data's own figures, before and after. Empty if it was not queried. */
 export function reconciliationOf(entries: readonly Entry[]): Report['reconciliation'] {
   return (timelineOf(entries)?.performed ?? [])
     .filter(({ verb, output }) => verb === 'reconcile' && output['configured'] === true)
@@ -88,8 +88,8 @@ export function reconciliationOf(entries: readonly Entry[]): Report['reconciliat
 }
 
 /**
- * What a drill saw of the databases after the run; undefined where nobody asked them. `ledger` is what is on
- * record about the run.
+ * What a drill saw of the databases after the run; undefined if it did not query them. `ledger` has the
+ * record of the run.
  */
 export function comparisonOf(ledger: readonly Entry[]): Report['comparison'] {
   const entry = ledger.findLast(({ type }) => type === COMPARED);
@@ -99,7 +99,7 @@ export function comparisonOf(ledger: readonly Entry[]): Report['comparison'] {
   return { ...compared, at: entry.at };
 }
 
-/** The command's words, or why there are none. */
+/** The command's output, or why there is none. */
 function said({ failure, output }: Fields): string {
   const why = fieldsOf(failure)['shortMessage'];
   return typeof why === 'string' ? `failed: ${why}` : text(output);
@@ -110,8 +110,8 @@ function text(value: unknown): string {
 }
 
 /**
- * What of an instance's identity is shown, by the names in the entries. What the change may change is given
- * as what was before it.
+ * The shown parts of an instance's identity, by their names in the entries. Parts that the change may affect
+ * are shown as they were before it.
  */
 const LABELS: Readonly<Record<string, string>> = {
   instanceId: 'Instance id',
@@ -130,8 +130,8 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The instance that was changed, as it was last checked before the call: what an operator's typed name stands
- * for. Empty where the run has looked at none.
+ * The changed instance, as last checked before the call: what the operator's typed name stands for. Empty if
+ * the run checked none.
  */
 export function identityOf(entries: readonly Entry[]): Fact[] {
   const performed = timelineOf(entries)?.performed ?? [];
@@ -152,9 +152,7 @@ export function identityOf(entries: readonly Entry[]): Fact[] {
   ];
 }
 
-/**
- * Where an instance is and how it was spoken to, as the config had it. Runs of older versions do not tell.
- */
+/** The address and revision of an instance, from the config. Runs of older versions do not record them. */
 function placeOf(entries: readonly Entry[], name: string | undefined): Fact[] {
   const services = find(entries, 'run.started')?.body.services ?? [];
   const { url, revision } = services.find(({ instance }) => instance === name) ?? {};
@@ -162,8 +160,8 @@ function placeOf(entries: readonly Entry[], name: string | undefined): Fact[] {
 }
 
 /**
- * Where the data of a recovery into another instance came from: the instance itself where the run has asked
- * it, else as its recovery card has it, because it may be gone. Empty for what stays in its own instance.
+ * The source of a recovery into another instance: the instance itself if the run asked it, else its recovery
+ * card, because it may be gone. Empty for a recovery in place.
  */
 export function sourceOf(entries: readonly Entry[]): Fact[] {
   const started = find(entries, 'run.started')?.body;
@@ -190,14 +188,14 @@ export function sourceOf(entries: readonly Entry[]): Fact[] {
 }
 
 function serviceOf(output: Fields | undefined): Fields {
-  // The baseline of a confirmation calls the instance's own id `serviceId`; what the instance was made from
-  // is the offering.
+  // The baseline of a confirmation calls the instance's own id `serviceId`; the type of the instance is its
+  // offering.
   const { serviceId, ...baseline } = fieldsOf(output?.['baseline']);
   const { id, offering, plan, ...service } = fieldsOf(output?.['service']);
   return { ...baseline, ...service, instanceId: id ?? serviceId, serviceId: offering, planId: plan };
 }
 
-/** None for an unknown value. */
+/** Empty for an unknown value. */
 function factOf(label: string, value: unknown): Fact[] {
   if (Array.isArray(value)) return [{ label, value: value.length === 0 ? 'none' : value.join(', ') }];
   return typeof value === 'string' || typeof value === 'number' ? [{ label, value: String(value) }] : [];

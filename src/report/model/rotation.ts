@@ -9,9 +9,8 @@ type Fields = Readonly<Record<string, unknown>>;
 type Rows = readonly (readonly [string, unknown, 'code'?])[];
 
 /**
- * What the change of a key is audited by; of the ledger only what this run wrote, and what stood there before
- * it set its key, so that the record stays the same whatever comes after. Undefined for a run of any other
- * runbook.
+ * The audit data of a key change. From the ledger it uses only what this run wrote, and what was there before
+ * the run set its key, so that the record does not change later. Undefined for any other runbook.
  */
 export function rotationOf(
   entries: readonly Entry[],
@@ -79,7 +78,7 @@ export function rotationOf(
   };
 }
 
-/** The row that names what is left to be done. */
+/** The label of the remaining work. */
 export const FOLLOW_UP = 'Follow-up';
 
 const ORIGINS: Readonly<Record<string, string>> = {
@@ -115,7 +114,7 @@ function archived(performed: readonly { readonly verb: string; readonly input: F
   return kept.length === 0 ? 'none' : kept.map(({ input }) => `backup ${String(input['id'])}`).join(', ');
 }
 
-/** The follow-ups to retire a key that this run has put into the ledger. */
+/** The follow-ups to retire a key that this run put into the ledger. */
 function retirementsOf(entries: readonly Entry[], ledger: readonly Entry[]): readonly Fields[] {
   const run = entries[0]?.stream.replace(/^run\//u, '');
   return ledger
@@ -126,7 +125,7 @@ function retirementsOf(entries: readonly Entry[], ledger: readonly Entry[]): rea
     .filter(({ kind }) => kind === 'retire-key');
 }
 
-/** When the ledger says that the old key was set, before this run set its own. */
+/** When the old key was set according to the ledger, before this run set its own. */
 function setTime(entries: readonly Entry[], ledger: readonly Entry[], key: unknown): string | undefined {
   const own = findAll(entries, 'activity.begun').findLast(({ body }) => body.verb === 'setKey')?.entry;
   const untilMs = msOf((own ?? entries.at(-1))?.at ?? '');
@@ -136,7 +135,7 @@ function setTime(entries: readonly Entry[], ledger: readonly Entry[], key: unkno
   )?.at;
 }
 
-/** Until when an old key is kept, as the run handed it to the ledger. */
+/** Until when an old key is kept, as the run recorded it in the ledger. */
 function dispositionOf({ since, dueSeconds, subject, what }: Fields): Fact[] {
   const due = msOf(String(since)) + Number(dueSeconds) * 1000;
   const until = Number.isFinite(due) ? isoOf(due) : undefined;

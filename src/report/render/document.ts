@@ -3,8 +3,8 @@ import type { Report } from '../model/model.ts';
 import type { Course, Fact } from '../model/model-rows.ts';
 
 /**
- * A piece of a line. `code` is compared letter by letter; `strong` stands out; `good` and `bad` are verdicts;
- * `blank` is a line for a person to write on. Texts are raw: each renderer makes them harmless for itself.
+ * A piece of a line. `code` is compared exactly; `strong` is emphasised; `good` and `bad` are verdicts;
+ * `blank` is a line for a person to write on. Texts are raw: each renderer escapes them.
  */
 export type Inline =
   | string
@@ -15,7 +15,7 @@ export type Inline =
   | { readonly blank: true };
 export type Text = Inline | readonly Inline[];
 
-/** A part of a section. `caption` tells what a table or picture is, for whoever cannot see it. */
+/** A part of a section. `caption` describes a table or picture for readers who cannot see it. */
 export type Block =
   | { readonly kind: 'text'; readonly text: Text }
   | { readonly kind: 'alarm'; readonly title: string; readonly text: Text }
@@ -29,9 +29,9 @@ export type Block =
   | { readonly kind: 'list'; readonly items: readonly Text[] }
   | { readonly kind: 'lines'; readonly caption: string; readonly lines: readonly string[] }
   | { readonly kind: 'blanks'; readonly labels: readonly string[] }
-  /** Figures at a glance, drawn only: what they say stands in the tables too. */
+  /** Figures at a glance, only drawn: the tables contain them too. */
   | { readonly kind: 'figures'; readonly figures: readonly Figure[] }
-  /** The course of a run, drawn only: what it says stands in the tables too. */
+  /** The course of a run, only drawn: the tables contain it too. */
   | { readonly kind: 'picture'; readonly caption: string; readonly course: Course }
   | { readonly kind: 'bars'; readonly caption: string; readonly runs: readonly Bars[] };
 
@@ -55,16 +55,16 @@ export interface Section {
   readonly blocks: readonly Block[];
 }
 
-/** What a renderer writes: a title, what stands before the first section, and the sections. */
+/** The input of a renderer: a title, the blocks before the first section, and the sections. */
 export interface Document {
   readonly title: string;
   readonly lead: readonly Block[];
   readonly sections: readonly Section[];
-  /** What is looked up, and not read: it follows the sections, folded in where a form can be. */
+  /** Reference material: it follows the sections, collapsed if the form allows. */
   readonly appendix?: readonly Section[];
-  /** What every printed page has to show, so that a loose one can be told: `REHEARSAL, run 01M8…`. */
+  /** A mark on every printed page, so that a loose one can be identified: `REHEARSAL, run 01M8…`. */
   readonly mark?: string;
-  /** A word on the page about what it is and when it was made. */
+  /** A note on the page about what it is and when it was made. */
   readonly foot: string;
 }
 
@@ -75,7 +75,7 @@ export function inlines(text: Text): readonly Inline[] {
   return Array.isArray(text) ? (text as readonly Inline[]) : [text as Inline];
 }
 
-/** `YYYY-MM-DD HH:MM:SS` of a stored time, UTC; anything else as it is. */
+/** `YYYY-MM-DD HH:MM:SS` of a stored time, UTC; anything else unchanged. */
 export function time(at: string | undefined): string {
   return at === undefined ? '' : formatTime(at);
 }
@@ -85,7 +85,7 @@ export function alarmText({ text, at, by }: Report['alarms'][number]): string {
   return `${text} (${time(at)} UTC, by ${by})`;
 }
 
-/** What was not done as the runbook says, and why. */
+/** A deviation from the runbook, and why. */
 export function deviationText({ kind, what, reason }: Report['deviations'][number]): Text {
   if (kind === 'break-glass') return [{ bad: 'BREAK-GLASS' }, `: ${what}: ${reason}`];
   return kind === 'step' ? `${what}: ${reason}` : `${kind}: ${what}: ${reason}`;
@@ -99,28 +99,27 @@ export function factRows(facts: readonly Fact[]): [string, Text][] {
   return facts.map(({ label, value, code }) => [label, code === true ? { code: value } : value]);
 }
 
-/** Lines for people to fill in, under the section that they belong to. */
+/** Lines for people to fill in, in their section. */
 export function blanks(report: Report, part: Report['blanks'][number]['in']): Block[] {
   const labels = report.blanks.filter((blank) => blank.in === part).map(({ label }) => label);
   return labels.length === 0 ? [] : [{ kind: 'blanks', labels }];
 }
 
-/** A named value, and none where there is no value. */
+/** A named value; empty without a value. */
 export function given(label: string, value: Text | undefined): [string, Text][] {
   return value === undefined ? [] : [[label, value]];
 }
 
-/** Named values as a table without a head; none for no facts. */
+/** Named values as a table without a head; empty without facts. */
 export function factsBlock(caption: string, facts: readonly Fact[]): Block[] {
   return facts.length === 0 ? [] : [{ kind: 'facts', caption, rows: factRows(facts) }];
 }
 
-/** A paragraph. */
 export function paragraph(text: Text): Block {
   return { kind: 'text', text };
 }
 
-/** A table, or one sentence where it would be empty. */
+/** A table, or one sentence if it would be empty. */
 export function tableOr(
   empty: string,
   caption: string,
@@ -130,7 +129,7 @@ export function tableOr(
   return rows.length === 0 ? paragraph(empty) : { kind: 'table', caption, head, rows };
 }
 
-/** A table, and nothing where it would be empty. */
+/** A table, or nothing if it would be empty. */
 export function tableOf(
   caption: string,
   head: readonly string[],
@@ -139,22 +138,22 @@ export function tableOf(
   return rows.length === 0 ? [] : [{ kind: 'table', caption, head, rows }];
 }
 
-/** A list, or one sentence where it would be empty. */
+/** A list, or one sentence if it would be empty. */
 export function listOr(empty: string, items: readonly Text[]): Block {
   return items.length === 0 ? paragraph(empty) : { kind: 'list', items };
 }
 
-/** A list, and nothing where it would be empty. */
+/** A list, or nothing if it would be empty. */
 export function listOf(items: readonly Text[]): Block[] {
   return items.length === 0 ? [] : [{ kind: 'list', items }];
 }
 
-/** The same in the appendix. */
+/** As `optional`, for the appendix. */
 export function detail(title: string, blocks: readonly Block[]): Section[] {
   return optional(title, blocks).map((section) => ({ ...section, isDetail: true }));
 }
 
-/** A section that only some runs have something for. */
+/** A section that only some runs have content for. */
 export function optional(title: string, blocks: readonly Block[]): Section[] {
   return blocks.length === 0 ? [] : [{ title, blocks }];
 }

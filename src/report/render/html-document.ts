@@ -14,8 +14,8 @@ import { STYLE } from './style.ts';
 import { barsSvg, courseSvg, LEGEND } from './svg.ts';
 
 /**
- * A document as one HTML file: no script, nothing from outside, a policy that forbids both, for bright and
- * dark screens, narrow ones, and for print. No address in it comes from a text.
+ * A document as one HTML file: no script, nothing external, a policy that forbids both, for light and dark
+ * screens, narrow ones, and for print. No address in it comes from a text.
  */
 export function htmlDocument(document: Document, brand: Brand = {}): string {
   const { title, lead, sections, appendix = [], mark, foot } = document;
@@ -55,7 +55,7 @@ ${parts}${appendix.length === 0 ? NOTHING : markup`<details class="appendix"><su
   return page.toString();
 }
 
-/** The mark on every printed page; only letters, digits and what a mark is joined by get into the style. */
+/** The mark on every printed page; only letters, digits and its separators get into the style. */
 function pageMark(mark: string | undefined): string {
   if (mark === undefined) return '';
   const text = mark.replaceAll(/[^\w ,.-]/gu, '');
@@ -63,7 +63,7 @@ function pageMark(mark: string | undefined): string {
 }
 
 /**
- * Whose report it is, and of which run. The logo is an image of a data address, so that nothing in it can
+ * The owner of the report, and its run. The logo is an image with a data address, so that nothing in it can
  * act.
  */
 function brandLine({ name, logo }: Brand, mark: string | undefined): Markup {
@@ -110,8 +110,8 @@ function factTable(caption: string, rows: readonly (readonly [string, Text])[]):
 }
 
 /**
- * A table that can be scrolled sideways, also with the keyboard. On a narrow screen each row of one with many
- * columns is a list, so its cells know the titles of their columns.
+ * A table that can be scrolled sideways, including with the keyboard. On a narrow screen each row of a table
+ * with many columns becomes a list, so its cells carry the titles of their columns.
  */
 function wideTable(caption: string, head: readonly string[], rows: readonly (readonly Text[])[]): Markup {
   const isLarge = head.length > 4;
@@ -151,17 +151,17 @@ function piece(one: Inline): Markup {
   return GAP;
 }
 
-/** A text that a person reads: times in it are written as everywhere. */
+/** A text for a person, with times in the usual format. */
 function words(text: string): Markup {
   return pieces(readableText(text));
 }
 
-/** A time, or what is longer than any word. */
+/** A time, or something longer than any word. */
 const SPECIAL = /(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d+)?(?: UTC)?|\S{25,})/u;
 
 /**
- * No word is broken at the end of a row, but one that is longer than any word may be. A time is broken only
- * on a narrow screen, behind its date.
+ * Words are not broken at the end of a line, except those longer than any real word. A time is broken only on
+ * a narrow screen, after its date.
  */
 function pieces(text: string): Markup {
   const parts = text.split(SPECIAL).map((part, at) => {

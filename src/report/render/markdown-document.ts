@@ -18,10 +18,10 @@ export function markdownDocument(document: Document, { name }: Brand = {}): stri
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-/** Texts are cut when the record is made; nothing is cut again. */
+/** Texts are already cut when the record is made. */
 const LONGEST = 4_000;
 
-/** Where a section has several tables, each has its caption. */
+/** If a section has several tables, each has its caption. */
 function withCaptions(blocks: readonly Block[]): string[] {
   const several = blocks.filter(({ kind }) => kind === 'table').length > 1;
   return blocks.map((one) =>
@@ -73,8 +73,8 @@ function piece(one: Inline): string {
 }
 
 /**
- * Untrusted text as it stands inside a Markdown paragraph, list item or table cell: readable, and nothing in
- * it formats. GitHub makes formulas of dollars, and links of addresses that stand alone; these do not.
+ * Untrusted text inside a Markdown paragraph, list item or table cell: readable, and without formatting.
+ * GitHub turns dollars into formulas, and bare addresses into links; both are escaped.
  */
 function plain(text: string, limit?: number): string {
   return readable(text, limit)
@@ -85,11 +85,11 @@ function plain(text: string, limit?: number): string {
 }
 
 /**
- * Untrusted text in a code span, for ids and hashes: what could end the span or a table cell becomes a
- * question mark.
+ * Untrusted text in a code span, for ids and hashes: characters that could end the span or a table cell
+ * become question marks.
  */
 function code(text: string, limit?: number): string {
-  // Two marks with nothing between them would begin a span that ends at the next such pair.
+  // Two adjacent backticks would begin a span that ends at the next such pair.
   return `\`${show(text, limit).replace(/[`|<>]/gu, '?') || ' '}\``;
 }
 

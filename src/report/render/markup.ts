@@ -3,34 +3,34 @@ import type { HtmlEscapedString } from 'hono/utils/html';
 import { readable } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 
-/** HTML or SVG. Made by `markup` alone, so no text in it acts. */
+/** HTML or SVG. Only `markup` creates it, so texts in it are inert. */
 export type Markup = HtmlEscapedString;
 
 type Value = string | number | Markup | readonly Markup[];
 
 /**
- * Markup from a template. Every text that is put in is made printable and escaped; only other markup stands
- * as it is.
+ * Markup from a template. Every inserted text is made printable and escaped; only other markup is inserted
+ * unchanged.
  */
 export function markup(template: TemplateStringsArray, ...values: readonly Value[]): Markup {
-  // The library promises a value at once as long as it is given none that has to be waited for.
+  // The library returns a string at once as long as no value is a promise.
   return html(
     template,
     ...values.map((value) => (typeof value === 'string' ? show(value, LONGEST) : value)),
   ) as Markup;
 }
 
-/** A text of the program itself that is markup already. */
+/** A text of the program itself that is already markup. */
 export function trusted(text: string): Markup {
   return raw(text);
 }
 
-/** A text that a person reads, for `markup`: times in it are written as everywhere. */
+/** A text for a person, for `markup`: with times in the usual format. */
 export function readableText(text: string): string {
   return readable(text, LONGEST);
 }
 
 export const NOTHING: Markup = raw('');
 
-/** Texts are cut when the record is made; this only bounds a mistake. */
+/** Texts are cut when the record is made; this only limits mistakes. */
 const LONGEST = 4_000;

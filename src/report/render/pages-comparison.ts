@@ -79,14 +79,14 @@ function seconds(value: number | undefined): string {
   return value === undefined ? 'none' : formatSeconds(value);
 }
 
-/** Shorter is better only between two that are shown. */
+/** Shorter is better only between two shown recoveries. */
 function change(difference: number, isJudged: boolean): Text {
   const text = `${difference > 0 ? '+' : '-'}${formatSeconds(Math.abs(difference))}`;
   if (!isJudged) return text;
   return difference > 0 ? { bad: text } : { good: text };
 }
 
-/** To the tenth of a second, and as far as the two figures beside it show. */
+/** To a tenth of a second, the precision of the two figures beside it. */
 function isSame(
   difference: number | undefined,
   first: number | undefined,

@@ -22,7 +22,7 @@ import {
 
 const LATER = 'The run is still open: what its steps left out is listed when it closes.';
 
-/** The follow-ups, what people decided, and what was not as it should be. */
+/** The follow-ups, what people decided, and what deviated. */
 export function decidedSections(report: Report): Section[] {
   const { outcome, followUps, decisions, approvals, deviations, issues, changes, cleanup } = report;
   return [
@@ -83,7 +83,7 @@ export function decidedSections(report: Report): Section[] {
   ];
 }
 
-/** How a call that may happen only once ended, and what was found out about it later. */
+/** How a call that may happen only once ended, and what was found out later. */
 const ANSWERS: Readonly<Record<string, string>> = {
   landed: 'accepted',
   absent: 'not done',
@@ -105,7 +105,7 @@ const WAYS: Readonly<Record<string, Inline>> = {
   skipped: { strong: 'skipped' },
 };
 
-/** The words for a code; one that is not known stays as it is. */
+/** The words for a code; an unknown code stays unchanged. */
 function inWords<Word>(words: Readonly<Record<string, Word>>, code: string): Word | string {
   return Object.hasOwn(words, code) ? (words[code] ?? code) : code;
 }
@@ -144,7 +144,7 @@ function proofBlocks(followUps: readonly FollowUpRow[]): Block[] {
   ];
 }
 
-/** With the limit when there is one and it was passed. */
+/** With the limit if it was exceeded. */
 function ageOf({ openSeconds, dueSeconds }: FollowUpRow): string {
   if (openSeconds === undefined) return 'not known';
   const age = formatSpan(openSeconds);

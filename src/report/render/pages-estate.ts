@@ -102,7 +102,7 @@ function runTable(instances: readonly EstateInstance[]): Section {
   return { title: 'Runs', blocks: [tableOr('None in the period.', 'Every run of the period', head, rows)] };
 }
 
-/** A run into another instance stands with both. */
+/** A run into another instance is listed under both. */
 function uniqueRuns(instances: readonly EstateInstance[]): readonly EstateRun[] {
   return [...new Map(instances.flatMap(({ runs }) => runs.map((run) => [run.run, run]))).values()];
 }

@@ -95,7 +95,7 @@ function result({ result: word, why }: Measured['rto']): Text {
   return word === 'missed' || word === 'given up' ? [{ bad: word }, ...because] : [word, ...because];
 }
 
-/** Until when it was measured. What only a person says to be done is not called a recovery. */
+/** Until when it was measured. A recovery that only a person claims is not called one. */
 function until({ status, rto }: Measured): string {
   if (rto.why === undefined) return STATUS[status];
   return status === 'given-up'

@@ -72,7 +72,7 @@ function planText({ run, plan }: Report): string {
     : shipped;
 }
 
-/** Only a signature makes a plan an approved one. */
+/** Only a signature approves a plan. */
 function askedPlan({ sha256, state }: Report['plan']['asked'][number]): Text {
   const hash = [', SHA-256 ', { code: sha256 }] as const;
   if (state === 'given') return ['approved plan', ...hash];

@@ -43,7 +43,7 @@ function lines(caption: string, entries: readonly Line[]): Block[] {
   return tableOf(caption, ['Time', 'No', 'Who', 'What'], rows);
 }
 
-/** The last entry, the signed head of the log, the files, and how to verify all of it. */
+/** The last entry, the signed head of the log, the files, and how to verify them. */
 function evidenceBlocks({ run, evidence }: Report): Block[] {
   const { head, anchor, signedHead, files, bundle, transcript, verify } = evidence;
   return [

@@ -16,7 +16,7 @@ import {
   time,
 } from './document.ts';
 
-/** The first page, for whoever reads no other: what went wrong, the figures, and the result in words. */
+/** The first page, for readers of nothing else: what went wrong, the figures, and the result in words. */
 export function summaryBlocks(report: Report): Block[] {
   return [
     ...report.alarms.map((alarm): Block => ({ kind: 'alarm', title: alarm.title, text: alarmText(alarm) })),
@@ -92,7 +92,7 @@ function verdictOf(result: Measured['rto']['result']): Inline {
   return result === 'missed' || result === 'given up' ? { bad: result } : result;
 }
 
-/** What was written and is not there any more, as far as it was measured. */
+/** What was written and is lost, as far as it was measured. */
 function lossText({ point, rpo }: Measured): string {
   if (point === undefined || rpo.measuredSeconds === undefined)
     return `Not known: the recovery point was not measured${rpo.why === undefined ? '' : ` (${rpo.why})`}.`;
@@ -103,12 +103,12 @@ function lossText({ point, rpo }: Measured): string {
     : `What was written in the ${formatSeconds(rpo.measuredSeconds)} from ${time(point.recoveredTo)} to ${until}.${most}`;
 }
 
-/** What came between the count and the restore was seen by nobody. */
+/** Writes between the count and the restore were not observed. */
 function mostText(mostLostMs: number): string {
   return ` The data was counted before the restore was sent: at most ${formatSeconds(mostLostMs / 1000)} were lost.`;
 }
 
-/** How much the backup holds that was restored, as the service counts it; else how many rows the data has. */
+/** The size of the restored backup, as reported by the service; else the number of rows in the data. */
 function volumeText({ recoveryPoint, reconciliation }: Report): string | undefined {
   const factOf = (wanted: string) => recoveryPoint.find(({ label }) => label === wanted)?.value;
   const [bytes, backup] = [Number(factOf('Size in bytes')), factOf('Backup')];
@@ -117,7 +117,7 @@ function volumeText({ recoveryPoint, reconciliation }: Report): string | undefin
   return `${formatBytes(bytes)}, the size of ${backup === undefined ? 'the backup' : `backup ${backup}`}.`;
 }
 
-/** How many work on the restored data again. Only what is shown or said to be done counts. */
+/** How many applications use the restored data again. Only shown or claimed ones count. */
 function applicationsText(followUps: readonly FollowUpRow[]): Text | undefined {
   const apps = followUps.filter(({ kind }) => kind === 'rebind');
   if (apps.length === 0) return undefined;
@@ -150,15 +150,15 @@ function openText({ outcome, followUps: all, rotation }: Report): Text {
   ];
 }
 
-/** What a rotation has left for the time after it. */
+/** What a rotation leaves for later. */
 function handedOver(rotation: Report['rotation']): readonly string[] {
   return (rotation?.disposition ?? []).flatMap(({ label, value }) => (label === FOLLOW_UP ? [value] : []));
 }
 
-/** More are found in their section. */
+/** The rest is in their section. */
 const MAX_DEVIATIONS = 5;
 
-/** The steps of a run tell at its end what they left out, so before it the list is not whole. */
+/** The steps of a run report their omissions at its end, so before it the list is incomplete. */
 function deviationsText({ deviations, outcome }: Report): Text {
   const isOpen = outcome.status === 'open';
   if (deviations.length === 0) return isOpen ? 'None so far.' : 'None.';
@@ -173,9 +173,7 @@ function named(followUps: readonly FollowUpRow[]): string {
   return followUps.map(({ what }) => what).join('; ');
 }
 
-/**
- * Only what is shown is good: what was skipped is not, and what somebody says to be done stands for itself.
- */
+/** Only shown results are good: a skipped one is not, and a person's claim is marked as such. */
 function figures({ outcome, measured, followUps, deviations, alarms, rotation }: Report): Figure[] {
   const result = (label: string, one: Measured['rto']): Figure => ({
     label,

@@ -16,32 +16,32 @@ import {
 } from './rollback.ts';
 
 export interface CheckOptions {
-  /** The own public key, PEM; without it only the keys that the log names are known. */
+  /** This installation's public key, PEM; without it only the keys that the log names are known. */
   readonly ownKey?: string | undefined;
   /** Several installations write to the store (PostgreSQL). */
   readonly isShared?: boolean | undefined;
-  /** The log that this home has found at the address of a shared store: another one there is a rollback. */
+  /** The log that this home found at the address of a shared store: another log there is a rollback. */
   readonly seenHere?: string | undefined;
-  /** How many checkpoints of a place are looked at besides those larger than the store; default 16. */
+  /** How many checkpoints of a place to read besides those larger than the store; default 16. */
   readonly most?: number | undefined;
-  /** Why a store that is given as undefined cannot be read, where it is there. */
+  /** Why the store, given as undefined, cannot be read although it exists. */
   readonly unreadable?: string | undefined;
 }
 
-/** What a store and its places were found to be. */
+/** The findings about a store and its places. */
 export interface Checked extends Judged {
   readonly store: SeenStore;
   readonly places: readonly SeenPlace[];
   readonly losses: readonly Loss[];
 }
 
-/** Enough to see that two copies were used in turn; the larger ones would have stopped an earlier copy. */
+/** Enough to show that two copies were used in turn; larger ones would have stopped an earlier copy. */
 const LOOKED_AT = 16;
 
 /**
- * Holds a store against the checkpoints of its places. `journal` is undefined where there was a store and is
- * none now: then every checkpoint of the home is one of a log that is gone. Only reads; a place that does not
- * answer in its time limit is a warning. Rejects with what the store rejects with.
+ * Compares a store with the checkpoints of its places. `journal` is undefined if a store existed and is gone:
+ * then every checkpoint of the home belongs to a log that is gone. Only reads; a place that does not answer
+ * within its time limit is a warning. Rejects with the store's own errors.
  */
 export async function checkLog(
   journal: Pick<JournalReader, 'log' | 'read' | 'rows'> | undefined,
@@ -51,7 +51,7 @@ export async function checkLog(
   const origin = await journal?.log.origin();
   const entries = origin === undefined ? [] : await journal?.read(LOG_STREAM);
   const losses = lossesIn(entries ?? []);
-  // Others may append meanwhile: what the store remembers comes before the places, what it holds comes after
+  // Others may append during the check, so read the store's memory before the places, and its entries after
   // them.
   const vouched = (await journal?.log.vouched()) ?? 0;
   const before = (await journal?.log.head())?.size ?? 0;
@@ -96,7 +96,7 @@ export async function checkLog(
   return { ...judged, store, places: seen, losses };
 }
 
-/** The calls that are armed and without an outcome. */
+/** Calls that are armed and have no outcome. */
 export async function armedCalls(
   journal: Pick<JournalReader, 'rows'> | undefined,
 ): Promise<readonly ArmedCall[]> {
@@ -104,8 +104,8 @@ export async function armedCalls(
 }
 
 /**
- * Of the calls that checkpoints name, those that the entries of the store still have in doubt, and those that
- * they tell of at all. What follows from entries may be older than they are.
+ * Of the calls that checkpoints name: those that the store's entries still have in doubt, and those that the
+ * entries mention at all. Projections may be older than the entries.
  */
 async function callsHere(
   journal: Pick<JournalReader, 'read'> | undefined,
@@ -132,8 +132,8 @@ interface PlaceLook {
 }
 
 /**
- * Checkpoints of other logs. In the home they count where it has none of the store's own: that log was here
- * before. A folder of a team belongs to one store, so that every other log in it was there before.
+ * Checkpoints of other logs. In the home they count only if it has none of the store's own log: that other
+ * log was here before. A team's folder belongs to one store, so every other log in it was there before.
  */
 async function logsGone(
   { place, look }: PlaceLook,
@@ -160,8 +160,8 @@ async function logsGone(
 }
 
 /**
- * Whoever joins a team's store may have had another one before: that one counts as gone only where it was at
- * the same address, or where its newest checkpoint in this home names calls without an outcome, which could
+ * A member who joins a team's store may have used another one before. That one counts as gone only if it was
+ * at the same address, or if its newest checkpoint in this home names calls without an outcome, which could
  * be sent again.
  */
 function isLost(seenHere: string | undefined) {
@@ -185,7 +185,7 @@ interface HeadSeen {
   readonly count: number;
 }
 
-/** The head and the number of rows of one moment, also while others append. */
+/** The head and the number of rows at one moment, even while others append. */
 async function steadyHead(journal: Pick<JournalReader, 'log'> | undefined): Promise<HeadSeen> {
   if (journal === undefined) return { size: 0, root: '', note: undefined, count: 0 };
   for (let tries = 0; ; tries += 1) {
@@ -196,7 +196,7 @@ async function steadyHead(journal: Pick<JournalReader, 'log'> | undefined): Prom
   }
 }
 
-/** Read through only where something is missing. */
+/** Reads the entries only if some are missing. */
 async function endOf(
   journal: Pick<JournalReader, 'log'> | undefined,
   { size, count }: HeadSeen,
@@ -251,7 +251,7 @@ async function checkpointSeen(
   { keys, isAccepted, rootHere: rootAt }: About,
 ): Promise<SeenCheckpoint | undefined> {
   const own = readCheckpoint(note, keys.believed);
-  // A loss can also take the entry that announced a key: one that lies beside its checkpoints is enough to
+  // A loss can include the entry that announced a key, so a key that lies beside its checkpoints is enough to
   // stop.
   const read = own.result === 'signed' ? own : readCheckpoint(note, beside);
   if (read.result !== 'signed') return undefined;
@@ -268,7 +268,7 @@ async function checkpointSeen(
   return { ...seen, isAccepted: isAccepted(seen) };
 }
 
-/** Where nodes are missing there is no root, and no checkpoint fits. */
+/** If nodes are missing there is no root, and no checkpoint fits. */
 async function rootHere(
   journal: Pick<JournalReader, 'log'> | undefined,
   size: number,
@@ -286,7 +286,7 @@ async function newestAt(
   try {
     for await (const { at } of journal.log.stored(size - 1)) return at;
   } catch {
-    // Damaged as well: nothing is said of it.
+    // That place is damaged too, so it proves nothing.
   }
   return undefined;
 }

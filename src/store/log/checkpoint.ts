@@ -24,11 +24,11 @@ export interface Checkpoint {
   /** 64 lower-case hex digits. */
   readonly root: string;
   readonly armed: readonly ArmedCall[];
-  /** How many more calls were armed than are named. */
+  /** How many more armed calls there were than are named. */
   readonly unnamed?: number;
 }
 
-/** A call that may have left when the checkpoint was made. */
+/** A call that may have been sent when the checkpoint was made. */
 export interface ArmedCall {
   /** The run that sends it, or the ledger for a single command. */
   readonly stream: StreamName;
@@ -39,7 +39,7 @@ export interface ArmedCall {
   readonly at: string;
 }
 
-/** A checkpoint with the installation whose signature was verified. */
+/** A checkpoint whose signature was verified, with the installation that signed it. */
 export interface SignedCheckpoint extends Checkpoint {
   /** 16 hex digits (`installationOf`). */
   readonly signedBy: string;
@@ -51,38 +51,38 @@ export type ReadCheckpoint =
   | { readonly result: 'unreadable' | 'unknown-key' | 'bad-signature' };
 
 const ORIGIN = /^lifeboat\/[0-9a-f]{16}$/u;
-/** The oldest so many are named, for which a note has room; a reader takes no more either. */
+/** A note has room for this many calls, so the oldest are named; readers accept no more either. */
 export const MAX_ARMED = 400;
 const MORE = 'armed-more';
 
-/** Whether a text names a log. */
+/** Whether a text is the name of a log. */
 export function isOrigin(text: string): boolean {
   return ORIGIN.test(text);
 }
 
-/** The text of a checkpoint, as it is signed. Pure. */
+/** The text of a checkpoint that gets signed. Pure. */
 export function checkpointText({ origin, size, root, armed }: Checkpoint): string {
   const head = [origin, String(size), Buffer.from(root, 'hex').toString('base64')];
   const more = armed.length > MAX_ARMED ? [`${MORE} ${armed.length - MAX_ARMED}`] : [];
   return `${[...head, ...armed.slice(0, MAX_ARMED).map(armedLine), ...more].join('\n')}\n`;
 }
 
-/** Reads a checkpoint, signed by one of the known keys. Never throws on any text. */
+/** Reads a checkpoint signed by one of the known keys. Never throws, whatever the text. */
 export function readCheckpoint(note: string, knownKeys: readonly KeyObject[]): ReadCheckpoint {
   const parsed = parseCheckpoint(textOf(note) ?? '');
   if (parsed === undefined) return { result: 'unreadable' };
-  // The key's name is the origin: what the same key signs under another name is no checkpoint.
+  // The key's name is the origin: a note that the same key signs under another name is not a checkpoint.
   const opened = openNote(note, parsed.origin, knownKeys);
   if (opened.result !== 'signed') return opened;
   return { result: 'signed', checkpoint: { ...parsed, signedBy: installationOf(opened.key), note } };
 }
 
-/** What a note claims, its signature not looked at; undefined for what is none. */
+/** The claims of a note, without checking its signature; undefined if it is not a checkpoint. */
 export function claimOf(note: string | undefined): Checkpoint | undefined {
   return note === undefined ? undefined : parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
 }
 
-/** What a checkpoint claims, unverified; undefined for what is none. Unknown lines are passed over. */
+/** The claims of a checkpoint text, unverified; undefined if it is not one. Unknown lines are ignored. */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   const [origin = '', size = '', root = '', ...rest] = text.split('\n');
   const digest = exactBase64(root);

@@ -3,12 +3,12 @@ import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import { isOfPlaces, type LostCall, type Trouble, type TroubleKind } from './rollback.ts';
 
-/** So many lost calls are named one by one. */
+/** How many lost calls are listed individually. */
 const NAMED = 10;
 
 /**
- * The refusal of whatever would change an instance: `journal.rolled-back`, exit 5, with what is missing since
- * when, which calls were armed in it, and the ways out.
+ * The error that blocks every change to an instance: `journal.rolled-back`, exit 5, with what is missing
+ * since when, which calls were armed in the missing part, and the ways out.
  */
 export function rolledBack(trouble: Trouble): LifeboatError {
   return new LifeboatError('journal.rolled-back', inShort(trouble), {
@@ -32,7 +32,7 @@ export function rolledBack(trouble: Trouble): LifeboatError {
   });
 }
 
-/** An empty store may only be the wrong one. */
+/** An empty store may simply be the wrong one. */
 function otherStore({ store }: Trouble): readonly string[] {
   if (store.origin !== undefined || store.unreadable !== undefined) return [];
   return [
@@ -42,7 +42,7 @@ function otherStore({ store }: Trouble): readonly string[] {
   ];
 }
 
-/** A folder that two stores use looks as if the one had come in place of the other. */
+/** If two stores share a folder, one looks as if it had replaced the other. */
 function otherFolder({ store, misfits }: Trouble): readonly string[] {
   if (!store.isShared || !misfits.some(({ origin }) => origin !== store.origin)) return [];
   return ['if the folder also serves another store: name a folder for this one alone below `checkpoints`'];
@@ -60,13 +60,13 @@ function putBack(trouble: Trouble): string {
   return `to put it back: stop lifeboat, ${how}, then \`lifeboat audit verify\``;
 }
 
-/** What is wrong, in one line. */
+/** The problem in one line. */
 export function inShort(trouble: Trouble): string {
   const [kind = 'unsigned'] = trouble.kinds;
   return WORDS[kind](trouble);
 }
 
-/** What is missing since when, and which calls were armed in it: one line each. */
+/** What is missing since when, and which calls were armed in that part, one line each. */
 export function detailsOf(trouble: Trouble): readonly string[] {
   const { kinds, store, misfits, calls, unnamed, since, until } = trouble;
   const others = kinds.slice(1).map((kind) => WORDS[kind](trouble));

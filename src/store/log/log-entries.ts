@@ -4,11 +4,11 @@ import { lazily } from '../../base/lazily.ts';
 import type { StoredEntry } from '../journal.ts';
 
 /*
- * What the stream `store/log` holds. The store itself writes the first entry, in the transaction of the first
- * append.
+ * The entries of the stream `store/log`. The store itself writes the first one, in the transaction of the
+ * first append.
  */
 
-/** The first leaf of every log: its name, and the key that signs it. */
+/** The first leaf of every log: the log's name, and the key that signs it. */
 export const LogBegun = z.object({
   origin: z.string(),
   /** PEM, SubjectPublicKeyInfo (ed25519). */
@@ -16,21 +16,26 @@ export const LogBegun = z.object({
   format: z.literal(1),
 });
 
-/** A key that signs from now on; its own installation writes it when it first opens the store to write. */
+/**
+ * A key that signs from now on; its own installation writes this when it first opens the store for writing.
+ */
 export const KeyAnnounced = z.object({ installation: z.string(), publicKey: z.string() });
 
-/** Somebody vouches for the key in `note`, which counts when a believed key signed it (named-keys.ts). */
+/** An endorsement of the key in `note`, which counts if a trusted key signed the note (named-keys.ts). */
 export const KeyEndorsed = z.object({ note: z.string(), reason: z.string() });
 
-/** The last entry of a store that was moved: all of it lies in another one, where the log goes on. */
+/**
+ * The last entry of a store that was moved: all its entries are in another store, where the log continues.
+ */
 export const StoreMoved = z.object({ to: z.string() });
 
-/** The first entry of a store behind what was moved into it. */
+/** The first entry that a store adds after the entries moved into it. */
 export const StoreArrived = z.object({ from: z.string() });
 
 /**
- * A person accepts that entries are gone: which places said so, what is missing, and which calls may have
- * left in it. Each is put in doubt in the ledger of its instance, in the same transaction.
+ * A person accepts that entries are gone: which places showed it, what is missing, and which calls may have
+ * been sent in that part. Each of these calls is put in doubt in the ledger of its instance, in the same
+ * transaction.
  */
 export const lossAccepted = lazily(() => {
   const lostCall = z.object({
@@ -43,25 +48,25 @@ export const lossAccepted = lazily(() => {
   return z.object({
     reason: z.string(),
     who: z.json().optional(),
-    /** The size of the store when it was found. */
+    /** The size of the store when the loss was found. */
     size: z.int().nonnegative(),
     /** The furthest checkpoint of each place that does not fit, as a signed note. */
     checkpoints: z.array(z.object({ place: z.string(), size: z.int(), root: z.string(), note: z.string() })),
     /** Every other checkpoint of this log that does not fit: `<size>:<first 20 hex digits of the root>`. */
     also: z.array(z.string()).default([]),
-    /** How many rows the store lacked, of those that its signed head counts. */
+    /** How many of the rows that its signed head counts the store lacked. */
     rowsMissing: z.int().nonnegative().default(0),
-    /** The leaves that are gone before the last one that is there, in ranges: `[first, last]`. */
+    /** Missing leaves before the last existing one, as ranges: `[first, last]`. */
     gaps: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])).default([]),
     calls: z.array(lostCall),
-    /** Calls of the lost part not named: their outcome was on record, or no checkpoint had room for them. */
+    /** Unnamed calls of the lost part: their outcome was on record, or no checkpoint had room for them. */
     callsLeftOut: z.int().nonnegative().default(0),
   });
 });
 
 /**
- * A person changes something without the folder in which the team keeps its checkpoints. `lack` says what is
- * wrong with that folder; it is empty where nothing is.
+ * A person makes a change without the folder in which the team keeps its checkpoints. `lack` says what is
+ * wrong with that folder; empty if nothing is.
  */
 export const AloneAccepted = z.object({ reason: z.string(), lack: z.string() });
 
@@ -73,10 +78,10 @@ export const ALONE_ACCEPTED = 'alone.accepted';
 export const STORE_MOVED = 'store.moved';
 export const STORE_ARRIVED = 'store.arrived';
 
-/** A machine's clock moved otherwise than time passed: `{seconds}` ahead of it or (below zero) back. */
+/** A machine's clock differs from the time that passed: `{seconds}` ahead or, below zero, behind. */
 export const CLOCK_MOVED = 'clock.moved';
 
-/** By how many seconds an entry says that a clock was moved; 0 for every other entry. */
+/** By how many seconds the clock was moved according to this entry; 0 for every other entry. */
 export function clockMoved({ type, body }: Pick<StoredEntry, 'type' | 'body'>): number {
   if (type !== CLOCK_MOVED) return 0;
   const seconds = Number(/^\{"seconds":(-?\d{1,9}(?:\.\d{1,9})?)\}$/u.exec(body)?.[1] ?? 0);
@@ -87,8 +92,9 @@ export function clockMoved({ type, body }: Pick<StoredEntry, 'type' | 'body'>): 
 export const MAX_BEHIND = 120;
 
 /**
- * What an append says first whose clock stands more than two minutes behind the entry before it, so that an
- * audit does not take it for back-dating: the seconds, below zero. Undefined otherwise. Times are RFC 3339.
+ * An append first records this if its clock is more than two minutes behind the entry before it, so that an
+ * audit does not take the append for back-dating: the seconds, below zero. Undefined otherwise. Times are RFC
+ * 3339.
  */
 export function clockNote(before: string | undefined, at: string): { readonly seconds: number } | undefined {
   const seconds = Math.round((msOf(at) - msOf(before ?? at)) / 1000);

@@ -3,14 +3,14 @@ import { type Entry, type JournalReader, LOG_STREAM } from '../journal.ts';
 import { type Checkpoint, claimOf } from './checkpoint.ts';
 import { LOSS_ACCEPTED, lossAccepted } from './log-entries.ts';
 
-/** A loss that a person accepted, as it is on record. */
+/** A recorded loss that a person accepted. */
 export interface Loss extends z.output<ReturnType<typeof lossAccepted>> {
   readonly index: number;
   readonly at: string;
   readonly by: string;
 }
 
-/** The losses that the entries of `store/log` tell, the first one first. Pure. */
+/** The losses in the entries of `store/log`, oldest first. Pure. */
 export function lossesIn(entries: readonly Entry[]): readonly Loss[] {
   return entries.flatMap(({ type, body, index, at, by }) => {
     const parsed = type === LOSS_ACCEPTED ? lossAccepted().safeParse(body) : undefined;
@@ -18,12 +18,12 @@ export function lossesIn(entries: readonly Entry[]): readonly Loss[] {
   });
 }
 
-/** The losses that were ever accepted in a store: they head every later report. */
+/** All losses ever accepted in a store: every later report lists them first. */
 export async function lossesOf(journal: Pick<JournalReader, 'read'>): Promise<readonly Loss[]> {
   return lossesIn(await journal.read(LOG_STREAM));
 }
 
-/** What a loss is to a reader, in one sentence. */
+/** A loss in one sentence for a reader. */
 export function lossInWords({ size, checkpoints, gaps, calls, reason }: Loss): string {
   const furthest = Math.max(...checkpoints.map((checkpoint) => checkpoint.size), size);
   const inside = gaps.reduce((sum, [first, last]) => sum + last - first + 1, 0);
@@ -36,7 +36,10 @@ export function lossInWords({ size, checkpoints, gaps, calls, reason }: Loss): s
   return `${lost.join('; ')}; ${doubts}; accepted because: ${reason}`;
 }
 
-/** Gives whether a person accepted that a checkpoint does not fit `origin`, the log of the store. Pure. */
+/**
+ * Returns a test for whether a person accepted that a checkpoint does not fit `origin`, the log of the store.
+ * Pure.
+ */
 export function excusesOf(
   losses: readonly Loss[],
   origin: string | undefined,
@@ -55,7 +58,7 @@ export function excusesOf(
   return (claim) => (claim.origin === origin ? known.has(markOf(claim)) : origins.has(claim.origin));
 }
 
-/** What names a checkpoint of a known log. */
+/** Identifies a checkpoint of a known log. */
 export function markOf({ size, root }: Pick<Checkpoint, 'size' | 'root'>): string {
   return `${size}:${root.slice(0, 20)}`;
 }

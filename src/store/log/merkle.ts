@@ -4,10 +4,10 @@ import { hash } from 'node:crypto';
  * The Merkle tree of RFC 6962, section 2.1, over the entries of a store in order of append. Hashes are 32
  * bytes.
  *
- * A node of a full subtree is named by its level and its index: level 0 are the leaves, node (level, index)
+ * A node of a full subtree is named by its level and index: leaves are level 0, and node (level, index)
  * covers the leaves index * 2^level to (index + 1) * 2^level - 1. Full subtrees never change, so a store
- * keeps them once: each leaf is stored with the nodes that it completes (`completedBy`), which is one more
- * hash a leaf on average.
+ * keeps each one once: each leaf is stored with the nodes that it completes (`completedBy`), on average one
+ * more hash per leaf.
  */
 
 /** The hash of a leaf: SHA-256(0x00 || data), RFC 6962 section 2.1. */
@@ -20,19 +20,19 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return hash('sha256', Buffer.concat([NODE, left, right]), 'buffer');
 }
 
-/** The root of the empty tree: the SHA-256 of nothing. */
+/** The root of the empty tree: the SHA-256 of no bytes. */
 export const EMPTY_ROOT: Buffer = hash('sha256', '', 'buffer');
 
 const HASH_BYTES = 32;
 const LEAF = Buffer.of(0);
 const NODE = Buffer.of(1);
 
-/** Gives the hash of a full subtree. Throws where the store does not have it. */
+/** Returns the hash of a full subtree. Throws if the store does not have it. */
 export type NodeOf = (level: number, index: number) => Uint8Array;
 
 /**
  * The full subtrees that a new leaf completes, from level 1 up: as many as the leaf's number, counted from 1,
- * has zeros at its end. `left` gives nodes of the tree before it.
+ * has trailing zero bits. `left` gives nodes of the tree before it.
  */
 export function completedBy(index: number, leaf: Uint8Array, left: NodeOf): readonly Buffer[] {
   const completed: Buffer[] = [];
@@ -46,8 +46,8 @@ export function completedBy(index: number, leaf: Uint8Array, left: NodeOf): read
 }
 
 /**
- * Where a store finds a node: with the leaf that completed it, at this place of what `completedBy` gave, and
- * with the leaf's own hash for `place` -1.
+ * Where a store finds a node: with the leaf that completed it, at this position in the result of
+ * `completedBy`; `place` -1 is the leaf's own hash.
  */
 export function placeOf(level: number, index: number): { readonly leaf: number; readonly place: number } {
   return { leaf: (index + 1) * 2 ** level - 1, place: level - 1 };
@@ -58,18 +58,18 @@ export function rootOf(size: number, node: NodeOf): Buffer {
   return size === 0 ? EMPTY_ROOT : rangeOf(0, size, node);
 }
 
-/** The leaves `first` to `end - 1`, of which RFC 6962 knows a hash, MTH(D[first:end]). */
+/** The leaves `first` to `end - 1`, whose hash in RFC 6962 is MTH(D[first:end]). */
 export type Range = readonly [first: number, end: number];
 
 /**
  * RFC 6962 section 2.1.1: the audit path of the leaf `index` in the tree of `size` leaves, from the leaf's
- * sibling up. Throws a RangeError for a leaf that the tree does not have.
+ * sibling up. Throws a RangeError if the tree has no such leaf.
  */
 export function inclusionProof(index: number, size: number, node: NodeOf): readonly Buffer[] {
   return inclusionRanges(index, size).map(([first, end]) => rangeOf(first, end, node));
 }
 
-/** What the hashes of an audit path cover, in their order. */
+/** The leaf ranges that the hashes of an audit path cover, in order. */
 export function inclusionRanges(index: number, size: number): readonly Range[] {
   if (!(index >= 0 && index < size)) throw new RangeError(`leaf ${index} is not in a tree of ${size}`);
   const path = (first: number, end: number): Range[] => {
@@ -81,14 +81,14 @@ export function inclusionRanges(index: number, size: number): readonly Range[] {
 }
 
 /**
- * RFC 6962 section 2.1.2: that the tree of `size` leaves begins with the tree of `from` leaves. Nothing is to
- * be shown from 0 on, or between a tree and itself. Throws a RangeError where `from` is larger.
+ * RFC 6962 section 2.1.2: proves that the tree of `size` leaves begins with the tree of `from` leaves. The
+ * proof is empty from 0, and between a tree and itself. Throws a RangeError if `from` is larger.
  */
 export function consistencyProof(from: number, size: number, node: NodeOf): readonly Buffer[] {
   return consistencyRanges(from, size).map(([first, end]) => rangeOf(first, end, node));
 }
 
-/** What the hashes of a consistency proof cover, in their order. */
+/** The leaf ranges that the hashes of a consistency proof cover, in order. */
 export function consistencyRanges(from: number, size: number): readonly Range[] {
   if (!(from >= 0 && from <= size)) throw new RangeError(`a tree of ${size} does not begin with ${from}`);
   if (from === 0 || from === size) return [];
@@ -153,7 +153,9 @@ export function provesConsistency(
   return sn === 0 && old.equals(fromRoot) && now.equals(root);
 }
 
-/** The hash of the leaves `first` to `end - 1`; the largest power of two in there divides `first`. */
+/**
+ * The hash of the leaves `first` to `end - 1`; the largest power of two within that count divides `first`.
+ */
 function rangeOf(first: number, end: number, node: NodeOf): Buffer {
   const count = end - first;
   if (isPowerOfTwo(count)) return Buffer.from(node(Math.round(Math.log2(count)), first / count));
@@ -161,9 +163,9 @@ function rangeOf(first: number, end: number, node: NodeOf): Buffer {
   return nodeHash(rangeOf(first, split, node), rangeOf(split, end, node));
 }
 
-/** The largest power of two below `count`, which is more than 1: where RFC 6962 splits so many leaves. */
+/** The largest power of two below `count`, which is more than 1: where RFC 6962 splits that many leaves. */
 export function splitOf(count: number): number {
-  // The logarithm of a large number is rounded, so its ceiling would be wrong beside a power of two.
+  // The logarithm of a large number is rounded, so its ceiling would be wrong next to a power of two.
   const near = 2 ** Math.round(Math.log2(count));
   return near < count ? near : near / 2;
 }
@@ -173,8 +175,8 @@ function isPowerOfTwo(count: number): boolean {
 }
 
 /*
- * How a store keeps the tree: what it needs of it to append, and which nodes a root or a proof asks for.
- * Pure, so that every engine reads as it likes: one look-up a node, or all of them in one question.
+ * How a store keeps the tree: what it needs to append, and which nodes a root or a proof reads. Pure, so each
+ * engine can choose between one look-up per node and one query for all.
  */
 
 /** The name of a full subtree (merkle.ts). */
@@ -183,7 +185,7 @@ export interface NodeName {
   readonly index: number;
 }
 
-/** The full subtrees of a tree of `size` leaves, from the left: as many as `size` has ones in binary. */
+/** The full subtrees of a tree of `size` leaves, from the left: as many as `size` has one bits. */
 export function peaksOf(size: number): readonly NodeName[] {
   const peaks: NodeName[] = [];
   for (let level = Math.floor(Math.log2(Math.max(size, 1))), first = 0; first < size; level -= 1) {
@@ -195,28 +197,31 @@ export function peaksOf(size: number): readonly NodeName[] {
   return peaks;
 }
 
-/** The right rim of a tree: all that is needed to append to it and to know its root. */
-export interface Rim {
+/** The right edge of a tree: all that is needed to append to it and to compute its root. */
+export interface Frontier {
   readonly size: number;
   /** The hashes of `peaksOf(size)`. */
   readonly peaks: readonly Buffer[];
 }
 
-export const EMPTY_RIM: Rim = { size: 0, peaks: [] };
+export const EMPTY_FRONTIER: Frontier = { size: 0, peaks: [] };
 
-/** The tree with one more leaf, and the nodes that it completes (`completedBy`) as they are stored. */
-export function grow({ size, peaks }: Rim, leaf: Buffer): { readonly rim: Rim; readonly tree: Buffer } {
+/** The tree with one more leaf, and the nodes that this leaf completes (`completedBy`), as stored. */
+export function grow(
+  { size, peaks }: Frontier,
+  leaf: Buffer,
+): { readonly frontier: Frontier; readonly tree: Buffer } {
   const completed = completedBy(size, leaf, (level) => peaks.at(-1 - level) ?? missing());
-  const rim = [...peaks.slice(0, peaks.length - completed.length), completed.at(-1) ?? leaf];
-  return { rim: { size: size + 1, peaks: rim }, tree: Buffer.concat(completed) };
+  const frontier = [...peaks.slice(0, peaks.length - completed.length), completed.at(-1) ?? leaf];
+  return { frontier: { size: size + 1, peaks: frontier }, tree: Buffer.concat(completed) };
 }
 
 /** The root of the tree. */
-export function rootOfRim({ peaks }: Rim): Buffer {
+export function rootOfFrontier({ peaks }: Frontier): Buffer {
   return peaks.length === 0 ? EMPTY_ROOT : peaks.reduceRight((right, left) => nodeHash(left, right));
 }
 
-/** The nodes that a root or a proof reads, for an engine that fetches them all before it computes. */
+/** The nodes that a root or a proof reads, for an engine that fetches them all before computing. */
 export function nodesRead(compute: (node: NodeOf) => unknown): readonly NodeName[] {
   const names: NodeName[] = [];
   compute((level, index) => {
@@ -226,7 +231,7 @@ export function nodesRead(compute: (node: NodeOf) => unknown): readonly NodeName
   return names;
 }
 
-/** The hash of a node, from what is stored with the leaf at its `placeOf`; undefined where it is missing. */
+/** The hash of a node, from the data stored with the leaf of its `placeOf`; undefined if missing. */
 export function nodeAt(
   stored: { readonly hash: unknown; readonly tree: unknown } | undefined,
   place: number,
@@ -237,9 +242,9 @@ export function nodeAt(
   return bytes.subarray(from, from + HASH);
 }
 
-/** Bytes of a hash. */
+/** Bytes per hash. */
 const HASH = 32;
 
 function missing(): never {
-  throw new RangeError('the rim of the tree does not fit its size');
+  throw new RangeError('the frontier of the tree does not fit its size');
 }

@@ -23,9 +23,9 @@ export interface NamedKey {
   /** PEM. */
   readonly publicKey: string;
   readonly index: number;
-  /** The log began with it; its installation announced that it signs from now on; somebody vouches for it. */
+  /** How the log names it: as its first key, announced by its own installation, or endorsed by another. */
   readonly as: 'first' | 'announced' | 'endorsed';
-  /** For `endorsed`: the note that says so; whether somebody who counts signed it is yet to be seen. */
+  /** For `endorsed`: the note that endorses it. Its signature is not verified yet. */
   readonly note?: string;
   readonly reason?: string;
 }
@@ -37,7 +37,7 @@ export function endorsementOf(publicKey: string, origin: string, by: Signer): st
   return by.note(`${ENDORSEMENT}\n${publicKey.trimEnd()}\n`, endorsementName(origin));
 }
 
-/** The key that an entry names; undefined for none, or an unreadable one. Only leaf 0 begins a log. */
+/** The key that an entry names; undefined if it names none or an unreadable one. Only leaf 0 begins a log. */
 export function namedKey(entry: {
   readonly index: number;
   readonly type: string;
@@ -53,8 +53,8 @@ export function namedKey(entry: {
 }
 
 /**
- * The keys that count: those to begin with, and each that a key which counts has endorsed in a note that it
- * signed, wherever in the log and whoever signed the entry. Pure.
+ * Trusted keys: the initial ones, and every key endorsed in a note that a trusted key signed, wherever it is
+ * in the log and no matter who signed its entry. Pure.
  */
 export function believedKeys(
   begin: readonly KeyObject[],
@@ -70,7 +70,7 @@ export function believedKeys(
   return believed;
 }
 
-/** The ed25519 keys in a text of one or more PEM blocks; blocks that hold none are passed over. */
+/** The ed25519 keys in a text of one or more PEM blocks; other blocks are ignored. */
 export function parsePublicKeys(text: string): KeyObject[] {
   const blocks = text.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/gu) ?? [];
   return blocks.flatMap((block) => {
@@ -94,17 +94,17 @@ function named(index: number, as: NamedKey['as'], pem = ''): NamedKey | undefine
   return { key, installation: installationOf(key), publicKey, index, as };
 }
 
-/** The keys that the log names, and the one of whoever looks at it. */
+/** The keys that the log names, and the reader's own key. */
 export interface LogKeys {
-  /** The own key, the one that the log began with, and those that these endorsed. */
+  /** The reader's own key, the log's first key, and the keys that trusted keys endorsed. */
   readonly believed: readonly KeyObject[];
-  /** Those that nobody who is believed has endorsed. */
+  /** Announced keys that no trusted key has endorsed. */
   readonly announced: readonly KeyObject[];
-  /** The log names the own key nowhere. */
+  /** The log does not name the reader's own key. */
   readonly isOwnUnnamed: boolean;
 }
 
-/** Without an own key nobody can tell whose key has announced itself: then each is believed. */
+/** Without an own key, announced keys cannot be told apart, so each is trusted. */
 export function keysHeard(
   entries: readonly Entry[],
   own: string | undefined,
@@ -124,24 +124,24 @@ export function keysHeard(
   };
 }
 
-/** What the stream `store/log` says up to one of its entries. */
+/** The state of the stream `store/log` up to one of its entries. */
 export interface LogSays {
   /** How many entries of the stream were read. */
   readonly seq: number;
-  /** Undefined where the log was not begun. */
+  /** Undefined if the log has not begun. */
   readonly origin: string | undefined;
   /**
-   * The keys that a writer goes on after: the first one, announced and endorsed ones, by installation.
-   * Whether an audit believes them is another matter.
+   * The keys that a writer accepts, by installation: the first one, and announced and endorsed ones. Whether
+   * an audit trusts them is a separate question.
    */
   readonly keys: ReadonlyMap<string, KeyObject>;
-  /** Where the log goes on, when this store was moved: nothing is appended here any more. */
+  /** Where the log continues if this store was moved: nothing more is appended here. */
   readonly movedTo: string | undefined;
 }
 
 export const NOTHING_SAID: LogSays = { seq: 0, origin: undefined, keys: new Map(), movedTo: undefined };
 
-/** Goes on reading the stream. Entries of other streams, and what cannot be read, change nothing. */
+/** Reads further entries of the stream. Entries of other streams and unreadable ones change nothing. */
 export function hearLog(said: LogSays, entries: readonly Entry[]): LogSays {
   return entries.reduce(hearEntry, said);
 }

@@ -13,7 +13,7 @@ import {
 import type { PreparedEntry } from '../new-entry.ts';
 import { type Checkpoint, claimOf, readCheckpoint } from './checkpoint.ts';
 import { CLOCK_MOVED, clockNote, KEY_ANNOUNCED, LOG_BEGUN, STORE_ARRIVED } from './log-entries.ts';
-import { EMPTY_ROOT, grow, leafHash, type Rim, rootOfRim } from './merkle.ts';
+import { EMPTY_ROOT, type Frontier, grow, leafHash, rootOfFrontier } from './merkle.ts';
 import { hearLog, type LogSays } from './named-keys.ts';
 import type { Signer } from './signer.ts';
 
@@ -22,54 +22,57 @@ export interface StoredHead {
   readonly size: number;
   /** The signed checkpoint (checkpoint.ts). */
   readonly note: string;
-  /** Who signed. */
+  /** The installation that signed it. */
   readonly installation: string;
-  /** Up to which size the home place of that installation had its checkpoint. */
+  /** The largest size whose checkpoint the home place of that installation had. */
   readonly vouched: number;
 }
 
-/** All that the next append goes on from; what a writer has verified and may keep between appends. */
+/** Everything that the next append builds on; a writer verifies it once and may keep it between appends. */
 export interface LogTip {
-  readonly rim: Rim;
+  readonly frontier: Frontier;
   /** Undefined in an empty store. */
   readonly head: StoredHead | undefined;
   readonly said: LogSays;
 }
 
-/** An entry as it is stored, with the nodes of the tree that its leaf completes. */
+/** An entry as stored, with the tree nodes that its leaf completes. */
 export interface StoredLeaf extends StoredEntry {
   readonly tree: Buffer;
 }
 
 export interface NextLeaves {
-  /** What is to be stored: those of the store itself first (`own`), then one for each entry given. */
+  /** What to store: the store's own entries first (`own` of them), then one leaf for each given entry. */
   readonly leaves: readonly StoredLeaf[];
-  /** The same as entries, bodies as they were stored. */
+  /** The same leaves as entries, with their bodies as stored. */
   readonly entries: readonly Entry[];
-  /** How many the store adds by itself: `log.begun` or `key.announced`, and that the clock went back. */
+  /**
+   * How many entries the store adds itself: `log.begun` or `key.announced`, and a note that the clock went
+   * back.
+   */
   readonly own: number;
   readonly head: StoredHead;
-  /** What the append after this one goes on from. */
+  /** What the next append builds on. */
   readonly tip: LogTip;
 }
 
 export interface AppendContext {
-  /** The last `seq` of a stream, 0 for none. Asked for the streams of the entries and for `store/log`. */
+  /** The last `seq` of a stream, 0 for none. Called for the streams of the entries and for `store/log`. */
   readonly seqOf: (stream: string) => number;
   /** RFC 3339 UTC. */
   readonly at: string;
-  /** When the entry before was written; undefined where one clock writes all, or there is none. */
+  /** When the previous entry was written; undefined if one clock stamps all entries, or there is none. */
   readonly before: string | undefined;
   readonly by: string;
   readonly signer: Signer;
-  /** For the head (`StoredHead`); never smaller than this installation's head before it said. */
+  /** For the head (`StoredHead`); never smaller than in this installation's previous head. */
   readonly vouched: number;
 }
 
 /**
- * The leaves of an append and the head that it signs, engine-neutral: the store writes them, with the rows of
- * its projections, in one transaction, or nothing of them. Pure but for the origin of a new log, which is
- * drawn. Throws `journal.moved` when the log goes on in another store.
+ * The leaves of an append and the head that it signs, independent of the engine. The store writes all of
+ * them, with the rows of its projections, in one transaction, or none. Pure except for the origin of a new
+ * log, which is random. Throws `journal.moved` if the log continues in another store.
  */
 export function nextLeaves(
   tip: LogTip,
@@ -80,49 +83,50 @@ export function nextLeaves(
   const first = [...clockEntries(before, at), ...ownEntries(tip.said, signer)];
   const seqs = new Map<string, number>();
   const leaves: StoredLeaf[] = [];
-  let { rim } = tip;
+  let { frontier } = tip;
   for (const { stream, type, body } of [...first, ...prepared]) {
     const seq = (seqs.get(stream) ?? seqOf(stream)) + 1;
     const fields = { stream, seq, at, by, type, body };
     const hash = leafHash(leafText(fields));
-    const grown = grow(rim, hash);
-    leaves.push({ index: rim.size, ...fields, hash: hash.toString('hex'), tree: grown.tree });
-    rim = grown.rim;
+    const grown = grow(frontier, hash);
+    leaves.push({ index: frontier.size, ...fields, hash: hash.toString('hex'), tree: grown.tree });
+    frontier = grown.frontier;
     seqs.set(stream, seq);
   }
   const entries = leaves.map(toEntry);
   const said = hearLog(tip.said, entries);
-  const root = rootOfRim(rim).toString('hex');
+  const root = rootOfFrontier(frontier).toString('hex');
   const head: StoredHead = {
-    size: rim.size,
-    note: signer.sign({ origin: said.origin ?? '', size: rim.size, root, armed: [] }),
+    size: frontier.size,
+    note: signer.sign({ origin: said.origin ?? '', size: frontier.size, root, armed: [] }),
     installation: signer.installation,
     vouched,
   };
-  return { leaves, entries, own: first.length, head, tip: { rim, head, said } };
+  return { leaves, entries, own: first.length, head, tip: { frontier, head, said } };
 }
 
 /**
- * Verifies what is stored before anything is signed on top of it: the newest head covers exactly the entries
- * that are there, and is signed by a key that the log knows. Throws `journal.damaged` otherwise. `rim` and
- * `said` were read from the store. `signer`: who needs no proof of what it has signed itself.
+ * Verifies the stored state before anything is signed on top of it: the newest head covers exactly the
+ * existing entries, and is signed by a key that the log knows. Throws `journal.damaged` otherwise. `frontier`
+ * and `said` were read from the store. `signer` skips verifying signatures that it made itself.
  */
 export function verifiedTip(tip: LogTip, signer?: Signer): LogTip {
-  const { rim, head, said } = tip;
-  if (head === undefined && rim.size === 0) return tip;
-  if (head === undefined) throw unsigned(`${rim.size} entries have no signed head`);
-  if (head.size !== rim.size) throw unsigned(`there are ${rim.size} entries, and ${head.size} are signed`);
+  const { frontier, head, said } = tip;
+  if (head === undefined && frontier.size === 0) return tip;
+  if (head === undefined) throw unsigned(`${frontier.size} entries have no signed head`);
+  if (head.size !== frontier.size)
+    throw unsigned(`there are ${frontier.size} entries, and ${head.size} are signed`);
   const checkpoint = checkpointOfHead(head, said, signer);
   if (checkpoint === undefined) throw unsigned('no key that the log knows has signed its newest head');
   const { size, root } = checkpoint;
-  if (size !== rim.size || root !== rootOfRim(rim).toString('hex'))
+  if (size !== frontier.size || root !== rootOfFrontier(frontier).toString('hex'))
     throw unsigned('its newest signed head does not cover its entries');
   return tip;
 }
 
 /**
- * What a head says, where a key that the log knows has signed it; undefined otherwise. `signer`: who needs no
- * proof of what it has signed itself.
+ * The checkpoint of a head, if a key that the log knows signed it; undefined otherwise. `signer` skips
+ * verifying signatures that it made itself.
  */
 export function checkpointOfHead(
   { note }: Pick<StoredHead, 'note'>,
@@ -148,7 +152,7 @@ function toEntry({ index, stream, seq, at, by, type, body, hash }: StoredLeaf): 
   return { index, stream: stream as StreamName, seq, at, by, type, body: JSON.parse(body), hash };
 }
 
-/** Throws `journal.moved` (exit 2) when the log goes on in another store. */
+/** Throws `journal.moved` (exit 2) if the log continues in another store. */
 export function assertNotMoved({ movedTo }: Pick<LogSays, 'movedTo'>): void {
   if (movedTo === undefined) return;
   throw new LifeboatError('journal.moved', `this store was moved to ${show(movedTo, 200)}`, {
@@ -160,13 +164,13 @@ export function assertNotMoved({ movedTo }: Pick<LogSays, 'movedTo'>): void {
   });
 }
 
-/** That a clock was put back since the entry before, where it was; see `clockNote`. */
+/** A note that the clock was put back since the previous entry, if it was; see `clockNote`. */
 export function clockEntries(before: string | undefined, at: string): readonly PreparedEntry[] {
   const moved = clockNote(before, at);
   return moved === undefined ? [] : [ownEntry(CLOCK_MOVED, moved)];
 }
 
-/** What the log says first: its name and first key, or the key of an installation new to it. */
+/** The store's own first entries: the log's name and first key, or the key of an installation new to it. */
 export function ownEntries(said: LogSays, { installation, publicKey }: Signer): readonly PreparedEntry[] {
   if (said.keys.has(installation)) return [];
   if (said.seq > 0) return [ownEntry(KEY_ANNOUNCED, { installation, publicKey })];
@@ -187,12 +191,12 @@ function unsigned(what: string): LifeboatError {
   });
 }
 
-/** The head of a log in which nothing was ever written. */
+/** The head of a log without entries. */
 export const EMPTY_LOG: LogHead = { size: 0, root: EMPTY_ROOT.toString('hex'), note: undefined };
 
 /**
- * The root that a head says, for a store whose entries do not give it any more: whoever looks at the head of
- * such a store has to learn its size. Throws `error`, why they do not, where the head says none either.
+ * The root in a head, for a store whose entries no longer produce it: a reader still has to learn the store's
+ * size. Throws `error`, the reason why they do not, if the head has no root either.
  */
 export function rootSaid({ note }: { readonly note: string }, error: unknown): string {
   const root = claimOf(note)?.root;

@@ -1,93 +1,93 @@
 import type { ArmedCall, SignedCheckpoint } from './checkpoint.ts';
 import type { PlaceKind } from './places/place.ts';
 
-/** A checkpoint of a place whose signature was verified, next to what the store says. */
+/** A verified checkpoint of a place, compared with the store. */
 export interface SeenCheckpoint extends SignedCheckpoint {
   readonly place: string;
   readonly file: string;
   /** When its file was written, RFC 3339 UTC. */
   readonly writtenAt: string;
-  /** By a key that is believed; otherwise by one that only lies beside it or has only announced itself. */
+  /** Whether a trusted key signed it; otherwise the key only lies beside it or only announced itself. */
   readonly isBelieved: boolean;
-  /** The root of the store at that size; undefined where the store is smaller, or cannot tell. */
+  /** The store's root at that size; undefined if the store is smaller or cannot compute it. */
   readonly rootHere: string | undefined;
-  /** A person has accepted that it does not fit. */
+  /** A person accepted that it does not fit. */
   readonly isAccepted: boolean;
 }
 
-/** What was found in one place. */
+/** The findings in one place. */
 export interface SeenPlace {
   readonly name: string;
   readonly kind: PlaceKind;
   readonly result: 'read' | 'down' | 'write-only';
   /** Why it is down, as the end of a sentence. */
   readonly why?: string | undefined;
-  /** The newest first; also those of a log that is gone. */
+  /** Newest first, including those of a log that is gone. */
   readonly checkpoints: readonly SeenCheckpoint[];
-  /** Files with the name of a checkpoint that nobody known has signed. */
+  /** Files with the name of a checkpoint that no known key signed. */
   readonly unsigned: readonly string[];
 }
 
-/** What the store says of itself. */
+/** The store's own account. */
 export interface SeenStore {
-  /** Undefined for a store in which nothing was ever written. */
+  /** Undefined for a store that was never written. */
   readonly origin: string | undefined;
   readonly size: number;
-  /** How many rows are there. */
+  /** The number of existing rows. */
   readonly count: number;
-  /** One more than the number of the last row; smaller than the size where rows are missing at the end. */
+  /** The number of the last row plus one; smaller than the size if rows are missing at the end. */
   readonly end: number;
-  /** How many rows less than its size a person has accepted. */
+  /** How many rows fewer than its size a person accepted. */
   readonly rowsAccepted: number;
-  /** Up to which size it remembers that the home place had its checkpoint. */
+  /** The largest size for which it remembers a checkpoint in the home place. */
   readonly vouched: number;
   /**
-   * Who signed its head: a believed key, one that has only announced itself, or nobody known, which is also
-   * said of a head that names other entries than are there.
+   * Who signed its head: a trusted key, one that only announced itself, or `nobody` known. A head that covers
+   * other entries than the store has is `nobody` too.
    */
   readonly head: 'believed' | 'announced' | 'nobody' | 'empty';
-  /** The log has something in it, and names the key of whoever looks at it nowhere. */
+  /** The log has entries but does not name the reader's key. */
   readonly isStranger: boolean;
-  /** There was a store in the home, and there is none now, or none that can be read. */
+  /** The home had a store that is now gone or unreadable. */
   readonly isGone: boolean;
-  /** Where it is there and cannot be read: in one line, what and why. */
+  /** If it exists and cannot be read: what and why, in one line. */
   readonly unreadable: string | undefined;
-  /** Its last word is that the log goes on in another store, where what is signed beyond it is found. */
+  /** Its last entry says that the log continues in another store, where checkpoints beyond it are found. */
   readonly isMoved: boolean;
-  /** Several installations write to it: one that nobody has endorsed yet is no trouble, only a warning. */
+  /** Several installations write to it: one that is not endorsed yet is only a warning. */
   readonly isShared: boolean;
 }
 
-/** Why the store cannot be what it was. */
+/** Why the store cannot be the one that was signed. */
 export type TroubleKind =
   /** A place has a checkpoint of a larger size, or of another history. */
   | 'rolled-back'
   /** The store is empty or another one, and the home has checkpoints of the log that was here. */
   | 'gone'
-  /** The file of the store is there and cannot be read. */
+  /** The store's file exists and cannot be read. */
   | 'unreadable'
-  /** No place reaches as far as the store remembers to have been signed there. */
+  /** No place has a checkpoint as large as the store remembers. */
   | 'checkpoints-removed'
-  /** The same of the places that can be read; another one cannot be, and may. */
+  /** As above for the places that can be read, but an unreadable place may have it. */
   | 'checkpoints-unread'
   | 'rows-missing'
-  /** More rows than the signed head counts, or a head that nobody known has signed. */
+  /** More rows than the signed head counts, or a head that no known key signed. */
   | 'unsigned';
 
-/** The store is not what was signed: whatever would change an instance is refused. */
+/** The store is not what was signed: every change to an instance is refused. */
 export interface Trouble {
-  /** The first is the gravest. */
+  /** The gravest first. */
   readonly kinds: readonly TroubleKind[];
   readonly store: SeenStore;
-  /** Checkpoints that do not fit, of all places. */
+  /** Checkpoints that do not fit, from all places. */
   readonly misfits: readonly SeenCheckpoint[];
   /** The places that could not be read. */
   readonly unread: readonly SeenPlace[];
-  /** The calls that were armed in the lost part, the oldest first, and what is known of each outcome. */
+  /** The calls that were armed in the lost part, oldest first, with what is known of each outcome. */
   readonly calls: readonly LostCall[];
-  /** How many calls more were armed at once than a checkpoint has room to name: nobody knows which. */
+  /** How many more calls were armed at once than a checkpoint has room for; which ones is unknown. */
   readonly unnamed: number;
-  /** When the newest entry that is still there was written; undefined where there is none. */
+  /** When the newest remaining entry was written; undefined if there is none. */
   readonly since: string | undefined;
   /** When the newest of the misfits was written. */
   readonly until: string | undefined;
@@ -95,13 +95,13 @@ export interface Trouble {
 
 /** A call that was armed in the lost part. */
 export interface LostCall extends ArmedCall {
-  /** When it was armed for the first time, where checkpoints name it with several times. RFC 3339. */
+  /** When it was first armed, if checkpoints name several times. RFC 3339. */
   readonly firstAt?: string;
-  /** No checkpoint that is newer shows that its outcome was on record. */
+  /** No newer checkpoint shows that its outcome was on record. */
   readonly isOpen: boolean;
 }
 
-/** What the four rules say. `warnings` stop nothing. */
+/** The result of the four rules. `warnings` stop nothing. */
 export interface Judged {
   readonly trouble: Trouble | undefined;
   readonly warnings: readonly string[];
@@ -114,12 +114,12 @@ export interface Judged {
  *    that the store has at its size.
  * 2. The store has as many rows as its head says.
  * 3. A known key has signed the head, for exactly that size.
- * 4. At least one place reaches as far as the store remembers; otherwise checkpoints were removed, or lie
- *    where nobody can read them.
+ * 4. At least one place reaches as far as the store remembers; otherwise checkpoints were removed, or are
+ *    where they cannot be read.
  *
  * `pending` names the calls that the store itself still has in doubt (`pendingName`): those are not lost.
- * `known` names those of whose arming or outcome an entry is left. Where rows are missing, a call that a
- * checkpoint names and that is not known is lost too, even though the checkpoint fits.
+ * `known` names those whose arming or outcome still has an entry. If rows are missing, a call that a
+ * checkpoint names and that is not known is lost too, even if the checkpoint fits.
  */
 export function judgeStore(
   store: SeenStore,
@@ -161,7 +161,7 @@ function lackOf(unread: readonly SeenPlace[]): TroubleKind {
   return unread.length === 0 ? 'checkpoints-removed' : 'checkpoints-unread';
 }
 
-/** Checkpoints are missing, and the journal fits all that are left. */
+/** Only checkpoints are missing, and the journal fits all that remain. */
 export function isOfPlaces({ kinds }: Trouble): boolean {
   return kinds.every((kind) => kind === 'checkpoints-removed' || kind === 'checkpoints-unread');
 }
@@ -171,14 +171,14 @@ function goneOf(store: SeenStore, misfits: readonly SeenCheckpoint[]): readonly 
   return store.isGone || misfits.some(({ origin }) => origin !== store.origin) ? ['gone'] : [];
 }
 
-/** What the entries that are left say of calls, and when the newest of them was written. */
+/** What the remaining entries tell about calls, and when the newest of them was written. */
 export interface StoreSays {
   readonly pending: ReadonlySet<string>;
   readonly known: ReadonlySet<string>;
   readonly since: string | undefined;
 }
 
-/** What names a call in the store and in a checkpoint. */
+/** Identifies a call in the store and in a checkpoint. */
 export function pendingName({ stream, intent }: Pick<ArmedCall, 'stream' | 'intent'>): string {
   return `${stream} ${intent}`;
 }
@@ -187,7 +187,10 @@ const UNENDORSED =
   'the newest entries are signed by an installation that nobody has endorsed: ' +
   '`lifeboat store endorse INSTALLATION --reason TEXT`';
 
-/** So is a home that was moved without its key store, until something is appended: no reason to stop. */
+/**
+ * A home that was moved without its key store also looks like this until the next append, so it stops
+ * nothing.
+ */
 const STRANGE =
   'this journal does not name the key of this machine: it was begun elsewhere, ' +
   'or another one was put in its place; `lifeboat audit verify --public-key FILE` shows which';
@@ -196,7 +199,7 @@ function fits({ origin, size, root, rootHere }: SeenCheckpoint, store: SeenStore
   return origin === store.origin && (size <= store.size ? root === rootHere : store.isMoved);
 }
 
-/** How far a place vouches for the store. */
+/** The largest size for which a place vouches. */
 function reachOf({ checkpoints }: SeenPlace, store: SeenStore): number {
   const sizes = checkpoints.filter((one) => one.isBelieved && fits(one, store)).map(({ size }) => size);
   return Math.max(0, ...sizes);
@@ -225,7 +228,7 @@ function warningsOf(place: SeenPlace, store: SeenStore, reached: number): string
   ];
 }
 
-/** Each call once, by its last arming. It is open unless a newer checkpoint of its place lacks it. */
+/** Each call once, by its last arming. It is open unless a newer checkpoint of its place omits it. */
 function callsOf(
   checkpoints: readonly SeenCheckpoint[],
   isHere: (name: string, checkpoint: SeenCheckpoint) => boolean,

@@ -8,33 +8,35 @@ import type { Signer } from './signer.ts';
 
 export interface SealerOptions {
   readonly signer: Signer;
-  /** The first one is the home's, which is required. */
+  /** The first is the home, which is required. */
   readonly places: readonly [Place, ...Place[]];
-  /** Whether a person has accepted that a checkpoint does not fit. */
+  /** Whether a person accepted that a checkpoint does not fit. */
   readonly isAccepted?: (claim: Checkpoint) => boolean;
-  /** Called with what could not be written; nothing stops for it. */
+  /** Called with each failure to write a place; sealing continues. */
   readonly onProblem?: (problem: LifeboatError) => void;
   /**
-   * Of a team's store: each folder besides that of the home is required too, and holds no other log. A
-   * colleague who finds a database that was put back has nothing else to see it by.
+   * For a team's store: each folder besides the home is required too, and holds no other log. A rolled-back
+   * database is visible to a colleague only through it.
    */
   readonly isShared?: boolean;
 }
 
 export interface Sealer {
   /**
-   * Signs the head of the log, with the calls that are armed, and keeps it in every place; gives the note. It
-   * is on disk in each required place when this resolves, and in every further one that took it within its
-   * time limit; what those did not take goes to `onProblem`. Rejects with `evidence.not-sealed` when a
-   * required place does not take it, and with `journal.rolled-back` (exit 5) when a place shows that another
+   * Signs the head of the log together with the armed calls, stores it in every place, and returns the note.
+   * When this resolves, it is on disk in each required place and in each further place that took it within
+   * its time limit; failures of the latter go to `onProblem`. Rejects with `evidence.not-sealed` if a
+   * required place does not take it, and with `journal.rolled-back` (exit 5) if a place shows that another
    * copy of this store, or another log in its place, was written to: then nothing may be sent.
    */
   sealNow(): Promise<string>;
-  /** The same, if anything was appended since this process's last one; problems go to `onProblem`. */
+  /** As `sealNow`, if anything was appended since this process last sealed; problems go to `onProblem`. */
   sealRest(): Promise<void>;
 }
 
-/** Keeps the signed head of a log in its places. `sealedTo` is the size whose checkpoint is there already. */
+/**
+ * Keeps the signed head of a log in its places. `sealedTo` is the size that already has a checkpoint there.
+ */
 export function createSealer(
   journal: Pick<Journal, 'log' | 'rows'>,
   { signer, places, isAccepted = () => false, onProblem = () => undefined, isShared = false }: SealerOptions,
@@ -50,12 +52,12 @@ export function createSealer(
     origin ??= await journal.log.origin();
     const head = await journal.log.head();
     if (origin === undefined || head.size === 0) throw notSealed('the store is empty');
-    // After the head: what is armed later than it may be named too, what was armed before is not missed.
+    // Read after the head: a call armed later may be named too, but none armed before is missed.
     const armed = await armedCalls(journal);
     const note = signer.sign({ origin, size: head.size, root: head.root, armed });
     if (note === sealed.note) return note;
     const before = Math.min(sealed.size, head.size - 1);
-    // Before the home: a home that is ahead of the folder looks like a folder that is not the team's.
+    // Before the home: a home ahead of the folder looks like a folder of another store.
     await Promise.all(required.map((place) => keepIn(place, note, before)));
     const atHome = await home.write(note, signer);
     if (atHome.result === 'down') throw notSealed(`${home.name}: ${atHome.why}`);
@@ -76,7 +78,8 @@ export function createSealer(
       if (isRequired(place)) throw problem;
       return onProblem(problem);
     }
-    // Another process may have written there since: of this store, which then has it too, or of a copy.
+    // Another process may have written there since: of this store, which then has the entry too, or of a
+    // copy.
     const look = await place.look({ origin, beyond: before, most: 0 });
     if (look.result !== 'read') return;
     const { size } = await journal.log.head();
@@ -105,10 +108,10 @@ export function createSealer(
   };
 }
 
-/** A log is accepted as a whole. */
+/** A log is accepted as a whole, so no size or root is compared. */
 const NO_CLAIM = { size: 0, root: '', armed: [] };
 
-/** A folder of a team holds one log; another one is what the database held before, or holds now. */
+/** A team's folder holds one log; another one is what the database held before, or holds now. */
 function begunAnew(place: Place, other: string, size: number): LifeboatError {
   const message = `another log was begun in place of this one: ${show(place.name, 120)} has checkpoints of ${other}`;
   return new LifeboatError('journal.rolled-back', message, {
@@ -122,7 +125,7 @@ function begunAnew(place: Place, other: string, size: number): LifeboatError {
   });
 }
 
-/** Both copies believe that they know all that was sent. */
+/** Each copy takes its own record of sent calls for complete. */
 function usedTwice(place: Place, other: PlacedNote, size: number): LifeboatError {
   return new LifeboatError(
     'journal.rolled-back',

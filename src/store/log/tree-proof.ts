@@ -18,15 +18,15 @@ import { consistencyRanges, inclusionRanges, nodeHash, type Range, splitOf } fro
  * leaf.
  */
 
-/** The part of a tree that a proof has shown. */
+/** The part of a tree that a proof shows. */
 export interface ShownTree {
-  /** The root of the first `size` leaves, where the proof shows it: at its sizes, and behind each leaf. */
+  /** The root of the first `size` leaves, if the proof shows it: at its sizes, and after each shown leaf. */
   root(size: number): Buffer | undefined;
-  /** RFC 6962 audit path of a leaf that is shown, to the root of the whole tree. */
+  /** RFC 6962 audit path of a shown leaf, to the root of the whole tree. */
   path(index: number): readonly Buffer[];
 }
 
-/** What a proof is about: leaves and sizes of a tree of `size` leaves, in any order. */
+/** The subject of a proof: leaves and sizes of a tree of `size` leaves, in any order. */
 export interface Shown {
   readonly size: number;
   readonly leaves: readonly number[];
@@ -34,8 +34,8 @@ export interface Shown {
 }
 
 /**
- * The hashes of the proof, hex, in their order. Asks the log for as few audit paths as give them all. Rejects
- * as the log does where nodes are missing.
+ * The hashes of the proof, hex, in order. Asks the log for the fewest audit paths that contain them all.
+ * Rejects like the log if nodes are missing.
  */
 export async function treeProof(log: Pick<Log, 'inclusion' | 'consistency' | 'rootAt'>, shown: Shown) {
   const known = new Map<string, string>();
@@ -54,8 +54,8 @@ export async function treeProof(log: Pick<Log, 'inclusion' | 'consistency' | 'ro
     const [first, end] = range;
     if (end - first === 1 && isShown.has(first)) continue;
     while ((leaves[next] ?? end) < first) next += 1;
-    // Its sibling holds a leaf that is shown, which is the last one before it or the first one behind: on
-    // whose path it lies.
+    // Its sibling holds a shown leaf, the last one before it or the first one after it, whose path contains
+    // this range.
     for (const beside of [leaves[next], leaves[next - 1]])
       if (!known.has(keyOf(range)) && beside !== undefined)
         learn(inclusionRanges(beside, shown.size), await log.inclusion(beside, shown.size));
@@ -65,8 +65,8 @@ export async function treeProof(log: Pick<Log, 'inclusion' | 'consistency' | 'ro
 }
 
 /**
- * What leaves and a proof show of a tree. Undefined for a proof that is not exactly one for them, or for
- * numbers that are none of a tree. Whether it is the right tree is said by its root alone. Never throws.
+ * What leaves and a proof show of a tree. Undefined if the proof is not exactly the one for them, or the
+ * numbers fit no tree. Only the root tells whether it is the right tree. Never throws.
  */
 export function openTree(
   size: number,
@@ -107,7 +107,7 @@ export function openTree(
   };
 }
 
-/** The ranges that no mark parts, from left to right: leaves that are shown, and hashes of the proof. */
+/** The ranges that no mark splits, from left to right: shown leaves, and hashes of the proof. */
 function rangesOf({ size, leaves, sizes }: Shown): readonly Range[] {
   const marks = [...sizes, ...leaves, ...leaves.map((index) => index + 1)].sort((a, b) => a - b);
   const ranges: Range[] = [];

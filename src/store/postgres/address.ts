@@ -11,21 +11,21 @@ import { homeIfAny, loginIfAny } from '../../base/user.ts';
 export interface Server {
   readonly host: string;
   readonly port: number;
-  /** Where to connect to (`hostaddr`); certificate and password are those of `host`. */
+  /** Where to connect (`hostaddr`); certificate and password are those of `host`. */
   readonly address?: string;
 }
 
-/** Where the store is and how to get there; no secret is in it. */
+/** Where the store is and how to connect to it; contains no secret. */
 export interface Address {
   /** Tried in this order. */
   readonly servers: readonly Server[];
   readonly user: string;
   readonly database: string;
-  /** Milliseconds for one server until the next is tried. */
+  /** Milliseconds for one server before the next is tried. */
   readonly connectTimeout: number;
   readonly sslmode: SslMode;
   readonly channelBinding: ChannelBinding;
-  /** Settings of the session, as `postgres -c` takes them. */
+  /** Session settings, in the syntax of `postgres -c`. */
   readonly options?: string;
   /** Path of the password file. */
   readonly passfile?: string;
@@ -45,7 +45,7 @@ const SECRETS = ['password', 'sslpassword', 'sslkeypassword'];
 const PORT = 5432;
 const CONNECT_SECONDS = 5;
 
-/** Of each file: setting, variable, and its name in ~/.postgresql. */
+/** For each file: setting, environment variable, and name in ~/.postgresql. */
 const FILES = {
   rootcert: ['sslrootcert', 'PGSSLROOTCERT', 'root.crt'],
   crl: ['sslcrl', 'PGSSLCRL', 'root.crl'],
@@ -54,11 +54,10 @@ const FILES = {
 } as const;
 
 /**
- * Reads the address of a store, as libpq takes it ("Connection URIs"):
- * `postgres://USER@HOST:PORT,HOST:PORT/DATABASE?sslmode=…`. What it does not say comes from libpq's variables
- * (PGUSER, PGDATABASE, PGPORT, PGSSLMODE, …) and, for certificates, from ~/.postgresql. Throws
- * `config.store` (exit 2) for what libpq would take and this does not, and never repeats an address that
- * holds a password.
+ * Reads the address of a store in the syntax of libpq ("Connection URIs"):
+ * `postgres://USER@HOST:PORT,HOST:PORT/DATABASE?sslmode=…`. Omitted parts come from libpq's variables
+ * (PGUSER, PGDATABASE, PGPORT, PGSSLMODE, …) and, for certificates, from ~/.postgresql. Throws `config.store`
+ * (exit 2) for what libpq accepts and this does not, and never repeats an address that holds a password.
  */
 export function parseAddress(url: string, env: NodeJS.ProcessEnv): Address {
   const { user, hosts = '', database, query } = FORM.exec(url)?.groups ?? {};
@@ -85,14 +84,14 @@ export function parseAddress(url: string, env: NodeJS.ProcessEnv): Address {
   };
 }
 
-/** A server for a message. */
+/** The name of a server in messages. */
 export function named({ host, port, address }: Server): string {
   const at = address === undefined || address === host ? '' : ` (${show(address, 60)})`;
   return host.startsWith('/') ? `${show(host, 120)}${at}` : `${show(host, 120)}:${port}${at}`;
 }
 
 function settingsOf(query: string): ReadonlyMap<string, string> {
-  // In an address of libpq a plus is a plus.
+  // In a libpq address a plus means a plus.
   const settings = new Map(new URLSearchParams(query.replaceAll('+', '%2B')));
   for (const name of settings.keys()) {
     if (SECRETS.includes(name.toLowerCase())) throw holdsPassword();
@@ -123,7 +122,7 @@ const SETTINGS: ReadonlySet<string> = new Set([
   ...Object.values(FILES).map(([setting]) => setting),
 ]);
 
-/** Where to connect to, or how, differs by these. */
+/** libpq settings that change where or how to connect, and that are not supported. */
 const UNREAD: ReadonlySet<string> = new Set([
   'service',
   'servicefile',
@@ -141,7 +140,7 @@ const UNREAD: ReadonlySet<string> = new Set([
   'replication',
 ]);
 
-/** As libpq, these would change where to connect to, or what of a server is believed. */
+/** libpq would let these variables change where to connect, or what to trust of a server. */
 function assertNoVariables(env: NodeJS.ProcessEnv): void {
   const unread = ['PGSERVICE', 'PGREQUIREAUTH', 'PGREQUIREPEER', 'PGSSLCRLDIR'].find((name) => env[name]);
   if (unread === undefined) return;
@@ -173,7 +172,7 @@ function serversOf(
   throw wrong('it names no server, or one without a name or with an impossible port');
 }
 
-/** Each host with its own port, still as a text; those of `list` (the setting `host`) have none. */
+/** Each host with its own port, still as text; those of `list` (the setting `host`) have none. */
 function placesOf(hosts: string, list: string | undefined): readonly { host: string; own?: string }[] {
   if (list !== undefined)
     return list.split(',').map((host) => {
@@ -186,7 +185,7 @@ function placesOf(hosts: string, list: string | undefined): readonly { host: str
   });
 }
 
-/** Those in ~/.postgresql stand in for what is not named; a certificate there needs its key beside it. */
+/** Files in ~/.postgresql are the defaults; a certificate there needs its key beside it. */
 function filesOf(settings: ReadonlyMap<string, string>, env: NodeJS.ProcessEnv): Address['files'] {
   const home = homeIfAny(env);
   const usual = (name: string) => {
@@ -204,8 +203,8 @@ function filesOf(settings: ReadonlyMap<string, string>, env: NodeJS.ProcessEnv):
 }
 
 /**
- * libpq's default is `prefer`, which a person in the middle turns off. Here it is for this machine only;
- * another one has to show that it is the right one unless the address says that it need not.
+ * libpq's default is `prefer`, which a man in the middle can turn off. Here it applies only to this machine;
+ * another server must prove its identity unless the address says otherwise.
  */
 function usualMode(isNear: boolean): SslMode {
   return isNear ? 'prefer' : 'verify-full';
@@ -257,8 +256,8 @@ function holdsPassword(): LifeboatError {
 }
 
 /**
- * How a connection is encrypted, as `sslmode` says (libpq, "SSL Support"); false for not at all, as for a
- * socket. Throws `config.store` (exit 2) for files that cannot be read, or a key that others can.
+ * How a connection is encrypted, by `sslmode` (libpq, "SSL Support"); false for no encryption, as on a
+ * socket. Throws `config.store` (exit 2) for files that cannot be read, or a key that others can read.
  */
 export function tlsOf(
   { sslmode, files }: Pick<Address, 'sslmode' | 'files'>,
@@ -266,7 +265,7 @@ export function tlsOf(
 ): ConnectionOptions | false {
   if (sslmode === 'disable' || (address ?? host).startsWith('/')) return false;
   const identity = {
-    // Beside `hostaddr` the certificate is still that of the name.
+    // With `hostaddr`, the certificate is still checked against the name.
     ...(address === undefined ? {} : { host, ...(ipVersion(host) === 0 ? { servername: host } : {}) }),
     ...(files.cert === undefined ? {} : { cert: contentOf(files.cert) }),
     ...(files.key === undefined ? {} : { key: contentOf(files.key, true) }),
@@ -279,7 +278,7 @@ export function tlsOf(
           ...(files.crl === undefined ? {} : { crl: contentOf(files.crl) }),
         };
   if (sslmode === 'verify-full') return { ...identity, ...ca, rejectUnauthorized: true };
-  // As libpq: where a root certificate is named, `require` verifies it too.
+  // As in libpq, `require` verifies the certificate too if a root certificate is named.
   if (sslmode === 'verify-ca' || (sslmode === 'require' && files.rootcert !== undefined))
     return { ...identity, ...ca, rejectUnauthorized: true, checkServerIdentity: () => undefined };
   return { ...identity, rejectUnauthorized: false };
@@ -287,7 +286,7 @@ export function tlsOf(
 
 function contentOf(path: string, isSecret = false): string {
   try {
-    // libpq lets root's group read a key; that is for servers.
+    // libpq lets root's group read a key, but that is meant for servers.
     if (isSecret && (statSync(path).mode & 0o077) !== 0)
       throw unusable(path, 'others can read it', '`chmod 600` it');
     return readFileSync(path, 'utf8');
@@ -305,18 +304,18 @@ function unusable(path: string, why: string, advice: string): LifeboatError {
   });
 }
 
-/** A password from where libpq looks for one, or why there is none: the end of a hint. */
+/** A password from where libpq looks for one, or why there is none, as the end of a hint. */
 export type FoundPassword = { readonly secret: Secret } | { readonly why: string };
 
-/** Folders of sockets that packages of PostgreSQL build in: libpq looks there for `localhost`. */
+/** Socket folders built into packages of PostgreSQL; libpq looks there for `localhost`. */
 const USUAL_SOCKETS: ReadonlySet<string> = new Set(['/tmp', '/var/run/postgresql', '/run/postgresql']);
 
-/** Bits of the mode by which others than the owner get at a file. */
+/** Mode bits that give access to anyone but the owner. */
 const OTHERS = 0o077;
 
 /**
- * The password for a server: the variable PGPASSWORD, else the first line of the password file that fits
- * (libpq, "The Password File"). A file that others can read is passed over, as libpq does. Never throws.
+ * The password for a server: the variable PGPASSWORD, else the first matching line of the password file
+ * (libpq, "The Password File"). Like libpq, ignores a file that others can read. Never throws.
  */
 export function findPassword(
   address: Pick<Address, 'user' | 'database' | 'passfile'>,
@@ -353,7 +352,7 @@ export function findPassword(
   }
 }
 
-/** `host:port:database:user:password`, where a backslash takes the meaning from a colon or a backslash. */
+/** `host:port:database:user:password`, where a backslash escapes a colon or a backslash. */
 function fieldsOf(line: string): readonly string[] {
   if (line.startsWith('#')) return [];
   const fields = [''];

@@ -12,22 +12,22 @@ export interface InitOptions {
 }
 
 export interface Initialised {
-  /** Nothing was there before. */
+  /** The store did not exist before. */
   readonly created: boolean;
-  /** Of the schema. */
+  /** The schema's version. */
   readonly version: number;
-  /** Whether there is the role that members are granted: this user may lack the right to make it. */
+  /** Whether the role for members exists: this user may lack the right to create it. */
   readonly role: 'there' | 'missing';
-  /** What a person with more rights runs, for who may join; empty where nothing is left to do. */
+  /** The statements that a person with more rights must run for members; empty if there are none. */
   readonly toDo: readonly string[];
 }
 
-/** A migration may rewrite a large table; nobody waits for anything else meanwhile. Milliseconds. */
+/** Milliseconds. A migration may rewrite a large table, and nothing else waits for it. */
 const PATIENCE = 10 * 60_000;
 
 /**
- * Makes the store in a database, or brings it up to this version, in one transaction, for which two at once
- * take turns. Rejects with `journal.version` where it is newer, or as a connection does.
+ * Creates the store in a database, or upgrades it to this version, in one transaction; concurrent calls take
+ * turns. Rejects with `journal.version` if the store is newer, or with the errors of a connection.
  */
 export async function initPostgresStore({ address: url, env }: InitOptions): Promise<Initialised> {
   const address = parseAddress(url, env);
@@ -59,7 +59,7 @@ async function initialise(session: Session): Promise<Initialised> {
   return { created: before === 0, version: SCHEMA_VERSION, role: hasRole ? 'there' : 'missing', toDo };
 }
 
-/** Entries may hold any character: a database that lacks some would refuse them one day. */
+/** Entries may hold any character: another encoding would eventually reject one. */
 async function assertEncoding(session: Session): Promise<void> {
   const [{ encoding, name } = { encoding: '', name: '' }] = await session.query<{
     readonly encoding: string;
@@ -72,7 +72,7 @@ async function assertEncoding(session: Session): Promise<void> {
   });
 }
 
-/** Undefined where there is no store. */
+/** Undefined if there is no store. */
 async function versionOf(session: Session): Promise<number | undefined> {
   const [there] = await session.query<{ there: boolean }>(
     `select to_regclass('lifeboat.store') is not null as there`,
@@ -82,7 +82,7 @@ async function versionOf(session: Session): Promise<number | undefined> {
   return store?.version;
 }
 
-/** Refuses a store that another version has made. */
+/** Refuses a store with a schema of another version. */
 export async function assertVersion(session: Session): Promise<void> {
   const version = await versionOf(session);
   if (version === SCHEMA_VERSION) return;

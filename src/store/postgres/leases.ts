@@ -9,45 +9,47 @@ import type { Link, Session } from './link.ts';
 import { steadyNow } from './queries.ts';
 import type { Proof } from './write.ts';
 
-/** A hold with what an append proves of it. */
+/** A hold with its proof for appends. */
 export interface Lease extends Hold {
   readonly proof: Proof;
-  /** The store says that it is not ours any more. */
+  /** Marks the lease as lost: the store says that it belongs to another process. */
   lose(why: string): void;
 }
 
 export interface Leases {
   /** Rejects with `journal.held`, naming the holder. */
   take(resource: StreamName): Promise<Lease>;
-  /** The lease behind a hold of this store that was not given back; undefined for anything else. */
+  /** The lease of a hold of this store that was not released; undefined for anything else. */
   find(hold: Hold): Lease | undefined;
-  /** Why a lease is not proven: another has it (`journal.conflict`), or may soon (`journal.lost-hold`). */
+  /**
+   * Why a lease is not proven: another process has it (`journal.conflict`), or may soon
+   * (`journal.lost-hold`).
+   */
   whyLost(lease: Lease): Promise<LifeboatError>;
-  /** Gives all of them back. */
+  /** Releases all of them. */
   close(): Promise<void>;
 }
 
 export interface LeaseOptions {
-  /** A connection of their own: a renewal waits for nothing else. */
+  /** A connection of its own, so that a renewal waits for nothing else. */
   readonly link: Link;
-  /** Who acts, for whoever finds the stream held. */
+  /** The operator, shown to others who find the stream held. */
   readonly by: string;
-  /** Milliseconds that a lease lasts by the database's clock. */
+  /** Milliseconds that a lease lasts, by the database's clock. */
   readonly ttl: number;
 }
 
-/** Milliseconds that no lease of any process lasts longer. */
+/** The maximum lifetime of any process's lease, in milliseconds. */
 export const LONGEST_TTL = 15_000;
 
-/** The clocks of two machines drift apart; a lease is believed to last this part of its time. */
+/** The clocks of two machines drift apart, so a holder relies on only this fraction of a lease. */
 const SURELY = 0.95;
 
 const Holder = z.object({ by: z.string(), pid: z.int(), host: z.string(), command: z.string() });
 
 /*
- * A lease is a row with the time when it ends, by the database's clock alone. Its token grows by one whenever
- * it changes hands. The nonce tells holders apart where a standby that was promoted has forgotten the newest
- * tokens.
+ * A lease is a row with its end time, by the database's clock alone. Its token grows by one each time it
+ * changes hands. The nonce distinguishes holders if a promoted standby lost the newest tokens.
  */
 const TAKE = `insert into lifeboat.leases as l (resource, token, nonce, holder, since, until)
 values ($1, 1, $2::uuid, $3, clock_timestamp(), clock_timestamp() + $4::float8 * interval '1 ms')
@@ -57,8 +59,8 @@ where l.until <= clock_timestamp() or l.nonce = excluded.nonce
 returning token`;
 
 /**
- * A clock that was put back leaves leases that end far in the future, also those of processes that died. None
- * lasts longer than one that is renewed now.
+ * If the clock was put back, leases end far in the future, including those of dead processes. None lasts
+ * longer than one renewed now.
  */
 const BOUND = `update lifeboat.leases set until = clock_timestamp() + $2::float8 * interval '1 ms'
 where resource = $1 and until > clock_timestamp() + $2::float8 * interval '1 ms'`;
@@ -81,7 +83,7 @@ const OTHER = `select 1 from lifeboat.leases where resource = $1 and nonce <> $2
 const WHO = `select holder, to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
 from lifeboat.leases where resource = $1 and until > clock_timestamp()`;
 
-/** Takes leases and renews them at a third of their time. Its timers keep no process alive. */
+/** Takes leases and renews them after a third of their lifetime. Its timers keep no process alive. */
 export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
   const held = new Map<Hold, Held>();
   const holder = JSON.stringify({
@@ -114,8 +116,7 @@ export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
   const schedule = () => {
     if (renewal !== undefined || held.size === 0) return;
     renewal = setTimeout(async () => {
-      // A renewal that fails is tried again at the next turn; what was not renewed in time is lost by its own
-      // clock.
+      // A failed renewal is retried next time; a lease that is not renewed in time expires by its own clock.
       await renew().catch(() => undefined);
       renewal = undefined;
       schedule();
@@ -187,8 +188,7 @@ function createHeld(proof: Proof, sent: number, surely: number, giveBack: () => 
     lost: lost.signal,
     lose,
     lasts() {
-      // The process may have been stopped for longer than its lease: then the timer is late, the clock is
-      // not.
+      // If the process was stopped for longer than its lease, the timer is late but the clock is right.
       if (!isReleased && until <= steadyNow()) lose('this process was stopped for longer than a hold lasts');
       return lasts();
     },
@@ -208,7 +208,7 @@ function createHeld(proof: Proof, sent: number, surely: number, giveBack: () => 
   };
 }
 
-/** The error that `Hold.lost` has as its reason. */
+/** The error that is the reason of `Hold.lost`. */
 function lostHold(resource: string, why: string): LifeboatError {
   return new LifeboatError('journal.lost-hold', `${resource} is not held any more: ${why}`, {
     hints: [
@@ -230,12 +230,12 @@ async function tokenOf(session: Session, resource: StreamName, values: readonly 
     if (taken !== undefined) return taken.token;
     await session.query(BOUND, [resource, LONGEST_TTL]);
     const [holder] = await session.query<{ holder: string; since: string }>(WHO, [resource]);
-    // It ended between the two looks.
+    // Only if it has not ended between the two queries.
     if (holder !== undefined) throw heldBy(resource, holder);
   }
 }
 
-/** Who has the lease of a stream now, as its row says. */
+/** The current lease holder of a stream, from its row. */
 export async function holderOf(session: Session, resource: StreamName): Promise<StreamHolder | undefined> {
   const [row] = await session.query<{ holder: string; since: string }>(WHO, [resource]);
   const who = row && holderIn(row.holder);
@@ -262,7 +262,7 @@ function heldBy(
   });
 }
 
-/** Who has a lease, as its row says; undefined where that cannot be read. */
+/** The lease holder in a row; undefined if unreadable. */
 export function holderIn(text: string): z.infer<typeof Holder> | undefined {
   return Holder.safeParse(jsonIn(text)).data;
 }

@@ -4,28 +4,28 @@ import { type Address, findPassword, named, type Server, tlsOf } from './address
 import { assertNotPooled, PROBE_MS, processOf } from './pooler.ts';
 import { isBroken, isRefusal, pooled, refused, unbound, unreachable } from './trouble.ts';
 
-/** A connection while somebody has it. Statements may be sent without waiting for those before. */
+/** A connection in use. Statements may be sent without waiting for earlier ones. */
 export interface Session {
-  /** One statement, prepared on first use, and its rows. */
+  /** Runs one statement, prepared on first use, and returns its rows. */
   query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Several statements at once, without values; what they answer is not kept. */
+  /** Runs several statements without values and discards their results. */
   script(sql: string): Promise<void>;
-  /** Sends what is queried inside at once, as one packet. */
+  /** Sends the queries made inside as one packet. */
   atOnce<T>(send: () => T): T;
   /** Grows with each new connection of this link. */
   readonly connection: number;
-  /** Notifications that arrive on this connection; the listener is gone with it. */
+  /** Listens for notifications on this connection, until it is gone. */
   onNotice(listener: () => void): void;
 }
 
-/** One connection to the store, made when it is needed and made again when it broke. Works take turns. */
+/** One connection to the store, made on demand and again after it breaks. Its users take turns. */
 export interface Link {
   /**
-   * Rejects with `journal.unreachable` when the connection cannot be made or breaks: whether the statement in
-   * flight was done is not known then. Errors of PostgreSQL come as they are; they leave no transaction open.
+   * Rejects with `journal.unreachable` if the connection cannot be made or breaks: then the statement in
+   * flight may or may not have run. Errors of PostgreSQL come unchanged and leave no transaction open.
    */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Calls back when the connection is gone; once for each. */
+  /** Calls back once for each connection that is gone. */
   onBreak(listener: () => void): void;
   close(): Promise<void>;
 }
@@ -35,20 +35,23 @@ export interface LinkOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Shown in `pg_stat_activity`. */
   readonly name: string;
-  /** Milliseconds that a statement may take. */
+  /** The time limit for a statement, in milliseconds. */
   readonly statementTimeout: number;
-  /** Milliseconds after which the server gives up on a client that stands still inside a transaction. */
+  /** Milliseconds after which the server cuts off a client that is idle inside a transaction. */
   readonly idleTimeout: number;
   readonly readOnly: boolean;
-  /** Looks at each new connection before anybody uses it. */
+  /** Checks each new connection before use. */
   readonly greet?: (session: Session) => Promise<void>;
 }
 
-/** Milliseconds that a client waits longer than a server may take: its answer may be lost on the way. */
+/**
+ * Milliseconds that a client waits longer than the server's own limit, since the answer may be lost on the
+ * way.
+ */
 const GRACE = 2_000;
 const KEEP_ALIVE = 5_000;
 const PARTING = 500;
-/** `server_version_num` of the oldest that is taken. */
+/** The oldest accepted `server_version_num`. */
 const OLDEST = 150_000;
 
 export function createLink(options: LinkOptions): Link {
@@ -97,7 +100,7 @@ export function createLink(options: LinkOptions): Link {
       made = await connected();
       return await work(made.session);
     } catch (error) {
-      // Nothing of an unfinished transaction must reach whoever comes next.
+      // The next user must not inherit an unfinished transaction.
       if (made !== undefined && (isBroken(error) || made.client.getTransactionStatus() !== 'I'))
         await drop(made.client);
       if (isBroken(error)) throw unreachable(error, servers, readOnly);
@@ -120,7 +123,7 @@ export function createLink(options: LinkOptions): Link {
   };
 }
 
-/** Gives what a first look gives; closes what was opened for it where that fails. */
+/** The result of a first check; closes what was opened for it if the check fails. */
 export async function orClosed<T>(look: Promise<T>, close: () => Promise<void>): Promise<T> {
   return await look.catch(async (error: unknown) => {
     await close();
@@ -132,7 +135,7 @@ export function closedStore(): LifeboatError {
   return new LifeboatError('journal.closed', 'the journal is closed');
 }
 
-/** Tries the servers in turn, first the one that answered last, and takes the first that is no standby. */
+/** Tries the servers in turn, first the one that answered last, and takes the first that is not a standby. */
 async function firstPrimary(options: LinkOptions, favourite: number) {
   const { servers } = options.address;
   const order = servers.map((_, index) => (index + favourite) % servers.length);
@@ -198,7 +201,7 @@ function configOf(
   };
 }
 
-/** A pooler without a free connection lets the second one wait. */
+/** A pooler without a free connection makes the second one wait. */
 const PROBE = { connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS };
 
 async function greeted(
@@ -207,7 +210,7 @@ async function greeted(
   server: Server,
 ): Promise<Client> {
   const client = new Client(config);
-  // Whoever uses the connection hears of it from the statement that fails; before that, from `connect`.
+  // The connection's user gets the error from the failing statement; before that, from `connect`.
   client.on('error', () => undefined);
   if (address.channelBinding === 'require') demandBinding(client, server);
   try {
@@ -226,8 +229,8 @@ async function greeted(
 }
 
 /**
- * Ends a connection on which the server would learn a password, or let somebody in, without having bound that
- * to its certificate: `channel_binding=require` of libpq, which the driver knows as a wish only.
+ * Ends a connection on which the server would learn a password, or accept the client, without binding that to
+ * its certificate: libpq's `channel_binding=require`, which the driver only treats as a preference.
  */
 function demandBinding({ connection }: Client, server: Server): void {
   let isBound = false;
@@ -247,17 +250,16 @@ function demandBinding({ connection }: Client, server: Server): void {
 }
 
 interface Greeting {
-  /** Of the process of the server. */
+  /** Of the server process. */
   readonly pid: number;
   readonly version: number;
   readonly standby: boolean;
 }
 
 /*
- * What is acknowledged must be on disk, whatever the database or the role is set to; a stronger setting
- * stays. Names are found in no schema but the one that is written before them. Plans are those for large
- * tables from the beginning on; who writes has few statements and keeps theirs, since to plan one takes
- * longer than to do it.
+ * Acknowledged writes must be on disk, whatever the settings of the database or role; a stronger setting
+ * stays. Names are found only in the schema written before them. Plans are those for large tables from the
+ * start; a writer has few statements and keeps their plans, since planning one takes longer than running it.
  */
 const GREETING = `select pg_backend_pid() as pid, current_setting('server_version_num')::int as version, pg_is_in_recovery() as standby,
   set_config('default_transaction_read_only', $1, false), set_config('search_path', '', false),
@@ -299,7 +301,7 @@ function sessionOf(client: Client, connection: number): Session {
   };
 }
 
-/** Says good-bye, and does not wait for a server that cannot hear it. */
+/** Says goodbye, without waiting for a server that cannot hear it. */
 async function leave(client: Client): Promise<void> {
   const patience = Promise.withResolvers<void>();
   const timer = setTimeout(patience.resolve, PARTING);
@@ -310,7 +312,7 @@ async function leave(client: Client): Promise<void> {
 
 const names = new Map<string, string>();
 
-/** Prepared statements have a name; the texts are few and constant. */
+/** Prepared statements need a name; the texts are few and constant. */
 function nameOf(sql: string): string {
   const name = names.get(sql) ?? `s${names.size}`;
   names.set(sql, name);

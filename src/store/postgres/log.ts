@@ -25,13 +25,16 @@ import { hearStore, storedLeaves } from './queries.ts';
 import { rolledBack } from './trouble.ts';
 import { type FreshRow, keyOf, leafFieldsOf, unsignedRow } from './write.ts';
 
-/** Asks the store, again where the connection breaks. */
+/** Queries the store, and retries if the connection breaks. */
 export type Ask = <T>(look: (session: Session) => Promise<T>) => Promise<T>;
 
-/** Leaves that are read at once. */
+/** Leaves per read. */
 const PAGE = 1_000;
 
-/** The log as readers see it; `vouch` is a writer's. `installation`: whose vouching is asked for, if any. */
+/**
+ * The log as readers see it; only writers have `vouch`. `installation` selects whose vouching is read, if
+ * any.
+ */
 export function createLog(
   ask: Ask,
   installation: string | undefined,
@@ -45,7 +48,7 @@ export function createLog(
     consistency: (from, size) =>
       ask((session) => proof(session, (node) => consistencyProof(from, size, node))),
     stored: (from) => storedEntries(ask, from),
-    // The server looks after its own pages and indexes.
+    // The server checks its own pages and indexes.
     check: checkRows,
     leftOver: () => ask(leftOver),
     count: () => ask(countEntries),
@@ -53,7 +56,7 @@ export function createLog(
   };
 }
 
-/** The root of the first `size` leaves, hex. Rejects with `journal.damaged` where nodes are missing. */
+/** The root of the first `size` leaves, hex. Rejects with `journal.damaged` if nodes are missing. */
 export async function rootAt(session: Session, size: number): Promise<string> {
   return (await computed(session, (node) => rootOf(size, node))).toString('hex');
 }
@@ -65,7 +68,7 @@ async function proof(
   return (await computed(session, compute)).map((hash) => hash.toString('hex'));
 }
 
-/** Finds out which nodes a computation reads, fetches them in one question, and computes. */
+/** Finds out which nodes a computation reads, fetches them in one query, and computes. */
 async function computed<T>(session: Session, compute: (node: NodeOf) => T): Promise<T> {
   const stored = await storedNodes(session, nodesRead(compute));
   return compute((level, index) => {
@@ -82,7 +85,7 @@ async function computed<T>(session: Session, compute: (node: NodeOf) => T): Prom
   });
 }
 
-/** Fetches nodes of the tree in one question; gives those that are there. */
+/** Fetches nodes of the tree in one query; returns those that exist. */
 export async function storedNodes(session: Session, names: readonly NodeName[]) {
   const rows = await session.query<{ leaf: number; hash: Buffer; tree: Buffer }>(
     'select leaf, hash, tree from lifeboat.leaves where leaf = any ($1::bigint[])',
@@ -108,7 +111,7 @@ async function headOf(session: Session): Promise<LogHead> {
   }
 }
 
-/** Entries in order of their leaves; those that nobody of this log has written come last, with index -1. */
+/** Entries in leaf order; foreign rows, written by no member of this log, come last, with index -1. */
 async function* storedEntries(ask: Ask, from = 0): AsyncGenerator<LoggedEntry> {
   yield* inPages(
     from,
@@ -119,7 +122,7 @@ async function* storedEntries(ask: Ask, from = 0): AsyncGenerator<LoggedEntry> {
   if (from === 0) yield* await ask(foreignRows);
 }
 
-/** Rows that are there: those of the log, and those that were put there by somebody else. */
+/** Existing rows: those of the log, and foreign ones. */
 async function countEntries(session: Session): Promise<number> {
   const [row] = await session.query<{ count: number }>(
     'select count(*) as count from lifeboat.leaves l join lifeboat.entries e using (id)',
@@ -127,7 +130,7 @@ async function countEntries(session: Session): Promise<number> {
   return (row?.count ?? 0) + (await foreignRows(session)).length;
 }
 
-/** Of a live append the stream is held; who holds none of it has died, or the database has deceived it. */
+/** A live append holds its stream. If the stream is free, the writer has died, or the database lied to it. */
 async function leftOver(session: Session): Promise<readonly Pick<StoredEntry, 'stream' | 'seq'>[]> {
   const foreign = new Set((await foreignRows(session)).map(keyOf));
   const left = await session.query<Pick<StoredEntry, 'stream' | 'seq'>>(
@@ -140,7 +143,7 @@ async function leftOver(session: Session): Promise<readonly Pick<StoredEntry, 's
   return left.filter((row) => !foreign.has(keyOf(row)));
 }
 
-/** Rows that never get a leaf. Those of an append under way are signed, and not part of the log yet. */
+/** Rows that never get a leaf. Rows of an append under way are signed, and not in the log yet. */
 async function foreignRows(session: Session): Promise<readonly LoggedEntry[]> {
   const left = await session.query<FreshRow>(
     `select id, stream, seq, at, by, type, body, append::text, signature from lifeboat.entries e
@@ -166,11 +169,11 @@ async function vouchedBy(session: Session, installation: string | undefined): Pr
 const MAX_NAMED = 12;
 
 /**
- * What the owner of the database runs where the last rows are gone and the heads that were signed over them
- * bar the way: no member of the team may take a head away. What is left ends with the newest head that covers
- * only rows that are there; rows behind it go too, and so do `stray` ones: what is left of an append of which
- * others were removed, which nobody could sign again. `end`: one more than the number of the last leaf. Each
- * line is short enough for a hint. Pure.
+ * SQL for the owner of the database, if the last rows are gone and the heads signed over them block further
+ * appends: no member of the team may remove a head. What remains ends with the newest head that covers only
+ * existing rows. Rows after it are removed too, and so are `stray` ones: remains of an append whose other
+ * rows were removed, which cannot be signed again. `end`: the number of the last leaf plus one. Each line is
+ * short enough for a hint. Pure.
  */
 export function setBackSql(
   end: number,
@@ -191,7 +194,7 @@ export function setBackSql(
   ];
 }
 
-/** Of very many, or under names that cannot be printed, all that have no leaf. */
+/** If there are very many, or their names cannot be printed, deletes all rows without a leaf. */
 function deleteRows(stray: readonly Pick<StoredEntry, 'stream' | 'seq'>[]): readonly string[] {
   const streams = [...Map.groupBy(stray, ({ stream }) => stream)];
   const isPlain = streams.every(([stream, rows]) => isStreamName(stream) && rows.length <= MAX_NAMED);
@@ -206,14 +209,15 @@ function deleteRows(stray: readonly Pick<StoredEntry, 'stream' | 'seq'>[]): read
 }
 
 /**
- * What this process saw acknowledged: a store that knows less of it, or knows it otherwise, was rolled back.
+ * What this process saw acknowledged: a store that knows less of it, or knows it differently, was rolled
+ * back.
  */
 export interface Seen {
-  /** The log has had so many entries. */
+  /** The largest size that the log has had. */
   size(): number;
   acknowledged(entry: Entry): void;
   signed(head: { readonly size: number; readonly root: string }): void;
-  /** Looks at a new connection, perhaps to a promoted standby. Rejects with `journal.rolled-back`. */
+  /** Checks a new connection, perhaps to a promoted standby. Rejects with `journal.rolled-back`. */
   check(session: Session): Promise<void>;
   gone(): LifeboatError;
 }
@@ -240,7 +244,7 @@ export function createSeen(): Seen {
       }
       if (head === undefined) return;
       const root = await rootAt(session, head.size).catch((error: unknown) => {
-        // Missing nodes are an answer here; a connection that breaks is not.
+        // Missing nodes are an answer here; a broken connection is not.
         if (error instanceof LifeboatError) return undefined;
         throw error;
       });

@@ -19,10 +19,13 @@ interface Where {
 }
 
 const PAGE = 500;
-/** A page of large entries on a slow line. Milliseconds. */
+/** Milliseconds, enough for a page of large entries on a slow line. */
 const PATIENCE = 120_000;
 
-/** What a store gives away as it becomes durable; `close` it. Rejects as `openPostgresForReading` does. */
+/**
+ * A store's entries, read while it is moved; call `close` afterwards. Rejects as `openPostgresForReading`
+ * does.
+ */
 export async function movedFromPostgres(where: Where): Promise<MovedFrom & { close(): Promise<void> }> {
   const link = linkTo(where, { readOnly: true });
   const ask = <T>(look: (session: Session) => Promise<T>) => inWords(where, () => link.use(look));
@@ -51,10 +54,10 @@ const HEADS = `select size, note, installation, coalesce((select max(v.size) fro
 from lifeboat.heads h where size > $1 order by size limit ${PAGE}`;
 
 /**
- * Lays a moved store down in a database, in one transaction: all of it is there when this resolves, or
- * nothing. It writes what a member of the team may not, such as the time of an entry: the user has to be the
- * one who made the store (`journal.refused`). Rejects with what `layDown` and `openPostgresStore` reject
- * with.
+ * Writes a moved store into a database in one transaction: all of it is there when this resolves, otherwise
+ * nothing. It writes what a member of the team may not, such as the time of an entry, so the user must be the
+ * one who created the store (`journal.refused`). Rejects with the errors of `layDown` and
+ * `openPostgresStore`.
  */
 export async function landInPostgres(where: Where, from: MovedFrom, arrival: Arrival): Promise<void> {
   const link = linkTo(where, { readOnly: false });
@@ -73,14 +76,14 @@ export async function landInPostgres(where: Where, from: MovedFrom, arrival: Arr
     await session.query('commit');
   };
   try {
-    // The rows of projections are made from the entries by whoever opens the store next.
+    // The next opener builds the rows of projections from the entries.
     await inWords(where, () => link.use(land));
   } finally {
     await link.close();
   }
 }
 
-/** Who has a lease now, in words. */
+/** The current lease holders, in words. */
 export async function holdersInPostgres(where: Where): Promise<readonly string[]> {
   const link = linkTo(where, { readOnly: true });
   try {
@@ -121,7 +124,7 @@ async function inWords<T>({ address: url, env }: Where, work: () => Promise<T>):
   }
 }
 
-/** What the target holds, verified. */
+/** The verified contents of the target. */
 async function tipOf(session: Session): Promise<LogTip> {
   const [found] = await session.query<{ size: number }>(
     'select coalesce(max(leaf) + 1, 0) as size from lifeboat.leaves',
@@ -133,7 +136,7 @@ async function tipOf(session: Session): Promise<LogTip> {
   const [head] = await session.query<StoredHead>(
     'select size, note, installation, 0 as vouched from lifeboat.heads order by size desc limit 1',
   );
-  return verifiedTip({ rim: { size, peaks }, head, said: await hearStore(session) });
+  return verifiedTip({ frontier: { size, peaks }, head, said: await hearStore(session) });
 }
 
 const LEAVES = `with given as (

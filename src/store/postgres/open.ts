@@ -30,25 +30,28 @@ export interface ReaderOptions {
   /** libpq's variables. */
   readonly env: NodeJS.ProcessEnv;
   readonly projections: readonly Projection[];
-  /** Whose vouching `log.vouched` tells of (16 hex digits). */
+  /** Whose vouching `log.vouched` reports (16 hex digits). */
   readonly installation?: string;
-  /** Milliseconds for which a store that cannot be reached is tried again; default 20 s. */
+  /** Milliseconds for which an unreachable store is retried; default 20 s. */
   readonly patience?: number;
   /**
-   * Hears while it is opened, once and at once, that the store cannot be reached, and for how many
-   * milliseconds it is tried.
+   * Called once, while opening, as soon as the store cannot be reached, with the milliseconds for which it
+   * will be retried.
    */
   readonly unreached?: (why: LifeboatError, ms: number) => void;
-  /** Milliseconds for a statement; default 15 s, longer than any takes on a database that is well. */
+  /**
+   * The time limit for a statement in milliseconds; default 15 s, longer than any takes on a healthy
+   * database.
+   */
   readonly statement?: number;
 }
 
 export interface StoreOptions extends Omit<ReaderOptions, 'installation'> {
-  /** Who acts, for the entries' `by`. Cut to 200 characters. */
+  /** The operator, for the entries' `by`. Cut to 200 characters. */
   readonly by: string;
   /** Signs for this installation. */
   readonly signer: Signer;
-  /** Milliseconds that a hold lasts without a renewal, by the database's clock; default 15 s. */
+  /** Milliseconds that a hold lasts without renewal, by the database's clock; default 15 s. */
   readonly ttl?: number;
   /** Rebuild the rows of the projections from the entries. */
   readonly rebuild?: boolean;
@@ -56,16 +59,16 @@ export interface StoreOptions extends Omit<ReaderOptions, 'installation'> {
 
 const PATIENCE = 20_000;
 const STATEMENT = 15_000;
-/** Milliseconds between two looks of a follower: a notification can be lost with its connection. */
+/** Milliseconds between two queries of a follower: a notification can be lost with its connection. */
 const LOOK_EVERY = 1_000;
-/** Entries that are read at once where all are folded. */
+/** Entries per read when all are folded. */
 const PAGE = 1_000;
 
 /**
- * Opens the store of a team, on PostgreSQL 15 or newer, for writing; `initPostgresStore` makes one. What was
- * acknowledged is on the disk of the primary, and of the standbys that it waits for
- * (`synchronous_standby_names`). Entries that a process left without a place in the log when it died get one
- * here. Rejects with `config.store`, `journal.none`, `journal.version`, `journal.refused` (rights, password,
+ * Opens the store of a team, on PostgreSQL 15 or newer, for writing; `initPostgresStore` creates one.
+ * Acknowledged entries are on the disk of the primary and of the standbys that it waits for
+ * (`synchronous_standby_names`). Entries that a dead process left without a place in the log get one here.
+ * Rejects with `config.store`, `journal.none`, `journal.version`, `journal.refused` (rights, password,
  * certificate), `journal.unreachable` or `journal.damaged`.
  */
 export async function openPostgresStore(options: StoreOptions): Promise<Journal> {
@@ -89,9 +92,9 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
   };
   const ready = async () => {
     await reading.meet();
-    // Where somebody was at work with a database tool, it opens all the same: to be read, and to say so at
-    // the first append.
-    await writer.giveLeaves().catch(unlessDamaged);
+    // A store altered with a database tool still opens: for reading, and to report the damage at the first
+    // append.
+    await writer.assignLeafIndexes().catch(unlessDamaged);
     if (options.rebuild === true)
       await persist(() => link.use((session) => forgetRows(session, projections)), patience);
     for (const projection of projections) await persist(() => keepUp(link, projection, signer), patience);
@@ -119,8 +122,9 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
       return await reading.inWords(async () => {
         const lease = await leases.take(stream);
         try {
-          // What the holder before has written and not put into the log when it died belongs to the stream.
-          await writer.giveLeaves(stream).catch(unlessDamaged);
+          // Rows that the previous holder wrote but did not put into the log before it died belong to the
+          // stream.
+          await writer.assignLeafIndexes(stream).catch(unlessDamaged);
           return lease;
         } catch (error) {
           await lease.release();
@@ -151,8 +155,8 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
 }
 
 /**
- * The same for looking only; nothing is ever written. Of a store whose projections are kept by another
- * version, rows are folded from all entries.
+ * Opens the store read-only. If another version keeps its projections, their rows are folded from all
+ * entries.
  */
 export async function openPostgresForReading(options: ReaderOptions): Promise<JournalReader> {
   const { projections } = options;
@@ -188,7 +192,7 @@ function connectionsOf(
   };
 }
 
-/** What readers and writers share; it has its own connections, so that a look waits for no append. */
+/** Shared by readers and writers. It has its own connections, so that a read waits for no append. */
 function openReading(
   { installation, patience = PATIENCE, unreached, projections }: ReaderOptions,
   base: Connections,
@@ -206,7 +210,7 @@ function openReading(
   });
   const inWords = <T>(work: () => Promise<T>): Promise<T> => inOurWords(address, work);
   const answer: Ask = (look) => inWords(() => ask(look));
-  /** All rows of a projection, from the entries. */
+  /** All rows of a projection, folded from the entries. */
   const fold = async (projection: Projection): Promise<readonly ProjectedRow[]> => {
     const folded = createFold(projection);
     const page = (from: number) => ask((session) => readLeaves(session, from, PAGE));
@@ -217,7 +221,7 @@ function openReading(
   return {
     ask,
     fold,
-    /** The first look. */
+    /** The first check. */
     meet: () => persist(() => link.use(assertVersion), patience, heard),
     inWords,
     tell: followers.tell,
@@ -237,7 +241,7 @@ function openReading(
   };
 }
 
-/** Listens for notifications on a connection of its own, anew when that broke. */
+/** Listens for notifications on a connection of its own, and again after it breaks. */
 function listenOn(listener: Link): (wake: () => void) => void {
   let isListening = false;
   listener.onBreak(() => {
@@ -251,7 +255,7 @@ function listenOn(listener: Link): (wake: () => void) => void {
         session.onNotice(wake);
         await session.query('listen lifeboat');
       });
-      // What was committed before it listened.
+      // For entries that were committed before it listened.
       wake();
     } catch {
       isListening = false;
@@ -264,7 +268,7 @@ function nothingWhileBroken(error: unknown): readonly Entry[] {
   throw error;
 }
 
-/** Errors of PostgreSQL in our words; nothing else leaves the store. */
+/** Translates errors of PostgreSQL into ours; no others leave the store. */
 async function inOurWords<T>({ user, database, servers }: Address, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -274,7 +278,7 @@ async function inOurWords<T>({ user, database, servers }: Address, work: () => P
   }
 }
 
-/** The leases that an append has to prove: one for each stream that it writes. */
+/** The leases that an append must prove, one for each stream that it writes. */
 async function provenBy(
   prepared: readonly PreparedEntry[],
   holds: readonly Hold[],

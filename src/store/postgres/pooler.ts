@@ -2,19 +2,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { pooled } from './trouble.ts';
 
-/** How long what a pooler answers is waited for. Milliseconds. */
+/** Milliseconds to wait for a pooler's answer. */
 export const PROBE_MS = 2_000;
 
-/** Which process of the server has said at the start that it answers here. */
+/** The process id that the server stated at the start of the connection. */
 export function processOf(client: Client): number | undefined {
   return (client as Client & { readonly processID?: number }).processID;
 }
 
 /**
- * For a connection that another process of the server answers than has said so: a pooler stands between. One
- * that gives each transaction another connection takes locks and prepared statements away from who made them:
- * then the process of this connection, `pid`, also serves a second one that is in a transaction, or this one
- * gets another. Rejects with `journal.pooled` then. The second connection, `other`, is ended.
+ * Called if the server process that answers is not the one announced at the start: a pooler stands between. A
+ * pooler that gives each transaction another connection separates locks and prepared statements from their
+ * creator. It is detected when the process of this connection, `pid`, also serves a second one that is in a
+ * transaction, or when this connection gets another process. Rejects with `journal.pooled` then. Ends the
+ * second connection, `other`.
  */
 export async function assertNotPooled(client: Client, other: Client, pid: number): Promise<void> {
   other.on('error', () => undefined);
@@ -25,7 +26,7 @@ export async function assertNotPooled(client: Client, other: Client, pid: number
     const ours = await Promise.race([processNow(client), pause(PROBE_MS, undefined, { ref: false })]);
     if (ours === pid && theirs !== pid) return;
   } catch {
-    // It has no second connection to give, and a store takes several.
+    // The pooler has no second connection, and a store needs several.
   } finally {
     other.connection.stream.destroy();
   }

@@ -1,7 +1,7 @@
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { Entry } from '../journal.ts';
-import { inclusionProof, nodeAt, peaksOf, placeOf, provesInclusion, rootOfRim } from '../log/merkle.ts';
+import { inclusionProof, nodeAt, peaksOf, placeOf, provesInclusion, rootOfFrontier } from '../log/merkle.ts';
 import type { LogSays } from '../log/named-keys.ts';
 import { checkpointOfHead } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
@@ -10,9 +10,9 @@ import { columnsOf } from './queries.ts';
 import { keyOf } from './write.ts';
 
 /*
- * The server says that rows have leaves, and its owner decides what it says. So the writer reads back what it
- * cannot make up: the newest head, which a key of the log has signed, and the nodes that lead from the own
- * rows to its root. A look-up for each node: no plan for it gets slow as the table grows.
+ * The server says that rows have leaves, but its owner controls what it says. So the writer reads back what
+ * the owner cannot forge: the newest head, signed by a key of the log, and the nodes that lead from the
+ * writer's own rows to its root. One look-up per node: no plan for that slows down as the table grows.
  */
 const READ_BACK = `with mine as materialized (
   select e.stream, e.seq, l.leaf from unnest($1::text[], $2::bigint[]) g(stream, seq)
@@ -35,7 +35,7 @@ select (select json_agg(json_build_array(stream, seq, leaf)) from mine) as rows,
       from lifeboat.leaves l where l.leaf = w.leaf limit 1
   ) n) as nodes`;
 
-/** What is there of the own rows, and of the tree around them. */
+/** What exists of the writer's own rows, and of the tree around them. */
 interface ReadBack {
   readonly rows: readonly (readonly [stream: string, seq: number, leaf: number])[] | null;
   readonly head: { readonly size: number; readonly note: string; readonly installation: string } | null;
@@ -44,13 +44,13 @@ interface ReadBack {
 
 export interface ReadBackOptions {
   readonly signer: Signer;
-  /** What the log says of its keys, read again when `isStale`. */
+  /** The log's keys, read again if `isStale`. */
   readonly said: (session: Session, isStale: boolean) => Promise<LogSays>;
 }
 
 /**
- * Holds entries that were acknowledged against what the store has now: each is there with its leaf, and is
- * covered by the newest head, which a key of the log has signed. Rejects with `journal.damaged` otherwise.
+ * Compares acknowledged entries with the store's current state: each has its leaf, and is covered by the
+ * newest head, signed by a key of the log. Rejects with `journal.damaged` otherwise.
  */
 export async function readBack(
   session: Session,
@@ -70,7 +70,7 @@ export async function readBack(
     return nodeAt(nodes.get(leaf), place) ?? Buffer.alloc(0);
   };
   const peaks = peaksOf(head.size).map(({ level, index }) => Buffer.from(nodeOf(level, index)));
-  const root = rootOfRim({ size: head.size, peaks });
+  const root = rootOfFrontier({ size: head.size, peaks });
   if (checkpoint.size !== head.size || checkpoint.root !== root.toString('hex'))
     throw notKept('its newest signed head does not cover what is there');
   const leaves = new Map(answer.rows?.map(([stream, seq, leaf]) => [keyOf({ stream, seq }), leaf]));

@@ -23,15 +23,15 @@ import { TAKE_LEAD } from './schema.ts';
 import { signedRows } from './signed-rows.ts';
 import { rowStored, storable } from './storable.ts';
 
-/** How far one version keeps the rows of a projection. Lifeboats of two versions may share a store. */
+/** How far one version of a projection keeps its rows. Lifeboats of two versions may share a store. */
 export interface Version {
   readonly name: string;
   readonly version: number;
-  /** They say what the first so many leaves say. */
+  /** The number of leaves that the rows reflect. */
   readonly upto: number;
 }
 
-/** A row as it is written; one without a value is removed. */
+/** A row to write; one without a value is removed. */
 export interface KeptRow {
   readonly projection: string;
   readonly version: number;
@@ -41,18 +41,18 @@ export interface KeptRow {
   readonly value: string | null;
 }
 
-/** Where the log goes by the entries, for the notes about rows. */
+/** The step of the log that the entries make, for the notes about rows. */
 export interface Step {
   readonly said: LogSays;
   readonly before: number;
   readonly after: number;
-  /** Undefined where the log is not what was signed: then nothing vouches for the rows any more. */
+  /** Undefined if the log is not what was signed: then the rows are no longer vouched for. */
   readonly signer: Signer | undefined;
 }
 
 /**
- * What these entries make of the rows that they change, inside the transaction that sequences them, and the
- * notes that sign what the rows are.
+ * Folds these entries into the rows that they change, inside the transaction that sequences them, and adds
+ * the notes that sign the rows.
  */
 export async function foldRows(
   session: Session,
@@ -117,21 +117,19 @@ function storedAs({ key, grp, sort, value }: KeptRow): StoredRow {
   return { key, group: grp, sort, value: value ?? 'null' };
 }
 
-/** Leaves that are folded in one transaction while rows are brought up to date; appends go on in between. */
+/** Leaves folded in one transaction while rows catch up; appends go on in between. */
 const PAGE = 2_000;
 
 /**
- * Brings the rows of a projection up to the log: those of a new version are made from the first entry on, and
- * those of an older one go. Rejects with `journal.damaged` for an entry that cannot be read.
+ * Brings the rows of a projection up to date: rows of a new version are built from the first entry, and those
+ * of an older one are removed. Rejects with `journal.damaged` for an unreadable entry.
  */
 export async function catchUp(link: Link, projection: Projection, signer: Signer): Promise<void> {
   for (let isBehind = true; isBehind; )
     isBehind = await link.use((session) => foldPage(session, projection, signer));
 }
 
-/**
- * Brings the rows of a projection up to the log, and makes them anew where they are not what was signed.
- */
+/** Brings the rows of a projection up to date, and rebuilds them if they are not what was signed. */
 export async function keepUp(link: Link, projection: Projection, signer: Signer): Promise<void> {
   await catchUp(link, projection, signer);
   const isSound = async (session: Session) =>
@@ -141,7 +139,7 @@ export async function keepUp(link: Link, projection: Projection, signer: Signer)
   await catchUp(link, projection, signer);
 }
 
-/** Drops the rows of these projections, in one transaction; whoever comes first makes them anew. */
+/** Drops the rows of these projections in one transaction; the next opener rebuilds them. */
 export async function forgetRows(session: Session, projections: readonly Projection[]): Promise<void> {
   const named = columnsOf(projections, 'name', 'version');
   await Promise.all([session.query('begin'), session.query(TAKE_LEAD)]);
@@ -164,13 +162,13 @@ async function foldPage(session: Session, projection: Projection, signer: Signer
   const step = { said, before: upto, after: reached, signer: isWhole ? signer : undefined };
   const folded = await foldRows(session, [projection], entries, step);
   const kept = session.query(KEEP, [[name], [version], reached, JSON.stringify(folded)]);
-  // Once, when this version is new here: one that is still in use makes its rows again.
+  // Only once, when this version first appears here: an older version still in use rebuilds its rows.
   const tidied = upto > 0 ? [] : [session.query(FORGET_OLDER, [name, version])];
   await Promise.all([kept, ...tidied, session.query('commit')]);
   return reached < size;
 }
 
-/** Whether the log is what its newest head says; entries may be missing that a person accepted as lost. */
+/** Whether the log is what its newest head says, allowing for entries that a person accepted as lost. */
 async function isAsSigned(
   session: Session,
   { origin, keys }: LogSays,

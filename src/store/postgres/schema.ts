@@ -1,28 +1,28 @@
 import { VOUCHERS } from '../vouched-rows.ts';
 
-/** Kept in `lifeboat.store`; a lifeboat opens its own only. */
+/** Stored in `lifeboat.store`; a lifeboat opens only its own version. */
 export const SCHEMA_VERSION = 2;
 
-/** Who is granted this role is a member of the team: reads everything, appends, and changes nothing. */
+/** Members of the team have this role: they read everything, append, and change nothing. */
 export const MEMBER = 'lifeboat_member';
 
-/** Advisory locks: "LIFE" in ASCII, then which. One process sequences; the others wait at the gate. */
+/** Advisory locks: "LIFE" in ASCII, then a number. One process sequences; the others wait at the gate. */
 const LOCKS = 0x4c494645;
 const [SEQUENCER, GATE] = [`${LOCKS}, 1`, `${LOCKS}, 2`];
 export const INIT_LOCK = `${LOCKS}, 3`;
-/** Nobody holds the stream of the store itself: its writers take turns, to the end of the transaction. */
+/** The store's own stream has no holder: its writers take turns, each until the end of its transaction. */
 export const TAKE_LOG_STREAM = `select pg_advisory_xact_lock(${LOCKS}, 4)`;
 
 /**
- * Takes the right to sequence, to the end of the transaction. A client that stands still with it is cut off
- * by `idle_in_transaction_session_timeout`.
+ * Takes the right to sequence until the end of the transaction. A client that is idle with it is cut off by
+ * `idle_in_transaction_session_timeout`.
  */
 export const TAKE_LEAD = `select pg_advisory_xact_lock(${SEQUENCER}), pg_advisory_xact_lock(${GATE})`;
 
 /*
- * An append has two steps, so that the one tree is no bottleneck. First its rows are committed into
- * `entries`, by many processes at once. Then one process, whichever comes first, gives all rows that have no
- * leaf their leaves, and signs the new head.
+ * An append has two steps, so that the single tree is no bottleneck. First, many processes commit rows into
+ * `entries` at once. Then one process, whichever comes first, gives leaves to all rows that have none, and
+ * signs the new head.
  */
 const TABLES = `
 create table lifeboat.store (version int not null);
@@ -92,7 +92,7 @@ create index rows_by_group on lifeboat.rows (projection, version, grp, sort, key
 create index rows_by_sort on lifeboat.rows (projection, version, sort, key);
 `;
 
-/** Nobody changes what is on record, not even the owner: changing the schema shows in the signed heads. */
+/** Not even the owner can change recorded rows; changing the schema shows in the signed heads. */
 const APPEND_ONLY_TABLES = ['entries', 'leaves', 'heads', 'vouched'];
 
 const APPEND_ONLY = `
@@ -108,18 +108,18 @@ alter table lifeboat.${table} enable always trigger ${table}_append_only;`,
 ).join('')}
 `;
 
-/** Gives back what `lifeboat.claim` gave: the gate last, or those at it would find the way barred. */
+/** Releases the locks of `lifeboat.claim`: the gate last, or those at it would find the sequencer locked. */
 export const RELEASE = `select pg_advisory_unlock(${SEQUENCER}), pg_advisory_unlock(${GATE}),
   set_config('idle_session_timeout', '0', false)`;
 
 /*
- * Waits until the given rows have leaves, or until it is up to the caller to give them: then it gets all that
- * it needs, and its session has the locks (RELEASE). A session that stands still with them is ended by the
- * server. Rows without a leaf are found by the transaction that wrote them: a head keeps the oldest
- * transaction that was not over when its rows were looked for (floor), so whatever is older has its leaf.
- * Rows of a database that was dumped and loaded do not fit into that order; then all are looked at.
+ * Waits until the given rows have leaves, or until the caller must assign them: then it gets all that it
+ * needs, and its session has the locks (RELEASE). The server ends a session that is idle with them. Rows
+ * without a leaf are found by the transaction that wrote them: a head keeps the oldest transaction that was
+ * not over when its rows were read (floor), so any older row has its leaf. Rows of a dumped and loaded
+ * database do not fit into that order; then all are examined.
  */
-/** About so many rows get leaves at once; a large body counts as several, an append stays together. */
+/** About this many rows get leaves at once; a large body counts as several, and an append stays together. */
 const MAX_AT_ONCE = 1_000;
 
 const CLAIM = `
@@ -181,8 +181,8 @@ end $$;
 `;
 
 /*
- * What follows from the entries is written by these alone, so that no tool in the hands of a member changes
- * it by the way. A change by the owner shows in what is signed of it (vouched-rows.ts).
+ * Only these functions write what follows from the entries, so that no tool of a member changes it by
+ * accident. A change by the owner shows in the signed notes (vouched-rows.ts).
  */
 const ROWS = `
 create function lifeboat.keep(names text[], versions int[], size bigint, folded json) returns void
@@ -235,7 +235,7 @@ grant execute on function lifeboat.keep(text[], int[], bigint, json), lifeboat.f
 grant execute on function lifeboat.claim(text[], bigint[], boolean) to ${MEMBER};
 `;
 
-/** What makes a store of an empty database; further versions come behind it, each from the one before. */
+/** Migrations from an empty database; each one starts from the version before. */
 export const MIGRATIONS: readonly string[] = [
   `create schema lifeboat;${TABLES}${APPEND_ONLY}${CLAIM}
 revoke all on all functions in schema lifeboat from public;`,

@@ -3,7 +3,7 @@ import { show } from '../../base/text.ts';
 import { hashOf } from '../canonical.ts';
 import { LOG_STREAM } from '../journal.ts';
 import { STORE_MOVED } from '../log/log-entries.ts';
-import { grow, nodeAt, peaksOf, type Rim, rootOfRim } from '../log/merkle.ts';
+import { type Frontier, grow, nodeAt, peaksOf, rootOfFrontier } from '../log/merkle.ts';
 import { hearLog, type LogSays } from '../log/named-keys.ts';
 import { assertNotMoved, verifiedTip } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
@@ -16,10 +16,10 @@ import { RELEASE } from './schema.ts';
 import { rolledBack } from './trouble.ts';
 import { type FreshRow, leafFieldsOf, unsignedRow } from './write.ts';
 
-/** Which leaf a row has got. */
+/** The leaf that a row got. */
 export type Placed = readonly [stream: string, seq: number, leaf: number];
 
-/** What `lifeboat.claim` answers. */
+/** The answer of `lifeboat.claim`. */
 interface Claim {
   readonly done?: readonly Placed[] | null;
   readonly head: { readonly size: number; readonly note: string; readonly installation: string } | null;
@@ -32,21 +32,21 @@ interface Claim {
   readonly isPartial: boolean;
 }
 
-/** The answer to `sendClaim`, which `sequence` goes on with. */
+/** The answer to `sendClaim`, the input of `sequence`. */
 export type Claimed = Promise<readonly { readonly claim: Claim }[]>;
 
 export interface SequenceOptions {
   readonly signer: Signer;
   readonly projections: readonly Projection[];
-  /** What the log says of its keys, read anew when `isStale`. */
+  /** The log's keys, read again if `isStale`. */
   readonly said: (session: Session, isStale: boolean) => Promise<LogSays>;
-  /** The size that this process knows the log to have had. */
+  /** The largest size of the log that this process knows. */
   readonly known: () => number;
 }
 
 const CLAIM = 'select lifeboat.claim($1::text[], $2::bigint[], $3) as claim';
 
-/** Claims; sent behind a write, so that both are one way there and back. */
+/** Sends the claim right after a write, so that both take one round trip. */
 export function sendClaim(
   session: Session,
   rows: readonly { readonly stream: string; readonly seq: number }[] | 'all',
@@ -57,19 +57,18 @@ export function sendClaim(
 
 export interface Sequenced {
   readonly placed: readonly Placed[];
-  /** The head that this process has signed; undefined when another one did. */
+  /** The head that this process signed; undefined if another process did. */
   readonly head: { readonly size: number; readonly root: string } | undefined;
-  /** Rows were left over: call again. */
+  /** Rows remain: call again. */
   readonly isPartial: boolean;
-  /** Nothing was done: the log does not know this installation yet, and nobody would believe its head. */
+  /** Nothing was done: the log does not know this installation yet, and its head would not be trusted. */
   readonly isUnknown?: boolean;
 }
 
 /**
- * Goes on after `sendClaim`: waits for another process that gives the rows their leaves, or does it for all
- * rows that are committed, in one transaction: leaves, rows of projections, the signed head. Throws
- * `journal.damaged`, with nothing written, where the newest head does not cover the leaves or a row was
- * written by nobody whom the log knows.
+ * Continues after `sendClaim`: waits for another process to give the rows their leaves, or does it for all
+ * committed rows in one transaction: leaves, rows of projections, the signed head. Throws `journal.damaged`,
+ * with nothing written, if the newest head does not cover the leaves or no known key signed a row.
  */
 export async function sequence(
   session: Session,
@@ -88,7 +87,7 @@ export async function sequence(
   try {
     return await lead(session, claim, options, release);
   } finally {
-    // The connection is gone where it fails, and the locks with it.
+    // If that fails, the connection is gone and so are the locks.
     if (!isReleased) await release().catch(() => undefined);
   }
 }
@@ -107,24 +106,25 @@ async function lead(
   if (!rows.some(({ type }) => type === STORE_MOVED)) assertNotMoved(said);
   if (!said.keys.has(signer.installation))
     return { placed: [], head: undefined, isPartial: false, isUnknown: true };
-  // Of a hundred keys, only that of who signed it is tried.
+  // Of a hundred keys, only the signer's is tried.
   const keys = new Map([...said.keys].filter(([name]) => name === claim.head?.installation));
   const newest = claim.head === null ? undefined : { ...claim.head, vouched: 0 };
-  const tip = verifiedTip({ rim: rimOf(claim), head: newest, said: { ...said, keys } }, signer);
-  if (tip.rim.size < options.known()) throw rolledBack(`entry ${options.known() - 1} of the log is gone`);
-  let { rim } = tip;
+  const tip = verifiedTip({ frontier: frontierOf(claim), head: newest, said: { ...said, keys } }, signer);
+  if (tip.frontier.size < options.known())
+    throw rolledBack(`entry ${options.known() - 1} of the log is gone`);
+  let { frontier } = tip;
   const leaves = rows.map((row) => {
     const hash = hashOf(row);
-    const grown = grow(rim, Buffer.from(hash, 'hex'));
-    const entry = hashedEntry({ ...leafFieldsOf(row), index: rim.size, hash });
-    rim = grown.rim;
+    const grown = grow(frontier, Buffer.from(hash, 'hex'));
+    const entry = hashedEntry({ ...leafFieldsOf(row), index: frontier.size, hash });
+    frontier = grown.frontier;
     return { id: row.id, entry, tree: grown.tree };
   });
   const entries = leaves.map(({ entry }) => entry);
-  const root = rootOfRim(rim).toString('hex');
+  const root = rootOfFrontier(frontier).toString('hex');
   const kept = upToDate(projections, claim);
-  const head = { size: rim.size, root };
-  const step = { said: hearLog(said, entries), before: tip.rim.size, after: rim.size, signer };
+  const head = { size: frontier.size, root };
+  const step = { said: hearLog(said, entries), before: tip.frontier.size, after: frontier.size, signer };
   const folded = await foldRows(session, kept, entries, step);
   const note = signer.sign({ origin: step.said.origin ?? '', ...head, armed: [] });
   const values = [
@@ -140,7 +140,7 @@ async function lead(
     kept.map(({ version }) => version),
     JSON.stringify(folded),
   ];
-  // Behind the commit, and before its answer: nobody waits for this process while it waits.
+  // Released after the commit but before its answer: no process waits for this one's round trip.
   await session.atOnce(() => Promise.all([session.query(FINISH, values), release()]));
   return { placed: entries.map(({ stream, seq, index }): Placed => [stream, seq, index]), head, isPartial };
 }
@@ -153,13 +153,13 @@ const FINISH = `with leaves as (
 )
 select lifeboat.keep($9::text[], $10::int[], $5::bigint, $11::json), pg_notify('lifeboat', ($5::bigint)::text)`;
 
-/** What was committed behind the last entry of a store that was moved gets no leaf. */
+/** Rows committed after the last entry of a moved store get no leaf. */
 function upToMove(rows: readonly FreshRow[]): readonly FreshRow[] {
   const moved = rows.findIndex(({ stream, type }) => stream === LOG_STREAM && type === STORE_MOVED);
   return moved < 0 ? rows : rows.slice(0, moved + 1);
 }
 
-/** The keys that the log knows, refreshed where somebody signed whom this process has not heard of. */
+/** The log's keys, read again if the signer is unknown to this process. */
 async function saidFor(
   session: Session,
   { head }: Claim,
@@ -184,7 +184,7 @@ async function saidFor(
   });
 }
 
-function rimOf({ head, leaves, peaks }: Claim): Rim {
+function frontierOf({ head, leaves, peaks }: Claim): Frontier {
   const size = head?.size ?? 0;
   const names = peaksOf(size);
   const found = names.map(({ level }, index) => {
@@ -196,7 +196,7 @@ function rimOf({ head, leaves, peaks }: Claim): Rim {
   return { size: leaves, peaks: found };
 }
 
-/** The projections to go on with: not those of another version, nor such as are behind. */
+/** The projections to continue: not those of another version, nor those that are behind. */
 function upToDate(
   projections: readonly Projection[],
   { head, projections: versions }: Claim,

@@ -17,9 +17,7 @@ import type { Ask } from './log.ts';
 import { hearStore } from './queries.ts';
 import { rowStored, storable } from './storable.ts';
 
-/**
- * What is read of a projection; otherwise why its rows cannot be taken: the entries have to be asked.
- */
+/** The rows of a projection; otherwise why they cannot be used and must be folded from the entries. */
 export async function selectKept(
   session: Session,
   projection: Projection,
@@ -36,7 +34,7 @@ export async function selectKept(
   const put = (value: unknown) => `$${values.push(value)}`;
   const where = ['projection = $1', 'version = $2'];
   if (group !== undefined) where.push(`grp = ${put(group)}`);
-  // A range of the primary key, and nothing that lets the planner walk an index by `sort` instead: a look-up
+  // A range of the primary key only, so that the planner cannot walk an index by `sort` instead: a look-up
   // must not read every row.
   if (keyPrefix !== undefined)
     where.push(`key >= ${put(keyPrefix)}`, `key < ${put(`${keyPrefix}\u{10ffff}`)}`);
@@ -55,13 +53,13 @@ export async function selectKept(
   return rows.map((row) => ({ ...row, value: JSON.parse(row.value) }));
 }
 
-/** What a look at the signed rows of a projection found. */
+/** The result of reading the signed rows of a projection. */
 export type Signed =
   | { readonly state: 'as signed'; readonly rows: readonly ProjectedRow[] }
-  /** Behind the log; nothing signed says what they are; other than what was signed. */
+  /** They lag behind the log, have no signed note, or differ from it. */
   | { readonly state: 'behind' | 'unsigned' | 'changed' };
 
-/** The rows of the groups that are signed, held against what was signed, all of one moment. */
+/** The rows of the signed groups, compared with what was signed, all at one moment. */
 export async function signedRows(session: Session, projection: Projection): Promise<Signed> {
   const { name, version, vouched = [] } = projection;
   const [answer] = await session.query<{
@@ -81,8 +79,8 @@ export async function signedRows(session: Session, projection: Projection): Prom
 }
 
 /**
- * The lists whose signed rows are not what was signed, in words; where nothing is signed of them, they are
- * held against the entries.
+ * The lists whose signed rows are not what was signed, in words; lists without a signed note are compared
+ * with the entries.
  */
 export async function changedRows(
   projections: readonly Projection[],

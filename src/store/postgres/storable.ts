@@ -1,9 +1,9 @@
-/** PostgreSQL keeps no NUL in a text, and no half of a character. */
+/** PostgreSQL text cannot hold NUL or a lone surrogate. */
 export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** A folded row as it is stored here. */
+/** A folded row as stored here. */
 export function rowStored(
   key: string,
   row: { readonly group: string; readonly sort: string; readonly value: unknown },

@@ -4,30 +4,28 @@ import { show } from '../../base/text.ts';
 import { LOG_STREAM } from '../journal.ts';
 import { steadyNow } from './queries.ts';
 
-/** The store cannot be reached just now: try again, or say so. */
+/** The store cannot be reached now: retry, or report it. */
 const UNREACHABLE = 'journal.unreachable';
 
-/** The five characters of an error of PostgreSQL itself; undefined for an error of the way there. */
+/** The SQLSTATE of an error of PostgreSQL itself; undefined for a connection error. */
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
   return 'severity' in error && /^[0-9A-Z]{5}$/u.test(error.code) ? error.code : undefined;
 }
 
 /**
- * Whether a connection is of no more use: it broke, the server ends (57P), cut it off for idling in a
+ * Whether a connection has become unusable: it broke, the server ends (57P), cut it off for idling in a
  * transaction (25P03), cancelled a slow statement (57014) or was demoted (25006: takes no writes).
  */
 export function isBroken(error: unknown): boolean {
   if (error instanceof LifeboatError) return error.code === UNREACHABLE;
-  // A bug is no trouble with a connection: it is not tried again.
+  // A bug is not a connection problem, so it is not retried.
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return false;
   const state = sqlState(error);
   return state === undefined || /^(?:08|53|57|58|25P03|25006|XX)/u.test(state);
 }
 
-/**
- * What a broken connection is called where nobody can try again. `readOnly`: nothing could be written on it.
- */
+/** The error for a broken connection that is not retried. `readOnly`: nothing can have been written on it. */
 export function unreachable(cause: unknown, servers: string, readOnly: boolean): LifeboatError {
   if (cause instanceof LifeboatError) return cause;
   return new LifeboatError(UNREACHABLE, `the store cannot be reached: ${whyOf(cause)}`, {
@@ -39,7 +37,7 @@ export function unreachable(cause: unknown, servers: string, readOnly: boolean):
   });
 }
 
-/** A pooler stands between, which does not give each session a connection of its own. */
+/** A pooler stands between, and does not give each session its own connection. */
 export function pooled(): LifeboatError {
   return new LifeboatError(
     'journal.pooled',
@@ -53,7 +51,7 @@ export function pooled(): LifeboatError {
   );
 }
 
-/** What `channel_binding=require` asks for, and a server does not do. */
+/** The server does not do what `channel_binding=require` asks for. */
 export function unbound(server: string): LifeboatError {
   return new LifeboatError('journal.refused', `${server} does not bind the password to its certificate`, {
     hints: [
@@ -63,10 +61,10 @@ export function unbound(server: string): LifeboatError {
   });
 }
 
-/** An error of PostgreSQL that another attempt does not mend, in words. */
+/** An error of PostgreSQL that a retry cannot fix, in words. */
 export function refused(cause: unknown, context: RefusedContext): LifeboatError {
   if (cause instanceof LifeboatError) return cause;
-  // A prepared statement is there that this session has not made, or the one that it made is gone.
+  // A prepared statement exists that this session did not make, or its own is gone.
   if (/^(?:42P05|26000)$/u.test(sqlState(cause) ?? '')) return pooled();
   const [code, shortMessage, hints] = refusal(cause, context);
   return new LifeboatError(code, shortMessage, { hints, evidence: evidenceOf(cause) });
@@ -105,12 +103,12 @@ function refusal(cause: unknown, { user, database, server, hints = [] }: Refused
 export interface RefusedContext {
   readonly user: string;
   readonly database: string;
-  /** As it is shown. */
+  /** As displayed. */
   readonly server: string;
   readonly hints?: readonly string[];
 }
 
-/** Whether another attempt at the same server would end the same way. */
+/** Whether a retry at the same server would fail in the same way. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof LifeboatError) return error.code !== UNREACHABLE;
   if (isPasswordMissing(error) || tlsHint(error) !== undefined) return true;
@@ -138,7 +136,7 @@ export function lostStore(cause: unknown): LifeboatError {
   });
 }
 
-/** A certificate that does not convince: the codes of OpenSSL and Node, by what helps. */
+/** Hints for certificate errors, by the codes of OpenSSL and Node. */
 function tlsHint(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
@@ -189,14 +187,14 @@ function evidenceOf(cause: unknown) {
   return state === undefined ? { error } : { error, state };
 }
 
-/** More processes than can take turns. */
-export function crowded(): LifeboatError {
+/** Too many processes to take turns. */
+export function contentionError(): LifeboatError {
   return new LifeboatError('journal.busy', `too many processes write to ${LOG_STREAM} at once`, {
     hints: ['nothing was written: try again'],
   });
 }
 
-/** Said as it is although rows may turn up in the log later: the store has to be mended first. */
+/** Errors reported as they are although rows may reach the log later: the store must be repaired first. */
 export const STOPS: ReadonlySet<string> = new Set([
   'journal.moved',
   'journal.damaged',
@@ -204,15 +202,15 @@ export const STOPS: ReadonlySet<string> = new Set([
   'journal.lost',
 ]);
 
-/** SQLSTATE of a row whose number another process has taken. */
+/** SQLSTATE for a row whose number another process took. */
 export const UNIQUE = '23505';
 
 /** Milliseconds. */
 const FIRST_WAIT = 20;
 
 /**
- * Tries again while the connection breaks, for so many milliseconds. `heard` gets the first of the errors
- * after which it does.
+ * Retries while the connection breaks, for `patience` milliseconds. `heard` gets the first error that is
+ * retried.
  */
 export async function persist<T>(
   work: () => Promise<T>,

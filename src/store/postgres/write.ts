@@ -10,65 +10,64 @@ import type { Lease } from './leases.ts';
 import type { Session } from './link.ts';
 import { columnsOf } from './queries.ts';
 
-/** What an append proves of a lease, in its own transaction. */
+/** An append's proof of a lease, checked in its own transaction. */
 export interface Proof {
   readonly resource: string;
   readonly token: number;
   readonly nonce: string;
 }
 
-/** A row of `entries` that is being written; its writer, who holds the stream, says where it goes. */
+/** A row of `entries` being written; its writer, who holds the stream, assigns its number. */
 export interface Row extends PreparedEntry {
   readonly seq: number;
 }
 
 export interface Append {
-  /** Drawn at random: tells this append from any other, whatever became of the connection. */
+  /** Random: distinguishes this append from any other, even after the connection broke. */
   readonly id: string;
   readonly rows: readonly Row[];
   readonly proofs: readonly Proof[];
   readonly by: string;
-  /** Up to which size the home place of this installation has its checkpoint; 0 for nothing new. */
+  /** The largest size whose checkpoint is in this installation's home place; 0 for no news. */
   readonly vouched: number;
 }
 
 export interface Written {
-  /** Every lease was proven. Nothing was written otherwise. */
+  /** Every lease was proven. Otherwise nothing was written. */
   readonly proven: boolean;
-  /** Each stream goes on where the rows begin. Nothing was written otherwise. */
+  /** The rows continue each stream. Otherwise nothing was written. */
   readonly fits: boolean;
-  /** The newest entry is of a time that is still to come, by the database's clock. Nothing was written. */
+  /** The newest entry lies in the future by the database's clock. Nothing was written. */
   readonly behind?: Behind | null;
-  /** When each row was written, by the database's clock, in order of the rows; null where nothing was. */
+  /** When each row was written, by the database's clock, in order; null if nothing was. */
   readonly at: readonly string[] | null;
 }
 
-/** A clock that was put back: when the newest entry was written, and what the clock shows now. */
+/** A clock that was put back: when the newest entry was written, and the clock's present time. */
 export interface Behind {
   readonly newest: string;
   readonly now: string;
 }
 
-/** As entries are dated. */
+/** The date format of entries. */
 const DATE = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 
-/** Seconds that a clock may be behind without a word; the same as for every store (`clockNote`). */
+/** Seconds that a clock may silently be behind, as for every store (`clockNote`). */
 const BEHIND = `(select json_build_object('newest', e.at,
     'now', to_char(clock_timestamp() at time zone 'UTC', ${DATE}))
   from (select at from lifeboat.entries order by id desc limit 1) e
   where e.at > to_char((clock_timestamp() + interval '${MAX_BEHIND} s') at time zone 'UTC', ${DATE}))`;
 
-/** Whether the clock of the database stands behind the newest entry. */
+/** Whether the database's clock is behind the newest entry. */
 export async function askBehind(session: Session): Promise<Behind | undefined> {
   const [row] = await session.query<{ readonly behind: Behind | null }>(`select ${BEHIND} as behind`);
   return row?.behind ?? undefined;
 }
 
 /*
- * One statement, so that it is one transaction and one way there and back. A lease that is being taken over
- * is waited for and found to be another's; one that is proven cannot be taken over before this is committed.
- * Leases are locked in the order of their names, as those who renew them do, or two would wait for each
- * other.
+ * One statement, so that it is one transaction and one round trip. It waits for a lease that is being taken
+ * over and finds it to be another's; a proven one cannot be taken over before this commits. Leases are locked
+ * in the order of their names, as in their renewal; otherwise two processes could deadlock.
  */
 const writing = ({ held, proofs, given, firsts, order }: Source) => `with held as materialized (
   select l.resource from lifeboat.leases l ${held} for share of l
@@ -93,13 +92,13 @@ const writing = ({ held, proofs, given, firsts, order }: Source) => `with held a
 )
 select proven, fits, moved, behind, (select json_agg(at order by id) from written) as at from state`;
 
-/** Where a statement that writes takes its leases and rows from. */
+/** Where a writing statement takes its leases and rows from. */
 interface Source {
   readonly held: string;
-  /** How many leases have to be proven. */
+  /** How many leases must be proven. */
   readonly proofs: string;
   readonly given: string;
-  /** Of each stream the number of the first row. */
+  /** The number of the first row of each stream. */
   readonly firsts: string;
   readonly order: string;
 }
@@ -126,8 +125,8 @@ const WRITE_ONE = writing({
 });
 
 /**
- * Commits the rows of an append, or nothing of them. They are no part of the log until they have leaves.
- * Rejects with `journal.moved` when the log goes on in another store.
+ * Commits all rows of an append, or none. They are not in the log until they have leaves. Rejects with
+ * `journal.moved` if the log continues in another store.
  */
 export async function writeRows(session: Session, append: Append, signer: Signer): Promise<Written> {
   const { id, rows, proofs, by, vouched } = append;
@@ -153,7 +152,7 @@ function byName(one: Proof, other: Proof): number {
   return one.resource < other.resource ? -1 : 1;
 }
 
-/** The rows that an append has left in the store, after its connection broke: when each was written. */
+/** When the rows of an append were written, if they are in the store after its connection broke. */
 export async function findRows(
   session: Session,
   { id, rows }: Append,
@@ -171,13 +170,13 @@ export async function findRows(
 }
 
 /*
- * Whoever may insert into the table could put rows there that another process would then make part of the log
- * and sign. So each append is signed by its writer, and rows without the signature of a key that the log
- * knows are never given leaves. The time is the database's, which the writer does not know yet.
+ * Anyone who may insert into the table could add rows that another process would then sign into the log. So
+ * each writer signs its append, and rows without the signature of a key that the log knows never get leaves.
+ * The signature omits the time, which the database adds.
  */
 const SIGNED = 'lifeboat-append';
 
-/** An append as its signature covers it. Pure. */
+/** The text of an append that its signature covers. Pure. */
 function signedText(id: string, by: string, rows: readonly Signed[]): string {
   return `${id}\n${rows.map((row) => `${hashOf({ ...row, at: '', by })}\n`).join('')}`;
 }
@@ -189,7 +188,7 @@ function signatureOf({ id, by, rows }: Append, signer: Signer): string {
   return signer.note(text, SIGNED).slice(text.length);
 }
 
-/** A row without a leaf as the store gives it. */
+/** A row without a leaf, as read from the store. */
 export interface FreshRow extends LeafFields {
   readonly id: number;
   readonly append: string;
@@ -201,8 +200,8 @@ export function leafFieldsOf({ stream, seq, at, by, type, body }: FreshRow): Lea
 }
 
 /**
- * The first row whose append no known key has signed as it is there; undefined when all are well. `own`: who
- * needs no proof of what it has signed itself.
+ * The first row whose append no known key signed in this form; undefined if all are valid. `own` skips
+ * verifying signatures that it made itself.
  */
 export function unsignedRow(
   rows: readonly FreshRow[],
@@ -223,7 +222,7 @@ export function unsignedRow(
   return undefined;
 }
 
-/** What a signature line begins with: which key it says to be of. Only that one is tried. */
+/** The key id that a signature claims; only that key is tried. */
 function claimedId(signature: string): string {
   const [, base64 = ''] = /^\n— [^ ]+ (.+)\n$/u.exec(signature) ?? [];
   return Buffer.from(base64, 'base64').toString('hex', 0, 4);
@@ -238,31 +237,31 @@ function idOf(key: KeyObject): string {
 }
 
 export interface Appended {
-  /** Those that were asked for. */
+  /** The requested entries. */
   readonly entries: readonly Entry[];
-  /** With those of the store itself, in order of their leaves. */
+  /** Including the store's own, in leaf order. */
   readonly all: readonly Entry[];
 }
 
-/** An append on its way. */
+/** A queued append. */
 export interface Waiting {
   readonly id: string;
   readonly prepared: readonly PreparedEntry[];
   readonly leases: readonly Lease[];
   readonly vouched: number;
   readonly done: PromiseWithResolvers<Appended>;
-  /** How many rows in front are the store's own. */
+  /** How many leading rows are the store's own. */
   own: number;
-  /** The clock of the database was put back: the rows in front say so. */
+  /** Set if the database's clock was put back: the leading rows record it. */
   behind: Behind | undefined;
-  /** The rows as they were sent last; where the connection broke, it is not known whether they are there. */
+  /** The rows as last sent; if the connection broke, they may or may not be stored. */
   sent: Append | undefined;
-  /** When each row was written; then they are there. */
+  /** When each row was written; if set, they are stored. */
   at: readonly string[] | undefined;
   over: boolean;
 }
 
-/** The entries of an append whose rows are there and have leaves, in order of its rows. */
+/** The entries of an append whose rows have leaves, in order of its rows. */
 export function entriesOf({ sent, at }: Waiting, leaves: ReadonlyMap<string, number>): readonly Entry[] {
   if (sent === undefined) return [];
   return sent.rows.map((row, nr) => {
@@ -271,7 +270,7 @@ export function entriesOf({ sent, at }: Waiting, leaves: ReadonlyMap<string, num
   });
 }
 
-/** Names a row by its place in its stream. */
+/** Identifies a row by its place in its stream. */
 export function keyOf({ stream, seq }: { readonly stream: string; readonly seq: number }): string {
   return `${stream} ${seq}`;
 }

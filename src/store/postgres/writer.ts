@@ -13,7 +13,7 @@ import { hearStore, lastSeq, leftOf } from './queries.ts';
 import { readBack } from './read-back.ts';
 import { TAKE_LOG_STREAM } from './schema.ts';
 import { type Claimed, type SequenceOptions, sendClaim, sequence } from './sequence.ts';
-import { crowded, isBroken, lostStore, persist, STOPS, sqlState, UNIQUE } from './trouble.ts';
+import { contentionError, isBroken, lostStore, persist, STOPS, sqlState, UNIQUE } from './trouble.ts';
 import {
   type Append,
   type Appended,
@@ -33,7 +33,7 @@ export interface WriterOptions {
   readonly signer: Signer;
   readonly projections: readonly Projection[];
   readonly seen: Seen;
-  /** Why the store does not take the proof of a lease. */
+  /** Why the store rejects the proof of a lease. */
   readonly whyLost: (lease: Lease) => Promise<LifeboatError>;
   /** Milliseconds after which an append whose connection broke is given up, and the journal with it. */
   readonly patience: number;
@@ -41,20 +41,20 @@ export interface WriterOptions {
 
 export interface Writer {
   append(prepared: readonly PreparedEntry[], leases: readonly Lease[], vouched: number): Promise<Appended>;
-  /** Gives leaves to rows that a process left without when it died: those of one stream, or all. */
-  giveLeaves(stream?: string): Promise<void>;
+  /** Assigns leaves to rows that a dead process left without: those of one stream, or all. */
+  assignLeafIndexes(stream?: string): Promise<void>;
 }
 
-/** Appends that go into one transaction, at most. */
+/** The maximum number of appends in one transaction. */
 const GROUP = 50;
-/** Another process wrote to `store/log` meanwhile: how often to try again behind it. */
+/** How often to try again after another process wrote to `store/log` in between. */
 const ATTEMPTS = 20;
 
-/** Appends one group after the other; what arrives meanwhile is the next group. */
+/** Appends one group after another; appends that arrive during one form the next. */
 export function createWriter(options: WriterOptions): Writer {
   const { link, seen, signer, by, projections, patience } = options;
   const queue: Waiting[] = [];
-  // The last number of a stream, by the lease under which nobody else can write it.
+  // The last number of a stream, by the lease under which only this process writes it.
   const lastSeqs = new Map<string, number>();
   let isPumping = false;
   let lost: LifeboatError | undefined;
@@ -69,7 +69,7 @@ export function createWriter(options: WriterOptions): Writer {
   };
   const sequencing: SequenceOptions = { signer, projections, said: hear, known: seen.size };
 
-  /** Numbers the rows behind what is in the store. */
+  /** Numbers the rows after those in the store. */
   const number = async (
     session: Session,
     one: Waiting,
@@ -77,7 +77,8 @@ export function createWriter(options: WriterOptions): Writer {
   ): Promise<Append> => {
     const { behind } = one;
     const own = [...(behind ? clockEntries(behind.newest, behind.now) : []), ...ownEntries(said, signer)];
-    // Behind what was heard, and not what is there by now: the store's own entries follow from that.
+    // After what was read of `store/log`, not after its present end: the store's own entries follow from what
+    // was read.
     if (!seqs.has(LOG_STREAM)) seqs.set(LOG_STREAM, said.seq);
     const rows: Row[] = [];
     for (const entry of [...own, ...one.prepared]) {
@@ -92,31 +93,31 @@ export function createWriter(options: WriterOptions): Writer {
     return one.sent;
   };
 
-  /** Nothing of it is there, and nothing will arrive: its rows are numbered anew. */
-  const unsend = (one: Waiting) => {
+  /** None of it is stored, and none will arrive, so its rows are renumbered. */
+  const resetSend = (one: Waiting) => {
     one.sent = undefined;
     for (const { proof } of one.leases) lastSeqs.delete(proof.nonce);
   };
 
-  /** A lease is not this process's any more: the error of the first that somebody else has. */
+  /** A lease was lost: prefers the error of one that another process has. */
   const unproven = async ({ leases }: Waiting): Promise<LifeboatError> => {
     const reasons: LifeboatError[] = [];
     for (const lease of leases) {
       lease.lose('the store did not take it as proof');
       reasons.push(await options.whyLost(lease));
     }
-    return reasons.find(({ code }) => code === 'journal.conflict') ?? reasons[0] ?? crowded();
+    return reasons.find(({ code }) => code === 'journal.conflict') ?? reasons[0] ?? contentionError();
   };
 
   /**
-   * Rows for the stream of the store itself are numbered while nobody else writes to it; those that were sent
-   * before keep their numbers.
+   * Rows of the store's own stream are numbered while no other process writes to it; rows sent before keep
+   * their numbers.
    */
   const writeInTurn = async (session: Session, one: Waiting, isAgain: boolean): Promise<Written> => {
     await session.atOnce(() => Promise.all([session.query('begin'), session.query(TAKE_LOG_STREAM)]));
     try {
       await hear(session, true);
-      // Another process may have noted by now that the clock was put back.
+      // Another process may have recorded by now that the clock was put back.
       if (one.behind !== undefined && !isAgain) one.behind = await askBehind(session);
       const sent = one.sent !== undefined && isAgain ? one.sent : await number(session, one);
       const [written] = await session.atOnce(() =>
@@ -129,7 +130,7 @@ export function createWriter(options: WriterOptions): Writer {
     }
   };
 
-  /** Step one for one append of which it is not known that it is there. */
+  /** Phase 1: write one append that may already be stored. */
   const write = async (session: Session, one: Waiting): Promise<void> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       if (one.sent !== undefined) {
@@ -138,8 +139,8 @@ export function createWriter(options: WriterOptions): Writer {
           one.at = found;
           return;
         }
-        // Where another's rows are, those that were sent cannot arrive any more: they have the same numbers.
-        if (found === 'other') unsend(one);
+        // If another's rows have these numbers, the rows sent before can no longer arrive.
+        if (found === 'other') resetSend(one);
       }
       const isAgain = one.sent !== undefined;
       await hear(session, attempt > 0);
@@ -158,17 +159,17 @@ export function createWriter(options: WriterOptions): Writer {
         one.at = written.at;
         return;
       }
-      // What was sent first may have proven its leases in time, and be committed later.
+      // The first attempt may have proven its leases in time and may commit later.
       if (written?.proven === false && isAgain)
         throw lostStore(new Error('its lease ended before the database answered again'));
-      unsend(one);
+      resetSend(one);
       one.behind = written?.behind ?? undefined;
       if (written?.proven === false) throw await unproven(one);
     }
-    throw crowded();
+    throw contentionError();
   };
 
-  /** Both steps for one group. What an earlier attempt has done, or found there, is not done again. */
+  /** Both phases for one group. Skips what an earlier attempt did, or found done. */
   const group = async (session: Session, all: readonly Waiting[]): Promise<void> => {
     await hear(session, false);
     const missing = () => all.filter(({ over, at }) => !over && at === undefined);
@@ -184,7 +185,7 @@ export function createWriter(options: WriterOptions): Writer {
     const rows = open.flatMap(({ sent }) => sent?.rows ?? []);
     while (rows.some((row) => !leaves.has(keyOf(row)))) {
       const isPlaced = await place(session, sendClaim(session, rows), leaves);
-      // A database that was put back between the two steps has no rows to place.
+      // The database was put back between the two phases, so there are no rows to place.
       if (!isPlaced) throw seen.gone();
     }
     const written = open.map((one) => entriesOf(one, leaves));
@@ -193,8 +194,8 @@ export function createWriter(options: WriterOptions): Writer {
   };
 
   /**
-   * Both steps for fresh appends, in one way there and back, several in one transaction. Those that are
-   * refused, or all where one is in the way, are left to be tried by themselves.
+   * Both phases for fresh appends in one round trip, several in one transaction. Refused appends are left to
+   * be tried alone; all are, if one blocks the transaction.
    */
   const together = async (
     session: Session,
@@ -219,12 +220,12 @@ export function createWriter(options: WriterOptions): Writer {
     for (const [nr, one] of missing.entries()) {
       one.at =
         (failed === undefined && written?.status === 'fulfilled' && written.value[nr]?.at) || undefined;
-      if (one.at === undefined) unsend(one);
+      if (one.at === undefined) resetSend(one);
     }
     await place(session, claimed, leaves);
   };
 
-  /** Step two. False where there was nothing to do. */
+  /** Phase 2. False if there was nothing to do. */
   const place = async (session: Session, claimed: Claimed, leaves: Map<string, number>): Promise<boolean> => {
     const { placed, head } = await sequence(session, claimed, sequencing);
     if (head !== undefined) seen.signed(head);
@@ -243,7 +244,7 @@ export function createWriter(options: WriterOptions): Writer {
   };
 
   const fail = (one: Waiting, error: unknown): void => {
-    // Rows that are committed and have no leaf get one from whoever opens the store next.
+    // Committed rows without a leaf get one from the next process that opens the store.
     const mayArrive = one.sent !== undefined;
     const isExplained =
       error instanceof LifeboatError && !isBroken(error) && (!mayArrive || STOPS.has(error.code));
@@ -257,7 +258,7 @@ export function createWriter(options: WriterOptions): Writer {
     isPumping = true;
     for (let all = queue.splice(0, GROUP); all.length > 0; all = queue.splice(0, GROUP)) {
       const attempt = () => {
-        // What was committed may be gone with a server: it is looked for anew.
+        // Committed rows may have been lost with a server, so look for them again.
         for (const one of all) one.at = undefined;
         return link.use((session) => group(session, all));
       };
@@ -286,7 +287,7 @@ export function createWriter(options: WriterOptions): Writer {
 
   return {
     append,
-    async giveLeaves(stream) {
+    async assignLeafIndexes(stream) {
       const work = async (session: Session): Promise<boolean> => {
         const left = stream === undefined ? 'all' : await leftOf(session, stream);
         if (left.length === 0) return true;
@@ -298,7 +299,7 @@ export function createWriter(options: WriterOptions): Writer {
         }
       };
       const isDone = await persist(() => link.use(work), patience);
-      // Its key is announced first; what is left gets its leaves with that.
+      // First announces the key; that append gives the remaining rows their leaves.
       if (!isDone) await append([], [], 0);
     },
   };

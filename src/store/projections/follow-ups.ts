@@ -7,19 +7,19 @@ import type { Projection } from './projection.ts';
 
 /** A follow-up that outlives the run that opened it. */
 export type LedgerFollowUp = FollowUp & {
-  /** Whose ledger it is in, by the instance's name in the config. */
+  /** The instance whose ledger holds it, by its name in the config. */
   readonly instance: string;
   /** The run that opened it. */
   readonly run?: string | undefined;
 };
 
-/** What a fold reads of an entry; several ledgers may come one after the other. */
+/** The entry fields that a fold reads; several ledgers may follow each other. */
 export type LedgerEntry = Pick<Entry, 'stream' | 'type' | 'body' | 'at'>;
 
 /**
- * Each follow-up of a ledger as one row, in the order in which they were opened; opened once more, it is open
- * again. The retirement of a key, which has the key in its id, ends when that key is in force again. Entries
- * of other types and broken ones change nothing; one of which only the id can be read is open all the same.
+ * Each follow-up of a ledger as one row, in order of opening; opening one again reopens it. The retirement of
+ * a key, which has the key in its id, ends when that key is in force again. Entries of other types and broken
+ * ones change nothing; an opening with only a readable id still opens.
  */
 export const followUps: Projection = {
   name: 'follow-ups',
@@ -38,13 +38,13 @@ export const followUps: Projection = {
   },
 };
 
-/** Whether a follow-up is open, done, or was skipped: the group of its row. */
+/** The group of a follow-up's row. */
 function stateOf({ closed }: LedgerFollowUp): 'open' | 'done' | 'skipped' {
   if (closed === undefined) return 'open';
   return closed.how === 'skipped' ? 'skipped' : 'done';
 }
 
-/** The follow-ups by instance, each instance's in the order in which they were opened; `open` ones or all. */
+/** The follow-ups by instance, each instance's in order of opening; only `open` ones, or all. */
 export async function readFollowUps(
   journal: Pick<JournalReader, 'rows'>,
   which: 'open' | 'all',
@@ -59,7 +59,7 @@ export async function readFollowUps(
   );
 }
 
-/** The follow-up after an entry that is about it. Pure. */
+/** The follow-up after an entry about it. Pure. */
 export function afterOf(before: LedgerFollowUp | undefined, entry: LedgerEntry): LedgerFollowUp | undefined {
   const { type, body, at } = entry;
   if (type === OPENED) {
@@ -69,7 +69,7 @@ export function afterOf(before: LedgerFollowUp | undefined, entry: LedgerEntry):
     const { followUp, run } = data;
     return { since: at, ...followUp, instance, ...(run === undefined ? {} : { run }) };
   }
-  // The first closure counts.
+  // Closed only once; the first entry counts.
   if (before === undefined || before.closed !== undefined) return before;
   if (type === 'key.set') {
     const isRevived = before.kind === 'retire-key' && before.subject === fieldsOf(body)['fingerprint'];
@@ -98,7 +98,7 @@ export function retirementOf(fingerprint: string): string {
   return `${RETIRE}${fingerprint}`;
 }
 
-/** The key that the follow-up of this id retires; undefined for any other. */
+/** The key that the follow-up with this id retires; undefined for any other follow-up. */
 export function retiredBy(id: string | undefined): string | undefined {
   return id?.startsWith(RETIRE) ? id.slice(RETIRE.length) : undefined;
 }
@@ -109,7 +109,7 @@ const OPENED = 'follow-up.opened';
 const REVIVED: Closure = { how: 'run', text: 'the key is in force again', evidence: {} };
 const LONGEST_KEY = 200;
 
-/** What can be known of one that another version wrote. */
+/** What can be read of a follow-up written by another version. */
 const rest = lazily(() =>
   z
     .object({ id: z.string(), kind: FollowUp().shape.kind.catch('unread-run') })

@@ -3,13 +3,12 @@ import { type Entry, fieldsOf, type JournalReader } from '../journal.ts';
 import type { Projection } from './projection.ts';
 
 const KNOWN = 'known';
-/** No service gives longer ids; a row has no longer key. */
+/** No service has longer ids; row keys are limited to this length. */
 const LONGEST_ID = 200;
 
 /**
- * The name under which a store recorded each instance first, by the id in its address. The first one stays:
- * of two people who begin at once with two names, the log has one entry before the other, and both see the
- * same.
+ * The name under which a store first recorded each instance, by the id in its address. The first one stays:
+ * if two people begin at once with two names, the log orders their entries, and both see the same name.
  */
 export const instanceNames: Projection = {
   name: 'instance-names',
@@ -23,7 +22,7 @@ export const instanceNames: Projection = {
   },
 };
 
-/** The name of the ledger that the instance at an address has; undefined where it has none yet. */
+/** Looks up the ledger name of the instance at an address; undefined if it has none yet. */
 export async function ledgerNamesOf(
   journal: Pick<JournalReader, 'rows'>,
 ): Promise<(url: string) => string | undefined> {

@@ -11,48 +11,48 @@ export interface Period {
 export interface KeyEpoch {
   readonly fingerprint: string;
   /**
-   * The newest thing known: `pending` stored, not known to be sent; `set` in force; `uncertain` sent, no
+   * The newest knowledge: `pending` stored, not known to be sent; `set` in force; `uncertain` sent, no
    * answer; `proven` a backup was opened with it; `refuted` the service did not take it; `added` by hand, or
-   * named only as another key's predecessor: when it was in force is not known. Whether it has ended is in
-   * `endedAt`.
+   * named only as another key's predecessor, in force at an unknown time. `endedAt` says whether it has
+   * ended.
    */
   readonly state: 'pending' | 'set' | 'uncertain' | 'proven' | 'refuted' | 'added';
-  /** Since when it is in force (or was, when `endedAt` is there). Undefined: it was never known to be. */
+  /** Since when it is in force (or was, if `endedAt` is set). Undefined: it was never known to be. */
   readonly setAt: string | undefined;
-  /** Until when it can have been in force. Undefined: it may be so now. */
+  /** Until when it can have been in force. Undefined: it may still be. */
   readonly endedAt: string | undefined;
-  /** The key whose setting ended it; undefined again when that key was set anew later. */
+  /** The key whose setting ended it; undefined again after that key was set again later. */
   readonly endedBy: string | undefined;
   /** Intervals before the present one: a key can be set again. */
   readonly earlier: readonly Period[];
-  /** The newest proof's time. */
+  /** When it was last proven. */
   readonly provenAt: string | undefined;
   readonly origin: 'generated' | 'given' | undefined;
   readonly note: string | undefined;
-  /** Where the ledger last said that it is in force; 0 for never. */
+  /** The ledger entry that last put it in force; 0 for never. */
   readonly setSeq: number;
-  /** Where the ledger last said anything that may have put it in force: its newness. */
+  /** The ledger entry that last may have put it in force; orders keys by newness. */
   readonly sentSeq: number;
-  /** How many requests with it have no answer on record, and nothing has shown since what became of them. */
+  /** How many requests with it have neither a recorded answer nor a later finding about their outcome. */
   readonly unanswered: number;
-  /** When the newest request left that may still arrive, by its sender's clock; undefined for none. */
+  /** When the newest request that may still arrive was sent, by its sender's clock; undefined for none. */
   readonly lostAt: string | undefined;
 }
 
 /**
- * The key epochs of an instance, from the entries of its ledger in order, one for each fingerprint that was
- * ever named, in the order of appearance. Total: entries of other types are passed over, broken ones cannot
- * make it fail.
+ * The key epochs of an instance, from the entries of its ledger in order: one for each fingerprint ever
+ * named, in order of appearance. Total: ignores entries of other types, and broken entries cannot make it
+ * fail.
  *
- * Setting a key ends the one before. A key sent with its answer lost ends nothing, and stays possible until
- * it is refuted or until a key set after it is proven; one that is stored and perhaps sent (`pending`) until
- * it is set or refuted. A refuted key never was in force, so what it had ended goes on.
+ * Setting a key ends the one before. A key whose answer was lost ends nothing, and stays possible until it is
+ * refuted or until a key set after it is proven; one that is stored and perhaps sent (`pending`) until it is
+ * set or refuted. A refuted key never was in force, so the key that it had ended continues.
  */
 export function foldEpochs(entries: readonly Entry[]): readonly KeyEpoch[] {
   return nextEpochs([], entries);
 }
 
-/** The epochs after further entries of the same ledger. Pure; those given stay as they are. */
+/** The epochs after further entries of the same ledger. Pure; the given ones stay unchanged. */
 export function nextEpochs(
   before: readonly KeyEpoch[],
   entries: readonly Pick<Entry, 'type' | 'body' | 'at' | 'seq'>[],
@@ -66,8 +66,8 @@ export function nextEpochs(
 }
 
 /**
- * The key that is in force, as far as is known: `undefined` for none, and when a key was sent after it whose
- * answer is lost. A `pending` key, not known to be sent, does not put it in doubt; `candidates` has both.
+ * The key known to be in force; `undefined` if there is none, or if a key was sent after it whose answer is
+ * lost. A `pending` key, not known to be sent, does not put it in doubt; `candidates` has both.
  */
 export function currentKey(epochs: readonly KeyEpoch[]): KeyEpoch | undefined {
   const current = epochs.find((epoch) => isOpen(epoch) && isInForce(epoch));
@@ -107,7 +107,7 @@ function apply(epochs: Drafts, fact: KeyFact, moment: Moment): void {
       return;
     case 'key.set': {
       const epoch = known(epochs, fact.body.fingerprint, 'set', moment);
-      // Of several requests one was answered; the others may still arrive.
+      // One of several requests was answered; the others may still arrive.
       if (epoch.unanswered <= 1) epoch.lostAt = undefined;
       setInForce(epochs, epoch, moment);
       return;
@@ -126,7 +126,7 @@ function apply(epochs: Drafts, fact: KeyFact, moment: Moment): void {
   }
 }
 
-/** The epoch of a fingerprint, begun in `state` when this is the first that is heard of it. */
+/** The epoch of a fingerprint, created in `state` if it is new. */
 function known(epochs: Drafts, fingerprint: string, state: KeyEpoch['state'], { seq }: Moment): Draft {
   const before = epochs.get(fingerprint);
   if (before !== undefined) return before;
@@ -149,7 +149,7 @@ function known(epochs: Drafts, fingerprint: string, state: KeyEpoch['state'], { 
   return epoch;
 }
 
-/** The key is about to go to the service, or went: from here on it may be in force (again). */
+/** The key is about to be sent, or was sent: from now on it may be in force (again). */
 function send(epochs: Drafts, fingerprint: string, moment: Moment): Draft {
   const epoch = known(epochs, fingerprint, 'pending', moment);
   epoch.sentSeq = moment.seq;
@@ -157,7 +157,7 @@ function send(epochs: Drafts, fingerprint: string, moment: Moment): Draft {
   return epoch;
 }
 
-/** A request with the key has no answer, or none yet: it or `previous` is in force. */
+/** A request with the key has no answer, or none yet: the key or `previous` is in force. */
 function lose(
   epochs: Drafts,
   { fingerprint, previous, at }: KeyEntryBody<'key.sent' | 'key.uncertain'>,
@@ -170,7 +170,7 @@ function lose(
   return epoch;
 }
 
-/** A refusal answers for one request; only when it was the only one, the key is as it was before. */
+/** A refusal answers one request; only if it was the only one, the key returns to its earlier state. */
 function refuse(epoch: Draft): void {
   if (epoch.unanswered === 0) return;
   epoch.unanswered -= 1;
@@ -179,7 +179,7 @@ function refuse(epoch: Draft): void {
   if (epoch.state === 'uncertain') epoch.state = 'pending';
 }
 
-/** The ledger may not know a predecessor yet, or believe that it has ended: it is possible all the same. */
+/** The ledger may not know the predecessor yet, or may believe that it ended: it is possible nevertheless. */
 function precede(epochs: Drafts, fingerprint: string, { at, seq }: Moment): void {
   const epoch = known(epochs, fingerprint, 'added', { at, seq: seq - 1 });
   if (isOpen(epoch)) return;
@@ -193,7 +193,7 @@ function reopen(epochs: Drafts, epoch: Draft): void {
   if (setAt !== undefined && endedAt !== undefined && epoch.state !== 'refuted') {
     epoch.earlier = [...epoch.earlier, { setAt, endedAt }];
   }
-  // What its earlier period ended has ended, whatever becomes of the new one.
+  // Whatever its earlier period ended stays ended, regardless of the new one.
   for (const other of epochs.values()) if (other.endedBy === epoch.fingerprint) other.endedBy = undefined;
   epoch.state = 'pending';
   epoch.setAt = undefined;
@@ -217,8 +217,8 @@ function setInForce(epochs: Drafts, epoch: Draft, moment: Moment): void {
 function prove(epochs: Drafts, { fingerprint }: KeyEntryBody<'key.proven'>, moment: Moment): void {
   const epoch = known(epochs, fingerprint, 'added', moment);
   epoch.provenAt = moment.at;
-  // A backup opens with a key only when the service had taken it: that ends the doubt about one that was
-  // sent, unless it may have been in force long before.
+  // A backup opens with a key only if the service took it: that ends the doubt about a sent key, unless it
+  // may have been in force long before.
   const isNew = epoch.origin === 'generated' && epoch.earlier.length === 0;
   if (isSent(epoch) && isNew) setInForce(epochs, epoch, moment);
   if (!isSent(epoch) && epoch.state !== 'refuted') epoch.state = 'proven';
@@ -233,7 +233,7 @@ function refute(epochs: Drafts, epoch: Draft, moment: Moment): void {
   const { endedAt, endedBy } = epoch;
   epoch.endedAt ??= moment.at;
   epoch.unanswered = 0;
-  // It was taken, as a backup proves, and has been replaced since by somebody else.
+  // It was taken, as a backup proves, and has since been replaced by someone else.
   if (epoch.state === 'proven') return;
   epoch.state = 'refuted';
   for (const other of epochs.values()) {
@@ -256,7 +256,7 @@ function isSent(epoch: KeyEpoch): boolean {
   return epoch.state === 'pending' || epoch.state === 'uncertain';
 }
 
-/** It was said to be in force, and so it stays in force while it is re-sent. */
+/** It was known to be in force, and stays in force while it is sent again. */
 function isInForce(epoch: KeyEpoch): boolean {
   return epoch.setAt !== undefined && (epoch.state === 'set' || epoch.state === 'proven');
 }

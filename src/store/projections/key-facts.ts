@@ -8,24 +8,29 @@ export const Fingerprint = z.string().regex(/^[0-9a-f]{12}$/);
 const BackupName = z.object({ id: z.int(), backup_id: z.string().optional() });
 
 const run = z.string();
-/** When it was sent or lost, by the clock of the sender, which need not stamp entries. RFC 3339. */
+/**
+ * When it was sent or lost, by the clock of the sender, which may not be the one that stamps entries. RFC
+ * 3339.
+ */
 const at = z.string().optional();
 
 /** Bodies of the entries about keys in the stream `instance/<name>`, by entry type. */
 export const KEY_ENTRIES = {
-  /** The key is stored and may be sent from now on. `length` in characters, `store` the store's kind. */
+  /** The key is stored and may be sent from now on. `length` in characters, `store` the kind of key store. */
   'key.pending': z.object({
     fingerprint: Fingerprint,
     run,
     origin: z.enum(['generated', 'given']),
     store: z.string(),
     length: z.int().nonnegative(),
-    /** Of a generated key: `checkOfGenerated`. */
+    /** For a generated key: `checkOfGenerated`. */
     check: z.string().optional(),
   }),
-  /** A request with the key may have left: until its answer is on record, it or `previous` is in force. */
+  /**
+   * A request with the key may have been sent: until its answer is on record, it or `previous` is in force.
+   */
   'key.sent': z.object({ fingerprint: Fingerprint, previous: Fingerprint.optional(), run, at }),
-  /** The newest request with the key was refused, or never left. Of earlier ones it says nothing. */
+  /** The newest request with the key was refused, or never sent. Says nothing about earlier ones. */
   'key.refused': z.object({ fingerprint: Fingerprint, run }),
   /** The key is in force: the service said so, its state proved it, or the operator set it elsewhere. */
   'key.set': z.object({
@@ -35,7 +40,7 @@ export const KEY_ENTRIES = {
   }),
   /** The key was sent and the answer is lost: it or `previous` is in force. */
   'key.uncertain': z.object({ fingerprint: Fingerprint, previous: Fingerprint.optional(), run, at }),
-  /** A backup was opened with the key and read; `negative` says whether another key was refused by it. */
+  /** A backup was opened with the key and read; `negative` says whether the backup refused another key. */
   'key.proven': z.object({
     fingerprint: Fingerprint,
     run,
@@ -43,14 +48,14 @@ export const KEY_ENTRIES = {
     verdict: z.enum(['fits', 'intact', 'readable', 'restored']),
     cipherSha256: z.string(),
     contentSha256: z.string().optional(),
-    /** Bytes of the file, and of what was in it; missing in older entries. */
+    /** Bytes of the file, and of its content; missing in older entries. */
     cipherBytes: z.int().nonnegative().optional(),
     contentBytes: z.int().nonnegative().optional(),
     negative: z.enum(['refused', 'not-applicable']),
   }),
   /** A backup made after the key was sent does not open with it: the service did not take it. */
   'key.refuted': z.object({ fingerprint: Fingerprint, run, backup: BackupName }),
-  /** An operator stored a key by hand; when it was in force is not known. */
+  /** An operator stored a key by hand; when it was in force is unknown. */
   'key.added': z.object({ fingerprint: Fingerprint, note: z.string().optional() }),
 } as const;
 
@@ -65,13 +70,13 @@ export type KeyFact = {
 const Named = z.object({ fingerprint: Fingerprint });
 
 /**
- * Reads an entry about a key; `undefined` for any other. A body that does not fit, but names a fingerprint,
- * counts as `key.uncertain`: no key of a ledger is left out, and nothing more is believed of it.
+ * Reads an entry about a key; `undefined` for any other. A malformed body that names a fingerprint counts as
+ * `key.uncertain`: no key of a ledger is left out, and nothing more is assumed.
  */
 export function readKeyFact(entry: Pick<Entry, 'type' | 'body'>): KeyFact | undefined {
   if (!isKeyEntryType(entry.type)) return undefined;
   const whole = KEY_ENTRIES[entry.type].safeParse(entry.body);
-  // The schema was looked up by the type, so the two belong together; TypeScript cannot follow that.
+  // The schema was looked up by the type, so the two match; TypeScript cannot follow that.
   if (whole.success) return { type: entry.type, body: whole.data } as KeyFact;
   const named = Named.safeParse(entry.body);
   if (!named.success) return undefined;

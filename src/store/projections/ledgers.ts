@@ -7,22 +7,21 @@ import { type KeyEpoch, nextEpochs } from './key-epochs.ts';
 import { isKeyEntryType, type KeyFact, readKeyFact } from './key-facts.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
-/** What the ledger of an instance knows of its keys and for a recovery without it. */
+/** What the ledger of an instance knows about its keys, and for a recovery without the instance. */
 export interface Ledger {
   /** See `foldEpochs`. */
   readonly epochs: readonly KeyEpoch[];
   /** The newest recovery card. */
   readonly card?: RecoveryCard;
-  /** The backups that were opened with a key, the newest proof first; the newest 50. */
+  /** Backups that were opened with a key, newest proof first; at most 50. */
   readonly proven: readonly ProvenBackup[];
   /**
-   * The backups of which the newest try to open them failed, the newest try first; the newest 50. Missing
-   * where there is none.
+   * Backups whose newest opening attempt failed, newest attempt first; at most 50. Missing if there is none.
    */
   readonly unopened?: readonly UnopenedBackup[];
-  /** Keys whose retirement was opened since they were last in force, by fingerprint. */
+  /** Fingerprints of keys whose retirement was opened since they were last in force. */
   readonly retiring: readonly string[];
-  /** How many entries the ledger had with the newest of these facts. */
+  /** How many entries the ledger had at the newest of these facts. */
   readonly seq: number;
 }
 
@@ -32,15 +31,15 @@ export interface UnopenedBackup {
   readonly backupId?: string;
   /** RFC 3339, by the clock that stamps the journal. */
   readonly at: string;
-  /** What was wrong: `backup.wrong-key`, `backup.empty`, `backup.corrupt` and the like. */
+  /** The failure: `backup.wrong-key`, `backup.empty`, `backup.corrupt` and the like. */
   readonly code: string;
-  /** The keys that were tried, by fingerprint. */
+  /** The fingerprints of the keys that were tried. */
   readonly tried: readonly string[];
 }
 
 export type LedgerFacts = Pick<Entry, 'type' | 'body' | 'at' | 'seq'>;
 
-/** Each ledger that knows of a key or a recovery card as one row; the group is `keys` if it names a key. */
+/** One row for each ledger that knows a key or a recovery card; the group is `keys` if it names a key. */
 export const ledgers: Projection = {
   name: 'ledgers',
   version: 1,
@@ -56,16 +55,16 @@ export const ledgers: Projection = {
 };
 
 const EMPTY: Ledger = { epochs: [], proven: [], retiring: [], seq: 0 };
-/** So many are enough to choose from, and little enough to be journalled. */
+/** Enough to choose from, and small enough to be journalled. */
 const MAX = 50;
 
-/** What the ledger of an instance knows; nothing for one that has none. */
+/** What the ledger of an instance knows; empty if it has none. */
 export async function readLedger(journal: Pick<JournalReader, 'rows'>, instance: string): Promise<Ledger> {
   const [row] = await journal.rows(ledgers.name, { keyPrefix: keyOf(instance) });
   return ledgerIn(row);
 }
 
-/** What every ledger knows, by instance. */
+/** The knowledge of every ledger, by instance. */
 export async function readLedgers(
   journal: Pick<JournalReader, 'rows'>,
 ): Promise<readonly (readonly [instance: string, ledger: Ledger])[]> {
@@ -78,12 +77,12 @@ export async function namesKeys(journal: Pick<JournalReader, 'rows'>): Promise<b
   return (await journal.rows(ledgers.name, { group: 'keys', limit: 1 })).length > 0;
 }
 
-/** A ledger from its entries alone, oldest first. Pure. */
+/** The ledger that these entries produce, oldest first. Pure. */
 export function foldLedger(entries: readonly LedgerFacts[]): Ledger {
   return nextLedger(EMPTY, entries);
 }
 
-/** A ledger after further entries; the same where they say nothing of it. Pure. */
+/** The ledger after further entries; the same object if none concerns it. Pure. */
 export function nextLedger(before: Ledger, entries: readonly LedgerFacts[]): Ledger {
   return entries.reduce((ledger, entry) => (isFact(entry) ? after(ledger, entry) : ledger), before);
 }
@@ -98,13 +97,13 @@ function isFact(entry: Pick<Entry, 'type' | 'body'>): boolean {
 }
 
 const OPENED = 'follow-up.opened';
-/** The entry of a backup that was read and could not be proven. */
+/** The type of an entry about a backup that was read and could not be proven. */
 export const UNOPENED = 'backup.unopened';
 
 function after(before: Ledger, entry: LedgerFacts): Ledger {
   const known = { ...before, seq: entry.seq };
   if (entry.type === 'card.prepared') {
-    // An entry that is no card any more (another version wrote it) does not hide the one before it.
+    // A card entry of another version that no longer parses does not hide the one before it.
     const read = prepared().safeParse(entry.body);
     return read.success ? { ...known, card: read.data.card } : before;
   }
@@ -126,7 +125,7 @@ function after(before: Ledger, entry: LedgerFacts): Ledger {
   };
 }
 
-/** Undefined for an entry that names no backup. */
+/** Undefined if the entry names no backup. */
 function withUnopened(ledger: Ledger, entry: LedgerFacts): Ledger | undefined {
   const read = unopened().safeParse(entry.body);
   if (!read.success) return undefined;
@@ -140,7 +139,7 @@ function withUnopened(ledger: Ledger, entry: LedgerFacts): Ledger | undefined {
   return { ...ledger, unopened: [one, ...others].slice(0, MAX) };
 }
 
-/** A backup that was opened is no longer one that could not be. */
+/** A backup that was opened leaves the list of those that could not be. */
 function withoutOpened(ledger: Ledger, fact: KeyFact): Ledger {
   if (fact.type !== 'key.proven' || ledger.unopened === undefined) return ledger;
   const { id, backup_id: backupId } = fact.body.backup;
@@ -160,7 +159,7 @@ const unopened = lazily(() =>
 const prepared = lazily(() => z.object({ card: RecoveryCard() }));
 const triggered = lazily(() => z.object({ backup: z.object({ triggered_at: z.string().optional() }) }));
 
-/** Each backup once, by its newest proof. One of which only the first block was tried is not proven. */
+/** Each backup once, by its newest proof. A backup of which only the first block was tried is not proven. */
 function provenAfter(before: readonly ProvenBackup[], entry: LedgerFacts): readonly ProvenBackup[] {
   const fact = readKeyFact(entry);
   if (fact?.type !== 'key.proven' || fact.body.verdict === 'fits') return before;
@@ -191,7 +190,7 @@ function rowOf(ledger: Ledger, { stream }: Entry): FoldedRow {
   return { group, sort: stream, value: ledger as unknown as Json };
 }
 
-/** No name of an instance has a slash, so the key of one is never the beginning of another's. */
+/** Instance names contain no slash, so the key of one is never a prefix of another's. */
 function keyOf(instance: string): string {
   return `${instance}/`;
 }

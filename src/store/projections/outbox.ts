@@ -12,44 +12,44 @@ import { isEnd } from '../run-entries.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 import type { RunEnding } from './run-summary.ts';
 
-/** A target gets notifications of what comes behind this entry, and of nothing before it. */
+/** A target receives notifications about entries after this one, and about none before it. */
 const BEGUN = 'notify.begun';
 const begun = lazily(() => z.object({ target: z.string().max(63) }));
 
-/** One attempt to deliver a notification. Of its content and the answer, only the status is kept. */
+/** One attempt to deliver a notification. Of its content and the answer, only the status is stored. */
 const TRIED = 'notify.tried';
 const tried = lazily(() =>
   z.object({
-    /** Of the notification: the same at each attempt. */
+    /** The notification's id, the same in each attempt. */
     id: z.string().max(160),
     target: z.string().max(63),
     outcome: z.enum(['delivered', 'failed']),
-    /** Of HTTP. */
+    /** The HTTP status. */
     status: z.int().optional(),
     /** A code such as `ECONNREFUSED`, `timeout` or `exit 3`. */
     why: z.string().max(60).optional(),
-    /** Seconds that the receiver wants to be left alone. */
+    /** Seconds that the receiver asked to wait. */
     retryAfter: z.int().nonnegative().optional(),
-    /** No target has to get it any more: each has it, or (`given-up`) one never took it. */
+    /** No target still needs it: each has it, or (`given-up`) one never took it. */
     closes: z.enum(['delivered', 'given-up']).optional(),
   }),
 );
 export type Tried = z.output<ReturnType<typeof tried>>;
 
-/** What became of a notification at one target. */
+/** The attempts to deliver a notification to one target. */
 export interface Tries {
   readonly count: number;
   /** The newest attempt. RFC 3339, by the clock that stamps entries. */
   readonly at: string;
   readonly outcome: Tried['outcome'];
-  /** How long the receiver wants to be left alone since then, in seconds. */
+  /** Seconds to wait after that attempt, as the receiver asked. */
   readonly retryAfter?: number;
 }
 
-/** A notification of which the store knows: a run that has ended, or anything that was tried. */
+/** A notification known to the store: the end of a run, or any event that was tried. */
 export interface Posted {
   readonly id: string;
-  /** Of the end of the run; else of the first attempt. */
+  /** The leaf of the run's end, otherwise of the first attempt. */
   readonly index: number;
   readonly at: string;
   /** How the run ended; undefined for any other event. */
@@ -61,17 +61,17 @@ export interface Posted {
 /** A target as the store knows it. */
 export interface KnownTarget {
   readonly name: string;
-  /** It gets what comes behind this leaf. */
+  /** It receives notifications about entries after this leaf. */
   readonly index: number;
   readonly at: string;
-  /** The newest attempt of any notification. */
+  /** The newest attempt of any notification to it. */
   readonly last?: Pick<Tried, 'outcome' | 'status' | 'why'> & { readonly at: string };
 }
 
 /**
- * The outbox: each target, each end of a run until it is delivered everywhere, and the attempts of whatever
- * else was notified. A question and a danger leave it with their run. An end stays as long as a target lacks
- * it, so where none is configured there is one small row for each run that has ended.
+ * The outbox: each target, each end of a run until it is delivered everywhere, and the attempts of every
+ * other notification. A question and a danger leave it with their run. An end stays as long as a target lacks
+ * it, so if no target is configured there is one small row for each ended run.
  */
 export const outbox: Projection = {
   name: 'outbox',
@@ -89,7 +89,7 @@ export const outbox: Projection = {
   },
 };
 
-/** Ends of runs that are not delivered everywhere, newest first: at most so many. */
+/** Ends of runs that are not delivered everywhere, newest first, at most `limit`. */
 export function readEnded(journal: Pick<JournalReader, 'rows'>, limit: number): Promise<readonly Posted[]> {
   return readPosted(journal, { group: 'ended', order: 'descending', limit });
 }
@@ -99,7 +99,7 @@ export function readGivenUp(journal: Pick<JournalReader, 'rows'>, limit: number)
   return readPosted(journal, { group: 'given-up', order: 'descending', limit });
 }
 
-/** What is known of a notification that was tried; undefined where it never was. */
+/** The state of a notification that was tried; undefined if it never was. */
 export async function findPosted(
   journal: Pick<JournalReader, 'rows'>,
   id: string,
@@ -112,20 +112,19 @@ async function readPosted(journal: Pick<JournalReader, 'rows'>, query: Parameter
   return (await journal.rows(outbox.name, query)).map(({ value }) => value as unknown as Posted);
 }
 
-/** The targets that were ever configured where somebody wrote. */
+/** All targets ever configured by a process that writes to this store. */
 export async function readTargets(journal: Pick<JournalReader, 'rows'>): Promise<readonly KnownTarget[]> {
   const rows = await journal.rows(outbox.name, { group: 'target' });
   return rows.map(({ value }) => value as unknown as KnownTarget);
 }
 
-/** The entry from which on a target gets notifications. */
+/** The entry after which a target receives notifications. */
 export function begunEntry(target: string): NewEntry {
   return { stream: OUTBOX_STREAM, type: BEGUN, body: begun().parse({ target }) };
 }
 
-/** The entry of an attempt. */
 export function triedEntry(attempt: Tried): NewEntry {
-  // Parsing drops what is undefined, so what is left is JSON.
+  // Parsing drops undefined fields, so the rest is JSON.
   return { stream: OUTBOX_STREAM, type: TRIED, body: tried().parse(attempt) as Json };
 }
 
@@ -139,7 +138,7 @@ function targetsIn(body: { readonly target: string } | undefined): readonly stri
   return body === undefined ? [] : [`target/${body.target}`];
 }
 
-/** Of a run only the newest question counts, of drills only the newest. */
+/** Only the newest question of a run counts, and only the newest drill. */
 function keyOf(id: string): string {
   const [kind = '', run = ''] = id.split('/');
   return kind.startsWith('drill-') ? kind : `${kind}/${run}`;
@@ -162,7 +161,7 @@ function afterTry(row: FoldedRow | undefined, { body, index, at }: Entry): Folde
   const count = (before.tries[target]?.count ?? 0) + 1;
   const tries: Tries = { count, at, outcome, ...(retryAfter === undefined ? {} : { retryAfter }) };
   const after = { ...before, tries: { ...before.tries, [target]: tries } };
-  // Everybody has it, and no entry can bring it up again.
+  // Every target has it, and no entry can reopen it.
   if (closes === 'delivered' && before.end !== undefined) return undefined;
   return rowOf({ ...after, ...(closes === undefined ? {} : { closes }) });
 }

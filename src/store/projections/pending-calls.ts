@@ -16,46 +16,48 @@ import { intentOf, isDecision, sendAfter } from './sends.ts';
 const PENDING = 'pending';
 const OTHER = 'none';
 
-/** A call that may have left this machine, and of which nobody knows what became. */
+/** A call that may have been sent and whose outcome is unknown. */
 export interface OpenCall {
   readonly intent: string;
   readonly verb: string;
   readonly armedAt: string;
   readonly input: Readonly<Record<string, Json>>;
-  /** What the service showed when it was asked last, where that was not clear. */
+  /** What the service showed when it was last asked, if that was inconclusive. */
   readonly unclear?: Failure | undefined;
 }
 
-/** The same with what it takes to find out, whoever sent it. */
+/** An open call with all that is needed to find out its outcome, no matter who sent it. */
 export interface Doubt extends OpenCall {
   /** The instance that the call changes. */
   readonly instance: string;
-  /** The run that sent it; undefined for a call that is in the ledger of the instance. */
+  /** The run that sent it; undefined for a call in the instance's ledger. */
   readonly run?: { readonly runId: string; readonly isOpen: boolean };
   readonly baseline: Json;
-  /** When it was armed for the first time, where it was sent again after a refusal. RFC 3339. */
+  /** When it was first armed, if it was sent again after a refusal. RFC 3339. */
   readonly firstArmedAt?: string | undefined;
-  /** Why the outcome is not known, when the process lived to write it down. */
+  /** Why the outcome is unknown, if the process lived to record it. */
   readonly answer?: Failure | undefined;
-  /** That answer is a refusal, and the service has shown that it need not be true. */
+  /** The answer is a refusal that the service has shown to be unreliable. */
   readonly isRefusal?: boolean | undefined;
-  /** When the answer was lost: what is under way is waited for from then on. */
+  /** When the answer was lost: the in-flight window starts then. */
   readonly lostAt?: string | undefined;
 }
 
-/** A call as its stream tells it. */
+/** A call as recorded in its stream. */
 interface Call {
-  /** The entry of the stream with which it began. */
+  /** The number of the entry that began it. */
   readonly seq: number;
-  /** Of a ledger's call, which names it at its beginning; a run's calls name it when they are prepared. */
+  /**
+   * For a ledger's call, which names the verb at its beginning; a run's calls name it when they are prepared.
+   */
   readonly verb?: string;
   readonly input: Readonly<Record<string, Json>>;
   readonly send?: Send;
-  /** Of a ledger's call: whoever made it does nothing more about it. */
+  /** For a ledger's call: its maker will do nothing more about it. */
   readonly isLeft?: true;
 }
 
-/** What one stream has sent and not seen the end of. */
+/** The calls of one stream that are not over. */
 interface Calls {
   /** Undefined for a ledger. */
   readonly run?: {
@@ -64,17 +66,17 @@ interface Calls {
     readonly target?: string;
     readonly isOpen: boolean;
   };
-  /** The intent that was armed last: a person is asked about one call at a time, which is that one. */
+  /** The intent armed last: a person is asked about one call at a time, which is this one. */
   readonly armed?: string;
-  /** By intent, in the order in which they began. */
+  /** By intent, in order of beginning. */
   readonly calls: readonly (readonly [intent: string, call: Call])[];
 }
 
 /**
- * One row for each run that is open or has left a call in doubt, and for each ledger with a call that is not
- * over. The key is the stream, the group `pending` where something that may have left has no outcome. A call
- * that a run hands to a ledger leaves the run's row by the ledger's entry, which is appended while nobody
- * else can write the run.
+ * One row for each run that is open or left a call in doubt, and for each ledger with a call that is not
+ * over. The key is the stream; the group is `pending` if a call that may have been sent has no outcome. A
+ * call that a run hands to a ledger leaves the run's row with the ledger's entry, which is appended while no
+ * other process can write the run.
  */
 export const pendingCalls: Projection = {
   name: 'pending-calls',
@@ -98,12 +100,12 @@ export const pendingCalls: Projection = {
   },
 };
 
-/** Every call of these rows whose outcome is not known, oldest first. */
+/** Every call in these rows whose outcome is unknown, oldest first. */
 function doubtsIn(rows: readonly Pick<ProjectedRow, 'key' | 'value'>[]): readonly Doubt[] {
   return inOrder(rows.flatMap((row) => doubtsOfRow(row)));
 }
 
-/** The same as a checkpoint names them. */
+/** The calls in doubt, in the form that a checkpoint names them. */
 export function armedIn(rows: readonly Pick<ProjectedRow, 'key' | 'value'>[]): readonly ArmedCall[] {
   const doubts = rows.flatMap((row) => doubtsOfRow(row).map((doubt) => ({ ...doubt, stream: row.key })));
   return inOrder(doubts).map(({ stream, instance, verb, intent, armedAt: at }) => {
@@ -118,7 +120,7 @@ function inOrder<Call extends OpenCall>(calls: readonly Call[]): readonly Call[]
   });
 }
 
-/** Every call in doubt that a store has, whoever sent it, oldest first. */
+/** Every call in doubt in a store, no matter who sent it, oldest first. */
 export async function readPending(journal: Pick<JournalReader, 'rows'>): Promise<readonly Doubt[]> {
   return doubtsIn(await journal.rows(pendingCalls.name, { group: PENDING }));
 }
@@ -131,7 +133,7 @@ export function doubtsOfStream(stream: StreamName, entries: readonly Entry[]): r
   return row === undefined ? [] : doubtsIn([{ key: stream, value: row.value }]);
 }
 
-/** The entries of a ledger from the oldest open call on: all it takes to ask about one or make another. */
+/** The entries of a ledger from the oldest open call: enough to ask about a call or make another. */
 export async function readLedgerTail(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   stream: StreamName,
@@ -142,7 +144,7 @@ export async function readLedgerTail(
   return journal.read(stream, begun.length === 0 ? (await journal.head(stream)).seq + 1 : Math.min(...begun));
 }
 
-/** The name in the ledger of a call that a run has left; runs count theirs from nought, each for itself. */
+/** The name in the ledger of a call that a run left; each run counts its own calls from zero. */
 export function handedName(runId: string | undefined, intent: string): string {
   return `run-${runId}-${intent}`;
 }
@@ -173,12 +175,12 @@ function isPlainEvent(entry: Entry): boolean {
   return entry.type === 'event' && !isDecision(entry);
 }
 
-/** The run that a call of a ledger was left by; undefined for one that the ledger's own holder made. */
+/** The run that left a call of a ledger; undefined for a call that the ledger's own holder made. */
 export function handedRun(intent: string): string | undefined {
   return HANDED.exec(intent)?.[1];
 }
 
-/** Which call of which run an entry of a ledger takes over. */
+/** The run and call that a ledger's entry takes over. */
 function handedIn({
   stream,
   type,
@@ -211,7 +213,7 @@ function afterOfRun(before: Calls | undefined, entry: Entry): Calls | undefined 
   return moved(after, intentOf(entry), entry);
 }
 
-/** Who holds a ledger makes one call after the other: another one ends a call that was never armed. */
+/** The holder of a ledger makes one call at a time, so a new one ends a call that was never armed. */
 function afterOfLedger(before: Calls, entry: Entry): Calls {
   const { call, verb } = fieldsOf(entry.body);
   const [id, its] = [String(call), typeof verb === 'string' ? verb : undefined];
@@ -228,7 +230,7 @@ function afterOfLedger(before: Calls, entry: Entry): Calls {
   }
 }
 
-/** These calls have been left by whoever made them; what was never armed is over with that. */
+/** The maker of these calls has left them, which ends those that were never armed. */
 function leave(before: Calls, isLeft: (intent: string) => boolean): Calls {
   const calls = before.calls.flatMap(([intent, call]): Calls['calls'] => {
     if (!isLeft(intent)) return [[intent, call]];
@@ -238,7 +240,7 @@ function leave(before: Calls, isLeft: (intent: string) => boolean): Calls {
   return { ...before, calls };
 }
 
-/** A call begins, or is taken up: then its input counts anew and its place stays. */
+/** A call begins, or is taken up: then its new input counts, and its place stays. */
 function begun(before: Calls, id: string, { seq, body }: Entry): Calls {
   const { verb, input } = fieldsOf(body);
   const given = fieldsOf(input) as Call['input'];
@@ -247,7 +249,7 @@ function begun(before: Calls, id: string, { seq, body }: Entry): Calls {
   return put(before, id, { seq, ...known, ...its, input: given });
 }
 
-/** One send further. Those in a final state go. */
+/** Advances one send by an entry and removes it if its state is final. */
 function moved(before: Calls, id: string | undefined, entry: Entry): Calls {
   const known = id === undefined ? undefined : before.calls.find(([intent]) => intent === id)?.[1];
   const send = known && sendAfter(known.send, entry);
@@ -258,7 +260,7 @@ function moved(before: Calls, id: string | undefined, entry: Entry): Calls {
   return send.state === 'landed' ? resolved(after, known.verb ?? send.verb) : after;
 }
 
-/** What was refused of a verb is looked for before the next one, until one lands or a person decides. */
+/** A refused call is looked up before the next one of its verb, until one lands or a person decides. */
 function resolved(before: Calls, verb: string | undefined): Calls {
   if (before.run !== undefined) return before;
   const calls = before.calls.filter(([, { verb: its, send, isLeft }]) => {

@@ -7,11 +7,11 @@ import type { RunSummary } from './run-summary.ts';
 export interface RunProgress extends Omit<RunSummary, 'where' | 'result'> {
   /** The leaf of its first entry. */
   readonly begunIndex: number;
-  /** Its recovery time objective, as the config had it when it began. */
+  /** Its recovery time objective, from the config when it began. */
   readonly rtoSeconds?: number;
-  /** When the incident began, if the operator gave a time. */
+  /** When the incident began, if stated. */
   readonly incidentAt?: string;
-  /** The state that it is in; undefined before the first event. */
+  /** Its current state; undefined before the first event. */
   readonly reached?: Reached;
   readonly title?: string;
   readonly isPaused: boolean;
@@ -19,7 +19,7 @@ export interface RunProgress extends Omit<RunSummary, 'where' | 'result'> {
   readonly isLeft: boolean;
 }
 
-/** The state of a run, and the entry that led there or paused it. */
+/** The state of a run, and the entry that led to it or paused it. */
 interface Reached {
   readonly state: string;
   readonly seq: number;
@@ -27,19 +27,19 @@ interface Reached {
   readonly at: string;
 }
 
-/** The row of a run, with what folding its next entry needs. */
+/** A summary with the facts that folding the next entry needs. */
 interface Folded extends Omit<RunProgress, 'title'> {
   /** The title of the newest state. */
   readonly title?: string;
-  /** The title of the end. */
+  /** The title of the final state. */
   readonly outcome?: string;
-  /** Whether the operator stopped it before its end. */
+  /** Whether someone stopped it before its end. */
   readonly isStopped?: boolean;
 }
 
 const PREFIX = 'run/';
 
-/** Each run as one row: its id is the key, its status the group, the time of its first entry the order. */
+/** One row for each run: its id is the key, its status the group, the time of its first entry the order. */
 export const runs: Projection = {
   name: 'runs',
   version: 4,
@@ -52,7 +52,6 @@ export const runs: Projection = {
   },
 };
 
-/** The summaries of rows of this projection, in the order of the rows. */
 export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
   return rows.map(({ value }) => {
     const {
@@ -76,12 +75,12 @@ export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
   });
 }
 
-/** All runs that are open, oldest first. */
+/** All open runs, oldest first. */
 export async function openRuns(journal: Pick<JournalReader, 'rows'>): Promise<RunSummary[]> {
   return summariesOf(await journal.rows(runs.name, { group: 'open' }));
 }
 
-/** How far each open run is, oldest first. */
+/** The progress of each open run, oldest first. */
 export async function progressOfOpenRuns(
   journal: Pick<JournalReader, 'rows'>,
 ): Promise<readonly RunProgress[]> {
@@ -148,7 +147,7 @@ function next(before: Folded, entry: Entry): Folded {
   }
   if (entry.type === 'run.paused')
     return { ...after, reached: reachedBy(entry, before.reached?.state ?? '') };
-  // The first end counts: no run writes an entry after it.
+  // The first end counts: a run wrote nothing after it.
   if (!isEnd(entry) || before.status !== 'open') return after;
   if (entry.type === 'run.abandoned') return { ...after, status: 'abandoned' };
   return {
@@ -164,7 +163,7 @@ function reachedBy({ seq, index, at }: Entry, state: string): Reached {
   return { state, seq, index, at };
 }
 
-/** Whether an entry pauses a run for credentials, or moves or resumes it; undefined for any other. */
+/** True if an entry pauses a run for credentials, false if it moves or resumes it; undefined otherwise. */
 function pauses({ type }: Entry): boolean | undefined {
   if (type === 'run.paused') return true;
   return MOVES.has(type) ? false : undefined;

@@ -2,14 +2,14 @@ import type { SendEvent } from '../../../machines/send.ts';
 import { advance, type Send } from '../../../machines/send-state.ts';
 import type { Failure } from '../../base/failure.ts';
 import { type Entry, fieldsOf, type Json } from '../journal.ts';
-import { growing } from './projection.ts';
+import { incrementalFold } from './projection.ts';
 
-/** The sends of a run or a ledger by their intents, as its entries tell them. */
+/** The sends of a run or a ledger by intent, from its entries. */
 export function foldSends(entries: readonly Entry[]): ReadonlyMap<string, Send> {
   return folded(entries).sends;
 }
 
-const folded = growing(
+const folded = incrementalFold(
   (): { readonly sends: Map<string, Send>; armed: string | undefined } => ({
     sends: new Map(),
     armed: undefined,
@@ -23,7 +23,7 @@ const folded = growing(
   },
 );
 
-/** Which intent an entry names; undefined for most. */
+/** The intent that an entry names; undefined for most entries. */
 export function intentOf({ type, body }: Pick<Entry, 'type' | 'body'>): string | undefined {
   const field = INTENT_FIELDS[type];
   const id = field === undefined ? undefined : fieldsOf(body)[field];
@@ -40,8 +40,8 @@ const INTENT_FIELDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether an entry is a person's word about a call in doubt of a run. A person is asked about one call at a
- * time, which is the one that was armed last.
+ * Whether an entry is a person's decision about a call in doubt of a run. A person is asked about one call at
+ * a time, the one armed last.
  */
 export function isDecision({ type, body }: Pick<Entry, 'type' | 'body'>): boolean {
   return type === 'event' && Object.hasOwn(DECISIONS, wordOfEvent(body));
@@ -66,7 +66,7 @@ export function sendAfter(send: Send | undefined, entry: Entry): Send | undefine
   return events.reduce<Send | undefined>(advance, send);
 }
 
-/** The events of the machine that an entry stands for. */
+/** The machine events that an entry represents. */
 function eventsOf(send: Send | undefined, entry: Entry): readonly SendEvent[] {
   const body = fieldsOf(entry.body);
   switch (entry.type) {
@@ -95,7 +95,7 @@ function decided(word: 'adopted' | 'givenUp', id: unknown): readonly SendEvent[]
   return [{ type: word, output: { landed: true, id, adopted: true } }];
 }
 
-/** Earlier versions looked before another attempt, as this one does, and wrote no entry about it. */
+/** Earlier versions also looked before another attempt, but wrote no entry about it. */
 function lookedAt(send: Send | undefined): readonly SendEvent[] {
   return send?.state === 'refused' ? [{ type: 'showsNothing' }] : [];
 }
@@ -125,8 +125,8 @@ function outcomeOf(body: Body, at: string): readonly SendEvent[] {
 type Body = { readonly [key: string]: unknown };
 
 /**
- * A moment by the clock of the machine that wrote the entry, with which the service's was compared. The entry
- * itself may have the database's time; it counts where the body has none.
+ * A moment by the clock of the machine that wrote the entry, which was compared with the service's clock. The
+ * entry's own time may be the database's; it counts only if the body has none.
  */
 function momentOf(body: Body, field: string, { at }: Entry): string {
   return textOf(body[field]) ?? at;

@@ -20,18 +20,18 @@ import { SCHEMA, SCHEMA_VERSION } from './schema.ts';
 
 export const DATABASE_FILE = 'lifeboat.db';
 
-/** How long a statement waits for another process, in milliseconds. Appends hold the lock for about one. */
+/** Milliseconds that a statement waits for another process. Appends hold the lock for about one. */
 const BUSY_TIMEOUT = 5_000;
 
-/** Milliseconds between two tries of what SQLite itself does not wait for. */
+/** Milliseconds between attempts at operations for which SQLite itself does not wait. */
 const RETRY_MS = 10;
 
 /**
- * Opens the journal's database for writing and creates it when it is missing: WAL, every commit synced to the
- * disk itself. Throws `journal.sqlite-too-old`, `journal.network`, `journal.version`, `journal.damaged`,
- * `journal.home` where the disk or the rights do not allow it, and `journal.gone` or `journal.unreadable`
- * where there was a journal whose database is empty now, or broken: that is begun anew only `afterLoss`, when
- * a person has accepted it; what is left of it is renamed.
+ * Opens the journal's database for writing, or creates it: WAL, with every commit synced to the disk. Throws
+ * `journal.sqlite-too-old`, `journal.network`, `journal.version`, `journal.damaged`, `journal.home` if disk
+ * or permissions do not allow it, and `journal.gone` or `journal.unreadable` if there was a journal and its
+ * database is now empty or broken. Such a journal is replaced only with `afterLoss`, after a person accepted
+ * it; its remains are renamed.
  */
 export function openDatabase(home: string, afterLoss = false): DatabaseSync {
   assertSqliteVersion(process.versions['sqlite']);
@@ -55,7 +55,7 @@ export function openDatabase(home: string, afterLoss = false): DatabaseSync {
   });
 }
 
-/** The folder and the file, for their owner only, and what is there of an earlier journal. */
+/** Creates the folder and the file for their owner only, and looks for an earlier journal. */
 function prepareHome(home: string, file: string, afterLoss: boolean): Earlier {
   try {
     makePrivateFolder(home);
@@ -65,8 +65,7 @@ function prepareHome(home: string, file: string, afterLoss: boolean): Earlier {
     const earlier = afterLoss ? NOTHING_EARLIER : earlierJournal(home, DATABASE_FILE);
     // SQLite takes a file without a header for a new database, and then deletes the log beside it.
     if ((earlier.log || earlier.traces) && isEmptied(file)) throw emptied(home);
-    // SQLite gives -wal and -shm the mode of the database, so the mode has to be right before it opens the
-    // file.
+    // SQLite gives -wal and -shm the mode of the database, so set it before SQLite opens the file.
     makePrivateFile(file);
     return earlier;
   } catch (error) {
@@ -75,7 +74,7 @@ function prepareHome(home: string, file: string, afterLoss: boolean): Earlier {
   }
 }
 
-/** Whether SQLite can read all of a database, which has its log beside it. */
+/** Whether SQLite can read all of a database that has its log beside it. */
 function isWhole(file: string): boolean {
   try {
     const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT });
@@ -90,13 +89,13 @@ function isWhole(file: string): boolean {
   }
 }
 
-/** What is left of a journal is no part of the next one, and SQLite would delete it. */
+/** The remains of a lost journal do not belong to the next one, and SQLite would delete them. */
 function setAside(file: string): void {
   for (const name of [file, `${file}-wal`, `${file}-shm`])
     if (existsSync(name)) renameSync(name, `${name}.lost-${Date.now()}`);
 }
 
-/** Opens a database for reading, also while a run writes to it; never creates one (`journal.none`). */
+/** Opens a database for reading, even while a run writes to it; never creates one (`journal.none`). */
 export function openDatabaseForReading(home: string): DatabaseSync {
   assertSqliteVersion(process.versions['sqlite']);
   const file = join(home, DATABASE_FILE);
@@ -111,8 +110,8 @@ export function openDatabaseForReading(home: string): DatabaseSync {
 }
 
 /**
- * A database with a write-ahead log needs two files beside it even to be read, which a disk that the system
- * made read-only does not let it make. Without a log to read, the database is the whole journal.
+ * Even to read a database with a write-ahead log, SQLite needs two files beside it, which it cannot create on
+ * a read-only disk. Without a log, the database file alone is the whole journal.
  */
 function readable(file: string): DatabaseSync {
   const open = (path: string | URL) => {
@@ -124,7 +123,7 @@ function readable(file: string): DatabaseSync {
     pragma(db, 'user_version');
     return db;
   } catch (error) {
-    // A log, even an empty one, means that somebody has the database open.
+    // A log, even an empty one, means that another process has the database open.
     if (sqliteCode(error) !== SQLITE_CANTOPEN || existsSync(`${file}-wal`)) return db;
     db.close();
     const path = resolve(file).split(sep).map(encodeURIComponent).join('/');
@@ -135,7 +134,7 @@ function readable(file: string): DatabaseSync {
 /** `SQLITE_READONLY_ROLLBACK`: only the first write, the change to WAL, uses a rollback journal. */
 const READONLY_ROLLBACK = 776;
 
-/** A pipe in the place of the database would keep whoever opens it waiting for ever. */
+/** Opening a pipe in place of the database would block forever. */
 function assertSame(file: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile()) return;
@@ -145,7 +144,7 @@ function assertSame(file: string): void {
   });
 }
 
-/** A process that dies while it makes the journal leaves no tables; the next writer makes them. */
+/** A process that dies while it creates the journal leaves no tables; the next writer creates them. */
 function isHalfMade(db: DatabaseSync): boolean {
   try {
     if (pragma(db, 'user_version') !== 0) return false;
@@ -174,7 +173,7 @@ export function assertSqliteVersion(version: string | undefined): void {
   );
 }
 
-/** Refuses a database that another Lifeboat wrote in a form this one does not know. */
+/** Refuses a database written in a format that this version does not know. */
 export function assertVersion(db: DatabaseSync, file: string): void {
   const version = pragma(db, 'user_version');
   if (version === SCHEMA_VERSION) return;
@@ -186,8 +185,8 @@ export function assertVersion(db: DatabaseSync, file: string): void {
 }
 
 /**
- * Has the database keep a write-ahead log. The first to do so needs the file alone, for which SQLite does not
- * wait: two first commands at the same moment would refuse each other.
+ * Switches the database to a write-ahead log. The first process to do so needs the file alone, and SQLite
+ * does not wait for that: two first commands at the same moment would refuse each other.
  */
 function keepLog(db: DatabaseSync): void {
   const until = performance.now() + BUSY_TIMEOUT;
@@ -202,12 +201,12 @@ function keepLog(db: DatabaseSync): void {
   }
 }
 
-/** The value of a pragma that answers with one row of one column. */
+/** The value of a pragma that returns one row with one column. */
 export function pragma(db: DatabaseSync, name: string): unknown {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 }
 
-/** A database is input too: its schema may run no functions, and broken cells are reported. */
+/** A database is untrusted input: its schema may call no functions, and corrupt cells are reported. */
 function harden(db: DatabaseSync): void {
   db.enableDefensive(true);
   db.exec('PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0');
@@ -217,7 +216,7 @@ function createSchema(db: DatabaseSync): void {
   if (pragma(db, 'user_version') !== 0) return;
   db.exec('BEGIN IMMEDIATE');
   try {
-    // Another process may have created it between the look and the lock.
+    // Another process may have created it between the check and the lock.
     if (pragma(db, 'user_version') === 0) {
       for (const sql of Object.values(SCHEMA)) db.exec(sql);
       db.exec(`PRAGMA user_version=${SCHEMA_VERSION}`);
@@ -229,7 +228,9 @@ function createSchema(db: DatabaseSync): void {
   }
 }
 
-/** Gives the database when the look at it is well; one that nobody has in hand would keep its locks. */
+/**
+ * Returns the database if the check succeeds, otherwise closes it; a leaked connection would keep its locks.
+ */
 export function orClosed(db: DatabaseSync, look: () => void): DatabaseSync {
   try {
     look();

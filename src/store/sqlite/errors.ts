@@ -2,12 +2,12 @@ import { EXIT, LifeboatError, troubleWith } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { holdersIn } from './stream-lock.ts';
 
-/** What an error says, word by word, for the evidence of ours. */
+/** The message of an error, verbatim, as evidence in ours. */
 export function evidenceOf(thrown: unknown): { readonly error: string } {
   return { error: thrown instanceof Error ? thrown.message : String(thrown) };
 }
 
-/** The primary result code of SQLite (`SQLITE_BUSY` is 5) when this is an error of `node:sqlite`. */
+/** The primary result code of SQLite (`SQLITE_BUSY` is 5) if this is an error of `node:sqlite`. */
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
@@ -15,15 +15,20 @@ export function sqliteCode(error: unknown): number | undefined {
 
 export const SQLITE_BUSY = 5;
 
-/** What SQLite says of a file that is cut, mixed up, or none of its own (SQLITE_CORRUPT, SQLITE_NOTADB). */
+/**
+ * SQLite's codes for a file that is truncated, corrupt, or not a database (SQLITE_CORRUPT, SQLITE_NOTADB).
+ */
 const UNREADABLE: ReadonlySet<number> = new Set([11, 26]);
 
-/** Whether it is the file itself that cannot be read, whatever its disk does. */
+/** Whether the file itself is unreadable, as opposed to its disk. */
 export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(sqliteCode(error) ?? 0);
 }
 
-/** The database (`evidence.file`) cannot be read, as when it was copied without its write-ahead log. */
+/**
+ * The database (`evidence.file`) cannot be read, for instance because it was copied without its write-ahead
+ * log.
+ */
 export function unreadable(file: string, cause: unknown): LifeboatError {
   const { error: why } = evidenceOf(cause);
   return new LifeboatError('journal.unreadable', `${show(file, 120)} cannot be read: ${show(why, 120)}`, {
@@ -38,18 +43,18 @@ export function unreadable(file: string, cause: unknown): LifeboatError {
   });
 }
 
-/** What SQLite says of the disk, not of the file: no rights, read-only, an error, full, not opened. */
+/** SQLite's codes for the disk, not the file: no permission, read-only, I/O error, full, cannot open. */
 const DISK_TROUBLE: ReadonlySet<number> = new Set([3, 8, 10, 13, 14]);
 
-/** What is wrong with the disk, the rights or the path, in words; undefined for anything else. */
+/** The problem with the disk, the permissions or the path, in words; undefined for any other error. */
 export function diskTrouble(error: unknown, path = ''): string | undefined {
   return DISK_TROUBLE.has(sqliteCode(error) ?? 0) ? troubleWith(path, error).why : undefined;
 }
 
-/** A file beside the database cannot be opened or made. */
+/** A file beside the database cannot be opened or created. */
 export const SQLITE_CANTOPEN = 14;
 
-/** Nothing is wrong with the journal itself, as far as can be seen. */
+/** The journal cannot be opened, but itself appears to be intact. */
 export function notOpened(file: string, cause: unknown): LifeboatError {
   const { why, advice } = troubleWith(file, cause);
   return new LifeboatError('journal.home', `${show(file, 120)} cannot be opened: ${why}`, {
@@ -63,7 +68,7 @@ export function notOpened(file: string, cause: unknown): LifeboatError {
   });
 }
 
-/** Another process keeps the database for longer than the timeout; likely one with a lock in this home. */
+/** Another process keeps the database locked beyond the timeout; probably one with a lock in this home. */
 export function busy(cause: unknown, home: string): LifeboatError {
   return new LifeboatError('journal.busy', 'another process keeps the journal locked', {
     hints: [

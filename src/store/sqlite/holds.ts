@@ -3,20 +3,20 @@ import type { Hold, NewEntry, StreamName } from '../journal.ts';
 import { LOG_STREAM } from '../journal.ts';
 import { lockStream, type StreamLock } from './stream-lock.ts';
 
-/** Holds of one home, in the hands of one journal. */
+/** The holds of one home that one journal has. */
 export interface Holds {
   /** Locks the stream and takes its next token. */
   take(stream: StreamName, since: Date): Hold;
-  /** The holds that these entries need, by stream. Throws `journal.unheld` where one is missing. */
+  /** The holds that these entries need, by stream. Throws `journal.unheld` if one is missing. */
   among(entries: readonly NewEntry[], holds: readonly Hold[]): ReadonlyMap<StreamName, Hold>;
-  /** Throws `journal.lost-hold` when one of them is lost, which its lock file shows. */
+  /** Throws `journal.lost-hold` if one of them is lost, according to its lock file. */
   assertHoldsLast(holds: Iterable<Hold>): void;
-  /** Looks whether they are still what they were: each that is not is lost from now on. */
+  /** Checks all holds and marks those that are lost. */
   look(): void;
   releaseAll(): void;
 }
 
-/** What stands behind a hold; an append with a copy of one, or one of another home, is not believed. */
+/** The private state of a hold: an append with a copy of one, or with one of another home, is rejected. */
 interface Held {
   readonly home: string;
   readonly lock: StreamLock;
@@ -24,7 +24,7 @@ interface Held {
 
 const behind = new WeakMap<Hold, Held>();
 
-/** `assertSameFile` throws when the database itself was replaced (`watchFile`). */
+/** `assertSameFile` throws if the database itself was replaced (`watchFile`). */
 export function createHolds(
   home: string,
   nextToken: (resource: StreamName) => number,
@@ -88,7 +88,7 @@ export function createHolds(
   };
 }
 
-/** The end of a sentence; undefined for a hold that is what it was. */
+/** The end of a sentence; undefined if the hold still stands. */
 function whyLost(lock: StreamLock, assertSameFile: () => void): string | undefined {
   try {
     assertSameFile();

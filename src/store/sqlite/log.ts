@@ -9,7 +9,7 @@ import { EMPTY_LOG, rootSaid, type StoredHead } from '../log/next-leaves.ts';
 import { answer, prepareSnapshot, type Queries } from './queries.ts';
 import { SCHEMA } from './schema.ts';
 
-/** The log as readers see it; `vouch` is a writer's. `checkRows`: what is wrong with the projections. */
+/** The log as readers see it; only writers have `vouch`. `checkRows` reports problems of the projections. */
 export function createLog(
   db: DatabaseSync,
   queries: Queries,
@@ -46,16 +46,16 @@ function toHex(hash: Buffer): string {
   return hash.toString('hex');
 }
 
-/** Rows that are read at once: some hundred kilobytes, between which a writer may tidy its log up. */
+/** Rows per read: some hundred kilobytes, between which a writer can checkpoint its WAL. */
 const PAGE = 1_000;
 
-/** Numbers beyond it are not exact in JavaScript, and SQLite's binding refuses to give them. */
+/** Numbers beyond it are not exact in JavaScript, and SQLite's binding refuses to return them. */
 const LARGEST = Number.MAX_SAFE_INTEGER;
 
 /**
- * The entries as they are stored, whatever they are: a row that no append can have written (another type in a
- * column, a number out of range) comes with an empty hash, which no content gives. Rows whose leaf has no
- * place in the log come last, with index -1.
+ * The entries as stored, in whatever condition: a row that no append can have written (a wrong column type, a
+ * number out of range) has an empty hash, which matches no content. Rows without a valid leaf come last, with
+ * index -1.
  */
 export async function* storedEntries(db: DatabaseSync, from = 0): AsyncGenerator<LoggedEntry> {
   const fields = `stream, iif(seq BETWEEN 0 AND ${LARGEST}, seq, -1), at, by, type, body, lower(hex(hash)), typeof(hash), lower(hex(tree))`;
@@ -95,16 +95,16 @@ function textIn(cell: unknown): string {
   return typeof cell === 'string' ? cell : '';
 }
 
-/** More would say the same. */
+/** More problems would add nothing. */
 const MAX = 20;
-/** Bytes. A smaller file is looked at before a thread has started. */
+/** Bytes. Checking a smaller file takes less time than starting a thread. */
 const LARGE = 16 * 1024 * 1024;
 
 /**
- * What is wrong with the file: a structure that is not the one that was made, and what SQLite itself finds,
- * indexes included. A damaged index hides entries from whoever reads a stream, and an audit, which reads by
- * the number of the leaf, does not meet it. Large files are looked at in a thread of their own, since that
- * takes half as long as an audit; here where that cannot open the file.
+ * Problems of the file: a schema other than the one created, and SQLite's own findings, including indexes. A
+ * damaged index hides entries from readers of a stream, and an audit, which reads by leaf number, does not
+ * notice it. Large files are checked in a thread, since that takes half as long as an audit, or here if the
+ * thread cannot open the file.
  */
 async function checkDatabase(db: DatabaseSync): Promise<readonly string[]> {
   const file = db.location();
@@ -141,7 +141,7 @@ function inThread(file: string): Promise<readonly string[]> {
       said = wordsOf(rows);
     });
     worker.once('error', reject);
-    // Only then is its connection closed.
+    // The connection is closed only after the thread's exit.
     worker.once('exit', () => (said === undefined ? reject(new Error('it said nothing')) : resolve(said)));
   });
 }

@@ -9,7 +9,10 @@ import { prepareInsert, readTip } from './write.ts';
 
 const PAGE = 1_000;
 
-/** What a home's store gives away as it becomes durable; `close` it. Rejects with `journal.none` for none. */
+/**
+ * A home's store, read while it is moved; call `close` afterwards. Rejects with `journal.none` if there is
+ * none.
+ */
 export async function movedFromSqlite(home: string): Promise<MovedFrom & { close(): Promise<void> }> {
   const db = openDatabaseForReading(home);
   const page = db.prepare(
@@ -29,8 +32,8 @@ export async function movedFromSqlite(home: string): Promise<MovedFrom & { close
 }
 
 /**
- * Lays a moved store down in the home, in one transaction: all of it is there when this resolves, or nothing.
- * Rejects with what `layDown` and `openSqliteStore` reject with.
+ * Writes a moved store into the home in one transaction: all of it is there when this resolves, otherwise
+ * nothing. Rejects with the errors of `layDown` and `openSqliteStore`.
  */
 export async function landInSqlite(
   { home, projections }: { readonly home: string; readonly projections: readonly Projection[] },

@@ -20,29 +20,28 @@ import { holderOf, watchFile } from './stream-lock.ts';
 import { prepareWriter, readTip } from './write.ts';
 
 export interface SqliteStoreOptions {
-  /** `$LIFEBOAT_HOME`. Created with mode 0700 when missing; its database is `lifeboat.db`, mode 0600. */
+  /** `$LIFEBOAT_HOME`. Created with mode 0700 if missing; its database is `lifeboat.db`, mode 0600. */
   readonly home: string;
-  /** Who acts, for the entries' `by`. Cut to 200 characters. */
+  /** The operator, for the entries' `by`. Cut to 200 characters. */
   readonly by: string;
   /** Signs the head of each append. */
   readonly signer: Signer;
-  /** Kept with each append; rebuilt here when another version kept them. */
+  /** Kept with each append; rebuilt here if another version kept them. */
   readonly projections: readonly Projection[];
   readonly now?: () => Date;
-  /** A person accepted that the journal is gone: a new one begins, and the rest of the old is set aside. */
+  /** A person accepted that the journal is gone: begin a new one, and rename the remains of the old one. */
   readonly afterLoss?: boolean;
   /** Rebuild the rows of the projections from the entries. */
   readonly rebuild?: boolean;
-  /** A person has accepted that the last rows are gone: the heads that were signed over them go as well. */
+  /** A person accepted that the last rows are gone: also remove the heads signed over them. */
   readonly setBack?: boolean;
 }
 
 /**
- * Opens the journal of one machine, on SQLite. Appends are synced to the disk before they resolve, so what
- * was acknowledged is there after a crash or a power cut. Several processes may have it open; writers of one
- * stream are kept apart by its hold. Rejects with `journal.sqlite-too-old`, `journal.network`,
- * `journal.version`, `journal.damaged`, `journal.busy`, `journal.home`, or `journal.gone` where there was a
- * journal.
+ * Opens the journal of one machine, on SQLite. Appends are synced to the disk before they resolve, so an
+ * acknowledged entry survives a crash or a power cut. Several processes may have it open; a hold admits one
+ * writer per stream. Rejects with `journal.sqlite-too-old`, `journal.network`, `journal.version`,
+ * `journal.damaged`, `journal.busy`, `journal.home`, or `journal.gone` if there was a journal.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Journal> {
   const { home, signer, projections, now = () => new Date() } = options;
@@ -70,7 +69,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
       return done;
     } catch (error) {
       if (error instanceof LifeboatError && error.code === 'journal.lost') lost = error;
-      // Whatever it is that has failed, whoever is about to send something asks its holds.
+      // Whatever failed, a process about to send something checks its holds.
       holds.look();
       throw error;
     }
@@ -114,8 +113,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
 }
 
 /**
- * Opens the journal of `home` for looking only, also while a run is live, and sees at each call what is
- * durable. Rejects with `journal.none`, `journal.version`, `journal.damaged`, or `journal.gone`.
+ * Opens the journal of `home` read-only, even while a run is live; each call sees what is durable by then.
+ * Rejects with `journal.none`, `journal.version`, `journal.damaged`, or `journal.gone`.
  */
 export async function openSqliteForReading(options: {
   readonly home: string;
@@ -131,12 +130,12 @@ export async function openSqliteForReading(options: {
   return { ...reader, log: { ...log, vouch: () => undefined } };
 }
 
-/** Where the log is, verified; undefined where it is not what was signed, which opens all the same. */
+/** The verified end of the log; undefined if it is not what was signed, which does not prevent opening. */
 function stepHere(queries: Queries) {
   try {
-    const { rim, said } = readTip(queries);
+    const { frontier, said } = readTip(queries);
     const lost = lossesIn(queries.read(LOG_STREAM)).reduce((sum, { rowsMissing }) => sum + rowsMissing, 0);
-    return { said, before: rim.size, after: rim.size, lost };
+    return { said, before: frontier.size, after: frontier.size, lost };
   } catch (error) {
     if (error instanceof LifeboatError && error.code === 'journal.damaged') return undefined;
     throw error;
@@ -169,14 +168,14 @@ function createReader(home: string, db: DatabaseSync, queries: Queries, projecti
   } satisfies Omit<JournalReader, 'log'> & { readonly followers: Followers; readonly log: object };
 }
 
-/** What SQLite says of a write, in words: what is not known to have left nothing behind is `journal.lost`. */
+/** SQLite's write errors in words: a failed write that may have left something behind is `journal.lost`. */
 function inWords<T>(home: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (error instanceof LifeboatError) throw error;
     if (sqliteCode(error) === SQLITE_BUSY) throw busy(error, home);
-    // A bug, for instance in a projection: it was rolled back and says nothing of the disk.
+    // A bug, for instance in a projection: it was rolled back and does not concern the disk.
     if (sqliteCode(error) === undefined) throw error;
     const trouble = diskTrouble(error) ?? 'SQLite cannot go on';
     throw new LifeboatError('journal.lost', `the journal could not be written to the disk: ${trouble}`, {
@@ -191,7 +190,7 @@ function inWords<T>(home: string, work: () => T): T {
 }
 
 function openExisting(home: string): DatabaseSync {
-  // Looked for first: another process may be making the journal just now.
+  // Before opening: another process may be creating the journal now.
   const earlier = earlierJournal(home, DATABASE_FILE);
   try {
     return openDatabaseForReading(home);

@@ -11,14 +11,14 @@ export type Queries = ReturnType<typeof prepareQueries>;
 
 const FIELDS = 'leaf AS "index", stream, seq, at, by, type, body, lower(hex(hash)) AS hash';
 
-/** What writers and readers ask; each throws `journal.damaged` for an entry that was changed. */
+/** The queries of writers and readers; each throws `journal.damaged` for an altered entry. */
 export function prepareQueries(db: DatabaseSync) {
   const entries = db.prepare(`SELECT ${FIELDS} FROM entries WHERE stream = ? AND seq >= ? ORDER BY seq`);
   const leaves = db.prepare(`SELECT ${FIELDS} FROM entries WHERE leaf >= ? ORDER BY leaf LIMIT ?`);
   const last = db.prepare(
     'SELECT seq, lower(hex(hash)) AS hash FROM entries WHERE stream = ? ORDER BY seq DESC LIMIT 1',
   );
-  // Hops from one stream to the next by the index: a look at all heads must not read all entries.
+  // Hops from one stream to the next by the index: reading all heads must not read all entries.
   const names = db.prepare(
     `WITH RECURSIVE hop(stream) AS (
        SELECT min(stream) FROM entries WHERE stream >= :prefix
@@ -39,19 +39,19 @@ export function prepareQueries(db: DatabaseSync) {
     head,
     read: (stream: StreamName, fromSeq = 1): readonly Entry[] =>
       (entries.all(stream, fromSeq) as unknown as StoredEntry[]).map(entryOf),
-    /** Entries of all streams from a leaf on, at most so many. */
+    /** Entries of all streams from a leaf, at most `limit`. */
     readLeaves: (from: number, limit: number): readonly Entry[] =>
       (leaves.all(from, limit) as unknown as StoredEntry[]).map(entryOf),
     streams: (prefix = ''): readonly Head[] =>
       (names.all({ prefix }) as { stream: string }[]).map((row) => head(row.stream)),
-    /** One more than the number of the last leaf. */
+    /** The number of the last leaf plus one. */
     size: () => (size.get() as { size: number }).size,
     /** When the last entry of the log was written. */
     lastAt: () => (lastAt.get() as { at: string } | undefined)?.at,
     newestHead: () => headIn(newest.get()),
-    /** Another number as soon as another connection has committed. */
+    /** A number that changes when another connection commits. */
     version: (): unknown => version.get()?.['data_version'],
-    /** The nodes of the tree. Throws `journal.damaged` where one is missing. */
+    /** The nodes of the tree. Throws `journal.damaged` if one is missing. */
     node(level: number, index: number): Uint8Array {
       const { leaf, place } = placeOf(level, index);
       const node = nodeAt(nodes.get(leaf) as { hash: unknown; tree: unknown } | undefined, place);
@@ -63,15 +63,15 @@ export function prepareQueries(db: DatabaseSync) {
   };
 }
 
-/** A damaged row can hold anything in place of its note: what is no text is no note, and nobody signed it. */
+/** A damaged row can hold anything as its note: a value that is not text counts as an unsigned note. */
 export function headIn(row: unknown): StoredHead | undefined {
   const head = row as StoredHead | undefined;
   return head === undefined || typeof head.note === 'string' ? head : { ...head, note: '' };
 }
 
 /**
- * Gives looks that read one state of the database in several statements. Each statement by itself would take
- * and give back the lock of a reader, which costs more than most of them.
+ * Runs reads that need one state of the database across several statements. Without it, each statement takes
+ * and releases a read lock, which costs more than most of them.
  */
 export function prepareSnapshot(db: DatabaseSync): <T>(look: () => T) => T {
   const begin = db.prepare('BEGIN');
@@ -87,8 +87,8 @@ export function prepareSnapshot(db: DatabaseSync): <T>(look: () => T) => T {
 }
 
 /**
- * Gives what a look at the database gives; whatever SQLite throws becomes `journal.damaged`, or
- * `journal.unreadable` where it is the file.
+ * Runs a read of the database; SQLite's errors become `journal.damaged`, or `journal.unreadable` if the file
+ * is the cause.
  */
 export function answer<T>(look: () => T): T {
   try {

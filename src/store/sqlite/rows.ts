@@ -19,20 +19,20 @@ import {
 import { prepareSnapshot, type Queries } from './queries.ts';
 import { prepareVouchers } from './vouchers.ts';
 
-/** Entries that are folded at once while projections are rebuilt. */
+/** Entries folded at once while projections are rebuilt. */
 const PAGE = 1_000;
 
-/** What an append makes of the log, for the notes about its rows. */
+/** The step that an append makes in the log, for the notes about its rows. */
 export interface Step {
   readonly said: LogSays;
-  /** How many entries there were before, and are now. */
+  /** The number of entries before and after. */
   readonly before: number;
   readonly after: number;
 }
 
 /**
- * Keeps the rows of the projections in the transaction of an append, and signs what they are; without a
- * signer nothing vouches for them until a writer opens the store.
+ * Keeps the rows of the projections in the transaction of an append, and signs them; without a signer they
+ * have no valid note until a writer opens the store.
  */
 export function prepareProject(
   db: DatabaseSync,
@@ -42,7 +42,7 @@ export function prepareProject(
   const find = db.prepare('SELECT grp AS "group", sort, value FROM rows WHERE projection = ? AND key = ?');
   const remove = db.prepare('DELETE FROM rows WHERE projection = ? AND key = ?');
   const put = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)');
-  // Most entries change nothing that rows are found by: two indexes less to write.
+  // Most entries do not change what rows are found by, so two indexes need no write.
   const update = db.prepare('UPDATE rows SET value = ? WHERE projection = ? AND key = ?');
   const vouchers = prepareVouchers(db, projections, signer);
   return (entries, step) => {
@@ -67,10 +67,10 @@ export function prepareProject(
   };
 }
 
-/** In what the rows that are kept differ from those that this version of Lifeboat keeps. */
+/** How the kept rows differ from those that this version keeps. */
 interface Stale {
   readonly rebuilt: readonly Projection[];
-  /** Projections that this version does not keep: their rows would stay behind from now on. */
+  /** Projections that this version does not keep: their rows would fall behind. */
   readonly dropped: readonly string[];
 }
 
@@ -86,15 +86,15 @@ function staleRows(statement: StatementSync, projections: readonly Projection[])
   };
 }
 
-/** Whether the rows are those that this version of Lifeboat keeps, all of them and no others. */
+/** Whether the kept projections are exactly those of this version. */
 export function keepsRowsOf(db: DatabaseSync, projections: readonly Projection[]): boolean {
   const { rebuilt, dropped } = staleRows(db.prepare(KEPT), projections);
   return rebuilt.length === 0 && dropped.length === 0;
 }
 
 /**
- * Rebuilds what another version of Lifeboat kept, what nothing vouches for, or everything where `all` is
- * asked for, in one transaction. Throws `journal.damaged` where an entry cannot be read.
+ * Rebuilds, in one transaction, projections that another version kept or that have no valid note, or all with
+ * `all`. Throws `journal.damaged` for an unreadable entry.
  */
 export function refreshProjections(
   db: DatabaseSync,
@@ -135,7 +135,7 @@ export function refreshProjections(
     db.exec('COMMIT');
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
-    // A store that is damaged opens, to be read: only nothing vouches for its rows.
+    // A damaged store still opens for reading, but without notes that vouch for its rows.
     const isDamaged = error instanceof LifeboatError && error.code === 'journal.damaged';
     if (all || !isDamaged || !keepsRowsOf(db, projections)) throw error;
   }
@@ -145,13 +145,13 @@ interface Refresh {
   readonly all?: boolean | undefined;
   readonly signer?: Signer | undefined;
   /**
-   * Where the log is, when its head was verified, and how many of its entries a person has accepted as lost;
-   * undefined where it is not what was signed.
+   * The end of the log, if its head was verified, and how many of its entries a person accepted as lost;
+   * undefined if the log is not what was signed.
    */
   readonly step?: () => (Step & { readonly lost: number }) | undefined;
 }
 
-/** The rows that are kept; folded from all entries for a reader of another version than the store's. */
+/** Queries kept rows; a reader of another version than the store's folds them from all entries. */
 export function askRows(
   db: DatabaseSync,
   queries: Queries,
@@ -159,7 +159,7 @@ export function askRows(
 ): (name: string, query?: RowQuery) => readonly ProjectedRow[] {
   const snapshot = prepareSnapshot(db);
   const statements = new Map<string, StatementSync>();
-  // A query has a few forms, and to prepare one takes longer than to ask it.
+  // There are only a few forms of query, and preparing one takes longer than running it.
   const prepared = (sql: string): StatementSync => {
     const statement = statements.get(sql) ?? db.prepare(sql);
     statements.set(sql, statement);
@@ -185,8 +185,8 @@ export function askRows(
 }
 
 /**
- * The lists whose signed rows are not what was signed, in words. Rows of a moment at which nothing was signed
- * are held against the entries.
+ * The lists whose signed rows are not what was signed, in words. Rows without a note for this moment are
+ * compared with the entries.
  */
 export function changedRows(
   db: DatabaseSync,
@@ -221,7 +221,7 @@ function selection(name: string, { group, keyPrefix, limit, order }: RowQuery) {
   const where = [
     'projection = ?',
     ...(group === undefined ? [] : ['grp = ?']),
-    // A range of the primary key: a look-up must not read every key behind it.
+    // A range of the primary key: a look-up must not read every later key.
     ...(keyPrefix === undefined ? [] : ['key >= ? AND key < ? || char(0x10FFFF)']),
   ];
   const values = [

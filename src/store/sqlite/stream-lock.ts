@@ -10,16 +10,18 @@ import { show } from '../../base/text.ts';
 import type { Holder, StreamName } from '../journal.ts';
 import { checkStreamName } from '../new-entry.ts';
 
-/** The kernel's lock of a stream. */
+/** A stream's kernel lock. */
 export interface StreamLock {
-  /** Whether the lock file is still the one that is locked: somebody may have deleted or replaced it. */
+  /** Whether the lock file is still the locked one; it may have been deleted or replaced. */
   isWhole(): boolean;
   isHeld(): boolean;
   /** Does nothing the second time. */
   release(): void;
 }
 
-/** Takes the right to write a stream (`tryLock`), without waiting. Throws `journal.held` with who has it. */
+/**
+ * Takes the right to write a stream (`tryLock`), without waiting. Throws `journal.held`, naming the holder.
+ */
 export function lockStream(home: string, stream: StreamName, since: Date): StreamLock {
   checkStreamName(stream);
   const base = lockOf(home, stream);
@@ -34,10 +36,10 @@ export function lockStream(home: string, stream: StreamName, since: Date): Strea
       if (!isHeld) return;
       isHeld = false;
       try {
-        // Of a file that was replaced the note is somebody else's.
+        // If the file was replaced, the note belongs to another process.
         if (identity(`${base}.db`) === first) rmSync(`${base}.json`, { force: true });
       } catch {
-        // A note that stays behind names a process that is gone.
+        // A leftover note names a process that is gone.
       }
       lock.release();
     },
@@ -91,12 +93,12 @@ const Note = z.object({
 
 type Note = z.infer<typeof Note>;
 
-/** The path of a stream's lock without the end of its name. */
+/** The path of a stream's lock without its file extension. */
 function lockOf(home: string, stream: StreamName): string {
   return join(locksFolder(home), `${stream.replace('/', '-')}.lock`);
 }
 
-/** The process that has noted that it holds a stream, where it is still there. */
+/** The process whose note says that it holds a stream, if it still exists. */
 export function holderOf(home: string, stream: StreamName): Holder | undefined {
   const note = readHolder(`${lockOf(home, stream)}.json`);
   if (note === undefined) return undefined;
@@ -106,12 +108,12 @@ export function holderOf(home: string, stream: StreamName): Holder | undefined {
   return { pid, host: show(host, 60), since: show(since, 30), isHere };
 }
 
-/** Where the locks of a home are, and beside each a note of who has it. */
+/** The folder for a home's locks, each with a note about its holder. */
 function locksFolder(home: string): string {
   return join(home, 'locks');
 }
 
-/** Notes that this process holds a lock, for whoever is refused; the lock does not depend on it. */
+/** Notes that this process holds a lock, to show to refused processes; the lock does not depend on it. */
 function writeHolder(path: string, since: Date): void {
   const holder: Note = {
     pid: process.pid,
@@ -123,11 +125,11 @@ function writeHolder(path: string, since: Date): void {
     writeFileSync(`${path}.tmp`, JSON.stringify(holder), { mode: 0o600 });
     renameSync(`${path}.tmp`, path);
   } catch {
-    // A full disk stops the run at its first entry, in words of its own.
+    // On a full disk the run stops at its first entry, with its own error.
   }
 }
 
-/** Who noted that they hold a lock; undefined if unreadable. A killed process leaves its note behind. */
+/** The noted holder of a lock; undefined if unreadable. A killed process leaves its note behind. */
 function readHolder(path: string): Note | undefined {
   try {
     return Note.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -136,10 +138,12 @@ function readHolder(path: string): Note | undefined {
   }
 }
 
-/** Others with a lock here: `process 4711 on box, which has run/01J since 2026-01-02T03:04:05.678Z`. */
+/**
+ * Other processes with a lock here: `process 4711 on box, which has run/01J since 2026-01-02T03:04:05.678Z`.
+ */
 export function holdersIn(home: string): readonly string[] {
   const found = new Map<number, string>();
-  // A process has the ledgers of its run's instances too: the run comes last, and is the one to name.
+  // A process also holds the ledgers of its run's instances. The run sorts last, so it is the one named.
   for (const name of namesIn(locksFolder(home))) {
     const [, kind = '', of = ''] = /^(run|instance)-(.+)\.lock\.json$/u.exec(name) ?? [];
     const holder = readHolder(join(locksFolder(home), name));
@@ -153,7 +157,7 @@ export function holdersIn(home: string): readonly string[] {
 
 const MAX_NAMED = 3;
 
-/** Nothing is known of another machine. Process ids are used again, so it is a hint, and may be wrong. */
+/** Processes of another machine count as existing. Process ids are reused, so this is only a hint. */
 function isThere({ pid, host }: Note): boolean {
   if (pid === process.pid) return false;
   if (host !== hostname()) return true;
@@ -166,9 +170,9 @@ function isThere({ pid, host }: Note): boolean {
 }
 
 /**
- * Gives a check, for after each commit, that the database and its write-ahead log are still the files that
- * were opened. SQLite keeps on writing into files that somebody has deleted or replaced, and says nothing;
- * entries in them are lost. The check throws `journal.lost`. It costs two stat calls, a few microseconds.
+ * Returns a check, for after each commit, that the database and its write-ahead log are still the opened
+ * files. SQLite silently continues to write into files that were deleted or replaced, and those entries are
+ * lost. The check throws `journal.lost`. It costs two stat calls, a few microseconds.
  */
 export function watchFile(file: string): () => void {
   const paths = [file, `${file}-wal`];
@@ -183,7 +187,7 @@ export function watchFile(file: string): () => void {
   };
 }
 
-/** Which file a path leads to; `missing` for none. */
+/** The identity of the file at a path; `missing` if there is none. */
 export function identity(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? 'missing' : `${stat.dev}:${stat.ino}`;

@@ -17,7 +17,7 @@ import {
 import type { Queries } from './queries.ts';
 import type { Step } from './rows.ts';
 
-/** The notes that say what the rows of the projections are (vouched-rows.ts), kept among the rows. */
+/** The notes that vouch for the rows of the projections (vouched-rows.ts), stored among the rows. */
 export function prepareVouchers(db: DatabaseSync, projections: readonly Projection[], signer?: Signer) {
   const find = db.prepare('SELECT value FROM rows WHERE projection = ? AND key = ?');
   const put = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)');
@@ -39,7 +39,7 @@ export function prepareVouchers(db: DatabaseSync, projections: readonly Projecti
     vouched.flatMap((group) => kept.all(name, group) as unknown as StoredRow[]);
 
   return {
-    /** What the rows were when the log had so many entries; none of a projection that nothing vouches for. */
+    /** The vouched sums of the rows at a size of the log; omits projections without a valid note. */
     sumsAt(said: LogSays, size: number): Map<Projection, RowSum> {
       const sums = signed.map((projection) => {
         return [projection, size === 0 ? NO_ROWS : claimOf(projection, said, size)] as const;
@@ -47,7 +47,7 @@ export function prepareVouchers(db: DatabaseSync, projections: readonly Projecti
       return new Map(sums.flatMap(([projection, sum]) => (sum === undefined ? [] : [[projection, sum]])));
     },
 
-    /** Whether the rows are those that were signed where the log is. */
+    /** Whether the rows are those signed at this point of the log. */
     areAt: (step: Step | undefined): boolean =>
       step === undefined ||
       step.after === 0 ||
@@ -56,7 +56,7 @@ export function prepareVouchers(db: DatabaseSync, projections: readonly Projecti
         return claim !== undefined && fitsClaim(claim, projection, keptRows(projection));
       }),
 
-    /** Signs the sums. What has none is not vouched for any more. */
+    /** Signs the sums. A projection without a sum is no longer vouched for. */
     keep(sums: ReadonlyMap<Projection, RowSum>, step: Pick<Step, 'said' | 'after'> | undefined): void {
       for (const projection of signed) {
         const { name } = projection;
@@ -69,7 +69,7 @@ export function prepareVouchers(db: DatabaseSync, projections: readonly Projecti
       }
     },
 
-    /** The rows of the signed groups; undefined where they are not what was signed. */
+    /** The rows of the signed groups; undefined if they are not what was signed. */
     rowsOf(projection: Projection, queries: Queries): readonly ProjectedRow[] | undefined {
       const claim = claimOf(projection, saidIn(queries), queries.newestHead()?.size ?? 0);
       const rows = keptRows(projection);
@@ -77,7 +77,7 @@ export function prepareVouchers(db: DatabaseSync, projections: readonly Projecti
       return rows.map((row) => ({ ...row, value: JSON.parse(row.value) }));
     },
 
-    /** What the rows are to what was signed of them. */
+    /** Compares the rows with what was signed. */
     stateOf(
       projection: Projection,
       queries: Queries,

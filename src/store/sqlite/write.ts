@@ -21,19 +21,19 @@ export interface WriteOptions {
   readonly by: string;
   readonly signer: Signer;
   readonly projections: readonly Projection[];
-  /** Whether signed heads above the last row are dropped by the first append (`dropHeads`). */
+  /** Whether the first append drops signed heads above the last row (`dropHeads`). */
   readonly setBack?: boolean | undefined;
 }
 
 export interface Writer {
-  /** One transaction: proves holds, appends, folds, signs the new head. A throw leaves nothing behind. */
+  /** One transaction: proves holds, appends, folds, signs the new head. If it throws, nothing remains. */
   append(
     prepared: readonly PreparedEntry[],
     holds: ReadonlyMap<StreamName, Hold>,
     context: {
       readonly at: string;
       readonly vouched: number;
-      /** Throws when one of them is lost. */
+      /** Throws if one of them is lost. */
       readonly assertHoldsLast: () => void;
     },
   ): readonly Entry[];
@@ -53,7 +53,8 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
   const project = prepareProject(db, projections, signer);
   const tokenOf = (resource: string) => (token.get(resource) as { token: number } | undefined)?.token ?? 0;
 
-  // What this process has verified or signed itself, up to a version of the database that others count up.
+  // The state that this process verified or signed itself, valid for a version of the database that changes
+  // when others commit.
   let known: { readonly version: unknown; readonly tip: LogTip } | undefined;
   const tipAt = (version: unknown): LogTip => {
     if (known !== undefined && known.version === version) return known.tip;
@@ -61,7 +62,7 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
     if (options.setBack === true) dropHeads(db, queries);
     const [size, head] = [queries.size(), queries.newestHead()];
     const tip = known?.tip;
-    if (tip?.rim.size === size && tip.head?.note === head?.note) return tip;
+    if (tip?.frontier.size === size && tip.head?.note === head?.note) return tip;
     return readTip(queries, tip?.said);
   };
 
@@ -82,7 +83,7 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
           vouched: Math.max(vouched, tip.head?.vouched ?? 0),
         });
         for (const leaf of made.leaves) insert.leaf(leaf);
-        project(made.entries, { said: made.tip.said, before: tip.rim.size, after: made.head.size });
+        project(made.entries, { said: made.tip.said, before: tip.frontier.size, after: made.head.size });
         insert.head(made.head);
         return { made, version };
       });
@@ -111,17 +112,18 @@ export function prepareInsert(db: DatabaseSync) {
   };
 }
 
-/** What the next append goes on from, verified. `said`: what is known of `store/log` already. */
+/** The verified state that the next append builds on. `said`: the part of `store/log` already read. */
 export function readTip(queries: Queries, said: LogSays = NOTHING_SAID): LogTip {
   const size = queries.size();
   const peaks = peaksOf(size).map(({ level, index }) => Buffer.from(queries.node(level, index)));
   const head = queries.newestHead();
-  return verifiedTip({ rim: { size, peaks }, head, said: hearLog(said, queries.read(LOG_STREAM)) });
+  return verifiedTip({ frontier: { size, peaks }, head, said: hearLog(said, queries.read(LOG_STREAM)) });
 }
 
 /**
- * Where the last rows are gone, the heads signed over them bar the way. A person has accepted that: in that
- * transaction they go, and `verifiedTip` asks the newest left for exactly the rows that are left.
+ * If the last rows are gone, the heads signed over them block appends. After a person accepted that, removes
+ * them in this transaction; `verifiedTip` then requires the newest remaining head to cover exactly the
+ * remaining rows.
  */
 function dropHeads(db: DatabaseSync, queries: Queries): void {
   const size = queries.size();
@@ -148,14 +150,14 @@ function prepareTransaction(db: DatabaseSync) {
   };
 }
 
-/** A failed write has often ended the transaction already, and the first error is the one that counts. */
+/** A failed write has often ended the transaction already, and its error is the one that counts. */
 function rollBack(db: DatabaseSync): void {
   try {
     if (db.isTransaction) db.exec('ROLLBACK');
   } catch {}
 }
 
-/** Another version of Lifeboat has rebuilt the projections: rows of two versions must not be mixed. */
+/** Another version of Lifeboat rebuilt the projections: rows of two versions must not be mixed. */
 function assertProjections(db: DatabaseSync, projections: readonly Projection[]): void {
   if (keepsRowsOf(db, projections)) return;
   throw new LifeboatError('journal.version', 'another version of lifeboat has taken the journal over', {

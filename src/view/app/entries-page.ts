@@ -1,7 +1,7 @@
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { Json, StoredEntry } from '../../store/journal.ts';
-import { speaker } from '../../store/sentence.ts';
+import { entrySentences } from '../../store/sentence.ts';
 
 /** How many entries are read at once. Pages begin at multiples of it, so that an older one never changes. */
 export const ENTRIES_A_PAGE = 200;
@@ -47,13 +47,13 @@ export interface EntriesPage {
 
 /** Entries as they are stored, oldest first, for people. Shows whatever a damaged store holds. */
 export function entryRows(entries: readonly StoredEntry[]): EntryRow[] {
-  const say = speaker();
+  const say = entrySentences();
   return entries.map((entry) => entryRow(entry, say));
 }
 
 function entryRow(
   { index, stream, seq, at, by, type, body, hash }: StoredEntry,
-  say: ReturnType<typeof speaker>,
+  say: ReturnType<typeof entrySentences>,
 ): EntryRow {
   return {
     index,
@@ -79,7 +79,7 @@ export function bodyRows(body: string): readonly string[] {
 
 function sentenceIn(
   { stream, type, body }: Pick<StoredEntry, 'stream' | 'type' | 'body'>,
-  say: ReturnType<typeof speaker>,
+  say: ReturnType<typeof entrySentences>,
 ): string {
   try {
     return say({ stream, type, body: JSON.parse(body) as Json }).text;

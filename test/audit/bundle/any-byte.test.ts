@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Something done to a run of bytes: changed, cut out, or put in. */
+/** A change to a run of bytes: changed, removed, or inserted. */
 const damage = fc.record({
   where: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
   how: fc.constantFrom('flip', 'cut', 'insert', 'zero'),
@@ -52,7 +52,7 @@ function isFoundAlone(place: string): boolean {
   return status === 1;
 }
 
-describe('whatever becomes of the bytes of a bundle is found', () => {
+describe('any change to the bytes of a bundle is found', () => {
   test('by audit verify', () => {
     fc.assert(
       fc.property(damage, (how) => {

@@ -8,10 +8,10 @@ import { RUN } from './scene.ts';
 
 export type Files = Map<string, Buffer>;
 
-/** What the forger has: everything, and in some attacks even the signing key. */
+/** The forger's tools: everything, and in some attacks even the signing key. */
 export interface Tools {
   readonly forger: Signer;
-  /** The installation's own key, for whoever has stolen it or always had it. */
+  /** The installation's own key, stolen or used by an insider. */
   readonly insider: Signer;
   /** The files of another run's bundle of the same home. */
   readonly other: ReadonlyMap<string, Buffer>;
@@ -22,15 +22,12 @@ export interface Tools {
 
 export interface Attack {
   readonly title: string;
-  /**
-   * What betrays it: nothing but what lies there, the public key from elsewhere, or the anchor from
-   * elsewhere.
-   */
+  /** What exposes it: the bundle itself, a given public key, or a given anchor. */
   readonly foundBy: readonly ('itself' | 'key' | 'anchor')[];
   readonly bundle: (files: Files, tools: Tools) => void | Promise<void>;
 }
 
-/** One character of a file, such as a digit of a figure; of a checkpoint one of its root. */
+/** Changes one character of a file, such as a digit; of a checkpoint one of its root. */
 export function editFile(files: Files, name: string): void {
   const bytes = Buffer.from(files.get(name) ?? '');
   const place = Math.floor(bytes.length * (name.startsWith('checkpoint') ? 0.2 : 0.5));
@@ -46,7 +43,7 @@ export function linesIn(files: ReadonlyMap<string, Buffer>, name: string): strin
   return textOf(files, name).split('\n').slice(0, -1);
 }
 
-/** Makes the list of files fit again; only the note over it cannot be made without a key. */
+/** Rebuilds the list of files; only the note over it cannot be made without a key. */
 export function listAnew(files: Files, signer?: Signer): void {
   const names = [...files.keys()].filter((name) => !/^(?:SHA256SUMS|manifest\.note)$/u.test(name)).sort();
   const sha256 = (data: string | Buffer) => hash('sha256', data, 'hex');
@@ -71,7 +68,7 @@ export function editProof(files: Files, change: (proof: Proof) => void): void {
   files.set('proof.json', Buffer.from(proofText(proof)));
 }
 
-/** Changes which leaves are shown, and makes the right proof of them, as anybody can who has the log. */
+/** Changes which leaves are shown, with a correct proof, as anyone with the log can. */
 export async function proveAnew(
   files: Files,
   { node, size }: Pick<Tools, 'node' | 'size'>,
@@ -90,10 +87,7 @@ export async function proveAnew(
   files.set('proof.json', Buffer.from(proofText(proof)));
 }
 
-/**
- * A whole new log with what the bundle holds, as long as the real one, with everything computed and signed
- * anew.
- */
+/** A whole new log with the contents of the bundle, as long as the real one, recomputed and signed. */
 export async function makeAnew(files: Files, signer: Signer, size: number): Promise<void> {
   const [first = '', ...rest] = linesIn(files, 'log.jsonl');
   const begun = first.replace(/-----BEGIN.*-----\\n(?=")/u, JSON.stringify(signer.publicKey).slice(1, -1));

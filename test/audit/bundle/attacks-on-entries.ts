@@ -1,16 +1,16 @@
 import { type Attack, type Files, linesIn, listAnew, makeAnew, proveAnew, type Tools } from './attack.ts';
 
-/** What a forger does with the lines of a run. */
+/** A forger's change to the lines of a run. */
 type Forgery = (lines: readonly string[]) => readonly string[];
 
 const edited =
   (from: string | RegExp, to: string, at = 2): Forgery =>
   (lines) =>
     lines.map((line, index) => (index === at ? line.replace(from, to) : line));
-/** Makes the numbers of the entries fit again. */
+/** Renumbers the entries. */
 const numbered: Forgery = (lines) => lines.map((line, at) => line.replace(/"seq":\d+/u, `"seq":${at + 1}`));
 
-/** What can be done to the entries of a run. */
+/** The possible changes to the entries of a run. */
 const FORGERIES: Readonly<Record<string, Forgery>> = {
   'an edited body': edited('"number":2', '"number":99'),
   'an edited first entry': edited('"LIVE"', '"DRILL"', 0),
@@ -27,7 +27,7 @@ const FORGERIES: Readonly<Record<string, Forgery>> = {
   'the entries backwards': (lines) => lines.toReversed(),
 };
 
-/** Lines that say the same as before to whoever parses them, or two things to two readers. */
+/** Lines with the same meaning to a parser, or different meanings to two readers. */
 const SPELLINGS: Readonly<Record<string, Forgery>> = {
   'a key that stands there twice': edited('"number":2', '"number":1,"number":2'),
   'a field that stands there twice': edited('"by":"tester"', '"by":"mallory","by":"tester"'),
@@ -52,7 +52,7 @@ function forge(files: Files, forgery: Forgery, name = 'journal.jsonl'): void {
   );
 }
 
-/** As many places as there are lines: those that were there, without those of lines that are gone. */
+/** As many places as there are lines: the previous ones, without those of removed lines. */
 async function placeAnew(files: Files, tools: Tools): Promise<void> {
   await proveAnew(files, tools, (leaves) => {
     const count = linesIn(files, 'journal.jsonl').length;
@@ -69,7 +69,7 @@ const CUTS: Readonly<Record<string, number>> = {
   'all but the first entry': 8,
 };
 
-/** Attacks on what a run has written. */
+/** Attacks on the entries of a run. */
 export const ATTACKS_ON_ENTRIES: readonly Attack[] = [
   ...Object.entries({ ...FORGERIES, ...SPELLINGS }).flatMap(([title, forgery]): Attack[] => [
     { title, foundBy: ['itself'], bundle: (files) => forge(files, forgery) },

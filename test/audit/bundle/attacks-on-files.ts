@@ -15,7 +15,7 @@ import { OTHER, RUN } from './scene.ts';
 
 const APPROVAL = 'approvals/00112233445566ff.txt';
 
-/** The proof changed, everything else as it was; as somebody may do who has no key. */
+/** Only the proof is changed, as anyone without a key can. */
 const WRONG_PROOFS: Readonly<Record<string, (files: Files) => void>> = {
   'a bit of a hash': (files) =>
     editProof(files, ({ nodes }) =>
@@ -62,7 +62,7 @@ const WRONG_PROOFS: Readonly<Record<string, (files: Files) => void>> = {
   'no JSON': (files) => files.set('proof.json', Buffer.from('{"leaves":')),
 };
 
-/** The same bytes for a reader of base64 that is not strict. */
+/** The same bytes to a lenient base64 reader. */
 const RESPELLED: Readonly<Record<string, (base64: string) => string>> = {
   'spare bits': (base64) => {
     const last = base64.charCodeAt(base64.length - 2);
@@ -74,7 +74,7 @@ const RESPELLED: Readonly<Record<string, (base64: string) => string>> = {
 };
 
 /**
- * Attacks on what lies around the entries: proof, checkpoints, transcript, report, the list of files, keys.
+ * Attacks on everything around the entries: proof, checkpoints, transcript, report, the list of files, keys.
  */
 export const ATTACKS_ON_FILES: readonly Attack[] = [
   ...Object.entries(WRONG_PROOFS).flatMap(([title, change]): Attack[] => [

@@ -42,7 +42,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What an auditor has got from elsewhere. */
+/** The trusted input of an auditor. */
 const TRUSTS = ['itself', 'key', 'anchor'] as const;
 type Trust = (typeof TRUSTS)[number];
 
@@ -51,7 +51,7 @@ function given(trust: Trust): Given {
   return trust === 'anchor' ? { anchors: [made.anchor] } : {};
 }
 
-/** The exit codes of all verifiers, which have to be the same. */
+/** The exit code of all verifiers, which must agree. */
 async function codeOf(bytes: Buffer, trust: Trust): Promise<number> {
   const codes = await verifiers.codes(bytes, given(trust));
   expect(new Set(Object.values(codes)).size, `${trust}: ${JSON.stringify(codes)}`).toBe(1);
@@ -76,7 +76,7 @@ describe('every verifier of a bundle finds', () => {
   test.each([...ATTACKS_ON_ENTRIES, ...ATTACKS_ON_FILES])('$title', async ({ bundle: attack, foundBy }) => {
     const forged = await tampered(tar, (files) => attack(files, tools));
     expect(forged.equals(tar)).toBe(false);
-    // What is found without help is found with it, so that is not tried again.
+    // What is found without trusted input is also found with it, so that is not tried again.
     const found: Trust[] = [];
     for (const trust of foundBy.includes('itself') ? (['itself'] as const) : TRUSTS)
       if ((await codeOf(forged, trust)) === 1) found.push(trust);

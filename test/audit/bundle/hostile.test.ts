@@ -6,7 +6,7 @@ import { unpackFiles } from '../../../src/audit/bundle/pack.ts';
 import { bundleOf, type Evidence, makeEvidence } from './scene.ts';
 import { byNode } from './verifiers.ts';
 
-/* A bundle comes from somebody else: what its verifier prints and costs is not theirs to choose. */
+/* A bundle comes from someone else, who must not control what its verifier prints and costs. */
 const folder = mkdtempSync(join(tmpdir(), 'lifeboat-hostile-'));
 let made: Evidence;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The bundle with other files, laid out as an auditor unpacks it. */
+/** The bundle with other files, unpacked for an auditor. */
 function laidOut(name: string, change: (files: Map<string, Buffer>) => void): string {
   const files = new Map(
     [...unpackFiles(bundleOfMade).files].map(([path, bytes]) => [path, Buffer.from(bytes)]),

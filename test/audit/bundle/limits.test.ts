@@ -36,7 +36,7 @@ const fresh = (what: string) => {
   return join(folder, `${copies}.${what}`);
 };
 
-/** The home with further entries, and the head behind them. */
+/** The home with further entries, and the head after them. */
 async function goneOn(
   ...entries: readonly NewEntry[]
 ): Promise<{ readonly evidence: Evidence; readonly notes: readonly string[]; readonly anchor: Anchor }> {
@@ -121,7 +121,7 @@ test('an anchor from anywhere in the log is shown when the export was given it',
   expect(
     await codeOf(shown, { ...key(), anchors: [{ ...anchor, origin: 'lifeboat/0123456789abcdef' }] }),
   ).toBe(1);
-  // It saw more than there was when the bundle was made.
+  // It saw more than existed when the bundle was made.
   expect(findingsOf(shown, { ...key(), anchors: [{ ...later, size: 99 }] })).toMatchObject([
     { code: 'anchor.later' },
   ]);
@@ -137,7 +137,7 @@ test('a checkpoint of a place that does not fit the log is left out', async () =
   expect(kept.map((name) => String(files.get(name)))).toEqual(made.notes.slice(0, 3));
 });
 
-/** A log in which `by` endorsed another key, with which the log goes on. */
+/** A log in which `by` endorsed another key, which continues the log. */
 async function endorsedBy(by: Signer, other: Signer, isEndorsed: boolean): Promise<Evidence> {
   const evidence = await makeEvidence(fresh('home'), by);
   const endorsed = endorsementOf(other.publicKey, evidence.anchor.origin, by);
@@ -156,7 +156,7 @@ test('a key that a known key endorsed in the log counts as that one does; one th
   const evidence = await endorsedBy(first, second, true);
   const tar = await bundleOf(evidence);
   expect(await codeOf(tar, { publicKey: first.publicKey })).toBe(0);
-  // Its signature is enough: no checkpoint of the first key has to be there.
+  // Its signature suffices: no checkpoint of the first key is needed.
   const alone = await bundleOf({ ...evidence, notes: [] });
   expect(await codeOf(alone, { publicKey: first.publicKey })).toBe(0);
 });

@@ -15,7 +15,7 @@ import { freshSigner } from '../../store/fresh-signer.ts';
 
 export const RUN = '01K0000000000000000000000A';
 export const OTHER = '01K0000000000000000000000B';
-/** How many entries each run has. */
+/** The number of entries of each run. */
 export const ENTRIES = 9;
 
 /** A home with two runs on one instance, and what was signed while they ran. */
@@ -24,7 +24,7 @@ export interface Evidence {
   readonly signer: Signer;
   /** The heads in the middle and at the end of each run, as places keep them. */
   readonly notes: readonly string[];
-  /** Of the end of the first run, as somebody has put it into a ticket. */
+  /** Of the end of the first run, as copied into a ticket. */
   readonly anchor: Anchor;
 }
 
@@ -93,7 +93,7 @@ const CROWD = Array.from({ length: MAX_ARMED + 5 }, (_, nr): ArmedCall => {
 });
 
 /**
- * Appends groups of entries, and gives the head behind each; the first names more calls than there is room
+ * Appends groups of entries, and returns the head after each; the first names more calls than there is room
  * for.
  */
 export async function append(home: string, signer: Signer, ...groups: readonly (readonly NewEntry[])[]) {
@@ -167,7 +167,7 @@ async function reading<T>(home: string, act: (journal: JournalReader) => Promise
   }
 }
 
-/** A bundle whose files somebody has changed with all tools there are, but for the signing key. */
+/** A bundle whose files were changed with every tool except the signing key. */
 export async function tampered(
   tar: Buffer,
   change: (files: Map<string, Buffer>) => void | Promise<void>,

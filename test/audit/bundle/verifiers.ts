@@ -10,7 +10,7 @@ import { type Anchor, anchorOf } from '../../../src/store/log/anchor.ts';
 import { layOut } from './scene.ts';
 
 /*
- * The three who verify a bundle: `lifeboat audit verify`, the file that comes with it, and one in another
+ * The three verifiers of a bundle: `lifeboat audit verify`, the file that comes with it, and one in another
  * language's standard library.
  */
 
@@ -19,7 +19,7 @@ export const PYTHON_VERIFIER = resolve('test/audit/bundle/verify.py');
 export const noPython = spawnSync('python3', ['--version']).status !== 0;
 if (noPython) console.warn('python3 is not here: the verifier in Python was skipped');
 
-/** What an auditor has got from elsewhere. */
+/** The trusted input of an auditor. */
 export interface Given {
   readonly publicKey?: string;
   readonly anchors?: readonly Anchor[];
@@ -31,7 +31,7 @@ export interface Verifiers {
   close(): void;
 }
 
-/** Opens them; Python's starts once, since a start of it takes longer than a bundle. */
+/** Opens them; Python's starts once, since starting it takes longer than a bundle. */
 export function openVerifiers(): Verifiers {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-verifiers-'));
   const python = noPython
@@ -57,7 +57,7 @@ export function openVerifiers(): Verifiers {
       ];
       return {
         audit: byAudit(files, sound, given),
-        // It takes unpacked folders: a tar that is not as it was made was found by whoever unpacked it.
+        // It takes unpacked folders: whoever unpacked an altered tar has noticed it already.
         ...(sound ? { node: byNode(layOut(files, join(folder, `${count}`)), words).status } : {}),
         ...(answers === undefined ? {} : { python: Number((await answers.next()).value) }),
       };
@@ -73,7 +73,7 @@ function byAudit(files: BundleFiles, sound: boolean, given: Given): number {
   return sound ? VERDICT_EXIT[verdictOf(verifyBundle(files, given).findings)] : VERDICT_EXIT['not-intact'];
 }
 
-/** What the verifier in the bundle says. */
+/** The output of the verifier in the bundle. */
 export function byNode(folder: string, words: readonly string[] = []) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [VERIFIER, folder, ...words], {
     encoding: 'utf8',

@@ -10,9 +10,9 @@ import {
   openedWith,
 } from './store-under-test.ts';
 
-/** What is appended, and what is read of it. */
+/** What is appended can be read back. */
 export function appendContract(freshStore: FreshStore): void {
-  test('entries are numbered without a gap in their stream and over all of them, and read back as they were appended', async () => {
+  test('entries are numbered without gaps in their stream and overall, and read back as they were appended', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a', 'instance/orders');
     const first = await journal.append([note('one')], holds);
     const rest = await journal.append([note('two'), note('ledger', 'instance/orders'), note('three')], holds);
@@ -24,7 +24,7 @@ export function appendContract(freshStore: FreshStore): void {
     expect(await journal.read('run/a', 4)).toEqual([]);
   });
 
-  test('time and author stand in every entry', async () => {
+  test('every entry has a time and an author', async () => {
     const store = await freshStore();
     const journal = await opened(store, { by: 'Zoë "on call"' });
     const [entry] = await journal.append([note('one')], await holdsOf(journal, ['run/a']));
@@ -46,7 +46,7 @@ export function appendContract(freshStore: FreshStore): void {
     expect((await reader.clock())().getTime()).toBeGreaterThanOrEqual(Date.parse(entry?.at ?? ''));
   });
 
-  test('a name of any length and any characters is no obstacle: it is cut to 200 whole ones', async () => {
+  test('a name of any length and characters is accepted: it is cut to 200 whole characters', async () => {
     const store = await freshStore();
     const journal = await opened(store, { by: `${'é'.repeat(199)}\u{1f600}\ud800` });
     await journal.append([note('one')], await holdsOf(journal, ['run/a']));
@@ -72,14 +72,14 @@ export function appendContract(freshStore: FreshStore): void {
     ]);
   });
 
-  test('a stream nobody wrote to is empty and has an empty head', async () => {
+  test('a stream that was never written is empty and has an empty head', async () => {
     const journal = await opened(await freshStore());
     expect(await journal.read('run/nobody')).toEqual([]);
     expect(await journal.head('run/nobody')).toEqual({ stream: 'run/nobody', seq: 0, hash: '' });
     expect(await journal.streams()).toEqual([]);
   });
 
-  test('one append writes several streams, or none of them', async () => {
+  test('one append writes all of its streams, or none', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a', 'instance/orders');
     await journal.append([note('run'), note('ledger', 'instance/orders'), note('run again')], holds);
     expect((await journal.read('run/a')).map(({ seq }) => seq)).toEqual([1, 2]);
@@ -93,13 +93,13 @@ export function appendContract(freshStore: FreshStore): void {
     expect(await journal.log.head()).toEqual(before);
   });
 
-  test('nothing to append writes nothing, not even the beginning of the log', async () => {
+  test('appending nothing writes nothing, not even the beginning of the log', async () => {
     const journal = await opened(await freshStore());
     expect(await journal.append([], [])).toEqual([]);
     expect(await journal.log.head()).toMatchObject({ size: 0, note: undefined });
   });
 
-  test('heads are listed by prefix, and no other stream with them', async () => {
+  test('heads are listed by prefix, without other streams', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/b', 'run/a', 'instance/z');
     await journal.append([note('1', 'run/b'), note('2'), note('3', 'instance/z'), note('4')], holds);
     const all = await journal.streams();
@@ -117,7 +117,7 @@ export function appendContract(freshStore: FreshStore): void {
     }
   });
 
-  test('appends that are asked for at the same moment follow one another', async () => {
+  test('concurrent appends follow one another', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     const appends = notes(20).map((one) => journal.append([one], holds));
     expect((await Promise.all(appends)).map(([entry]) => entry?.seq)).toEqual(
@@ -126,7 +126,7 @@ export function appendContract(freshStore: FreshStore): void {
     expect(await journal.read('run/a')).toHaveLength(20);
   });
 
-  test('two writers of streams of their own append to one log', async () => {
+  test('two writers of different streams append to one log', async () => {
     const store = await freshStore();
     const both = await Promise.all([opened(store), opened(store)]);
     const holds = [await holdsOf(both[0], ['run/a']), await holdsOf(both[1], ['run/b'])];
@@ -161,7 +161,7 @@ export function appendContract(freshStore: FreshStore): void {
     await expect(journal.hold('run/a')).rejects.toMatchObject({ code: 'journal.closed' });
   });
 
-  test('after a write that failed the journal refuses to go on', async () => {
+  test('after a failed write the journal refuses further writes', async () => {
     const { store, journal, holds } = await openedWith(freshStore, 'run/a');
     await journal.append([note('one')], holds);
     await store.breakDisk();

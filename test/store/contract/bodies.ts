@@ -20,7 +20,7 @@ export function bodiesContract(freshStore: FreshStore): void {
     for await (const stored of journal.log.stored(1)) expect(stored.body).toMatch(/^[\x20-\x7e]+$/u);
   });
 
-  test('half a character from a hostile server cannot stop a run: it becomes U+FFFD', async () => {
+  test('a lone surrogate from a hostile server cannot stop a run: it becomes U+FFFD', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     const body = { 'k\udc00': 'a\ud800b', list: ['\\ud800', '\u{1f600}'] };
     const [entry] = await journal.append([{ stream: 'run/a', type: 'note', body }], holds);
@@ -57,7 +57,7 @@ export function bodiesContract(freshStore: FreshStore): void {
   });
 
   test.each(['correct horse battery', 'Pferd "mit" Öl\\\u{1f600}'])(
-    'the guarded secret %s is refused wherever it stands in an entry, also as JSON inside JSON',
+    'the guarded secret %s is refused anywhere in an entry, even as JSON inside JSON',
     async (secret) => {
       const { journal, holds } = await openedWith(freshStore, 'run/a');
       journal.guard(new Secret(secret));
@@ -69,7 +69,7 @@ export function bodiesContract(freshStore: FreshStore): void {
     },
   );
 
-  test('a Secret object is refused although nobody registered it', async () => {
+  test('a Secret object is refused even if it was never registered', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     const body = { key: new Secret('never') } as unknown as Json;
     const refused = journal.append([{ stream: 'run/a', type: 'note', body }], holds);

@@ -14,7 +14,7 @@ import {
 
 type Damage = readonly [what: string, tamper: (store: StoreUnderTest) => Promise<void>];
 
-/** What makes every writer stop, also one that was open before. */
+/** Damage that makes every writer stop, even one that was already open. */
 const UNSIGNED: readonly Damage[] = [
   ['the last entry is removed', ({ tamper }) => tamper.removeEntry(7)],
   ['an entry is added behind the newest head', ({ tamper }) => tamper.addEntry()],
@@ -47,7 +47,7 @@ const UNSIGNED: readonly Damage[] = [
   ],
 ];
 
-/** A store in which somebody with a database tool was at work. */
+/** A store that was altered with a database tool. */
 export function damageContract(freshStore: FreshStore): void {
   async function storeOf8() {
     const scene = await openedWith(freshStore, 'run/a');
@@ -56,7 +56,7 @@ export function damageContract(freshStore: FreshStore): void {
   }
 
   describe.each(UNSIGNED)('when %s', (_what, tamper) => {
-    test('nobody signs on top of it, and nothing is written', async () => {
+    test('no writer signs on top of it, and nothing is written', async () => {
       const { store, journal, holds } = await storeOf8();
       await tamper(store);
       const count = await journal.log.count();
@@ -73,7 +73,7 @@ export function damageContract(freshStore: FreshStore): void {
     });
   });
 
-  test('an entry that was changed is not read, by nobody, and everything else is', async () => {
+  test('a changed entry is never read, and everything else is', async () => {
     const { store, journal } = await storeOf8();
     await store.tamper.setBody(3, '{"text":"forged"}');
     const reader = await openedForReading(store);
@@ -88,7 +88,7 @@ export function damageContract(freshStore: FreshStore): void {
     }
   });
 
-  test('an audit gets every entry as it is stored, also one that was changed and one that is no JSON', async () => {
+  test('an audit gets every entry as stored, even a changed one or one that is not JSON', async () => {
     const { store, journal } = await storeOf8();
     await store.tamper.setBody(3, '{"text":"forged"}');
     await store.tamper.setBody(4, 'no JSON');
@@ -106,7 +106,7 @@ export function damageContract(freshStore: FreshStore): void {
     ]);
   });
 
-  test('where entries are gone the count says so, what needs them cannot be computed, and the rest can', async () => {
+  test('if entries are missing the count shows it, what needs them cannot be computed, and the rest can', async () => {
     const { store, journal } = await storeOf8();
     const [head, root, path] = [
       await journal.log.head(),

@@ -13,7 +13,7 @@ import {
 
 /** Entries as they become durable. */
 export function followContract(freshStore: FreshStore): void {
-  test('a follower gets what is there and then what comes, in the order of the log, from the leaf it asks for', async () => {
+  test('a follower gets existing and then new entries, in the order of the log, from the leaf that it asks for', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a', 'run/b');
     await journal.append(notes(3), holds);
     const followed = await gather(journal, 6, {
@@ -27,7 +27,7 @@ export function followContract(freshStore: FreshStore): void {
     expect((await gather(journal, 2, { from: 5 })).map(({ index }) => index)).toEqual([5, 6]);
   });
 
-  test('what this process appends arrives at once', async () => {
+  test('entries that this process appends arrive at once', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     const stop = new AbortController();
     const following = journal.follow(0, stop.signal)[Symbol.asyncIterator]();
@@ -39,7 +39,7 @@ export function followContract(freshStore: FreshStore): void {
     expect(await following.next()).toMatchObject({ done: true });
   });
 
-  test('what another process appends arrives too, at a writer and at a reader', async () => {
+  test('entries of another process arrive too, at a writer and at a reader', async () => {
     const store = await freshStore();
     const [journal, reader] = [await opened(store), await openedForReading(store)];
     const meanwhile = () => store.appendElsewhere('run/b', 3);
@@ -53,7 +53,7 @@ export function followContract(freshStore: FreshStore): void {
       ]);
   });
 
-  test('a follower that appends itself misses nothing and hears nothing twice', async () => {
+  test('a follower that appends itself misses nothing and receives nothing twice', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     const enough = new AbortController();
     const heard: number[] = [];
@@ -66,13 +66,13 @@ export function followContract(freshStore: FreshStore): void {
     expect(heard).toEqual(Array.from({ length: heard.length }, (_, index) => index));
   });
 
-  test('many entries come in groups, and all of them', async () => {
+  test('many entries arrive in groups, and completely', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     await journal.append(notes(1_234), holds);
     expect(await gather(journal, 1_235)).toHaveLength(1_235);
   });
 
-  test('a follower of a store that has lost an entry hears each of the others once', async () => {
+  test('a follower of a store that lost an entry receives each of the others once', async () => {
     const { store, journal, holds } = await openedWith(freshStore, 'run/a');
     await journal.append(notes(7), holds);
     await store.tamper.removeEntry(5);
@@ -81,7 +81,7 @@ export function followContract(freshStore: FreshStore): void {
     const following = reader.follow(0, stop.signal)[Symbol.asyncIterator]();
     const { value: first = [] } = await following.next();
     const second = following.next();
-    // Answered behind what the follower asks.
+    // Answered after the follower's own queries.
     for (let times = 0; times < 2; times += 1) await reader.read('run/a');
     stop.abort();
     expect(first.map(({ index }: Entry) => index)).toEqual([0, 1, 2, 3, 4, 6, 7]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { LOG_STREAM } from '../../../src/store/journal.ts';
 import { type FreshStore, holdsOf, note, opened, openedWith } from './store-under-test.ts';
 
-/** The right to write a stream, and that each append proves it. */
+/** The right to write a stream, which each append proves. */
 export function holdContract(freshStore: FreshStore): void {
   test('a stream has one holder; it is free again after release and after close', async () => {
     const store = await freshStore();
@@ -23,7 +23,7 @@ export function holdContract(freshStore: FreshStore): void {
     await (await theirs.hold('run/a')).release();
   });
 
-  test('who holds a stream is named to whoever looks, and nobody is once it is free', async () => {
+  test('the holder of a stream is named to others, and there is none once it is free', async () => {
     const store = await freshStore();
     const journal = await opened(store);
     expect(await journal.holder('run/a')).toBeUndefined();
@@ -35,7 +35,7 @@ export function holdContract(freshStore: FreshStore): void {
     expect(await journal.holder('run/a')).toBeUndefined();
   });
 
-  test('each hold of a stream has a larger token than the one before, whoever has it', async () => {
+  test('each hold of a stream has a larger token than the one before, whoever takes it', async () => {
     const store = await freshStore();
     const [mine, theirs] = [await opened(store), await opened(store)];
     let last = 0;
@@ -47,7 +47,7 @@ export function holdContract(freshStore: FreshStore): void {
     }
   });
 
-  test('a stream is written by its holder alone; what concerns the store itself needs no hold', async () => {
+  test('only its holder writes a stream; entries of the store itself need no hold', async () => {
     const { store, journal, holds } = await openedWith(freshStore, 'run/a');
     const other = await opened(store);
     const theirs = await holdsOf(other, ['run/b']);
@@ -60,7 +60,7 @@ export function holdContract(freshStore: FreshStore): void {
     expect(await journal.head(LOG_STREAM)).toMatchObject({ seq: 2 });
   });
 
-  test('a hold that was given back proves nothing any more', async () => {
+  test('a released hold proves nothing', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     await journal.append([note('one')], holds);
     for (const hold of holds) await hold.release();
@@ -68,7 +68,7 @@ export function holdContract(freshStore: FreshStore): void {
     await expect(journal.append([note('two')], holds)).rejects.toMatchObject({ code: 'journal.unheld' });
   });
 
-  test('a holder whose stream somebody else has taken over is refused, and its hold is lost', async () => {
+  test('a holder whose stream another process took over is refused, and its hold is lost', async () => {
     const { store, journal, holds } = await openedWith(freshStore, 'run/a');
     await journal.append([note('one')], holds);
     await store.loseHold('run/a');
@@ -86,7 +86,7 @@ export function holdContract(freshStore: FreshStore): void {
     );
   });
 
-  test('a hold that may be lost is refused although nobody has taken the stream over yet', async () => {
+  test('a hold that may be lost is refused even before another process takes the stream over', async () => {
     const { store, journal, holds } = await openedWith(freshStore, 'run/a');
     await store.loseHold('run/a');
     expect(holds.map((hold) => hold.lasts())).toEqual([0]);
@@ -95,7 +95,7 @@ export function holdContract(freshStore: FreshStore): void {
     expect(await journal.read('run/a')).toEqual([]);
   });
 
-  test('what cannot be the name of a stream cannot be held', async () => {
+  test('an invalid stream name cannot be held', async () => {
     const journal = await opened(await freshStore());
     await expect(journal.hold('run/../../etc')).rejects.toMatchObject({ code: 'journal.bad-entry' });
   });

@@ -15,7 +15,7 @@ export function logContract(freshStore: FreshStore): void {
     expect(await Array.fromAsync(log.stored())).toEqual([]);
   });
 
-  test('each append leaves a head that its installation has signed and that covers exactly what is there', async () => {
+  test('each append leaves a head that its installation signed and that covers exactly the existing entries', async () => {
     const { store, journal, holds } = await openedWith(freshStore, 'run/a');
     for (const count of [1, 3, 1, 7]) {
       await journal.append(notes(count), holds);
@@ -51,7 +51,7 @@ export function logContract(freshStore: FreshStore): void {
     expect(await Array.fromAsync(journal.log.stored(2))).toEqual([]);
   });
 
-  test('roots and proofs at every size are those of a tree that is computed naively', async () => {
+  test('roots and proofs at every size match a naively computed tree', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     for (const count of [1, 2, 5, 1, 11]) await journal.append(notes(count), holds);
     const leaves = (await Array.fromAsync(journal.log.stored())).map(leafOf);
@@ -65,7 +65,7 @@ export function logContract(freshStore: FreshStore): void {
       }
       for (const [from, old] of roots.slice(0, size + 1).entries()) {
         const path = await bytesOf(journal.log.consistency(from, size));
-        // Nothing is to be shown of the empty tree, so nothing is proven by it.
+        // A proof from the empty tree is empty, so it proves nothing.
         const isProven = from === 0 ? path.length === 0 : provesConsistency(from, size, path, old, root);
         expect([from, size, isProven]).toEqual([from, size, true]);
       }
@@ -91,7 +91,7 @@ export function logContract(freshStore: FreshStore): void {
     );
   });
 
-  test('a store that is opened again goes on with its log', async () => {
+  test('a reopened store continues its log', async () => {
     const store = await freshStore();
     const first = await store.open();
     await first.append(notes(6), await holdsOf(first, ['run/a']));
@@ -123,8 +123,8 @@ export function logContract(freshStore: FreshStore): void {
     expect(readCheckpoint((await journal.log.head()).note ?? '', keys)).toMatchObject({ result: 'signed' });
   });
 
-  describe('which checkpoint the home place had', () => {
-    test('is remembered with the next append, and never becomes less', async () => {
+  describe('the largest checkpoint of the home place', () => {
+    test('is remembered with the next append, and never decreases', async () => {
       const { store, journal, holds } = await openedWith(freshStore, 'run/a');
       await journal.append([note('one')], holds);
       journal.log.vouch(2);
@@ -136,7 +136,7 @@ export function logContract(freshStore: FreshStore): void {
       expect(await journal.log.vouched()).toBe(2);
     });
 
-    test('is remembered by a writer that has heard nothing of it', async () => {
+    test('is remembered by a writer that was not told of it', async () => {
       const { store, journal, holds } = await openedWith(freshStore, 'run/a');
       await journal.append([note('one')], holds);
       journal.log.vouch(2);
@@ -148,7 +148,7 @@ export function logContract(freshStore: FreshStore): void {
   });
 }
 
-/** By the definition at `leafText` and RFC 6962, written a second time. */
+/** Implements the definition at `leafText` and RFC 6962 a second time. */
 function leafOf({ stream, seq, at, by, type, body }: StoredEntry): Buffer {
   const text = JSON.stringify({ at, body: '?', by, seq, stream, type }).replace(
     '"body":"?"',

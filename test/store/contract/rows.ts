@@ -15,9 +15,9 @@ import {
 
 const STREAMS: readonly StreamName[] = ['run/a', 'run/b', 'instance/orders', 'instance/users'];
 
-/** Projections, kept with each append. */
+/** Projections are kept with each append. */
 export function rowsContract(freshStore: FreshStore): void {
-  test('a projection is there with the append, for writers and readers, and without what was refused', async () => {
+  test('a projection is updated with the append, for writers and readers, and without refused entries', async () => {
     const { store, journal, holds } = await openedWith(freshStore, ...STREAMS);
     await journal.append(
       [note('x', 'run/b'), note('z'), note('y', 'run/b'), note('w', 'instance/orders')],
@@ -36,7 +36,7 @@ export function rowsContract(freshStore: FreshStore): void {
     expect(await reader.rows('notes')).toEqual(rows.slice(0, 2));
   });
 
-  test('rows are asked for by group, by the beginning of their key, in either order, and at most so many', async () => {
+  test('rows can be selected by group and key prefix, in either order, up to a limit', async () => {
     const { journal, holds } = await openedWith(freshStore, ...STREAMS);
     await journal.append(
       [...STREAMS, 'run/a' as const].map((stream, at) => note(String(at), stream)),
@@ -52,7 +52,7 @@ export function rowsContract(freshStore: FreshStore): void {
     expect(await keys({ limit: 0 })).toEqual([]);
   });
 
-  test('whatever is appended, the rows that are kept are those that all entries give when they are folded anew', async () => {
+  test('whatever is appended, the kept rows equal a fold of all entries', async () => {
     const entry = fc.record({
       stream: fc.constantFrom(...STREAMS),
       type: fc.constantFrom('note', 'note', 'note', 'gone', 'other'),
@@ -76,7 +76,7 @@ export function rowsContract(freshStore: FreshStore): void {
     );
   });
 
-  test('a row that somebody changed is found by folding anew, and named', async () => {
+  test('a row that was altered is found and named by folding again', async () => {
     const { store, journal, holds } = await openedWith(freshStore, ...STREAMS);
     await journal.append([note('x'), note('y', 'run/b')], holds);
     await store.tamper.setRow('notes', 'run/b', { count: 7 });
@@ -85,7 +85,7 @@ export function rowsContract(freshStore: FreshStore): void {
     ]);
   });
 
-  test('rows that somebody changed are made anew where that is asked for, also while another process writes', async () => {
+  test('altered rows are rebuilt on request, even while another process writes', async () => {
     const { store, journal, holds } = await openedWith(freshStore, ...STREAMS);
     await journal.append([note('x'), note('y', 'run/b')], holds);
     await store.tamper.setRow('notes', 'run/b', { count: 7 });
@@ -98,7 +98,7 @@ export function rowsContract(freshStore: FreshStore): void {
     expect(await compareProjections(rebuilt, NOTES)).toEqual([]);
   });
 
-  test('a projection of another version is rebuilt by who writes, and folded anew by who reads', async () => {
+  test('a projection of another version is rebuilt by a writer, and folded by a reader', async () => {
     const { store, journal, holds } = await openedWith(freshStore, 'run/a');
     await journal.append([note('x'), note('y')], holds);
     const projections = [notesProjection(2)];
@@ -113,7 +113,7 @@ export function rowsContract(freshStore: FreshStore): void {
     expect(await compareProjections(newer, projections)).toEqual([]);
   });
 
-  test('entries that are gone are passed over where rows are folded anew, and no other is folded twice', async () => {
+  test('missing entries are skipped when rows are folded again, and no other is folded twice', async () => {
     const { store, journal, holds } = await openedWith(freshStore, 'run/a');
     await journal.append(notes(1_100), holds);
     await store.tamper.removeEntry(5);

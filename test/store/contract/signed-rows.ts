@@ -19,7 +19,7 @@ async function decisionsOf(journal: JournalReader) {
   return { open, refused };
 }
 
-/** Rows that decisions rest on are those that the entries give, whatever was done to them. */
+/** Rows that decisions depend on are what the entries produce, even after they were altered. */
 export function signedRowsContract(freshStore: FreshStore): void {
   for (const act of ['delete', 'regroup'] as const)
     test(`a call in doubt and an open run stay what they are when their rows are changed (${act}), at every point of the call`, async () => {
@@ -40,7 +40,7 @@ export function signedRowsContract(freshStore: FreshStore): void {
           expect((await journal.log.check()).join(), 'an audit').toContain(
             'runs, which follows from the entries',
           );
-          // What is appended by who does not touch them does not make them right.
+          // Appends that do not touch them do not make them right.
           await journal.append([note('other', 'run/b')], holds);
           expect(await decisionsOf(journal), 'after an append').toEqual(right);
           const next = await opened(store, BOTH);

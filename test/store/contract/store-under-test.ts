@@ -13,40 +13,40 @@ import type { Projection } from '../../../src/store/projections/projection.ts';
 
 export interface OpenOptions {
   readonly by?: string;
-  /** Without one it is that of the store: all writers without one are the same installation. */
+  /** Defaults to the store's own: all writers without one are the same installation. */
   readonly signer?: Signer;
-  /** Without any it keeps `NOTES` (projection.ts). */
+  /** Defaults to `NOTES` (projection.ts). */
   readonly projections?: readonly Projection[];
-  /** Its rows are made anew. */
+  /** Rebuild the rows. */
   readonly rebuild?: boolean;
 }
 
-/** One empty store, and what only its engine can do to it. */
+/** One empty store, with operations that only its engine can do. */
 export interface StoreUnderTest {
-  /** Another writer on the same data each time. */
+  /** Opens another writer on the same data each time. */
   open(options?: OpenOptions): Promise<Journal>;
-  /** Another reader. */
+  /** Opens another reader. */
   openForReading(options?: Pick<OpenOptions, 'projections'>): Promise<JournalReader>;
   readonly signer: Signer;
-  /** A process of its own appends so many entries `note` to a stream, which it holds meanwhile. */
+  /** A separate process appends this many `note` entries to a stream, which it holds meanwhile. */
   appendElsewhere(stream: StreamName, count: number): Promise<void>;
   /**
-   * What lets another process take a stream that one still believes to hold: its lock file is deleted, its
-   * lease runs out.
+   * Lets another process take a stream that one still believes to hold: deletes its lock file, or ends its
+   * lease.
    */
   loseHold(stream: StreamName): Promise<void>;
-  /** The next write cannot reach the disk. */
+  /** Makes the next write fail to reach the disk. */
   breakDisk(): Promise<void>;
-  /** What somebody with a database tool does, who has taken the triggers away. */
+  /** Changes made with a database tool after removing the triggers. */
   readonly tamper: {
     setBody(leaf: number, body: string): Promise<void>;
     removeEntry(leaf: number): Promise<void>;
-    /** The last entry once more, as the next of its stream; no head. */
+    /** Adds the last entry again, as the next of its stream, without a head. */
     addEntry(): Promise<void>;
     removeNewestHead(): Promise<void>;
     setNewestHead(note: string): Promise<void>;
     setRow(projection: string, key: string, value: Json): Promise<void>;
-    /** All rows of a projection: they go, or come into another group. */
+    /** All rows of a projection: deletes them, or moves them to another group. */
     rows(act: 'delete' | 'regroup', projection: string): Promise<void>;
   };
 }
@@ -87,7 +87,7 @@ export function notes(count: number, stream: StreamName = 'run/a'): readonly New
   return Array.from({ length: count }, (_, number) => note(String(number + 1), stream));
 }
 
-/** Follows until this many entries have come, or one of them is wanted no more. */
+/** Follows until this many entries have arrived, or one of them ends the wait. */
 export async function gather(
   journal: Pick<Journal, 'follow'>,
   count: number,

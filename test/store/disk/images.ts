@@ -8,18 +8,16 @@ export type Kind = 'prefix' | 'torn' | 'power cut' | 'lying disk';
 
 export interface Figures {
   readonly images: Readonly<Record<Kind, number>>;
-  /**
-   * Of the lying disk: images in which something signed is missing, and those of them where Lifeboat says so.
-   */
+  /** Of the lying disk: images that lack something signed, and those of them where Lifeboat reports it. */
   readonly losses: number;
   readonly found: number;
-  /** Every broken promise, with how to see it again. */
+  /** Every broken promise, with the way to reproduce it. */
   readonly problems: readonly string[];
 }
 
 export interface ImageOptions {
   readonly seed: number;
-  /** How many of each kind, spread over the recording; for `prefix` and `torn`, `all`: every one. */
+  /** How many of each kind, spread over the recording; for `prefix` and `torn`, `all` takes every one. */
   readonly counts: Readonly<Record<'power cut' | 'lying disk', number>> &
     Readonly<Record<'prefix' | 'torn', number | 'all'>>;
   readonly onImage?: (done: number) => void;
@@ -70,8 +68,8 @@ interface Planned {
 }
 
 /**
- * Which images are taken before which step. A prefix differs from the one before it only after a step that
- * changed something.
+ * The images to take before each step. A prefix differs from the one before it only after a step that changed
+ * something.
  */
 function planOf(steps: readonly Step[], { seed, counts }: ImageOptions): ReadonlyMap<number, Planned[]> {
   const draw = randomFrom(seed);
@@ -93,7 +91,7 @@ function planOf(steps: readonly Step[], { seed, counts }: ImageOptions): Readonl
   return plan;
 }
 
-/** After a whole sector when there is one, after a whole page, and somewhere. */
+/** After a whole sector and a whole page, if there is one, and at a random place. */
 function tearsOf(length: number, draw: () => number): number[] {
   const somewhere = 1 + Math.floor(draw() * Math.max(length - 1, 1));
   const sector = 512 * Math.floor((draw() * length) / 512);
@@ -101,8 +99,8 @@ function tearsOf(length: number, draw: () => number): number[] {
 }
 
 /**
- * The database of a moment gone by, or one of its two files, beside the checkpoints of now: a disk that had
- * only said it was synced. The first call of each pair keeps the moment.
+ * An earlier state of the database, or of one of its two files, beside the present checkpoints: a disk that
+ * only claimed to have synced. The first call of each pair keeps the state.
  */
 function lied(disk: Disk, stale: Image[], draw: () => number): Image | undefined {
   const now = disk.seen();

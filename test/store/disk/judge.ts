@@ -5,7 +5,7 @@ import { hashOf } from '../../../src/store/canonical.ts';
 import { type Head, type Journal, LOG_STREAM } from '../../../src/store/journal.ts';
 import { checkLog } from '../../../src/store/log/check-log.ts';
 import { parseCheckpoint } from '../../../src/store/log/checkpoint.ts';
-import { EMPTY_RIM, grow, rootOfRim } from '../../../src/store/log/merkle.ts';
+import { EMPTY_FRONTIER, grow, rootOfFrontier } from '../../../src/store/log/merkle.ts';
 import { homePlace } from '../../../src/store/log/places/folder-place.ts';
 import { compareProjections, PROJECTIONS } from '../../../src/store/projected.ts';
 
@@ -14,15 +14,13 @@ import type { Image } from './model.ts';
 import type { Recording } from './record.ts';
 
 /**
- * The heads of all streams but that of the store itself, after each append: the first is that of an empty
- * journal.
+ * The heads of all streams except the store's own, after each append; the first is that of an empty journal.
  */
 export type Heads = readonly Head[];
 
 /**
- * Lays an image out on a real disk, opens it as Lifeboat would, and gives every promise it breaks, in words.
- * `acknowledged` is how many lines the process had said when the image was taken: so much it had been
- * promised.
+ * Writes an image to a real disk, opens it as Lifeboat would, and returns every broken promise, in words.
+ * `acknowledged` is how many lines the process had printed when the image was taken, each of them a promise.
  */
 export async function judgeImage(
   image: Image,
@@ -53,13 +51,13 @@ export async function judgeImage(
 }
 
 export interface Loss {
-  /** Something that a checkpoint in the image has signed is not in its database. */
+  /** The database lacks something that a checkpoint in the image signed. */
   readonly lost: boolean;
-  /** Lifeboat refuses to go on, and says why. */
+  /** Lifeboat refuses to continue, and says why. */
   readonly found: boolean;
 }
 
-/** The same for a disk that lied about what it had kept: the checkpoints have to show what is gone. */
+/** As `judgeImage`, for a disk that lied about syncing: the checkpoints must show what is gone. */
 export async function judgeLoss(image: Image, root: string): Promise<Loss> {
   return laidOut(image, root, async (home) => {
     const opened = await openIn(home).catch(() => undefined);
@@ -76,7 +74,9 @@ export async function judgeLoss(image: Image, root: string): Promise<Loss> {
   });
 }
 
-/** What Lifeboat says of a store next to its checkpoints, of each of its entries and of its projections. */
+/**
+ * Lifeboat's findings about a store and its checkpoints, about each of its entries and about its projections.
+ */
 async function troubleIn(home: string, journal: Journal): Promise<readonly string[]> {
   const { trouble } = await checkLog(journal, [homePlace(home)]);
   for (const { stream } of await journal.streams()) await journal.read(stream);
@@ -105,7 +105,7 @@ async function laidOut<T>(image: Image, root: string, look: (home: string) => Pr
   }
 }
 
-/** A journal that can be read but not written is of no use to a run. */
+/** A journal that can be read but not written is useless to a run. */
 async function goOn(journal: Journal): Promise<string[]> {
   try {
     const [before, hold] = [await journal.head('run/a'), await journal.hold('run/a')];
@@ -120,8 +120,8 @@ async function goOn(journal: Journal): Promise<string[]> {
 }
 
 /**
- * What the checkpoints in an image claim, by their size. A file that has not got its name yet (`.421.….tmp`)
- * is none: nothing was armed or said because of it.
+ * What the checkpoints in an image claim, by size. A file without its final name (`.421.….tmp`) does not
+ * count: nothing was armed or printed because of it.
  */
 function signedRoots(image: Image, root: string): ReadonlyMap<number, string> {
   const roots = new Map<number, string>();
@@ -134,13 +134,13 @@ function signedRoots(image: Image, root: string): ReadonlyMap<number, string> {
   return roots;
 }
 
-/** Whether the entries, hashed anew, give another root than one that was signed. */
+/** Whether the entries, hashed again, give another root than a signed one. */
 async function isLost(signed: ReadonlyMap<number, string>, journal: Journal): Promise<boolean> {
-  let rim = EMPTY_RIM;
+  let frontier = EMPTY_FRONTIER;
   const left = new Map(signed);
   for (const stored of await Array.fromAsync(journal.log.stored()).catch(() => [])) {
-    ({ rim } = grow(rim, Buffer.from(hashOf(stored), 'hex')));
-    if (left.get(rim.size) === rootOfRim(rim).toString('hex')) left.delete(rim.size);
+    ({ frontier } = grow(frontier, Buffer.from(hashOf(stored), 'hex')));
+    if (left.get(frontier.size) === rootOfFrontier(frontier).toString('hex')) left.delete(frontier.size);
   }
   return left.size > 0;
 }

@@ -3,8 +3,8 @@ import type { Step } from './trace.ts';
 
 /*
  * What a disk may hold after a power cut, as in "All File Systems Are Not Created Equal" (OSDI 2014): until a
- * file is synced each of its writes may be there or not, in any order and in pieces; until a folder is synced
- * so may each change of its names.
+ * file is synced, any of its writes may be missing, in any order and in pieces; until a folder is synced, so
+ * may any change of its names.
  */
 
 /** The files of a home at one moment, by their absolute paths. */
@@ -15,13 +15,13 @@ export interface Image {
 
 export interface Disk {
   take(step: Step): void;
-  /** As the living see it: what a killed process leaves behind. */
+  /** The state that running processes see, and that a killed process leaves behind. */
   seen(): Image;
-  /** The same, with the next write done only in its first `length` bytes. */
+  /** The same, with only the first `length` bytes of the next write. */
   torn(step: Step & { readonly do: 'write' }, length: number): Image;
   /**
-   * What is certain, and of the rest what `draw` (numbers in [0, 1)) lets survive. Always 1: nothing of the
-   * rest.
+   * The certain part, and those of the rest that `draw` (numbers in [0, 1)) lets survive. Always 1: none of
+   * the rest.
    */
   afterPowerCut(draw: () => number): Image;
 }
@@ -35,11 +35,11 @@ interface File {
 }
 
 interface Renaming {
-  /** Each name and what it now leads to. */
+  /** Each name and what it now refers to. */
   readonly names: readonly (readonly [string, File | 'folder' | undefined])[];
 }
 
-/** A disk on which this much is there and synced. */
+/** A disk on which these files are synced. */
 export function createDisk({ files, folders }: Image): Disk {
   const seen = new Map<string, File | 'folder'>([...folders].map((path) => [path, 'folder']));
   for (const [path, bytes] of files)
@@ -92,7 +92,7 @@ export function createDisk({ files, folders }: Image): Disk {
     },
     afterPowerCut(draw) {
       const names = new Map(certain);
-      // A journalling file system keeps the order of names, others do not.
+      // A journalling file system keeps the order of renames, others do not.
       const inOrder = draw() < 0.5;
       const survivors = inOrder ? prefixOf(renamings, draw) : shuffled(renamings, draw);
       for (const { names: some } of survivors) apply(names, some);
@@ -124,10 +124,7 @@ function changed(bytes: Buffer, change: Change): Buffer {
   return whole;
 }
 
-/**
- * A longer view on the same memory while there is room behind it, else on a larger copy. What is new is
- * zeros.
- */
+/** A longer view on the same memory if there is room, else on a larger copy. New bytes are zeros. */
 function grown(bytes: Buffer, length: number): Buffer {
   const { buffer, byteOffset } = bytes;
   if (byteOffset + length <= buffer.byteLength) {
@@ -138,14 +135,14 @@ function grown(bytes: Buffer, length: number): Buffer {
   return copyOf(bytes, Math.max(2 * length, 4096)).subarray(0, length);
 }
 
-/** With memory of its own: small buffers of `Buffer.from` share theirs. */
+/** With its own memory: small buffers of `Buffer.from` share theirs. */
 function copyOf(bytes: Buffer, size = bytes.length): Buffer {
   const copy = Buffer.alloc(size);
   bytes.copy(copy);
   return copy;
 }
 
-/** Writes are cut into the pieces in which a disk keeps or loses them. */
+/** Writes are split into the units in which a disk keeps or loses them. */
 function survived(file: File, draw: () => number): Buffer {
   if (file.pending.length === 0) return file.certain;
   const piece = [512, 4096, Number.POSITIVE_INFINITY][Math.floor(draw() * 3)] ?? 512;
@@ -159,7 +156,7 @@ function cut(change: Change, size: number): Change[] {
   const { offset, bytes } = change;
   const pieces: Change[] = [];
   for (let from = 0; from < bytes.length; ) {
-    // Pieces begin at multiples of their size on the disk, not in the write.
+    // Units begin at multiples of their size on the disk, not in the write.
     const to = Math.min(
       bytes.length,
       size === Number.POSITIVE_INFINITY ? bytes.length : from + size - ((offset + from) % size),
@@ -174,7 +171,7 @@ function prefixOf<T>(items: readonly T[], draw: () => number): T[] {
   return items.slice(0, Math.round((1 - draw()) * items.length));
 }
 
-/** Some of them, in any order. */
+/** A random subset in random order. */
 function shuffled<T>(items: readonly T[], draw: () => number): T[] {
   const share = draw();
   return items

@@ -13,23 +13,20 @@ import { readTrace, type Step, tracing } from './trace.ts';
 /** What a process did to a home. */
 export interface Recording {
   readonly home: string;
-  /** What was there before. */
+  /** The state before. */
   readonly before: Image;
   readonly steps: readonly Step[];
-  /**
-   * The heads after each line that the process said, when it had said it; the first is that of an empty
-   * journal.
-   */
+  /** The heads when the process printed each line; the first is that of an empty journal. */
   readonly states: readonly Heads[];
-  /** Lines that one append may have on the disk before it is acknowledged, at most. */
+  /** The maximum number of lines that one append may have on the disk before it is acknowledged. */
   readonly linesPerAppend: number;
-  /** What else has to be true of a home that was laid out again, said in words when it is not. */
+  /** Further promises about a restored home; returns the broken ones in words. */
   readonly alsoBroken?: (home: string, journal: Pick<Journal, 'read'>) => Promise<readonly string[]>;
 }
 
 /**
- * Runs `writer.ts` with these sessions under strace(1) and gives all it asked of the disk. The home is gone
- * when it returns.
+ * Runs `writer.ts` with these sessions under strace(1) and returns everything it asked of the disk. The home
+ * is removed before it returns.
  */
 export function recordWriter(sessions: readonly number[]): Recording {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-trace-'));
@@ -48,7 +45,7 @@ export function recordWriter(sessions: readonly number[]): Recording {
   }
 }
 
-/** The same of a rotation by the real product, which says every entry with `--json`. */
+/** As `recordWriter`, for a rotation by the real product, which prints every entry with `--json`. */
 export async function recordRotation(product: Product): Promise<Recording> {
   const bench = await openBench(product, { taskMs: 1 });
   try {
@@ -64,7 +61,7 @@ export async function recordRotation(product: Product): Promise<Recording> {
   }
 }
 
-/** Keys that the ledger knows and the vault does not hold. */
+/** Keys that the ledger knows but the vault lacks. */
 async function lostKeys(home: string, journal: Pick<Journal, 'read'>): Promise<readonly string[]> {
   const held = await (await openKeys(home)).list('orders');
   const known = (await journal.read('instance/orders')).flatMap(({ body }) => {
@@ -74,7 +71,7 @@ async function lostKeys(home: string, journal: Pick<Journal, 'read'>): Promise<r
   return [...new Set(known)].filter((one) => !held.includes(one)).map((one) => `key ${one} is lost`);
 }
 
-/** What lies in a folder. */
+/** The contents of a folder. */
 function imageOf(folder: string): Image {
   const files = new Map<string, Buffer>();
   const folders = new Set([folder]);

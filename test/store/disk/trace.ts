@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * One thing a process asked of the disk, or said on stdout, in the order in which the kernel finished it.
- * Paths are absolute.
+ * One operation of a process on the disk, or one line on stdout, in the order in which the kernel finished
+ * them. Paths are absolute.
  */
 export type Step =
   | { readonly do: 'create' | 'unlink' | 'mkdir' | 'sync'; readonly path: string }
@@ -14,7 +14,7 @@ export type Step =
 const CALLS =
   'openat,write,writev,pwrite64,pwritev,fdatasync,fsync,ftruncate,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat';
 
-/** The words before a command that make strace(1) record in `file` what `readTrace` reads. */
+/** The command prefix that makes strace(1) record in `file` what `readTrace` reads. */
 export function tracing(file: string): readonly string[] {
   const whole = ['-f', '-y', '-xx', '-s', '16777216', '-e', 'signal=none'];
   return ['strace', ...whole, '-e', `trace=${CALLS}`, '-o', file];
@@ -22,7 +22,7 @@ export function tracing(file: string): readonly string[] {
 
 /**
  * Reads what a traced process did below `folder`. Memory maps are not recorded, so the log's `-shm` is left
- * out: SQLite makes it anew.
+ * out: SQLite rebuilds it.
  */
 export function readTrace(file: string, folder: string): readonly Step[] {
   const offsets = new Map<string, number>();
@@ -43,7 +43,7 @@ interface Finished {
   readonly result: number;
 }
 
-/** A call that another thread's call interrupts stands on two lines. */
+/** A call interrupted by another thread's call is split over two lines. */
 function* finishedCalls(trace: string): Generator<Finished> {
   const begun = new Map<string, string>();
   for (const line of trace.split('\n')) {
@@ -109,17 +109,17 @@ function stepsOf(call: string, args: string, result: number, offsets: Map<string
       return [{ do: 'link', path: from, to }];
     }
     default:
-      // A way of writing that is missing here would be missing from the images.
+      // A kind of write that is unknown here would be missing from the images.
       throw new Error(`${call} is not understood`);
   }
 }
 
-/** What a descriptor is open on, as `-y` shows it. */
+/** The file of a descriptor, as `-y` shows it. */
 function pathOf(args: string): string {
   return plain(/^\d+<([^>]*)>/u.exec(args)?.[1] ?? '');
 }
 
-/** Of all buffers of the call; in order. */
+/** The bytes of all buffers of the call, in order. */
 function bytesOf(args: string): Buffer {
   const quoted = [...args.matchAll(/"([^"]*)"/gu)].map(([, hex = '']) => hex.replaceAll('\\x', ''));
   return Buffer.from(quoted.join(''), 'hex');

@@ -8,9 +8,9 @@ import { freshSigner } from '../fresh-signer.ts';
 
 /*
  * A process that writes a store with checkpoints as runs do: `writer.ts HOME SESSION…`, each session a number
- * of appends between opening and closing. It prints one line for each append, after it has resolved: the
- * stored entries without their bodies. More than 250 appends in one session make SQLite move its log into the
- * database and begin the log anew.
+ * of appends between opening and closing. It prints one line after each append resolved: the stored entries
+ * without their bodies. More than 250 appends in one session make SQLite move its log into the database and
+ * restart the log.
  */
 const [home = '', ...sessions] = process.argv.slice(2);
 const signer = freshSigner();
@@ -31,7 +31,7 @@ for (const appends of sessions) {
   await journal.close();
 }
 
-/** One entry or several, of one stream or two, small or over some pages. */
+/** One entry or several, of one stream or two, small or spanning pages. */
 function entriesOf(count: number): NewEntry[] {
   const text = 'x'.repeat(count % 23 === 0 ? 9_000 : (count * 37) % 600);
   const run: NewEntry = { stream: 'run/a', type: 'note', body: { number: count, text } };

@@ -12,7 +12,7 @@ import { freshSigner } from '../fresh-signer.ts';
 import { tampered } from '../sqlite-store.ts';
 import { temporaryHome } from '../temporary-home.ts';
 
-/** A store of one machine with its places, as a command that writes has it. */
+/** A one-machine store with its places, as a writing command has it. */
 export interface CheckedStore {
   readonly home: string;
   readonly signer: Signer;
@@ -20,7 +20,7 @@ export interface CheckedStore {
   readonly journal: Journal;
   readonly sealer: Sealer;
   readonly problems: readonly string[];
-  /** Arms a call in the ledger of `orders`, and gives its name. */
+  /** Arms a call with this name in the ledger of `orders`. */
   arm(intent: string): Promise<void>;
   end(intent: string): Promise<void>;
   check(): Promise<Checked>;
@@ -84,14 +84,14 @@ export async function openCheckedStore(
   };
 }
 
-/** Changes the database as somebody with a database tool would. */
+/** Changes the database as with a database tool. */
 export function tamper(home: string, ...statements: readonly string[]): void {
   tampered(home, (db) => {
     for (const sql of statements) db.exec(sql);
   });
 }
 
-/** Removes all entries from a leaf on, and the heads that know of them: as if they had never been. */
+/** Removes all entries from a leaf on, and the heads that cover them, as if they had never existed. */
 export function cutFrom(home: string, leaf: number): void {
   tamper(home, `DELETE FROM entries WHERE leaf >= ${leaf}`, `DELETE FROM heads WHERE size > ${leaf}`);
 }

@@ -22,7 +22,7 @@ const call: ArmedCall = {
 const head: Checkpoint = { origin: ORIGIN, size: 42, root: 'ab'.repeat(32), armed: [call] };
 const root = Buffer.from(head.root, 'hex').toString('base64');
 
-test('a checkpoint is origin, size and root in base64, then a line for each armed call, and reads as what it says', () => {
+test('a checkpoint is origin, size and root in base64, then a line for each armed call, and reads back as it was written', () => {
   const signer = freshSigner();
   const note = signer.sign(head);
   const line = 'armed run/01J orders createBackup backup-1 2026-01-01T00:00:00.000Z';
@@ -33,7 +33,7 @@ test('a checkpoint is origin, size and root in base64, then a line for each arme
   });
 });
 
-test('a call of any name is one line of printable ASCII, and reads back', () => {
+test('a call with any name is one line of printable ASCII, and reads back', () => {
   for (const text of ['', ' ', 'a b', 'ä\n\u2028', '%2F', '/:%', '\u{1f600}']) {
     const armed = [{ ...call, instance: text, verb: text, intent: text }];
     const written = checkpointText({ ...head, armed });
@@ -42,12 +42,12 @@ test('a call of any name is one line of printable ASCII, and reads back', () => 
   }
 });
 
-test('lines of kinds that nobody knows are passed over', () => {
+test('lines of unknown kinds are ignored', () => {
   const text = `${ORIGIN}\n0\n${root}\nsomething else\narmed too few\narmed store/log a b c 2026-01-01T00:00:00Z\n`;
   expect(parseCheckpoint(text)).toEqual({ ...head, size: 0, armed: [] });
 });
 
-test('as many calls as a checkpoint names fit into a note that is read, and how many more there were is said in it', () => {
+test('as many calls as a checkpoint names fit into a readable note, and it says how many more there were', () => {
   const long = {
     ...call,
     stream: `run/${'0'.repeat(26)}` as const,
@@ -64,7 +64,7 @@ test('as many calls as a checkpoint names fit into a note that is read, and how 
   expect(checkpointText({ ...head, armed: armed.slice(3) })).not.toContain('armed-more');
 });
 
-describe('what is no checkpoint', () => {
+describe('a text that is not a checkpoint', () => {
   test.each([
     ['of another origin', ['example.com/log', '42', root]],
     ['with a leading zero', [ORIGIN, '042', root]],
@@ -78,7 +78,7 @@ describe('what is no checkpoint', () => {
     expect(parseCheckpoint(`${lines.join('\n')}\n`)).toBeUndefined();
   });
 
-  test('is a note that the key signed under another name than the origin', () => {
+  test('is a note that the key signed under a name other than the origin', () => {
     const signer = freshSigner();
     const note = signer.note(checkpointText(head), 'lifeboat-bundle/01J');
     expect(readCheckpoint(note, [createPublicKey(signer.publicKey)])).toEqual({ result: 'unknown-key' });
@@ -99,7 +99,7 @@ test('no change of any single byte of a checkpoint goes unnoticed', () => {
   }
 });
 
-test('a checkpoint that another key signed is not believed', () => {
+test('a checkpoint that another key signed is not trusted', () => {
   const [ours, theirs] = [freshSigner(), freshSigner()];
   const keys = [createPublicKey(ours.publicKey)];
   expect(readCheckpoint(theirs.sign(head), keys)).toEqual({ result: 'unknown-key' });

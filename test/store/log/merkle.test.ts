@@ -95,7 +95,7 @@ describe('the vectors of Certificate Transparency', () => {
   });
 });
 
-/** A size with one or two numbers below it. */
+/** A size with one or two smaller numbers. */
 const place = fc
   .tuple(fc.integer({ min: 1, max: 2_000 }), fc.nat(), fc.nat())
   .map(([size, index, seed]) => ({ size, index: index % size, from: (index % size) + 1, seed }));
@@ -138,14 +138,14 @@ describe('a tree of up to 2,000 leaves', () => {
     );
   });
 
-  test('has no path or proof of what it does not hold', () => {
+  test('has no path or proof for what it does not hold', () => {
     expect(() => inclusionProof(5, 5, stored)).toThrow('leaf 5 is not in a tree of 5');
     expect(() => inclusionProof(-1, 5, stored)).toThrow(RangeError);
     expect(() => consistencyProof(6, 5, stored)).toThrow('a tree of 5 does not begin with 6');
   });
 });
 
-test('a tree is parted where the RFC parts it, at any size that a number can say', () => {
+test('a tree is split where the RFC splits it, at any size that a number can express', () => {
   for (let level = 1; level < 53; level += 1) {
     const power = 2 ** level;
     expect([splitOf(power), splitOf(power + 1)]).toEqual([power / 2, power]);

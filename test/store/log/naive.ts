@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { completedBy, leafHash, type NodeOf, placeOf } from '../../../src/store/log/merkle.ts';
 
 /*
- * RFC 6962, section 2.1, word for word: slow, and with nothing kept. What the store computes is compared with
- * it.
+ * RFC 6962, section 2.1, implemented literally: slow, and with nothing cached. The store's results are
+ * compared with it.
  */
 
 const sha256 = (...parts: readonly Uint8Array[]) =>
@@ -42,7 +42,7 @@ function naiveSplit(n: number): number {
   return k;
 }
 
-/** The nodes of a tree as a store keeps them: with each leaf those that it completes. */
+/** The nodes of a tree as a store keeps them: each leaf with those that it completes. */
 export function storedTree(leaves: readonly Uint8Array[]): NodeOf {
   const rows: { leaf: Buffer; nodes: readonly Buffer[] }[] = [];
   const node: NodeOf = (level, index) => {
@@ -59,12 +59,12 @@ export function storedTree(leaves: readonly Uint8Array[]): NodeOf {
   return node;
 }
 
-/** So many leaves, each with a content of its own. */
+/** Leaves with distinct contents. */
 export function someLeaves(count: number): Buffer[] {
   return Array.from({ length: count }, (_, at) => Buffer.from(`leaf ${at}`));
 }
 
-/** A proof to which something was done: one element changed, taken out, put in, or two swapped. */
+/** An altered proof: one element changed, removed, inserted, or two swapped. */
 export function altered(proof: readonly Buffer[], seed: number): Buffer[] {
   const at = proof.length === 0 ? 0 : seed % proof.length;
   const hash = proof[at];

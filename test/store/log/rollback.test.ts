@@ -20,7 +20,7 @@ const reopened = async (
   return openCheckedStore({ home: store.home, signer: store.signer, folders });
 };
 
-test('a store that was never written to, and one whose checkpoints fit, are no trouble', async () => {
+test('a store that was never written, and one whose checkpoints fit, are no trouble', async () => {
   const store = await openCheckedStore();
   expect((await store.check()).trouble).toBeUndefined();
   await store.arm('a');
@@ -61,7 +61,7 @@ test('a store that is smaller than a checkpoint was rolled back, and the lost ca
   expect(refusal.hints.join('\n')).toContain('lifeboat audit accept-loss --reason TEXT');
 });
 
-test('a call whose outcome was on record in the lost part is named as one', async () => {
+test('a call whose outcome was on record in the lost part is named as such', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -72,11 +72,11 @@ test('a call whose outcome was on record in the lost part is named as one', asyn
   await store.close();
   cutFrom(store.home, 4);
   const { trouble } = await (await reopened(store)).check();
-  // The store itself still has the first one in doubt.
+  // The store itself still has the first call in doubt.
   expect(trouble?.calls.map(({ intent, isOpen }) => [intent, isOpen])).toEqual([['b', false]]);
 });
 
-test('a store that went on after it was rolled back has another history', async () => {
+test('a store that continued after a rollback has another history', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -91,7 +91,7 @@ test('a store that went on after it was rolled back has another history', async 
   expect(trouble && inShort(trouble)).toMatch(/has a history other than the one signed/);
 });
 
-test('checkpoints that were removed are missed, unless another place has them', async () => {
+test('removed checkpoints are noticed, unless another place has them', async () => {
   const folder = temporaryHome();
   const store = await openCheckedStore({ folders: [folder] });
   await store.arm('a');
@@ -108,14 +108,14 @@ test('checkpoints that were removed are missed, unless another place has them', 
   expect((await store.check()).trouble?.kinds).toEqual(['checkpoints-removed']);
 });
 
-test('checkpoints that cannot be read are not called removed, and what to do is said', async () => {
+test('unreadable checkpoints are not called removed, and the hint says what to do', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
   await store.end('a');
   const checkpoints = join(store.home, 'checkpoints');
   removeCheckpoints(checkpoints);
-  // In the way of the folder: the system refuses to list it.
+  // A file in place of the folder makes the system refuse to list it.
   writeFileSync(checkpoints, '');
   const { trouble } = await store.check();
   expect(trouble?.kinds).toEqual(['checkpoints-unread']);
@@ -125,7 +125,7 @@ test('checkpoints that cannot be read are not called removed, and what to do is 
   expect(rolledBack(trouble).hints.join('\n')).toContain('then run the same command again');
 });
 
-test('rows that were removed, and rows that nobody signed, are found by the count', async () => {
+test('removed rows, and unsigned rows, are found by the count', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -142,20 +142,20 @@ test('rows that were removed, and rows that nobody signed, are found by the coun
   expect((await (await reopened(other)).check()).trouble?.kinds).toContain('unsigned');
 });
 
-test('where rows are missing, a call that only a fitting checkpoint names is lost', async () => {
+test('if rows are missing, a call that only a fitting checkpoint names is lost', async () => {
   const store = await openCheckedStore();
   for (const intent of ['a', 'b', 'c']) await store.arm(intent);
   await store.end('c');
   await store.sealer.sealNow();
   await store.close();
-  // The arming of `b`: no node of the tree at the size of the checkpoint is kept there.
+  // The arming of `b`: it stores no node of the tree at the size of the checkpoint.
   tamper(store.home, "DELETE FROM entries WHERE leaf = 6 AND type = 'intent.armed'");
   const { trouble } = await (await reopened(store)).check();
   expect(trouble).toMatchObject({ kinds: ['rows-missing'], misfits: [] });
   expect(trouble?.calls.map(({ intent, isOpen }) => [intent, isOpen])).toEqual([['b', true]]);
 });
 
-test('rows that are gone at the end are where the journal ends, whatever its heads say', async () => {
+test('if rows are missing at the end, the journal ends there, whatever its heads say', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -168,7 +168,7 @@ test('rows that are gone at the end are where the journal ends, whatever its hea
   expect(trouble && inShort(trouble)).toMatch(/it ends at entry 4, and 7 were signed in/);
 });
 
-test('a head that no known key has signed is trouble; one of an installation that nobody has endorsed only where one machine writes', async () => {
+test('a head without a known signer is trouble; one of an installation without an endorsement only where one machine writes', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.close();
@@ -189,7 +189,7 @@ test('a head that no known key has signed is trouble; one of an installation tha
 });
 
 test.each(['log.begun', 'key.endorsed', 'key.announced'])(
-  'nobody is believed for a %s of his own, signed by himself',
+  'a %s that a forger signed himself gains no trust',
   async (type) => {
     const store = await openCheckedStore();
     await store.arm('a');
@@ -208,7 +208,7 @@ test.each(['log.begun', 'key.endorsed', 'key.announced'])(
   },
 );
 
-test('a journal that another key began and signed, with no checkpoint left, is noticed by whoever has the key of the machine', async () => {
+test('a journal begun and signed by another key, with no checkpoint left, is noticed with the key of the machine', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -229,7 +229,7 @@ test('a journal that another key began and signed, with no checkpoint left, is n
   expect(warnings).toEqual([expect.stringContaining('does not name the key of this machine')]);
 });
 
-test('a home that is empty but for its checkpoints had another log', async () => {
+test('a home that is empty except for its checkpoints had another log', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -241,7 +241,7 @@ test('a home that is empty but for its checkpoints had another log', async () =>
   expect((await fresh.check()).trouble?.kinds).toEqual(['gone']);
 });
 
-test('a checkpoint that nobody known has signed stops nothing, and is named', async () => {
+test('a checkpoint without a known signer stops nothing, and is named', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -255,7 +255,7 @@ test('a checkpoint that nobody known has signed stops nothing, and is named', as
   expect(warnings).toEqual([`${join(folder, '901')} is not a checkpoint that a known key has signed`]);
 });
 
-test('a lost part in which more was armed than a checkpoint names tells how many, and takes none for answered by that', async () => {
+test('a lost part in which more was armed than a checkpoint names says how many, and counts none as answered', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -265,7 +265,7 @@ test('a lost part in which more was armed than a checkpoint names tells how many
     return { stream: `run/r${nr}`, instance: 'orders', verb: 'restoreBackup', intent: 'restore-0', at };
   });
   const folder = join(store.home, 'checkpoints', origin.slice(9), 'x000/x000');
-  // In the second one the newest call of the first has no room any more.
+  // The second one has no room for the newest call of the first.
   for (const [size, named] of [
     [900, armed.slice(1)],
     [901, armed.toSpliced(3, 1)],
@@ -282,7 +282,7 @@ test('a lost part in which more was armed than a checkpoint names tells how many
   );
 });
 
-test('a call that the lost part sent twice is named by its last arming, and tells of its first', async () => {
+test('a call that the lost part sent twice is named by its last arming, and gives its first', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -317,7 +317,7 @@ test('two copies of a home that share a folder stop each other', async () => {
   await here.sealer.sealNow();
   await there.arm('c');
   await there.end('c');
-  // Before a byte leaves, not only at the next start.
+  // Before a byte is sent, not only at the next start.
   await expect(there.sealer.sealNow()).rejects.toMatchObject({ code: 'journal.rolled-back', exitCode: 5 });
   for (const one of [here, there])
     expect((await one.check()).trouble?.kinds, one.home).toEqual(['rolled-back']);
@@ -338,7 +338,7 @@ test('a place that is down delays nothing, and is named', async () => {
   });
 });
 
-test('a checkpoint that the home does not take is an error, and nothing is vouched for', async () => {
+test('a checkpoint that the home rejects is an error, and nothing is vouched for', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   writeFileSync(join(store.home, 'checkpoints'), '');
@@ -347,7 +347,7 @@ test('a checkpoint that the home does not take is an error, and nothing is vouch
   expect(await store.journal.log.vouched()).toBe(0);
 });
 
-test('the checkpoint names what is armed at its size', async () => {
+test('the checkpoint names the calls armed at its size', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   const note = await store.sealer.sealNow();

@@ -11,8 +11,8 @@ import { freshSigner } from '../fresh-signer.ts';
 import { temporaryHome } from '../temporary-home.ts';
 
 /*
- * Notes that others have published: the example of golang.org/x/mod/sumdb/note, that of c2sp.org/signed-note,
- * and a key of the Go checksum database. A key is written as `name+id+base64(type || key)`.
+ * Notes published by others: the example of golang.org/x/mod/sumdb/note, that of c2sp.org/signed-note, and a
+ * key of the Go checksum database. A key is written as `name+id+base64(type || key)`.
  */
 const PUBLISHED = {
   go: {
@@ -40,7 +40,7 @@ const keyOf = (vkey: string): KeyObject =>
 const publicKey = ({ publicKey: pem }: { readonly publicKey: string }) => createPublicKey(pem);
 
 test.each([PUBLISHED.go.vkey, PUBLISHED.c2sp.vkey, SUMDB])(
-  'the key id is the one that the key was published with: %s',
+  'the key id is the one published with the key: %s',
   (vkey) => {
     expect(keyId(nameOf(vkey), rawKey(vkey)).toString('hex')).toBe(vkey.split('+')[1]);
   },
@@ -70,12 +70,12 @@ describe('of several signatures', () => {
   );
   const note = `${text}\n${other}\n${mine}\n`;
 
-  test('one of a known key is enough, wherever it stands', () => {
+  test('one of a known key is enough, at any position', () => {
     for (const keys of [[ours], [theirs], [theirs, ours]])
       expect(openNote(note, 'x.example/1', keys.map(publicKey))).toMatchObject({ result: 'signed', text });
   });
 
-  test('one of a known key that is wrong spoils the note', () => {
+  test('a wrong one of a known key invalidates the note', () => {
     const wrong = ours.note('another\n', 'x.example/1').split('\n').at(-2);
     const spoilt = `${text}\n${other}\n${wrong}\n`;
     expect(openNote(spoilt, 'x.example/1', [ours, theirs].map(publicKey)).result).toBe('bad-signature');
@@ -104,7 +104,7 @@ test.each([
   ['base64 with spare bits', 'text\n\n— a YWJjZGVmZR==\n'],
   ['a signature without bytes', 'text\n\n— a YWJjZA==\n'],
   ['more than is read', `${'x'.repeat(MAX_NOTE_BYTES)}\n\n— a YWJjZGVm\n`],
-])('a note with %s is none', (_what, note) => {
+])('a note with %s is invalid', (_what, note) => {
   expect(openNote(note, 'a', [publicKey(freshSigner())])).toEqual({ result: 'unreadable' });
 });
 
@@ -127,7 +127,7 @@ test('openssl verifies the signature over the text', () => {
 });
 
 test.skipIf(noPython)(
-  'Python reads our notes as it reads those that others have published, and finds every changed one',
+  'Python reads our notes as it reads those published by others, and finds every change',
   () => {
     const signer = freshSigner();
     const ours = signer.note('some text\n\nand more\n', 'x.example/1');
@@ -154,7 +154,7 @@ test.skipIf(noPython)(
   },
 );
 
-test('what is not an ed25519 key is refused without quoting it', () => {
+test('a key that is not ed25519 is refused without quoting it', () => {
   const wrong = new Secret('-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----');
   expect(() => createSigner(wrong)).toThrow('the signing key in the key store is not an ed25519 key');
 });

@@ -6,13 +6,13 @@ import { freshSigner } from '../fresh-signer.ts';
 
 const CHECKPOINT = { origin: 'lifeboat/0123456789abcdef', size: 7, root: 'a'.repeat(64), armed: [] };
 
-test('a signer knows the notes that it has made itself', () => {
+test('a signer recognizes the notes that it made itself', () => {
   const signer = freshSigner();
   expect(signer.hasMade(signer.sign(CHECKPOINT), CHECKPOINT.origin)).toBe(true);
   expect(signer.hasMade(signer.note('one\n', 'name'), 'name')).toBe(true);
 });
 
-test('a signer does not take for its own a note of which any character was changed, or of another name', () => {
+test('a signer does not recognize a note with any character changed, or of another name', () => {
   const signer = freshSigner();
   const note = signer.sign(CHECKPOINT);
   for (let at = 0; at < note.length; at += 1) {
@@ -22,7 +22,7 @@ test('a signer does not take for its own a note of which any character was chang
   expect(signer.hasMade(note, 'lifeboat/fedcba9876543210')).toBe(false);
 });
 
-test('a signer does not take for its own what another key has signed, or nobody', () => {
+test('a signer does not recognize a note that another key signed, or an unsigned one', () => {
   const [signer, other] = [freshSigner(), freshSigner()];
   signer.sign(CHECKPOINT);
   expect(signer.hasMade(other.sign(CHECKPOINT), CHECKPOINT.origin)).toBe(false);

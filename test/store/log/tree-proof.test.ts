@@ -62,7 +62,7 @@ test('a proof shows the root, that of every smaller size, and the audit path of 
   );
 });
 
-test('whatever is done to a proof, to a leaf or to its number, the root is another one', async () => {
+test('any change to a proof, to a leaf or to its number gives another root', async () => {
   await fc.assert(
     fc.asyncProperty(shown, async ({ size, leaves, sizes, seed }) => {
       const nodes = await treeProof(log, { size, leaves, sizes });
@@ -85,7 +85,7 @@ test('whatever is done to a proof, to a leaf or to its number, the root is anoth
   );
 });
 
-test('a proof for a hundred leaves in a row is hardly longer than for one, and is made of few questions', async () => {
+test('a proof for a hundred consecutive leaves is hardly longer than for one, and needs few queries', async () => {
   const leaves = Array.from({ length: 100 }, (_, at) => 300 + at);
   asked = 0;
   const nodes = await treeProof(log, { size: 1_000, leaves, sizes: [] });
@@ -93,7 +93,7 @@ test('a proof for a hundred leaves in a row is hardly longer than for one, and i
   expect(asked).toBeLessThan(12);
 });
 
-test('numbers that are none of a tree open nothing', () => {
+test('impossible numbers open nothing', () => {
   const hash = HASHES[0] ?? Buffer.alloc(0);
   for (const size of [0, -1, 0.5, Number.NaN, 2 ** 60, Number.POSITIVE_INFINITY])
     expect(openTree(size, new Map(), [], [hash])).toBeUndefined();

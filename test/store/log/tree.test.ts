@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import {
   consistencyProof,
-  EMPTY_RIM,
+  EMPTY_FRONTIER,
   grow,
   inclusionProof,
   nodeAt,
@@ -10,7 +10,7 @@ import {
   peaksOf,
   placeOf,
   rootOf,
-  rootOfRim,
+  rootOfFrontier,
 } from '../../../src/store/log/merkle.ts';
 
 const leaf = (index: number) => hash('sha256', String(index), 'buffer');
@@ -18,13 +18,13 @@ const leaf = (index: number) => hash('sha256', String(index), 'buffer');
 /** A tree as a store keeps it, leaf by leaf. */
 function kept(size: number) {
   const stored: { hash: Buffer; tree: Buffer }[] = [];
-  const rims = [EMPTY_RIM];
-  let rim = EMPTY_RIM;
+  const frontiers = [EMPTY_FRONTIER];
+  let frontier = EMPTY_FRONTIER;
   for (let index = 0; index < size; index += 1) {
-    const grown = grow(rim, leaf(index));
+    const grown = grow(frontier, leaf(index));
     stored.push({ hash: leaf(index), tree: grown.tree });
-    rim = grown.rim;
-    rims.push(rim);
+    frontier = grown.frontier;
+    frontiers.push(frontier);
   }
   const node = (level: number, index: number) => {
     const place = placeOf(level, index);
@@ -32,28 +32,28 @@ function kept(size: number) {
     if (found === undefined) throw new RangeError(`no node ${level}/${index}`);
     return found;
   };
-  return { rims, node };
+  return { frontiers, node };
 }
 
 const SIZE = 130;
-const { rims, node } = kept(SIZE);
+const { frontiers, node } = kept(SIZE);
 
-test('the rim that grows leaf by leaf has the root and the peaks of the tree at every size', () => {
-  for (const [size, rim] of rims.entries()) {
-    expect(rim.size).toBe(size);
-    expect(rootOfRim(rim)).toEqual(rootOf(size, node));
-    expect(rim.peaks.map((peak) => peak.toString('hex'))).toEqual(
+test('the frontier that grows leaf by leaf has the root and the peaks of the tree at every size', () => {
+  for (const [size, frontier] of frontiers.entries()) {
+    expect(frontier.size).toBe(size);
+    expect(rootOfFrontier(frontier)).toEqual(rootOf(size, node));
+    expect(frontier.peaks.map((peak) => peak.toString('hex'))).toEqual(
       peaksOf(size).map(({ level, index }) => Buffer.from(node(level, index)).toString('hex')),
     );
   }
 });
 
-test('a tree needs as many peaks as its size has ones, also one of a size beyond 32 bits', () => {
+test('a tree needs as many peaks as its size has one bits, even beyond 32 bits', () => {
   for (const size of [0, 1, 6, 255, 2 ** 31, 2 ** 40 + 2 ** 33 + 1, Number.MAX_SAFE_INTEGER])
     expect(peaksOf(size)).toHaveLength(BigInt(size).toString(2).replaceAll('0', '').length);
 });
 
-test('the nodes that a root or a proof will read are known before, so that they can be fetched at once', () => {
+test('the nodes that a root or a proof reads are known beforehand, so that they can be fetched at once', () => {
   const asked = (compute: (of: typeof node) => unknown) => {
     const fetched = new Map(
       nodesRead(compute).map(({ level, index }) => [`${level}/${index}`, node(level, index)]),
@@ -69,7 +69,7 @@ test('the nodes that a root or a proof will read are known before, so that they 
   }
 });
 
-test('a node that is not stored, or cut off, is not there', () => {
+test('a node that is missing or truncated counts as missing', () => {
   const tree = Buffer.alloc(64, 1);
   expect(nodeAt(undefined, -1)).toBeUndefined();
   expect(nodeAt({ hash: 'text', tree }, -1)).toBeUndefined();

@@ -62,7 +62,7 @@ describe('the address of a store', () => {
     expect(parse('postgres://a/x').channelBinding).toBe('prefer');
   });
 
-  test('takes certificates from ~/.postgresql where it names none', () => {
+  test('takes certificates from ~/.postgresql if it names none', () => {
     const HOME = mkdtempSync(join(tmpdir(), 'home-'));
     onTestFinished(() => rmSync(HOME, { recursive: true }));
     const kept = (name: string) => join(HOME, '.postgresql', name);
@@ -80,11 +80,11 @@ describe('the address of a store', () => {
     expect(system.files.rootcert).toBe('system');
   });
 
-  test.each(['PGSERVICE', 'PGREQUIREAUTH'])('is refused beside %s, which is not read here', (name) => {
+  test.each(['PGSERVICE', 'PGREQUIREAUTH'])('is refused with %s set, which is not supported', (name) => {
     expect(() => parse('postgres://a/x', { PGUSER: 'me', [name]: 'x' })).toThrow(`the variable ${name}`);
   });
 
-  test("takes from libpq's variables what it does not say", () => {
+  test("takes missing parts from libpq's variables", () => {
     expect(parse('postgres://a', { PGUSER: 'zoe', PGCONNECT_TIMEOUT: '3' })).toMatchObject({
       user: 'zoe',
       database: 'zoe',
@@ -101,7 +101,7 @@ describe('the address of a store', () => {
     });
   });
 
-  test('lets another machine show who it is, unless it says that it need not', () => {
+  test('requires another machine to prove its identity, unless it says otherwise', () => {
     expect(parse('postgres://db.example.com/x').sslmode).toBe('verify-full');
     expect(parse('postgres://localhost,127.0.0.3,[::1]/x').sslmode).toBe('prefer');
     expect(parse('postgres://localhost,db.example.com/x').sslmode).toBe('verify-full');
@@ -112,7 +112,7 @@ describe('the address of a store', () => {
     'postgres://zoe:hunter22@a/x',
     'postgres://a/x?password=hunter22',
     'postgres://zoe@a/x?sslpassword=hunter22',
-  ])('holds no password, and one that does is not repeated: %s', (url) => {
+  ])('holds no password, and an address that does is not repeated: %s', (url) => {
     let thrown: unknown;
     try {
       parse(url);
@@ -161,7 +161,7 @@ describe('the password', () => {
     return 'secret' in password ? password.secret.reveal() : password.why;
   };
 
-  test('is that of PGPASSWORD, else of the first line of the password file that fits', () => {
+  test('is that of PGPASSWORD, else of the first matching line of the password file', () => {
     const HOME = passwordFile(
       ['# a comment', 'db.example.com:5433:*:*:other port', '*:*:team:zoe:a\\:b\\\\c', '*:*:*:*:late'].join(
         '\n',
@@ -173,7 +173,7 @@ describe('the password', () => {
     expect(found({ HOME: '/nowhere', PGPASSFILE: join(HOME, '.pgpass') })).toBe('a:b\\c');
   });
 
-  test('of a socket stands in the line of its folder, of the usual one in that of localhost', () => {
+  test('of a socket is in the line of its folder, that of the default socket in the line of localhost', () => {
     const HOME = passwordFile('localhost:5432:team:zoe:near\n/run/pg:5432:team:zoe:own folder\n');
     expect(found({ HOME }, { host: '/run/pg', port: 5432 })).toBe('own folder');
     for (const host of ['/tmp', '/var/run/postgresql'])
@@ -182,14 +182,14 @@ describe('the password', () => {
     expect(found({ HOME })).toMatch(/^no line of .*pgpass fits$/u);
   });
 
-  test('comes from the file that passfile names before any other', () => {
+  test('comes first from the file that passfile names', () => {
     const HOME = passwordFile('*:*:*:*:home');
     const passfile = join(passwordFile('*:*:*:*:named'), '.pgpass');
     const password = findPassword({ ...address, passfile }, server, { HOME, PGPASSFILE: '/nowhere' });
     expect('secret' in password && password.secret.reveal()).toBe('named');
   });
 
-  test('is not read where others can read it, and that is said', () => {
+  test('is not read from a file that others can read, with the reason', () => {
     expect(found({ HOME: passwordFile('*:*:*:*:x', 0o640) })).toMatch(
       /^others can read .*pgpass: `chmod 600` it$/u,
     );

@@ -4,11 +4,11 @@ import { startCluster } from '../../bench-kit/postgres.ts';
 import { holdsOf, note } from '../contract/store-under-test.ts';
 import { postgresStore } from './postgres-store.ts';
 
-/* The clock of a team's database is put right, or another host with another clock takes over. */
+/* The clock of a team's database is corrected, or another host with another clock takes over. */
 const cluster = await startCluster({ open: true });
 afterAll(() => cluster.remove());
 
-/** A store, and a way to have the database date what follows so many minutes ahead. */
+/** A store, and a way to make the database date later entries some minutes ahead. */
 async function made() {
   const store = await postgresStore(cluster);
   const aheadBy = (minutes: number) =>
@@ -27,7 +27,7 @@ async function made() {
   return { store, aheadBy, audited };
 }
 
-test('a clock that was put back by an hour is an entry of the log, once, and no damage', async () => {
+test('a clock that was put back by an hour is recorded in the log, once, and is no damage', async () => {
   const { store, aheadBy, audited } = await made();
   const [journal, other] = [await store.open(), await store.open()];
   const [mine, theirs] = [await holdsOf(journal, ['run/a']), await holdsOf(other, ['run/b'])];
@@ -45,7 +45,7 @@ test('a clock that was put back by an hour is an entry of the log, once, and no 
   expect(await audited()).toEqual([]);
 });
 
-test('a clock that is a little behind is not worth a word', async () => {
+test('a clock that is slightly behind is not recorded', async () => {
   const { store, aheadBy, audited } = await made();
   const journal = await store.open();
   const holds = await holdsOf(journal, ['run/a']);
@@ -57,7 +57,7 @@ test('a clock that is a little behind is not worth a word', async () => {
   expect(await audited()).toEqual([]);
 });
 
-test('the lease of a process that died before its clock was put back ends as soon as any', async () => {
+test('the lease of a process that died before its clock was put back ends as soon as any other', async () => {
   const { store } = await made();
   const [journal, other] = [await store.open(), await store.open()];
   await journal.hold('run/a');
@@ -68,7 +68,7 @@ test('the lease of a process that died before its clock was put back ends as soo
       store.database,
     );
   await cluster.query("update lifeboat.leases set until = until + interval '1 hour'", store.database);
-  // It is still held: its process may live, and renews it.
+  // It is still held: its process may be alive and renew it.
   await expect(other.hold('run/a')).rejects.toMatchObject({ code: 'journal.held' });
   const [after] = await lease();
   expect(after?.left).toBeGreaterThan(0);

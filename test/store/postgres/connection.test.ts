@@ -11,13 +11,13 @@ import { notes, opened } from '../contract/store-under-test.ts';
 import { freshSigner } from '../fresh-signer.ts';
 import { postgresStore } from './postgres-store.ts';
 
-/* What becomes of appends, holds and followers when connections break. */
+/* Appends, holds and followers when connections break. */
 const cluster = await startCluster();
 afterAll(() => cluster.remove());
 
 const env = process.env;
 
-/** A writer that holds `run/a`, on a way that can be cut. */
+/** A writer that holds `run/a`, over a connection that can be cut. */
 async function scene({ ttl = 20_000, patience = 20_000 } = {}) {
   const store = await postgresStore(cluster);
   const wire = await openDatabaseWire(cluster);
@@ -35,7 +35,7 @@ async function scene({ ttl = 20_000, patience = 20_000 } = {}) {
   await append('first');
   const texts = async () => (await journal.read('run/a')).map(({ body }) => (body as { text: string }).text);
   /**
-   * Breaks the connection that says these words: before they arrive, or when they are done, before the
+   * Breaks the connection that carries these words: before they arrive, or when they are done, before the
    * answer.
    */
   const breaksAt = (at: DatabaseBlow['at'], words: string) =>
@@ -52,7 +52,7 @@ async function scene({ ttl = 20_000, patience = 20_000 } = {}) {
 const note = (text: string): NewEntry => ({ stream: 'run/a', type: 'note', body: { text } });
 
 describe('an append whose connection breaks', () => {
-  test('is found where its answer was lost, and there once', async () => {
+  test('is found if its answer was lost, exactly once', async () => {
     const { append, texts, breaksAt, journal } = await scene();
     const lost = breaksAt('done', 'marked');
     const [entry] = await append('marked');
@@ -63,7 +63,7 @@ describe('an append whose connection breaks', () => {
     expect(await journal.log.count()).toBe((await journal.log.head()).size);
   });
 
-  test('is sent again where it did not arrive', async () => {
+  test('is sent again if it did not arrive', async () => {
     const { breaksAt, append, texts } = await scene();
     const lost = breaksAt('held', 'marked');
     await append('marked');
@@ -72,7 +72,7 @@ describe('an append whose connection breaks', () => {
     expect(await texts()).toEqual(['first', 'marked', 'next']);
   });
 
-  test('is tried again until the store can be reached', async () => {
+  test('is retried until the store can be reached', async () => {
     const { wire, append, texts } = await scene();
     wire.cut();
     const appended = append('later');
@@ -81,7 +81,7 @@ describe('an append whose connection breaks', () => {
     expect(await texts()).toEqual(['first', 'later']);
   });
 
-  test('ends the journal where the store cannot be reached in time', async () => {
+  test('ends the journal if the store cannot be reached in time', async () => {
     const { wire, append } = await scene({ patience: 300 });
     wire.cut();
     const refused = {
@@ -103,7 +103,7 @@ describe('an append whose connection breaks', () => {
   });
 });
 
-test('a server that crashes and comes back has every entry that was acknowledged', async () => {
+test('a server that crashes and comes back has every acknowledged entry', async () => {
   const { journal, append, texts } = await scene();
   const acknowledged: string[] = ['first'];
   const appending = (async () => {
@@ -160,8 +160,8 @@ test('a follower misses nothing when its connections break', async () => {
   expect(heard).toEqual(heard.map((_, index) => index));
 });
 
-describe('a store that has gone back behind what this process saw', () => {
-  /** As a standby that lagged behind looks when it is promoted: the database of before the last entries. */
+describe('a store that was rolled back behind what this process saw', () => {
+  /** A promoted standby that lagged behind: the database before the last entries. */
   async function rolledBack() {
     const one = await scene();
     const { store, journal, append } = one;
@@ -175,7 +175,7 @@ describe('a store that has gone back behind what this process saw', () => {
   }
   const END_ALL = 'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1';
 
-  test('takes no append of it, and is read all the same', async () => {
+  test('accepts no append of it, and can still be read', async () => {
     const { append, texts } = await rolledBack();
     await expect(append('after')).rejects.toMatchObject({
       code: 'journal.rolled-back',
@@ -186,7 +186,7 @@ describe('a store that has gone back behind what this process saw', () => {
     expect(await texts()).toEqual(['first']);
   });
 
-  test('is found also where it has grown again, by others', async () => {
+  test('is noticed even after others have made it grow again', async () => {
     const { store, append } = await rolledBack();
     await cluster.query('delete from lifeboat.leases', store.database);
     const other = await openPostgresStore({
@@ -199,13 +199,12 @@ describe('a store that has gone back behind what this process saw', () => {
   });
 });
 
-test('what a process committed and did not put into the log when it died is put there by the next, before it writes', async () => {
+test('rows that a dead process committed without leaves get them from the next process, before it writes', async () => {
   const store = await postgresStore(cluster);
   const journal = await store.open();
   const hold = await journal.hold('run/a');
   await journal.append([note('one')], [hold]);
-  // As if it had died after the first of the two steps: the leaves of the last append and its head never
-  // were.
+  // As if it had died after the first of the two phases: removes the leaves of the last append and its head.
   const last = await journal.append([note('two'), note('three')], [hold]);
   await hold.release();
   await journal.close();
@@ -225,7 +224,7 @@ test('what a process committed and did not put into the log when it died is put 
   expect((await Array.fromAsync(next.log.stored())).map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
-test('a process that stands still while it puts rows into the log holds nobody up for long', async () => {
+test('a process that stops while it sequences rows does not block others for long', async () => {
   const { store, append } = await scene({ ttl: 3_000 });
   const stopped = new Client({
     host: cluster.folder,
@@ -243,10 +242,10 @@ test('a process that stands still while it puts rows into the log holds nobody u
   expect(await ended).toContain('idle-session timeout');
 });
 
-test('a process that gave the right to do so back may be idle for as long as it likes', async () => {
+test('a process that released the right to do so may be idle for any time', async () => {
   const { store, append } = await scene({ ttl: 1_500 });
   for (const text of ['second', 'third']) await append(text);
-  // Three times what a session may stand still while it leads: it is gone before, or it stays.
+  // Three times the idle limit of a session that sequences: by then it is gone, or it stays.
   await until(async () => {
     const [session] = await cluster.query<{ idle: number }>(
       `select extract(epoch from clock_timestamp() - state_change)::float8 as idle from pg_stat_activity
@@ -259,7 +258,7 @@ test('a process that gave the right to do so back may be idle for as long as it 
   });
 });
 
-test('two versions of a projection are kept apart, and each goes on', async () => {
+test('two versions of a projection are kept apart, and each continues', async () => {
   const store = await postgresStore(cluster);
   const [older, newer] = [[notesProjection(1)], [notesProjection(2)]];
   const old = await opened(store, { projections: older });
@@ -277,7 +276,7 @@ test('two versions of a projection are kept apart, and each goes on', async () =
   }
 });
 
-test('rows that nobody of this log has signed never become part of it', async () => {
+test('rows without a signature of this log never become part of it', async () => {
   const store = await postgresStore(cluster);
   const journal = await store.open();
   onTestFinished(() => journal.close());

@@ -8,14 +8,14 @@ import { note } from '../contract/store-under-test.ts';
 import { freshSigner } from '../fresh-signer.ts';
 import { postgresStore } from './postgres-store.ts';
 
-/* What `lifeboat store init` makes, and who may do what with it. */
+/* What `lifeboat store init` creates, and the rights to use it. */
 const cluster = await startCluster();
 afterAll(() => cluster.remove());
 
 const env = process.env;
 const TABLES = ['entries', 'leaves', 'heads', 'vouched'];
 
-/** A login of its own, over TCP with a password; a member of the team or not. */
+/** A new login over TCP with a password; a member of the team or not. */
 async function login(isMember: boolean) {
   const name = `user_${Math.random().toString(36).slice(2)}`;
   await cluster.query(
@@ -42,13 +42,13 @@ async function connected(name: string, database: string): Promise<Client> {
 }
 
 describe('the schema', () => {
-  test('is made by who may make no role, too, and says what somebody else has to do', async () => {
+  test('can be created without the right to create roles, and says what remains to be done by another person', async () => {
     const database = await cluster.makeDatabase();
     const owner = await login(false);
     const init = () => initPostgresStore({ address: owner.address(database), env: owner.env });
     await expect(init()).rejects.toMatchObject({ code: 'journal.refused' });
     await cluster.query(`grant create on database ${database} to ${owner.name}`);
-    // The first test of this cluster: nobody has made the role yet.
+    // The first test of this cluster: the role does not exist yet.
     expect(await init()).toEqual({
       created: true,
       version: 2,
@@ -59,7 +59,7 @@ describe('the schema', () => {
     expect(await init()).toEqual({ created: false, version: 2, role: 'there', toDo: [] });
   });
 
-  test('is made once, whoever comes first, and left alone afterwards', async () => {
+  test('is created once, by the first of several, and left alone afterwards', async () => {
     const address = cluster.address(await cluster.makeDatabase());
     const made = await Promise.all([1, 2, 3].map(() => initPostgresStore({ address, env })));
     expect(made.filter(({ created }) => created)).toHaveLength(1);
@@ -67,7 +67,7 @@ describe('the schema', () => {
     expect(await initPostgresStore({ address, env })).toMatchObject({ created: false });
   });
 
-  test('of a newer lifeboat is refused, by init as by who opens it', async () => {
+  test('of a newer lifeboat is refused, by init and when opened', async () => {
     const { address, database } = await postgresStore(cluster);
     await cluster.query('update lifeboat.store set version = 99', database);
     const refused = { code: 'journal.version', shortMessage: expect.stringContaining('99') };
@@ -75,7 +75,7 @@ describe('the schema', () => {
     await expect(openPostgresForReading({ address, env, projections: [] })).rejects.toMatchObject(refused);
   });
 
-  test('is missing where nobody made it, and so is the database', async () => {
+  test('is reported missing if it was never created, as is the database', async () => {
     const database = await cluster.makeDatabase();
     const open = (name: string) =>
       openPostgresForReading({ address: cluster.address(name), env, projections: [] });
@@ -90,7 +90,7 @@ describe('the schema', () => {
   });
 });
 
-describe('what is on record', () => {
+describe('the record', () => {
   async function filled() {
     const store = await postgresStore(cluster);
     const journal = await store.open();
@@ -100,7 +100,7 @@ describe('what is on record', () => {
     return { ...store, journal };
   }
 
-  test('is changed by nobody, not by the owner of the tables either', async () => {
+  test('cannot be changed, not even by the owner of the tables', async () => {
     const { database } = await filled();
     for (const table of TABLES)
       for (const change of [
@@ -116,7 +116,7 @@ describe('what is on record', () => {
     await expect(asReplica).rejects.toThrow('the journal is append-only');
   });
 
-  test('is appended to by a member of the team, who may do nothing else to it', async () => {
+  test('can be appended to by a member of the team, who may do nothing else to it', async () => {
     const { database } = await filled();
     const member = await login(true);
     const journal = await openPostgresStore({
@@ -154,7 +154,7 @@ describe('what is on record', () => {
     await expect(client.query('update lifeboat.store set version = 2')).rejects.toThrow('permission denied');
   });
 
-  test('is shown to nobody who is not of the team', async () => {
+  test('is readable only by the team', async () => {
     const { database } = await filled();
     const stranger = await login(false);
     await expect(
@@ -165,7 +165,7 @@ describe('what is on record', () => {
     });
   });
 
-  test('is on the disk when it is acknowledged, whatever the database is set to', async () => {
+  test('is on the disk when it is acknowledged, whatever the settings of the database', async () => {
     const { database, address } = await filled();
     await cluster.query(`alter database ${database} set synchronous_commit = off`);
     const journal = await openPostgresStore({

@@ -22,7 +22,7 @@ async function opened(address: string, ttl = TTL): Promise<Journal> {
   return journal;
 }
 
-/** The hold as soon as it is free, and after how many milliseconds that was. */
+/** The hold as soon as it is free, and how many milliseconds that took. */
 async function taken(journal: Journal): Promise<{ readonly hold: Hold; readonly after: number }> {
   const began = performance.now();
   let hold: Hold | undefined;
@@ -37,7 +37,7 @@ async function taken(journal: Journal): Promise<{ readonly hold: Hold; readonly 
   return { hold, after: performance.now() - began };
 }
 
-test('a hold that is renewed outlives its lease, and lasts no longer than the lease', async () => {
+test('a renewed hold outlives its lease, and lasts no longer than the lease', async () => {
   const { address } = await postgresStore(cluster);
   const [mine, theirs] = [await opened(address), await opened(address)];
   const hold = await mine.hold('run/a');
@@ -57,7 +57,7 @@ test('a hold that is renewed outlives its lease, and lasts no longer than the le
   });
 });
 
-test("a dead holder's stream is free within two lease times, with every entry that was acknowledged", async () => {
+test("a dead holder's stream is free within two lease times, with every acknowledged entry", async () => {
   const { address } = await postgresStore(cluster);
   const writer = await startWriter(address, 'run/a', TTL);
   const journal = await opened(address);
@@ -73,7 +73,7 @@ test("a dead holder's stream is free within two lease times, with every entry th
   await journal.append([note], [hold]);
 });
 
-test('a process that stood still for longer than its lease says that it lost it, and writes nothing more', async () => {
+test('a process that was stopped for longer than its lease reports the loss, and writes nothing more', async () => {
   const { address } = await postgresStore(cluster);
   const writer = await startWriter(address, 'run/a', TTL);
   const journal = await opened(address);
@@ -89,7 +89,7 @@ test('a process that stood still for longer than its lease says that it lost it,
   expect(await journal.head('run/a')).toEqual(before);
 });
 
-test('who is cut off from the database loses the hold in time, and nobody has it before', async () => {
+test('a process cut off from the database loses the hold in time, and no other has it before', async () => {
   const store = await postgresStore(cluster);
   const wire = await openDatabaseWire(cluster);
   onTestFinished(() => wire.close());
@@ -109,7 +109,7 @@ test('who is cut off from the database loses the hold in time, and nobody has it
   await expect(cutOff.append([note], [hold])).rejects.toMatchObject({ code: 'journal.conflict' });
 });
 
-test('a server that goes while the holder lives gives nobody else the stream', async () => {
+test('a server that goes away while the holder lives gives no other process the stream', async () => {
   const { address } = await postgresStore(cluster);
   const ttl = 15_000;
   const [mine, theirs] = [await opened(address, ttl), await opened(address, ttl)];

@@ -14,7 +14,7 @@ import { NOTES } from '../contract/projection.ts';
 import { note } from '../contract/store-under-test.ts';
 import { postgresStore } from './postgres-store.ts';
 
-/* What stands between Lifeboat and a database: Debian's pgbouncer, before a store that is well. */
+/* A pooler between Lifeboat and a database: Debian's pgbouncer, in front of a healthy store. */
 const cluster = await startCluster({ open: true });
 afterAll(() => cluster.remove());
 
@@ -94,7 +94,7 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler before the database', () => {
     await expect(initPostgresStore({ address, env: {} })).rejects.toMatchObject(named);
   });
 
-  test('in session mode is as good as none', async () => {
+  test('in session mode makes no difference', async () => {
     const { database } = await filled();
     const address = await pooled(database, 'session', [IGNORE]);
     const reader = await openPostgresForReading({ address, env: {}, projections: NOTES });
@@ -102,7 +102,7 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler before the database', () => {
     expect(await reader.rows('notes')).toHaveLength(1);
   });
 
-  test('that comes in between gives an audit no verdict', async () => {
+  test('that appears during an audit prevents a verdict', async () => {
     const { open, signer } = await filled();
     const journal = await open();
     onTestFinished(() => journal.close());
@@ -118,7 +118,7 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler before the database', () => {
   });
 });
 
-test('a database that cannot hold every character is refused at init, by name, and nothing is made', async () => {
+test('a database that cannot hold every character is refused at init, by name, and nothing is created', async () => {
   await cluster.query("create database latin encoding 'LATIN1' locale 'C' template template0");
   const address = cluster.address('latin');
   await expect(initPostgresStore({ address, env: process.env })).rejects.toMatchObject({

@@ -10,7 +10,7 @@ import { NOTES } from '../contract/projection.ts';
 import type { StoreUnderTest } from '../contract/store-under-test.ts';
 import { freshSigner } from '../fresh-signer.ts';
 
-/** Long enough for a renewal on a busy machine, short enough to be waited for. */
+/** Long enough for a renewal on a busy machine, short enough to wait for. */
 const TTL = 9_000;
 
 export interface PostgresUnderTest extends StoreUnderTest {
@@ -20,7 +20,7 @@ export interface PostgresUnderTest extends StoreUnderTest {
 
 const emptyStores = new WeakMap<Cluster, Promise<string>>();
 
-/** The name of a database with an empty store, for copies: making its tables takes longer than a copy. */
+/** The name of a database with an empty store to copy: creating its tables takes longer than a copy. */
 function emptyStore(cluster: Cluster): Promise<string> {
   const made = emptyStores.get(cluster) ?? makeEmptyStore(cluster);
   emptyStores.set(cluster, made);
@@ -33,7 +33,6 @@ async function makeEmptyStore(cluster: Cluster): Promise<string> {
   return database;
 }
 
-/** An empty store in a database of its own. */
 export async function postgresStore(cluster: Cluster): Promise<PostgresUnderTest> {
   const database = await cluster.makeDatabase(await emptyStore(cluster));
   const [address, signer, env] = [cluster.address(database), freshSigner(), process.env];
@@ -126,7 +125,7 @@ export async function postgresStore(cluster: Cluster): Promise<PostgresUnderTest
 
 const APPEND_ONLY = ['entries', 'leaves', 'heads', 'vouched'];
 
-/** The same journal; its holds are noted. */
+/** The same journal, recording its holds. */
 function recorded(journal: Journal, holds: Hold[]): Journal {
   return {
     ...journal,

@@ -11,16 +11,16 @@ import { naiveRoot } from '../log/naive.ts';
 import { postgresStore } from './postgres-store.ts';
 import { startWriter, type WriterProcess } from './writer-processes.ts';
 
-/* Durable is what survives the server too: fsync is on. */
+/* With fsync: acknowledged entries must survive a crash of the server too. */
 const cluster = await startCluster({ fsync: true });
 afterAll(() => cluster.remove());
 
 const PROCESSES = 20;
-/** Twenty processes on two cores that do something else, too. Milliseconds. */
+/** Milliseconds. Twenty processes share two cores with other work. */
 const PATIENCE = 120_000;
 const random = randomFrom(20_261_122);
 
-test('twenty processes append at once, are killed, and the server crashes: nothing that was acknowledged is lost, and the tree is whole', async () => {
+test('twenty processes append at once, are killed, and the server crashes: nothing acknowledged is lost, and the tree is intact', async () => {
   const { address } = await postgresStore(cluster);
   const writers = await Promise.all(
     Array.from({ length: PROCESSES }, (_, number) => startWriter(address, `run/w${number}`, 15_000)),

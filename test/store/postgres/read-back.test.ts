@@ -4,11 +4,11 @@ import { startCluster } from '../../bench-kit/postgres.ts';
 import { holdsOf, note } from '../contract/store-under-test.ts';
 import { postgresStore } from './postgres-store.ts';
 
-/* Whoever owns the database has no signing key, and can change its functions and its tables. */
+/* The owner of the database has no signing key, but can change its functions and tables. */
 const cluster = await startCluster({ open: true });
 afterAll(() => cluster.remove());
 
-/** A store in which a run has one entry, and what its owner can do to it. */
+/** A store in which a run has one entry, and its owner's possible attacks. */
 async function begun() {
   const store = await postgresStore(cluster);
   const journal = await store.open();
@@ -37,7 +37,7 @@ function dropping(table: string): string {
     alter table lifeboat.${table} enable always trigger drop_it`;
 }
 
-describe('an append that the database only says to have kept', () => {
+describe('an append that the database only claims to have stored', () => {
   test.each(Object.entries(LIES))('because of %s is not acknowledged', async (_, lie) => {
     const { journal, holds, sql } = await begun();
     await sql(lie);
@@ -45,7 +45,7 @@ describe('an append that the database only says to have kept', () => {
       code: 'journal.damaged',
       shortMessage: expect.stringMatching(/^the database says that it has written, and it has not: /u),
     });
-    // And nothing after it is.
+    // The same holds for every later append.
     await expect(journal.append([note('more')], holds)).rejects.toMatchObject({ code: 'journal.damaged' });
   });
 
@@ -67,7 +67,7 @@ describe('an append that the database only says to have kept', () => {
   });
 });
 
-test('what was acknowledged while many others append is in the newest head', async () => {
+test('entries acknowledged while many others append are in the newest head', async () => {
   const { store, journal, holds } = await begun();
   const other = await store.open();
   const theirs = await holdsOf(other, ['run/b']);

@@ -9,7 +9,7 @@ import { createLink } from '../../../src/store/postgres/link.ts';
 import { openPostgresForReading } from '../../../src/store/postgres/open.ts';
 import { type Cluster, startCluster } from '../../bench-kit/postgres.ts';
 
-/* A server that encrypts, with certificates of an authority that nobody else knows. */
+/* A server that encrypts, with certificates of a private authority. */
 const certificates = mkdtempSync(join(tmpdir(), 'certificates-'));
 const cluster = await startEncrypting();
 afterAll(async () => {
@@ -48,7 +48,7 @@ describe('sslmode', () => {
     expect(await open(`sslmode=${mode}`)).toBe(isEncrypted);
   });
 
-  test('verify-full trusts no authority that it does not know', async () => {
+  test('verify-full rejects an unknown authority', async () => {
     await expect(open('sslmode=verify-full')).rejects.toMatchObject({
       code: 'journal.refused',
       shortMessage: expect.stringMatching(/^localhost:\d+ cannot be trusted: /u),
@@ -56,7 +56,7 @@ describe('sslmode', () => {
     });
   });
 
-  test('verify-full wants the name that is in the certificate, verify-ca does not', async () => {
+  test('verify-full requires the name in the certificate, verify-ca does not', async () => {
     const host = '127.0.0.1';
     await expect(open(`sslmode=verify-full&sslrootcert=${CA}`, { host })).rejects.toMatchObject({
       code: 'journal.refused',
@@ -65,7 +65,7 @@ describe('sslmode', () => {
     expect(await open(`sslmode=verify-ca&sslrootcert=${CA}`, { host })).toBe(true);
   });
 
-  test('a certificate that cannot be read, or a key that others can, is said before anybody connects', async () => {
+  test('an unreadable certificate, or a key that others can read, is reported before connecting', async () => {
     await expect(open('sslmode=verify-full&sslrootcert=/nowhere/ca.crt')).rejects.toMatchObject({
       code: 'config.store',
       shortMessage: expect.stringContaining('/nowhere/ca.crt cannot be used for the store'),
@@ -80,7 +80,7 @@ describe('sslmode', () => {
   });
 });
 
-test('the authority in ~/.postgresql/root.crt is trusted, for the name of the server at a hostaddr too', async () => {
+test('the authority in ~/.postgresql/root.crt is trusted, even for the name of a server at a hostaddr', async () => {
   const HOME = mkdtempSync(join(tmpdir(), 'home-'));
   onTestFinished(() => rmSync(HOME, { recursive: true }));
   mkdirSync(join(HOME, '.postgresql'));
@@ -95,25 +95,25 @@ test('the authority in ~/.postgresql/root.crt is trusted, for the name of the se
 });
 
 describe('channel_binding=require', () => {
-  test('connects where the password is bound to the certificate', async () => {
+  test('connects if the password is bound to the certificate', async () => {
     expect(await open('sslmode=require&channel_binding=require')).toBe(true);
   });
 
-  test('sends no password over a connection that is not encrypted', async () => {
+  test('sends no password over an unencrypted connection', async () => {
     await expect(open('sslmode=disable&channel_binding=require')).rejects.toMatchObject({
       code: 'journal.refused',
       shortMessage: expect.stringMatching(/^localhost:\d+ does not bind the password to its certificate/u),
     });
   });
 
-  test('lets no server in that asks for no password', async () => {
+  test('refuses a server that asks for no password', async () => {
     const address = `${cluster.address(database)}&channel_binding=require`;
     const reader = openPostgresForReading({ address, env: {}, projections: [], patience: 20_000 });
     await expect(reader).rejects.toMatchObject({ code: 'journal.refused' });
   });
 });
 
-test('options of the address reach the session, and never weaken what is acknowledged', async () => {
+test('options in the address reach the session, and never weaken durability', async () => {
   const options = encodeURIComponent('-c synchronous_commit=off -c application_name=x -c work_mem=7MB');
   const link = createLink({
     address: parseAddress(`${cluster.address(database)}&options=${options}`, {}),
@@ -124,8 +124,8 @@ test('options of the address reach the session, and never weaken what is acknowl
   expect(await link.use((session) => session.query(sql))).toEqual([{ memory: '7MB', commit: 'on' }]);
 });
 
-describe('a connection that does not come about', () => {
-  test('for a wrong password says whose, and where passwords come from', async () => {
+describe('a failed connection', () => {
+  test('because of a wrong password names the user, and says where passwords come from', async () => {
     const wrong = open('sslmode=require', { env: { PGPASSWORD: 'a wrong one' } });
     await expect(wrong).rejects.toMatchObject({
       code: 'journal.refused',
@@ -135,14 +135,14 @@ describe('a connection that does not come about', () => {
     await wrong.catch((error: unknown) => expect(JSON.stringify(error)).not.toContain('a wrong one'));
   });
 
-  test('for want of a password says why none was found', async () => {
+  test('because of a missing password says why none was found', async () => {
     await expect(open('sslmode=require', { env: { HOME: '/nowhere' } })).rejects.toMatchObject({
       code: 'journal.refused',
       hints: ['no password was sent: there is no /nowhere/.pgpass', expect.any(String)],
     });
   });
 
-  test('because nobody answers names all servers, and is given up after a while', async () => {
+  test('because no server answers names all servers, and is given up after a while', async () => {
     const reader = openPostgresForReading({
       ...{ address: 'postgres://127.0.0.1:1,127.0.0.1:2/x', env: {}, projections: [], patience: 200 },
     });
@@ -153,7 +153,7 @@ describe('a connection that does not come about', () => {
     });
   });
 
-  test('because nobody answers is told to whoever opens it at once, and once', async () => {
+  test('because no server answers is reported to the opener at once, and once', async () => {
     const heard: unknown[] = [];
     const reader = openPostgresForReading({
       ...{ address: 'postgres://127.0.0.1:1/x', env: {}, projections: [], patience: 300 },
@@ -163,7 +163,7 @@ describe('a connection that does not come about', () => {
     expect(heard).toEqual([['the store cannot be reached: nobody answers there', 300]]);
   });
 
-  test('at one server of several is made at the next', async () => {
+  test('at one of several servers is retried at the next', async () => {
     const address = `postgres://zoe@127.0.0.1:1,localhost:${cluster.port}/${database}?sslmode=require`;
     const reader = await openPostgresForReading({ address, env: PASSWORD, projections: [] });
     expect(await reader.streams()).toEqual([]);

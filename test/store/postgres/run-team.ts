@@ -2,8 +2,8 @@ import { initPostgresStore } from '../../../src/store/postgres/init.ts';
 import { startCluster } from '../../bench-kit/postgres.ts';
 
 /*
- * `npm run team`: a PostgreSQL from the npm registry with an empty store in it, to try out what several
- * people do with one log. It runs until Ctrl-C, and then everything that was in it is removed.
+ * `npm run team`: a PostgreSQL from the npm registry with an empty store, to try out several people on one
+ * log. It runs until Ctrl-C, and then removes everything in it.
  */
 const leaving = Promise.withResolvers<void>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => leaving.resolve());
@@ -18,7 +18,7 @@ try {
     'paste the line above into each terminal; give each person a LIFEBOAT_HOME of their own\n',
   );
   process.stderr.write('Ctrl-C ends it and removes everything that it made\n');
-  // A promise alone keeps no process alive.
+  // A promise alone does not keep a process alive.
   const awake = setInterval(() => undefined, 2 ** 30);
   await leaving.promise;
   clearInterval(awake);

@@ -5,7 +5,7 @@ import { freshSigner } from '../fresh-signer.ts';
 /*
  * A process that appends to a stream until it is ended: `writer-process.ts ADDRESS STREAM TTL`. Each line of
  * its output is JSON: `{held}`, then `{acknowledged: SEQ}` after each append, `{lost: CODE}` when it loses
- * its hold, `{refused: CODE}` when an append is.
+ * its hold, `{refused: CODE}` when an append is refused.
  */
 const [address = '', stream = '', ttl = ''] = process.argv.slice(2);
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { until } from '../../bench-kit/until.ts';
 
-/** What a writing process has said so far. */
+/** The output of a writing process so far. */
 export interface WriterProcess {
   readonly pid: number;
   readonly said: readonly {
@@ -13,15 +13,13 @@ export interface WriterProcess {
     readonly lost?: string;
     readonly refused?: string;
   }[];
-  /** The last entry that was acknowledged to it. */
+  /** The last entry acknowledged to it. */
   readonly acknowledged: number;
   kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<unknown>;
 }
 
-/**
- * A process that appends to a stream from now on, until it is killed or refused; resolves when it has begun.
- */
+/** A process that appends to a stream until it is killed or refused; resolves when it has begun. */
 export async function startWriter(address: string, stream: string, ttl: number): Promise<WriterProcess> {
   const script = join(import.meta.dirname, 'writer-process.ts');
   const child = spawn(process.execPath, [script, address, stream, String(ttl)], {

@@ -18,11 +18,11 @@ const opened = entry('follow-up.opened', { followUp: OPENED, run: 'R1' });
 const closed = entry('follow-up.closed', CLOSED, '2026-01-20T00:00:00.000Z');
 
 describe('the follow-ups of a ledger', () => {
-  test('are those that were opened, with the instance and the run that they come from', async () => {
+  test('are those that were opened, with their instance and run', async () => {
     expect(await followUps([opened])).toEqual([{ ...OPENED, commands: [], instance: 'orders', run: 'R1' }]);
   });
 
-  test('are closed by the entry that says so, at its time', async () => {
+  test('are closed by their closing entry, at its time', async () => {
     const [followUp] = await followUps([opened, closed]);
     expect(followUp?.closed).toEqual({
       how: 'hand',
@@ -53,7 +53,7 @@ describe('the follow-ups of a ledger', () => {
     ]);
   });
 
-  test('to retire a key end when the key is in force again, and only that key', async () => {
+  test('to retire a key end when the key is in force again, and only for that key', async () => {
     expect((await followUps([opened, keySet('bbbbbbbbbbbb')]))[0]?.closed).toBeUndefined();
     expect((await followUps([opened, keySet(KEY)]))[0]?.closed).toMatchObject({
       how: 'run',
@@ -61,7 +61,7 @@ describe('the follow-ups of a ledger', () => {
     });
   });
 
-  test('do not end by a closure that cannot be read', async () => {
+  test('are not closed by an unreadable closure', async () => {
     const broken = [
       entry('follow-up.closed', { id: OPENED.id }),
       entry('follow-up.closed', { id: OPENED.id, closure: { how: 'magic', text: '' } }),
@@ -71,7 +71,7 @@ describe('the follow-ups of a ledger', () => {
     expect((await followUps([opened, ...broken]))[0]?.closed).toBeUndefined();
   });
 
-  test('are still open when another version wrote them, as long as it is clear what they are', async () => {
+  test('are still open if another version wrote them, as long as it is clear what they are', async () => {
     const half = entry('follow-up.opened', {
       followUp: { id: 'x', kind: 'fresh-backup', what: 9 },
       run: 3,
@@ -89,7 +89,7 @@ describe('the follow-ups of a ledger', () => {
     ]);
   });
 
-  test('are none in the journal of a run, whatever stands there', async () => {
+  test('do not come from the journal of a run, whatever it contains', async () => {
     expect(await followUps([{ ...opened, stream: 'run/01J' }])).toEqual([]);
   });
 
@@ -108,7 +108,7 @@ describe('the follow-ups of a ledger', () => {
 
 type Written = Pick<Entry, 'stream' | 'type' | 'body' | 'at'>;
 
-/** All follow-ups, as the store has them after these entries. */
+/** All follow-ups in the store after these entries. */
 function followUps(written: readonly Written[]) {
   return readFollowUps(
     readerOf(written.map((entry, index) => ({ ...entry, index, seq: index + 1, by: '', hash: '' }))),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { handOn, isGrave } from '../../../src/runner/in-doubt.ts';
+import { blocksOtherChanges, moveToLedger } from '../../../src/runner/in-doubt.ts';
 import type { Entry, JournalReader, Json, NewEntry, StreamName } from '../../../src/store/journal.ts';
 import { createFold, PROJECTIONS, selectRows } from '../../../src/store/projected.ts';
 import { doubtsOfStream, type OpenCall } from '../../../src/store/projections/pending-calls.ts';
@@ -17,9 +17,7 @@ export function journalOf(written: readonly NewEntry[]): readonly Entry[] {
   });
 }
 
-/**
- * What a store that holds these entries answers, with how often it was asked and how many entries it gave.
- */
+/** A store that holds these entries, counting queries and returned entries. */
 export function readerOf(entries: readonly Entry[]) {
   const folds = new Map(PROJECTIONS.map((projection) => [projection.name, createFold(projection)]));
   for (const entry of entries) for (const fold of folds.values()) fold.take(entry);
@@ -60,8 +58,8 @@ export function recorded(): readonly (readonly Entry[])[] {
 type Step = readonly [who: number, what: number];
 
 /**
- * What several runs and single commands may write, one among the other: each step goes on from what its
- * stream has come to.
+ * What several runs and single commands may write, interleaved: each step continues from the state of its
+ * stream.
  */
 export const runEntries = fc
   .array(fc.noBias(fc.tuple(fc.nat(4), fc.nat(99))), { maxLength: 80, size: 'max' })
@@ -157,7 +155,7 @@ function write(writer: Writer, what: number, before: readonly NewEntry[]): reado
   }
 }
 
-/** What somebody finds out about a call that a ledger has in doubt. */
+/** A finding about a call that a ledger has in doubt. */
 function foundOut(stream: StreamName, { intent, verb }: OpenCall, what: number): readonly NewEntry[] {
   if (what > 90) return [{ stream, type: 'call.decided', body: { call: intent, verb, became: null } }];
   const verdict = what > 82 ? 'landed' : 'absent';
@@ -165,8 +163,8 @@ function foundOut(stream: StreamName, { intent, verb }: OpenCall, what: number):
 }
 
 /**
- * A run ends, and what is in doubt goes to the ledgers in the same append; `forgets` is for one that left it
- * to the next command.
+ * A run ends and moves its calls in doubt to the ledgers in the same append; with `forgets` it leaves that to
+ * the next command.
  */
 function end(writer: Writer, forgets: boolean, before: readonly NewEntry[]): readonly NewEntry[] {
   writer.phase = 'over';
@@ -177,7 +175,9 @@ function end(writer: Writer, forgets: boolean, before: readonly NewEntry[]): rea
     body: { title: 'over' },
   };
   const entries = journalOf([...before, closed]).filter((entry) => entry.stream === stream);
-  return forgets ? [closed] : [closed, ...handOn(doubtsOfStream(stream, entries).filter(isGrave))];
+  return forgets
+    ? [closed]
+    : [closed, ...moveToLedger(doubtsOfStream(stream, entries).filter(blocksOtherChanges))];
 }
 
 export const KEYS = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'];

@@ -97,7 +97,7 @@ describe('the key epochs of an instance', () => {
     expect(absent.of(B)).toMatchObject({ state: 'refuted', setAt: undefined, endedAt: at(4) });
   });
 
-  it('take a proof for the answer of a key that was new, and not of one that may be old', () => {
+  it('treat a proof as the answer for a new key, but not for one that may be old', () => {
     expect(fold(set(A), pending(B), uncertain(B, A), proven(B)).current).toBe(B);
     const given = fold(set(A), pending(B, 'given'), uncertain(B, A), proven(B));
     expect([given.current, given.of(B)?.state, given.of(B)?.provenAt]).toEqual([
@@ -118,7 +118,7 @@ describe('the key epochs of an instance', () => {
     expect(fold(...facts, proven(C))).toMatchObject({ current: C, candidates: [C] });
   });
 
-  it('go on with the key before when a set key is refuted', () => {
+  it('continue the previous key when a set key is refuted', () => {
     const refutedLater = fold(set(A), pending(B), set(B), refuted(B));
     expect(refutedLater.current).toBe(A);
     expect(refutedLater.of(A)).toMatchObject({ endedAt: undefined, endedBy: undefined });
@@ -127,7 +127,7 @@ describe('the key epochs of an instance', () => {
     expect(replacedSince.of(A)).toMatchObject({ endedAt: at(5), endedBy: C });
   });
 
-  it('end a proven key that no longer opens, without believing in the one before', () => {
+  it('end a proven key that no longer opens, without trusting the one before', () => {
     const outside = fold(set(A), set(B), proven(B), refuted(B));
     expect([outside.current, outside.of(B)?.state, outside.of(B)?.endedAt]).toEqual([
       undefined,
@@ -151,14 +151,14 @@ describe('the key epochs of an instance', () => {
     expect(refutedAgain.of(A)?.endedAt).toBe(at(2));
   });
 
-  it('remember a key stored by hand, and believe nothing about when it was in force', () => {
+  it('remember a key stored by hand, and assume nothing about when it was in force', () => {
     const byHand = fold(set(A), added(B), proven(B));
     expect(byHand.of(B)).toMatchObject({ state: 'proven', setAt: undefined, note: 'from the safe' });
     expect([byHand.current, byHand.candidates]).toEqual([A, [B, A]]);
     expect(fold(added(B), pending(A), set(A)).candidates).toEqual([A]);
   });
 
-  it('remember a predecessor that the ledger has never heard of, or believed to have ended', () => {
+  it('remember a predecessor that was unknown to the ledger, or believed to have ended', () => {
     expect(fold(uncertain(B, A)).candidates).toEqual([B, A]);
     expect(fold(set(A), set(B), uncertain(C, A))).toMatchObject({
       current: undefined,
@@ -167,7 +167,7 @@ describe('the key epochs of an instance', () => {
     expect(fold(uncertain(B, A), set(B)).candidates).toEqual([B]);
   });
 
-  it('pass over entries of other types, and hold on to a key whose entry is broken', () => {
+  it('ignore entries of other types, and keep a key whose entry is broken', () => {
     expect(fold(['card.prepared', { fingerprint: A }]).candidates).toEqual([]);
     expect(fold(['toString', { fingerprint: A }]).candidates).toEqual([]);
     const broken = fold(set(A), ['key.set', { fingerprint: B, answer: 'by telepathy' }]);
@@ -224,7 +224,7 @@ describe('folding any ledger', () => {
     );
   });
 
-  it('names a fingerprint in whatever state the rest of its entry is', () => {
+  it('names a fingerprint whatever the state of the rest of its entry', () => {
     fc.assert(
       fc.property(fc.constantFrom(...types.slice(0, 8)), fingerprint, fc.jsonValue(), (type, name, rest) => {
         const body = { ...(typeof rest === 'object' ? rest : {}), fingerprint: name } as Fact[1];
@@ -258,7 +258,7 @@ describe('folding any ledger', () => {
     );
   });
 
-  it('changes only what an entry is about when it is cut short: old entries give the same as before', () => {
+  it('affects only what a truncated entry is about: old entries give the same as before', () => {
     fc.assert(
       fc.property(fc.array(good), (facts) => {
         const names = foldEpochs(ledger(facts)).map((epoch) => epoch.fingerprint);

@@ -16,7 +16,7 @@ import { wholeDoubts, wholeFollowUps, wholeRecord, wholeRetiring, wholeRun } fro
 
 const INSTANCES = ['orders', 'dr'];
 
-describe('the projections of runs and calls are the whole fold of the entries', () => {
+describe('the projections of runs and calls equal a fold of all entries', () => {
   test('of each recorded run, after each of its entries', async () => {
     for (const history of recorded())
       for (const [index] of history.entries()) {
@@ -26,7 +26,7 @@ describe('the projections of runs and calls are the whole fold of the entries', 
       }
   });
 
-  test('of whatever runs and single commands write, one among the other', async () => {
+  test('of any interleaving of runs and single commands', async () => {
     await fc.assert(
       fc.asyncProperty(runEntries, (entries) => expectWhole(entries, INSTANCES)),
       { numRuns: 400 },
@@ -60,7 +60,7 @@ describe('the projections of runs and calls are the whole fold of the entries', 
   }
 });
 
-test('the projections of ledgers are the whole fold of their entries', async () => {
+test('the projections of ledgers equal a fold of their entries', async () => {
   await fc.assert(
     fc.asyncProperty(ledgerEntries, async (entries) => {
       const reader = readerOf(entries);
@@ -83,7 +83,7 @@ test('the projections of ledgers are the whole fold of their entries', async () 
   );
 });
 
-test('a checkpoint names every call that is armed and has no outcome, in whatever stream', async () => {
+test('a checkpoint names every call that is armed and has no outcome, in any stream', async () => {
   await fc.assert(
     fc.asyncProperty(runEntries, async (entries) => {
       const reader = readerOf(entries);
@@ -102,7 +102,7 @@ test('a checkpoint names every call that is armed and has no outcome, in whateve
   );
 });
 
-test('what cannot be read changes no row and breaks no fold', () => {
+test('unreadable entries change no row and break no fold', () => {
   const types = fc.constantFrom(
     ...[
       'run.started',
@@ -156,7 +156,7 @@ test.each([
   ['stopped', 'run.closed', { outcome: 'stopped', proven: false }],
   ['abandoned', 'run.abandoned', { reason: 'superseded' }],
   [undefined, 'run.detached', { why: 'left' }],
-] as const)('a list of runs says of a run that it is %s', async (result, type, body) => {
+] as const)('a list of runs says that a run is %s', async (result, type, body) => {
   const begun = { runbook: 'rotate-key', version: '1', instance: 'shop', mode: 'LIVE', input: {} };
   const stream = 'run/R';
   const entries = journalOf([
@@ -167,7 +167,7 @@ test.each([
   expect(run?.result).toBe(result);
 });
 
-test('no run that is closed costs a command anything, but where it is listed', async () => {
+test('closed runs cost a command nothing, except where they are listed', async () => {
   const [history = []] = recorded().filter((entries) => entries.at(-1)?.type === 'run.closed');
   const costs = [10, 200].map(async (count) => {
     const runs = Array.from({ length: count }, (_, number): NewEntry[] => {
@@ -196,7 +196,7 @@ test('no run that is closed costs a command anything, but where it is listed', a
   expect(many).toEqual(few);
 });
 
-/** What a run writes into the ledger of its instance, all of it over. */
+/** What a finished run writes into the ledger of its instance. */
 function leftBy(number: number): readonly NewEntry[] {
   const stream = 'instance/orders';
   const key = { fingerprint: KEYS[0] ?? '', run: 'R' };
@@ -221,7 +221,7 @@ function leftBy(number: number): readonly NewEntry[] {
   ].map(([type, body]) => ({ stream, type: type as string, body: body as Json }));
 }
 
-test('each row has a key and a group that a database takes', () => {
+test('each row has a key and a group that a database accepts', () => {
   fc.assert(
     fc.property(fc.oneof(runEntries, ledgerEntries), (entries) => {
       for (const { keysOf } of PROJECTIONS)
@@ -235,7 +235,7 @@ test('each row has a key and a group that a database takes', () => {
     for (const key of entry === undefined ? [] : keysOf(entry)) expect(key.length).toBeLessThanOrEqual(200);
 });
 
-/** As it comes back from a database. */
+/** As returned by a database. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -5,8 +5,7 @@ import { readKeyFact } from '../../../src/store/projections/key-facts.ts';
 import { foldSends } from '../../../src/store/projections/sends.ts';
 
 /*
- * What the projections keep, found the slow way: from all entries at once, each time. The projections have to
- * give the same.
+ * What the projections keep, computed slowly from all entries each time. The projections must give the same.
  */
 
 type Body = { readonly [field: string]: Json };
@@ -43,8 +42,8 @@ function resultOf({ outcome, proven }: Body): string {
 }
 
 /**
- * Every call in doubt on an instance, from all ledgers and runs: a call that was handed to the ledger counts
- * there alone.
+ * Every call in doubt on an instance, from all ledgers and runs: a call moved to the ledger counts only
+ * there.
  */
 export function wholeDoubts(instance: string, entries: readonly Entry[]) {
   const streams = [...new Set(entries.map(({ stream }) => stream))];
@@ -90,8 +89,7 @@ function seen(intent: string, send: Send & { readonly armedAt: string }) {
 }
 
 /**
- * What a ledger holds for a recovery: the newest recovery card that can be read, and each backup by its
- * newest proof.
+ * What a ledger holds for a recovery: the newest readable recovery card, and each backup by its newest proof.
  */
 export function wholeRecord(ledger: readonly Entry[]) {
   const proven = new Map<string, ProvenBackup>();
@@ -114,8 +112,7 @@ export function wholeRecord(ledger: readonly Entry[]) {
 }
 
 /**
- * Of the follow-ups of a ledger, in the order in which they were opened last: the id, and how each came to
- * its end.
+ * The follow-ups of a ledger, in the order in which they were last opened: the id, and how each was closed.
  */
 export function wholeFollowUps(ledger: readonly Entry[]) {
   const found = new Map<string, string | undefined>();

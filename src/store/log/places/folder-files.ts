@@ -38,10 +38,10 @@ const KEY = /^lifeboat-[0-9a-f]{16}\.pub$/u;
 const ORIGIN = /^[0-9a-f]{16}$/u;
 
 /**
- * The checkpoints below the folder of a log, the newest first. Other names are passed over; what has the name
- * of a checkpoint and is no plain file, a link say, gives no note, because one may have lain there.
- * `isPrivate`: nor does a file that others could have written. Rejects with what the system says; a folder
- * that is not there holds none.
+ * The checkpoints below the folder of a log, newest first. Other names are ignored. A path that has the name
+ * of a checkpoint but is not a plain file, such as a link, yields no note, because a checkpoint may have been
+ * there. With `isPrivate`, neither does a file that others could have written. Rejects with the system's
+ * errors; a missing folder holds none.
  */
 export async function* allNotes(folder: string, isPrivate: boolean): AsyncIterable<PlacedNote> {
   for (const millions of await foldersIn(folder))
@@ -57,7 +57,7 @@ export async function* allNotes(folder: string, isPrivate: boolean): AsyncIterab
     }
 }
 
-/** The checkpoints of one size, by the path of the first of them. */
+/** The checkpoints of one size, by the path of the first one. */
 export async function notesNamed(path: string, isPrivate: boolean): Promise<readonly PlacedNote[]> {
   const size = sizeAt(path);
   const files = (await entriesOf(dirname(path))).filter(
@@ -66,14 +66,14 @@ export async function notesNamed(path: string, isPrivate: boolean): Promise<read
   return Promise.all(files.map(({ name }) => readPlaced(join(dirname(path), name), size, isPrivate)));
 }
 
-/** The public keys in a place. Files that hold none are passed over. */
+/** The public keys in a place. Files without a key are ignored. */
 export async function keysIn(root: string): Promise<readonly KeyObject[]> {
   const names = (await entriesOf(root)).filter((one) => one.isFile() && KEY.test(one.name));
   const texts = await Promise.all(names.map(({ name }) => readSmall(join(root, name), false)));
   return texts.flatMap((read) => parsePublicKeys(read?.text ?? ''));
 }
 
-/** The logs of which a place has a folder. */
+/** The logs that have a folder in a place. */
 export async function originsIn(root: string): Promise<readonly string[]> {
   const folders = (await entriesOf(root)).filter((one) => one.isDirectory() && ORIGIN.test(one.name));
   return folders.map(({ name }) => `lifeboat/${name}`);
@@ -107,7 +107,7 @@ async function readPlaced(file: string, size: number, isPrivate: boolean): Promi
   return { file, size, note: read?.text, writtenAt: read?.at ?? '' };
 }
 
-/** Never follows a link, and never waits for the other end of a pipe. */
+/** Does not follow links or wait for the other end of a pipe. */
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 async function readSmall(path: string, isPrivate: boolean) {
@@ -131,12 +131,12 @@ async function readSmall(path: string, isPrivate: boolean) {
 }
 
 /*
- * A file is made whole under a name of its own and then linked to its name, which link(2) refuses where
- * something has it. Where the file system has no links it is written in its place, and a power cut may leave
- * a part of it, which no reader takes for a checkpoint.
+ * A file is written completely under a temporary name and then linked to its final name; link(2) refuses if
+ * that exists. On a file system without hard links it is written in place, and a power cut may leave a part
+ * of it, which no reader accepts as a checkpoint.
  */
 
-/** Makes a file where none is, durably; false where something is. Waits for a disk that is local. */
+/** Creates a file durably; false if something is already there. Blocks, for a local disk. */
 export function writeOnceSync(path: string, text: string, mode: number): boolean {
   const whole = besideOf(path);
   writeNewSync(whole, text, mode);
@@ -153,7 +153,7 @@ export function writeOnceSync(path: string, text: string, mode: number): boolean
   return true;
 }
 
-/** The same for a folder that may never answer: nothing else waits for it. */
+/** As `writeOnceSync`, without blocking, for a folder that may never answer. */
 export async function writeOnce(path: string, text: string, mode: number): Promise<boolean> {
   const whole = besideOf(path);
   await writeNew(whole, text, mode);
@@ -188,14 +188,14 @@ export async function withHandle(
   }
 }
 
-/** What link(2) says on file systems without hard links. */
+/** Errors of link(2) on file systems without hard links. */
 const WITHOUT_LINKS: ReadonlySet<unknown> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL']);
 
 function isWithoutLinks(thrown: unknown): boolean {
   return WITHOUT_LINKS.has(errorCode(thrown));
 }
 
-/** No reader takes it for a checkpoint. */
+/** A temporary name that no reader accepts as a checkpoint. */
 function besideOf(path: string): string {
   const unique = `${process.pid}.${randomBytes(4).toString('hex')}`;
   return join(dirname(path), `.${basename(path)}.${unique}.tmp`);
@@ -242,7 +242,7 @@ export function folderOf(origin: string): string {
   return origin.replace(/^lifeboat\//u, '');
 }
 
-/** Where the checkpoint of a size lies, below the folder of its log. */
+/** The path of the checkpoint of a size, below the folder of its log. */
 export function pathOfSize(size: number): string {
   const part = (from: number) => String(Math.floor(size / from) % 1000).padStart(3, '0');
   return join(
@@ -252,7 +252,7 @@ export function pathOfSize(size: number): string {
   );
 }
 
-/** The name of a second checkpoint of a size. */
+/** The name of another checkpoint of the same size. */
 export function nameBeside(name: string, note: string): string {
   return `${name}-${hash('sha256', note, 'hex').slice(0, 16)}`;
 }

@@ -23,12 +23,12 @@ import {
 import type { LookFor, Place, PlacedNote } from './place.ts';
 
 /**
- * Milliseconds. A folder on a dead network mount never answers; nobody waits longer for it. Without the home
- * nothing goes on that changes an instance, and the journal lies on the same disk: a slow one is waited for.
+ * Milliseconds. A folder on a dead network mount never answers, so it gets a short limit. The home gets a
+ * long one: no change to an instance goes on without it, and the journal is on the same disk.
  */
 const PATIENCE_MS = { home: 30_000, folder: 5_000 };
 
-/** Folders and files, as those of whoever shares the place are. */
+/** Modes of new folders and files, like those of the place's other users. */
 interface Modes {
   readonly folder: number;
   readonly file: number;
@@ -36,12 +36,12 @@ interface Modes {
 
 const PRIVATE: Modes = { folder: 0o700, file: 0o600 };
 
-/** The required place: `checkpoints` in the home. Links, and folders that others could write, are refused. */
+/** The required place: `checkpoints` in the home. Links, and folders that others can write, are refused. */
 export function homePlace(home: string): Place {
   return new FolderPlace(join(home, 'checkpoints'), home);
 }
 
-/** A folder that installations may share: a mounted disk, a checkout. New folders get its rights. */
+/** A folder that installations may share: a mounted disk, a checkout. New folders inherit its permissions. */
 export function folderPlace(folder: string): Place {
   return new FolderPlace(folder, undefined);
 }
@@ -52,7 +52,7 @@ class FolderPlace implements Place {
   readonly #root: string;
   readonly #home: string | undefined;
   readonly #keysKept = new Set<string>();
-  /** The folder of the home that was made, and found to be its owner's, last. */
+  /** The last folder of the home that was created and verified to belong to its owner. */
   #made: string | undefined;
   readonly #inTime: ReturnType<typeof withinOrSilent>;
 
@@ -87,7 +87,7 @@ class FolderPlace implements Place {
   }
 
   async #newest({ origin, beyond, most }: LookFor): Promise<readonly PlacedNote[]> {
-    // That nothing lies in a folder is a finding; that there is no folder is none, but for the home.
+    // An empty folder is a finding; a missing folder is an error, except in the home.
     if (this.#home === undefined) await stat(this.#root);
     const found: PlacedNote[] = [];
     let others = 0;
@@ -100,7 +100,7 @@ class FolderPlace implements Place {
     return found;
   }
 
-  /** Gives the checkpoints of that size which have another root. */
+  /** Returns the checkpoints of that size that have another root. */
   async #keep(
     note: string,
     { installation, publicKey }: Pick<Signer, 'installation' | 'publicKey'>,
@@ -157,7 +157,7 @@ class FolderPlace implements Place {
   }
 }
 
-/** Whoever can put a link into a shared folder must not choose where files are written. */
+/** A link in a shared folder must not redirect where files are written. */
 async function assertNoLinks(root: string, folder: string): Promise<void> {
   for (let at = folder; at.length > root.length; at = dirname(at))
     await withHandle(at, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0), async () => undefined).catch(

@@ -4,23 +4,23 @@ import { runShell } from '../../../base/run-shell.ts';
 import { show } from '../../../base/text.ts';
 import type { Signer } from '../signer.ts';
 
-/** Distinguished by what they can do: `home` is the required one, a `command` cannot be read back. */
+/** By capability: `home` is the required one, a `command` cannot be read back. */
 export type PlaceKind = 'home' | 'folder' | 'command';
 
-/** A note as it lies in a place: nothing verified. */
+/** A note as found in a place, unverified. */
 export interface PlacedNote {
   readonly file: string;
-  /** As its name says. */
+  /** As stated by its name. */
   readonly size: number;
-  /** Undefined for a file that cannot be a note, or that others could have written in the home. */
+  /** Undefined for a file that cannot be a note, or, in the home, that others could have written. */
   readonly note: string | undefined;
   /** When the file was written, RFC 3339 UTC, by the clock of its file system. */
   readonly writtenAt: string;
 }
 
 /**
- * `conflict`: the place has another root for that size, in `others`; the new checkpoint lies beside it.
- * `down`: it could not be written, and `why` is the end of a sentence.
+ * `conflict`: the place has another root for that size, in `others`; the new checkpoint is stored beside it.
+ * `down`: it could not be written; `why` completes a sentence.
  */
 export type Written =
   | { readonly result: 'written' }
@@ -30,11 +30,11 @@ export type Written =
 export type Look =
   | {
       readonly result: 'read';
-      /** The newest first. */
+      /** Newest first. */
       readonly notes: readonly PlacedNote[];
-      /** The public keys that lie beside them. */
+      /** The public keys stored beside them. */
       readonly keys: readonly KeyObject[];
-      /** Every log of which it has a folder. */
+      /** Every log that has a folder there. */
       readonly origins: readonly string[];
     }
   | { readonly result: 'down'; readonly why: string }
@@ -42,37 +42,38 @@ export type Look =
 
 export interface LookFor {
   readonly origin: string | undefined;
-  /** All larger than this, and `most` of the others. */
+  /** Return all larger than this size, and `most` of the others. */
   readonly beyond: number;
   readonly most: number;
 }
 
-/** Somewhere checkpoints are kept. Nothing here rejects, but for `all`. */
+/** A place that keeps checkpoints. Nothing here rejects, except `all`. */
 export interface Place {
-  /** For a person: a path, or what the command is. */
+  /** For a person: a path, or a description of the command. */
   readonly name: string;
   readonly kind: PlaceKind;
   /**
-   * Keeps a checkpoint beside the key that signed it. It is on disk when this says `written` or `conflict`; a
-   * process that dies inside leaves all or nothing. A place that does not answer in time is left alone.
+   * Stores a checkpoint beside the key that signed it. It is on disk when this returns `written` or
+   * `conflict`; a process that dies here leaves all or nothing. A place that does not answer in time is
+   * abandoned.
    */
   write(note: string, signer: Pick<Signer, 'installation' | 'publicKey'>): Promise<Written>;
   /** The newest checkpoints of a log, within the time limit of the place. */
   look(wanted: LookFor): Promise<Look>;
-  /** Every checkpoint of a log, the newest first, whatever it takes. Rejects with what the system says. */
+  /** Every checkpoint of a log, newest first, without a time limit. Rejects with the system's errors. */
   all(origin: string): AsyncIterable<PlacedNote>;
 }
 
 export interface CommandPlaceOptions {
   readonly command: string;
   readonly timeoutMs: number;
-  /** Variables that it does not get to see. */
+  /** Environment variables withheld from the command. */
   readonly hideEnv: readonly string[];
 }
 
 /**
- * A command that gets each checkpoint on its standard input: a ticket, a git repository, a transparency log.
- * Run by `/bin/sh`, killed with all that it started when its time is over. It cannot be read back.
+ * A command that gets each checkpoint on its standard input: for a ticket, a git repository, a transparency
+ * log. Run by `/bin/sh`; killed with all its children at its time limit. It cannot be read back.
  */
 export function commandPlace({ command, timeoutMs, hideEnv }: CommandPlaceOptions): Place {
   return {

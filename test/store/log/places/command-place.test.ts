@@ -21,7 +21,7 @@ test('a command gets the checkpoint on its standard input, and no variable with 
   expect(text).not.toContain('SECRET_TOKEN');
 });
 
-test('a command that fails, reads nothing or takes too long is down, and says why', async () => {
+test('a command that fails, reads nothing or takes too long is down, with the reason', async () => {
   const [failing, deaf, slow] = [
     placeFor('echo no such ticket >&2; exit 3'),
     placeFor('exit 0'),

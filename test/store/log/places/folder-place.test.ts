@@ -24,7 +24,7 @@ import { armedCall, noteOf, ORIGIN } from './notes.ts';
 
 const sizesIn = async (place: Place) => (await Array.fromAsync(place.all(ORIGIN))).map(({ size }) => size);
 
-test('the checkpoint of a size lies below three folders, of which none holds more than a thousand names', () => {
+test('the checkpoint of a size lies below three folders, none with more than a thousand names', () => {
   expect([67, 1_000, 1_234_067, 7_000_000_001].map(pathOfSize)).toEqual([
     'x000/x000/067',
     'x000/x001/000',
@@ -33,7 +33,7 @@ test('the checkpoint of a size lies below three folders, of which none holds mor
   ]);
 });
 
-test('checkpoints come back with the newest first, whatever their sizes, and the key lies beside', async () => {
+test('checkpoints come back newest first, whatever their sizes, with the key beside them', async () => {
   const signer = freshSigner();
   const sizes = fc.uniqueArray(fc.integer({ min: 1, max: 3_000_000_000 }), { minLength: 1, maxLength: 12 });
   await fc.assert(
@@ -53,21 +53,21 @@ test('checkpoints come back with the newest first, whatever their sizes, and the
   );
 });
 
-test('a look gives every larger checkpoint, and no more of the others than it was asked for', async () => {
+test('a look returns every larger checkpoint, and no more of the others than requested', async () => {
   const [signer, place] = [freshSigner(), homePlace(temporaryHome())];
   for (const size of [1, 2, 3, 4, 5, 6]) await place.write(noteOf(signer, size), signer);
   const look = await place.look({ origin: ORIGIN, beyond: 4, most: 2 });
   expect(look.result === 'read' && look.notes.map(({ size }) => size)).toEqual([6, 5, 4, 3]);
 });
 
-test('the same checkpoint again is fine', async () => {
+test('writing the same checkpoint again succeeds', async () => {
   const [signer, place] = [freshSigner(), homePlace(temporaryHome())];
   const note = noteOf(signer, 5);
   for (const _ of [1, 2]) expect(await place.write(note, signer)).toEqual({ result: 'written' });
   expect(await sizesIn(place)).toEqual([5]);
 });
 
-test('a checkpoint of that size with other armed calls is kept beside the first: no armed call gets lost', async () => {
+test('a checkpoint of the same size with other armed calls is kept beside the first, so that no armed call is lost', async () => {
   const [signer, home] = [freshSigner(), temporaryHome()];
   const place = homePlace(home);
   const [first, second] = [[armedCall('a')], [armedCall('a'), armedCall('b')]].map((armed) =>
@@ -79,7 +79,7 @@ test('a checkpoint of that size with other armed calls is kept beside the first:
   expect(new Set(notes.map(({ note }) => note))).toEqual(new Set([first, second]));
 });
 
-test('a checkpoint of another history is a conflict, and the first one stays as it was', async () => {
+test('a checkpoint of another history is a conflict, and the first one stays unchanged', async () => {
   const [signer, home] = [freshSigner(), temporaryHome()];
   const place = homePlace(home);
   await place.write(noteOf(signer, 5), signer);
@@ -91,7 +91,7 @@ test('a checkpoint of another history is a conflict, and the first one stays as 
   expect(await sizesIn(place)).toEqual([5, 5]);
 });
 
-test('what is no checkpoint in its place is kept, and the new one lies beside it', async () => {
+test('a file in its place that is not a checkpoint is kept, and the new one lies beside it', async () => {
   const [signer, home] = [freshSigner(), temporaryHome()];
   const place = homePlace(home);
   await place.write(noteOf(signer, 4), signer);
@@ -102,7 +102,7 @@ test('what is no checkpoint in its place is kept, and the new one lies beside it
   expect(notes.map(({ note }) => note).sort()).toEqual([noteOf(signer, 5), undefined].sort());
 });
 
-test('a link below a place is not followed, neither to write nor to read', async () => {
+test('a link below a place is not followed for writing or reading', async () => {
   const [signer, folder, elsewhere] = [freshSigner(), temporaryHome(), temporaryHome()];
   symlinkSync(elsewhere, join(folder, ORIGIN.slice(9)));
   expect(await folderPlace(folder).write(noteOf(signer, 5), signer)).toMatchObject({ result: 'down' });
@@ -113,7 +113,7 @@ test('a link below a place is not followed, neither to write nor to read', async
   expect(await homePlace(home).write(noteOf(signer, 5), signer)).toMatchObject({ result: 'down' });
 });
 
-test('a link, a pipe or a folder in the place of a checkpoint is seen, gives no note and keeps nobody waiting', async () => {
+test('a link, a pipe or a folder in place of a checkpoint is noticed, yields no note and blocks no reader', async () => {
   const [signer, home] = [freshSigner(), temporaryHome()];
   const place = homePlace(home);
   await place.write(noteOf(signer, 5), signer);
@@ -130,7 +130,7 @@ test('a link, a pipe or a folder in the place of a checkpoint is seen, gives no 
   ]);
 });
 
-test('a link where a checkpoint is about to be written stays, and so does what it leads to', async () => {
+test('a link where a checkpoint is about to be written stays, and so does its target', async () => {
   const [signer, home] = [freshSigner(), temporaryHome()];
   const place = homePlace(home);
   await place.write(noteOf(signer, 4), signer);
@@ -143,14 +143,14 @@ test('a link where a checkpoint is about to be written stays, and so does what i
   expect(found.map(({ size }) => size)).toEqual([5, 4]);
 });
 
-test('a folder that is not there is made to be written, and is down to be read', async () => {
+test('a missing folder is created for writing, and is down for reading', async () => {
   const [signer, folder] = [freshSigner(), join(temporaryHome(), 'share')];
   const wanted = { origin: ORIGIN, beyond: 0, most: 1 };
   expect(await folderPlace(folder).look(wanted)).toEqual({ result: 'down', why: 'it does not exist' });
   expect(await folderPlace(folder).write(noteOf(signer, 5), signer)).toEqual({ result: 'written' });
 });
 
-test('new folders and files in a shared folder are for those whom it is for', async () => {
+test('new folders and files in a shared folder have its permissions', async () => {
   const [signer, folder] = [freshSigner(), join(temporaryHome(), 'share')];
   mkdirSync(folder);
   execFileSync('chmod', ['2770', folder]);
@@ -162,7 +162,7 @@ test('new folders and files in a shared folder are for those whom it is for', as
   expect(modes).toEqual([0o2770, 0o2770, 0o640]);
 });
 
-test('a process that is killed while it writes leaves whole checkpoints only', {
+test('a process that is killed while it writes leaves only whole checkpoints', {
   timeout: 600_000,
 }, async () => {
   const home = temporaryHome();

@@ -4,7 +4,7 @@ import type { Signer } from '../../../../src/store/log/signer.ts';
 
 export const ORIGIN = 'lifeboat/0123456789abcdef';
 
-/** A signed checkpoint of a made-up history: its root follows from the size and the name of the history. */
+/** A signed checkpoint of an invented history: its root follows from the size and the name of the history. */
 export function noteOf(
   signer: Signer,
   size: number,

@@ -4,7 +4,7 @@ import type { Runbook } from '../../machines/parts/runbook.ts';
 import { isAskedOnRecord, momentSinceAsked, requestStateOf } from '../../src/approvals/request-state.ts';
 import { fold } from '../../src/runner/fold.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
-import { growing } from '../../src/store/projections/projection.ts';
+import { incrementalFold } from '../../src/store/projections/projection.ts';
 import { foldSends } from '../../src/store/projections/sends.ts';
 import { buildRunView, type RunFacts } from '../../src/view/build-run-view.ts';
 import { rotateKey1 } from '../machines/rotate-key-1.ts';
@@ -96,7 +96,7 @@ test('the view of a run that grew is that of the same run seen at once, and chan
 });
 
 test('entries that were cut or replaced are folded anew', () => {
-  const sum = growing<{ of: number }, number>(
+  const sum = incrementalFold<{ of: number }, number>(
     () => ({ of: 0 }),
     (state, one) => {
       state.of += one;
