@@ -5,8 +5,8 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { connect } from './connect.ts';
 
 /**
- * `lifeboat`: the app, from the board of all instances on. Rejects with what is wrong with the config before
- * anything is drawn. Runs that it drove stay open when it is left.
+ * `lifeboat`: the app, starting with the board of all instances. Rejects with any config error before
+ * anything is drawn. Runs that it drove stay open when the user leaves.
  */
 export async function app(context: CommandContext): Promise<number> {
   const config = await configOf(context);
@@ -15,7 +15,7 @@ export async function app(context: CommandContext): Promise<number> {
   return EXIT.closed;
 }
 
-/** Whoever has no config is told where to begin; whoever names one, where it was looked for. */
+/** Without a config the error says where to begin; with a named one, where lifeboat looked for it. */
 async function configOf({ env, configPath }: CommandContext): Promise<LoadedConfig> {
   try {
     return await loadConfig(env, configPath);

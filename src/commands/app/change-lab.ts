@@ -5,8 +5,8 @@ import type { LabChange } from '../../view/app/lab-facts.ts';
 import { labOf } from './load-lab.ts';
 
 /**
- * Does something to the lab of the config, and gives in words what is so then. Rejects as `labOf` and
- * `askLab` do. Nothing here reaches an instance that is no lab's.
+ * Changes the lab of the config and describes the resulting state. Rejects as `labOf` and `askLab` do. Only
+ * reaches instances of a lab.
  */
 export async function changeLab(config: LoadedConfig, change: LabChange): Promise<string> {
   const lab = await labOf(config);
@@ -46,7 +46,7 @@ export async function changeLab(config: LoadedConfig, change: LabChange): Promis
   }
 }
 
-/** What a state means, by the words of the lab. */
+/** Describes each state, keyed by the lab's own word for it. */
 const STATES: Readonly<Record<string, string>> = {
   lost: 'lost: a router answers 502 in its place',
   running: 'running, with everything that was committed',

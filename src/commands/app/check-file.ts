@@ -11,10 +11,10 @@ import { readSecretFile } from '../../cli/read-given-file.ts';
 import type { CheckedFile } from '../../view/app/sources.ts';
 
 const PATIENCE_MS = 3_000;
-/** While typing goes on, the path is not finished. */
+/** A path is incomplete while the user is typing. */
 const TYPING_MS = 150;
 
-/** The absolute path of what was typed in the app. */
+/** The absolute path of what the user typed in the app. */
 export function pathOf(env: NodeJS.ProcessEnv, typed: string): string {
   const isAtHome = typed === '~' || typed.startsWith('~/');
   return resolve(isAtHome ? join(homeIfAny(env) ?? '/', typed.slice(1)) : typed);
@@ -22,11 +22,11 @@ export function pathOf(env: NodeJS.ProcessEnv, typed: string): string {
 
 /**
  * Checks files for a field that asks for a path. Gives up after three seconds, as on a dead network mount;
- * until that mount answers, nothing else is checked, so that no more threads get stuck.
+ * until that mount answers, it checks nothing else, so that no more threads block.
  */
 export function fileChecker(context: CommandContext) {
   const inTime = withinOrSilent(PATIENCE_MS, 'a file that was looked at before has not answered yet');
-  /** Checks the file of a typed path; `read` rejects with what is wrong with it. */
+  /** Checks the file of a typed path; `read` rejects with the problem. */
   const checked = async (
     typed: string,
     signal: AbortSignal,

@@ -9,12 +9,12 @@ import type { Loaders, SourceName } from '../../view/app/sources.ts';
 import type { RunEnd, RunPort } from '../../view/run-port.ts';
 import type { loadersFor } from './loaders.ts';
 
-/** What the app does in the world: the same commands as on the command line, shown on its screen. */
+/** How the app acts: it runs the same commands as the command line, shown on its screen. */
 export function connect(context: CommandContext, config: LoadedConfig, screen: OnScreen): AppPort {
   const { passphrase } = context;
   const lookingOn = passphrase && askOnlyOnce(passphrase);
   const looking = { ...beside(context, screen, []), passphrase: lookingOn };
-  // What only looks on is loaded with the first thing that somebody looks at.
+  // The loaders are only imported when a screen first needs data.
   let opened: Promise<ReturnType<typeof loadersFor>> | undefined;
   const loadersOf = () => {
     opened ??= import('./loaders.ts').then((module) => module.loadersFor(looking, config));
@@ -59,7 +59,7 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
       const { keysAdd } = await import('../keys/keys.ts');
       const { pathOf } = await import('./check-file.ts');
       const lines: string[] = [];
-      // A path by itself: `-` is no standard input here, which is the keyboard of the app.
+      // Resolve the path: `-` does not mean standard input here, which is the app's keyboard.
       const flags = file === undefined ? {} : { file: pathOf(context.env, file) };
       await keysAdd(beside(context, screen, lines), [], { instance, ...flags });
       return lines.join('; ');
@@ -69,7 +69,7 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
   };
 }
 
-/** Loaders that are loaded when one of them is called. */
+/** Loaders that are imported on the first call. */
 function lazily(loaded: () => Promise<Loaders>): Loaders {
   const load = async (name: SourceName, args: readonly unknown[]) => {
     const loaders = await loaded();
@@ -84,8 +84,8 @@ function lazily(loaded: () => Promise<Loaders>): Loaders {
 }
 
 /**
- * The context of a command that works beneath the screen: what it prints is kept, and the screen asks
- * what it asks.
+ * The context of a command that works beneath the screen: its output is kept, and the screen asks its
+ * questions.
  */
 function beside(context: CommandContext, screen: OnScreen, lines: string[]): CommandContext {
   const { stdout, stderr } = context;
@@ -111,9 +111,7 @@ function collector({ columns }: OutputStream, lines: string[]): OutputStream {
   return Object.assign(stream, { isTTY: false, columns: columns ?? 80 });
 }
 
-/**
- * The person's own shell, in this folder, with the home and config of the app. Its exit code means nothing.
- */
+/** The user's own shell, in this folder, with the app's home and config. Its exit code is ignored. */
 function shell({ env, configPath, stdout }: CommandContext): Promise<void> {
   stdout.write('a shell beside lifeboat: `exit` goes back to the screen\n');
   const named = configPath === undefined ? {} : { LIFEBOAT_CONFIG: configPath };

@@ -16,8 +16,8 @@ import { pathOf } from './check-file.ts';
 import { keptKeyring } from './load-keys.ts';
 
 /**
- * Verifies the journal, as `lifeboat audit verify` does. A process of its own does it, because the thread
- * that draws must not stand still while a long log is hashed and a vault is opened.
+ * Verifies the journal, as `lifeboat audit verify` does. Runs in a separate process, because hashing a long
+ * log and opening a vault would block the thread that draws.
  */
 export async function loadAudit(
   context: CommandContext,
@@ -47,8 +47,8 @@ export async function loadAudit(
 }
 
 /**
- * The public key of a vault that opens by a passphrase which somebody types: the process that verifies has
- * nobody to ask. DER in base64. Undefined where it is not opened: the command names the cause.
+ * The public key of a vault whose passphrase is typed by hand: the verifying process cannot prompt. DER in
+ * base64. Undefined if the vault is not open: the command names the cause.
  */
 async function keyOfVault(context: CommandContext): Promise<string | undefined> {
   const { env } = context;
@@ -63,7 +63,10 @@ async function keyOfVault(context: CommandContext): Promise<string | undefined> 
   }
 }
 
-/** What the command printed as JSON on its two streams. Throws what it says where it verified nothing. */
+/**
+ * Parses the JSON that the command printed on its two streams. Throws the reported error if nothing was
+ * verified.
+ */
 export function auditFactsIn(printed: string, said: string, exitCode: number): AuditFacts {
   try {
     const { verdict, words, entries, findings } = JSON.parse(printed) as {
@@ -88,7 +91,7 @@ function inWords({ severity, stream, seq, shortMessage }: Finding): AuditFacts['
   };
 }
 
-/** The error that the command printed as JSON, or that it said nothing. */
+/** The error that the command printed as JSON, or one saying that it printed none. */
 function errorIn(said: string, exitCode: number) {
   for (const line of said.split('\n').toReversed()) {
     try {
@@ -97,7 +100,7 @@ function errorIn(said: string, exitCode: number) {
       if (typeof message === 'string')
         return { message: show(message), hints: all.map((hint) => show(hint)) };
     } catch {
-      // Not every line beside the result is JSON.
+      // Lines beside the result need not be JSON.
     }
   }
   return {

@@ -13,8 +13,8 @@ import { type BackupList, backupRows, type Listed } from '../../view/app/backup-
 import { keptKeyring } from './load-keys.ts';
 
 /**
- * All backups of an instance, with what journal and key store know of each. Where the service does not
- * answer, those that the journal knows or that it listed last, and why.
+ * All backups of an instance, with what the journal and the key store know of each. If the service does not
+ * answer, those that the journal knows or that the service listed last, and the reason.
  */
 export async function loadBackups(
   context: CommandContext,
@@ -41,7 +41,7 @@ async function ledgerOf(context: CommandContext, name: string): Promise<Ledger> 
   }
 }
 
-/** Nobody is asked for a passphrase where no key is known; a store that cannot be opened holds nobody up. */
+/** Never asks for a passphrase if no key is known; a store that fails to open does not block the list. */
 async function heldOf(
   { epochs }: Ledger,
   name: string,
@@ -97,7 +97,7 @@ async function rangeOf(
 ): Promise<Pick<BackupList, 'window' | 'noWindow'>> {
   const { pitrRange } = await import('../../activities/pitr-range.ts');
   const now = () => new Date();
-  // The same look as in a run, so that whatever can be chosen here is taken there.
+  // The same look as in a run, so that a run accepts every moment that can be chosen here.
   const read = await pitrRange({ service }).run(
     {},
     { runId: 'look', instance: name, signal, now, report: () => undefined },

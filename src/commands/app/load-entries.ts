@@ -33,7 +33,7 @@ export function loadOlderEntries(
   });
 }
 
-/** The board and the runs say it when the journal is not what was signed: a list of entries does not. */
+/** The board and the runs report a journal that does not match its signatures; a list of entries does not. */
 async function reading(
   { env, configPath }: CommandContext,
   look: (journal: JournalReader) => Promise<EntriesPage>,
@@ -69,7 +69,7 @@ async function leaves(journal: JournalReader, first: number, end: number): Promi
   const found: StoredEntry[] = [];
   if (first >= end) return found;
   for await (const entry of journal.log.stored(first)) {
-    // What has no place in the log comes last, and an audit names it.
+    // Entries without a place in the log come last; an audit names them.
     if (entry.index < first) continue;
     if (entry.index >= end) break;
     found.push(entry);

@@ -17,17 +17,17 @@ import { homeTrouble } from '../doctor/home-trouble.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { keyringOfEachLook } from './load-keys.ts';
 
-/** As many as `lifeboat status` asks at once. */
+/** As many as `lifeboat status` asks at the same time. */
 const AT_ONCE = 8;
 const LIMIT_MS = 20_000;
-/** Metrics are the largest answer of all, and a disk fills slowly. */
+/** Metrics are the largest answer, and a disk fills slowly. */
 const DISK_MS = 5 * 60_000;
 
 type Record = ReadonlyMap<string, InstanceFacts['record']>;
 
 /**
- * What every instance answers to GETs, and what the journal knows of it. The names come first, then the
- * record with the last known answers, then each instance as it answers.
+ * How every instance answers GETs, and what the journal knows of it. Yields the names first, then the record
+ * with the last known answers, then each instance as it answers.
  */
 export function fleetLoader(context: CommandContext, config: LoadedConfig): Loaders['fleet'] {
   const names = Object.keys(config.instances);
@@ -52,7 +52,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     let known: Pick<Fleet, 'startedBy' | 'troubles'> = {};
     let answered = 0;
     const due = drillDue(knownDrills(context.env), config.drills?.every, new Date());
-    // A row of the board has no room for how to plan one; `lifeboat status` says it.
+    // A board row has no room to explain how to plan a drill; `lifeboat status` does.
     const drills = due.everySeconds === undefined ? 'none is planned' : dueWords(due);
     const tell = () => {
       if (signal.aborted) return;
@@ -105,7 +105,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   };
 }
 
-/** Adds when the instance was last seen from here. An instance that answers keeps what was seen. */
+/** Adds when this machine last saw the instance. An instance that answers keeps its own time. */
 function datedBy(listedAt: Map<string, string>, facts: InstanceFacts): InstanceFacts {
   const { name, backups, seen } = facts;
   if (backups.state === 'known') listedAt.set(name, backups.at.toISOString());
@@ -118,7 +118,7 @@ function judgedAt(facts: readonly InstanceFacts[]): NonNullable<Fleet['instances
   return (now) => facts.map((one) => instanceStatus(one, now));
 }
 
-/** Starts with instances that only a locked key store kept unknown: it may be open by now. */
+/** Starts with instances that are unknown only because the key store was locked: it may be open by now. */
 function lockedFirst(names: readonly string[], kept: ReadonlyMap<string, InstanceFacts>): readonly string[] {
   const isLocked = (name: string) => kept.get(name)?.held.state === 'failed';
   return names.toSorted((one, other) => Number(isLocked(other)) - Number(isLocked(one)));
@@ -138,7 +138,7 @@ async function troublesOf(context: CommandContext, record: Record): Promise<read
   return [...(room === undefined ? [] : [room]), ...(await journalTroubles(context, record))];
 }
 
-/** A journal that cannot be read is one problem, not one for each instance. */
+/** Reports an unreadable journal as one problem, not one for each instance. */
 async function journalTroubles(context: CommandContext, record: Record): Promise<readonly Trouble[]> {
   const [first] = record.values();
   if (first?.state === 'failed')

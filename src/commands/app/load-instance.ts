@@ -19,14 +19,14 @@ import { backupConfigFacts, overviewFacts } from '../service/print-facts.ts';
 import { keptKeyring } from './load-keys.ts';
 
 const LIMIT_MS = 20_000;
-/** Enough for a course of each path of a cluster. */
+/** Enough for a chart of each path of a cluster. */
 const POINTS = 5_000;
 
 type Rows = readonly (readonly [label: string, value: string])[];
 
 const UNASKED = { state: 'unasked' } as const;
 
-/** What an instance says of itself by GETs: first what the config says, then each answer as it comes. */
+/** Describes an instance by GETs alone: first from the config, then each answer as it arrives. */
 export async function loadInstance(
   context: CommandContext,
   config: LoadedConfig,
@@ -102,7 +102,7 @@ function objectivesOf(config: LoadedConfig, name: string): Part<Rows> {
   return { state: 'known', at: new Date(), value };
 }
 
-/** Facts that are there, each as text. */
+/** The facts that have a value, each as text. */
 function printable(facts: readonly FactLine[]): Rows {
   return facts.flatMap(([label, value]) =>
     value === undefined

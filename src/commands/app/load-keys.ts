@@ -9,8 +9,8 @@ import type { KeyRow, KeysFacts } from '../../view/app/sources.ts';
 import { listKeys } from '../keys/key-rows.ts';
 
 /**
- * The keys of every configured instance, and of others in the key store. Once the key store is open, it does
- * not ask for the passphrase again.
+ * The keys of every configured instance, and of others in the key store. Does not ask for the passphrase
+ * again once the key store is open.
  */
 export async function loadKeys(context: CommandContext, config: LoadedConfig): Promise<KeysFacts> {
   const keyring = await keptKeyring(context);
@@ -40,7 +40,7 @@ async function ownersIn({ store }: Keyring): Promise<readonly string[]> {
     .filter((owner) => owner !== '');
 }
 
-/** After a failure, the key store is left alone for this time: it may have shown a prompt in vain. */
+/** After a failure, leaves the key store alone for this long: the user may have dismissed its prompt. */
 const KEYS_AGAIN_MS = 5 * 60_000;
 
 /**
@@ -87,7 +87,7 @@ export function keptKeyring(context: CommandContext): Promise<Keyring> {
   return keyring;
 }
 
-/** Reading never creates a vault, and so never asks for a new passphrase. */
+/** Only reads, so it never creates a vault or asks for a new passphrase. */
 function onlyLookedInto(keyring: Keyring): Keyring {
   const { store } = keyring;
   if (store.kind !== 'vault') return keyring;

@@ -4,10 +4,10 @@ import { type LoadedConfig, tokenVariables } from '../../config/loaded.ts';
 import type { LabAddress, LabFault } from '../../service/lab-client.ts';
 import type { LabCallRow, LabFacts } from '../../view/app/lab-facts.ts';
 
-/** More rows of a kind fit on no screen. */
+/** No screen has room for more rows of one kind. */
 const MAX = 200;
 
-/** What the lab of the config says of itself. Rejects as `labOf` and `askLab` do. */
+/** How the lab of the config describes itself. Rejects as `labOf` and `askLab` do. */
 export async function loadLab(config: LoadedConfig, signal: AbortSignal): Promise<LabFacts> {
   const lab = await labOf(config);
   const { askLab } = await import('../../service/lab-client.ts');
@@ -55,7 +55,7 @@ export async function loadLab(config: LoadedConfig, signal: AbortSignal): Promis
   };
 }
 
-/** The lab that the config names. Rejects with `lab.none` where it names none. */
+/** The lab that the config names. Rejects with `lab.none` if it names none. */
 export async function labOf(config: LoadedConfig): Promise<LabAddress> {
   const { lab } = config;
   if (lab === undefined) {
@@ -68,7 +68,7 @@ export async function labOf(config: LoadedConfig): Promise<LabAddress> {
   return { url: lab.url, token: tokenReader(lab.token, { keychain: async () => undefined, hideEnv }) };
 }
 
-/** `POST /backups of orders: drop, once (when after)`: what may be cut on a narrow screen comes last. */
+/** `POST /backups of orders: drop, once (when after)`: ends with the part that a narrow screen may cut. */
 function faultWords({ method, path, instance, after, times, probability, effect }: LabFault): string {
   const { kind, ...how } = effect;
   const where = [method, path].filter((part) => part !== undefined).join(' ') || 'any call';

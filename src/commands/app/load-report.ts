@@ -19,12 +19,10 @@ export async function loadReport(context: CommandContext, runId: string): Promis
   };
 }
 
-/** So many names are tried. */
+/** How many file names to try. */
 const MAX_FILES = 1_000;
 
-/**
- * Writes the report as HTML into the current folder, into a file that was not there before; gives its name.
- */
+/** Writes the report as HTML to a new file in the current folder and returns the file's name. */
 export async function writeReport(context: CommandContext, runId: string): Promise<string> {
   const { run, text } = await renderedReport(context, runId, 'html');
   for (let at = 1; at <= MAX_FILES; at += 1) {

@@ -12,12 +12,11 @@ import type { RunRow } from '../../view/app/run-row.ts';
 import { holderWords } from '../../view/run-record.ts';
 import { drillHomes, inDrill } from '../drill/drill-homes.ts';
 
-/** Older runs than these are found with `lifeboat runs`. */
+/** `lifeboat runs` lists older runs. */
 const MAX = 500;
 
 /**
- * Gives the newest runs, the newest first, and every one that is open, at each call. Empty in a home without
- * a journal.
+ * Returns the newest runs, newest first, and every open one, at each call. Empty in a home without a journal.
  */
 export function runsLoader(context: CommandContext): () => Promise<readonly RunRow[]> {
   const runsIn = runsReader();
@@ -34,11 +33,12 @@ export function runsLoader(context: CommandContext): () => Promise<readonly RunR
 
 type RunsJournal = Pick<JournalReader, 'rows'> & { readonly log: Pick<Log, 'head'> };
 
-/** Reads the runs of a journal, and reads them again only when something was written to it. */
+/** Reads the runs of a journal, and rereads them only after something was written to it. */
 export function runsReader(): (journal: RunsJournal) => Promise<readonly RunSummary[]> {
   let last: { readonly root: string; readonly runs: readonly RunSummary[] } | undefined;
   return async (journal) => {
-    // Asked before the runs: what is written in between is seen by the next call. A damaged log has runs too.
+    // Read the head before the runs: the next call then sees what is written in between. A damaged log has
+    // runs too.
     const root = await journal.log.head().then(
       (head) => head.root,
       () => undefined,
@@ -53,7 +53,7 @@ export function runsReader(): (journal: RunsJournal) => Promise<readonly RunSumm
   };
 }
 
-/** The newest runs of the drills that were made from this home, the newest first. */
+/** The newest runs of the drills made from this home, newest first. */
 export async function loadDrillRuns(context: CommandContext): Promise<readonly RunRow[]> {
   const rows: RunRow[] = [];
   for (const home of drillHomes(context.env).toReversed()) {
@@ -64,7 +64,7 @@ export async function loadDrillRuns(context: CommandContext): Promise<readonly R
   return rows;
 }
 
-/** Follow-ups and holders are asked for where there can be any: the list is read every two seconds. */
+/** Reads follow-ups and holders only for runs that can have any: the list is read every two seconds. */
 async function rowOf(journal: JournalReader, run: RunSummary): Promise<RunRow> {
   if (run.status !== 'open') return { ...run, followUps: 0 };
   const holder = await journal.holder(`run/${run.runId}`).catch(() => undefined);

@@ -21,7 +21,7 @@ import { loadLab } from './load-lab.ts';
 import { loadReport } from './load-report.ts';
 import { loadDrillRuns, runsLoader } from './load-runs.ts';
 
-/** How the app learns what its screens show. Only looks, and leaves nothing open. */
+/** The loaders of the app's screens. They only read, and leave nothing open. */
 export function loadersFor(context: CommandContext, config: LoadedConfig): Loaders {
   const loadRuns = runsLoader(context);
   const look = fileChecker(context);
@@ -46,7 +46,7 @@ export function loadersFor(context: CommandContext, config: LoadedConfig): Loade
   };
 }
 
-/** Reads a moment of the past; the parser of dates is loaded with the first one. */
+/** Parses a moment of the past; the date parser is imported on first use. */
 async function momentTyped(text: string): Promise<TypedMoment> {
   const { readMoment } = await import('../../view/moment.ts');
   const now = new Date();
@@ -54,7 +54,7 @@ async function momentTyped(text: string): Promise<TypedMoment> {
   return 'time' in read ? { time: read.time.toISOString() } : read;
 }
 
-/** What a run would do, and what stands in its way; a run that would be refused is an answer too. */
+/** What a run would do, and what blocks it; the refusal of a run is a result too. */
 async function loadDryRun(
   context: CommandContext,
   config: LoadedConfig,
@@ -72,7 +72,7 @@ async function loadDryRun(
   }
 }
 
-/** What config and environment say. Opens nothing. */
+/** The facts from config and environment. Opens nothing. */
 export async function homeOf(context: CommandContext, config: LoadedConfig): Promise<Home> {
   const store = await storeNamed(context.env, context.configPath);
   const folder = homeFolder(context.env);
@@ -105,7 +105,7 @@ function withoutPassword(address: string): string {
   return address.replace(/^(\w+:\/\/[^/@:]*):[^@/]*@/u, '$1@');
 }
 
-/** Nothing for an address that no client takes: opening the instance says what is wrong with it. */
+/** Empty for an address that no client accepts: opening the instance reports what is wrong with it. */
 function addressOf(url: string): { readonly address?: string } {
   const address = idOfInstance(url);
   return address === undefined ? {} : { address };

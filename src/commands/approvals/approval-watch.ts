@@ -9,8 +9,8 @@ import type { RunState } from '../../runner/run.ts';
 import type { ApprovalView } from '../../view/run-view.ts';
 
 /**
- * What renderers show of the approval of a run: whatever lies on disk at this moment. A signature is verified
- * when it has changed, in the background, so that one look at the view never waits.
+ * The approval of a run as renderers show it: whatever is on disk at this moment. A changed signature is
+ * verified in the background, so that reading the view never waits.
  */
 export function approvalWatch(
   gate: ApprovalGate,

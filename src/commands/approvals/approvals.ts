@@ -28,8 +28,8 @@ import { openRuns } from '../../store/projections/runs.ts';
 import { rulesOf } from './gate-of-run.ts';
 
 /**
- * `lifeboat approvals [RUN]`: what has to be approved now, in open runs, and how far it is. Exit 3 while
- * something waits.
+ * `lifeboat approvals [RUN]`: what needs approval now in open runs, and the state of each request. Exit 3
+ * while something waits.
  */
 export async function approvals(context: CommandContext, [word]: readonly string[]): Promise<number> {
   const journal = await openJournalIfAny(context);
@@ -81,11 +81,11 @@ export async function approvals(context: CommandContext, [word]: readonly string
   return rows.every(({ state }) => state === 'given') ? EXIT.closed : EXIT.waiting;
 }
 
-/** A challenge that is open. */
+/** An open challenge. */
 type Row = ResultOf<'approvals'>['items'][number];
 
 /**
- * The key store is opened where a signature lies there: only then is this installation's own key needed, to
+ * Opens the key store only if a signature is present: only then is this installation's own key needed, to
  * tell it from another's.
  */
 async function rowOf(
@@ -113,7 +113,7 @@ async function rowOf(
   }
 }
 
-/** Whatever was signed, it was not this. Nothing of it is a path, and its words are somebody's. */
+/** The signature covers something else. None of it is used as a path, and its text is untrusted. */
 function strayRow({ run, asked }: AskedOf, misfit: string): Row {
   const { challenge, order, target, requester, expiresAt } = asked;
   const row = { runId: run, challenge, order, target, requester, expiresAt, file: '', command: '' };
@@ -121,9 +121,9 @@ function strayRow({ run, asked }: AskedOf, misfit: string): Row {
 }
 
 /**
- * `lifeboat approvals accept RUN SIG-FILE`: verifies a signature that was brought back and puts it where the
- * run looks for it, also while another process shows the run. Rejects with why it does not count; then
- * nothing was put anywhere.
+ * `lifeboat approvals accept RUN SIG-FILE`: verifies a returned signature and puts it where the run looks for
+ * it, also while another process shows the run. Rejects with the reason why it does not count; then no file
+ * is written.
  */
 export function approvalsAccept(
   context: CommandContext,
@@ -152,8 +152,8 @@ export function approvalsAccept(
 }
 
 /**
- * `lifeboat approvals withdraw RUN --reason TEXT`: until the call is sent, an approval or the request for one
- * can be taken back.
+ * `lifeboat approvals withdraw RUN --reason TEXT`: takes back an approval, or the request for one, until the
+ * call is sent.
  */
 export const approvalsWithdraw: Action<{ readonly reason: string }> = (context, [word = ''], flags) => {
   const reason = show(flags.reason.trim(), 300);
@@ -162,8 +162,8 @@ export const approvalsWithdraw: Action<{ readonly reason: string }> = (context, 
     const { run, asked } = await askedOf(workspace, word, unusedApproval);
     if (!/^[0-9a-f]{16}$/.test(asked.challenge))
       throw late('approval.astray', 'the name of the request on record was not written by lifeboat');
-    // The file comes first: it alone stops a process that drives the run at this moment, and that one writes
-    // it down.
+    // Write the file first: only the file stops a process that drives the run now, and that process records
+    // the withdrawal.
     await writeBeside(approvalPaths(workspace.home, run, asked.challenge).withdrawn, `${reason}\n`);
     await writeDown(workspace, run, {
       challenge: asked.challenge,
@@ -177,7 +177,7 @@ export const approvalsWithdraw: Action<{ readonly reason: string }> = (context, 
   });
 };
 
-/** Only where nobody drives the run: two writers would each refuse the other's entries. */
+/** Only if no process drives the run: two writers would each refuse the other's entries. */
 async function writeDown({ journal }: Workspace, run: string, body: Json): Promise<void> {
   try {
     await appendHolding(journal, [{ stream: `run/${run}`, type: 'approval.withdrawn', body }]);

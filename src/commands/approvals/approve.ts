@@ -29,9 +29,9 @@ interface ApproveFlags {
 }
 
 /**
- * `lifeboat approve CHALLENGE-FILE`, on the second person's machine: shows what is asked, has the target's
- * name typed, and signs with an SSH key or with lifeboat's own. It needs no config, and the signature is a
- * file of its own. `--print-key NAME` prints the line that the other side needs.
+ * `lifeboat approve CHALLENGE-FILE`, on the second person's machine: shows the request, asks the person to
+ * type the target's name, and signs with an SSH key or with lifeboat's own. Needs no config, and writes the
+ * signature to a separate file. `--print-key NAME` prints the line that the other side needs.
  */
 export const approve: Action<ApproveFlags> = async (context, [file], flags) => {
   if (flags.printKey !== undefined) return printKey(context, flags.printKey);
@@ -51,7 +51,7 @@ export const approve: Action<ApproveFlags> = async (context, [file], flags) => {
     ]);
   await confirmTarget(context, challenge, flags.confirm);
   const signature = await signatureOver(context, text, flags.key);
-  // The request may lie in a folder of everybody's, where somebody has foreseen this name.
+  // The request may be in a shared folder, where another user could have placed a link under this name.
   dropLink(out);
   await writeFileAtomic(out, signature, { mode: 0o600 });
   const signed = { path: out, runId: challenge.run, target: challenge.target, order: challenge.order };
@@ -81,7 +81,7 @@ async function printKey(context: CommandContext, principal: string): Promise<num
   return EXIT.closed;
 }
 
-/** Who signs has read what: the target's name is typed, by hand or by the flag. */
+/** The target's name, typed or given by the flag, shows that the signer has read the request. */
 async function confirmTarget(
   context: CommandContext,
   { target, order }: Challenge,

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
 
-/** The commands of the second person, and of whoever waits for one. */
+/** The commands of the second person, and of the operator who waits for one. */
 export function defineApprovals(program: Command, command: Define): void {
   command(
     program,

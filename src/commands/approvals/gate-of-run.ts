@@ -13,8 +13,8 @@ import { planOfState } from './plan-of-state.ts';
 import { assertApproversConfigured, needsApproval, riskOfInvoked } from './required.ts';
 
 /**
- * The gate that a run goes through. It lets everything pass where neither the config nor the record of the
- * run asks for an approval. Rejects with `config.approvals`.
+ * The approval gate of a run. Lets everything pass if neither the config nor the record of the run asks for
+ * an approval. Rejects with `config.approvals`.
  */
 export async function gateOfRun(
   context: CommandContext,
@@ -31,7 +31,7 @@ export async function gateOfRun(
     home: workspace.home,
     operator: operatorOf(config, workspace),
     now,
-    // The key store is asked only where a signature may be looked at.
+    // Open the key store only when there may be a signature to check.
     rules: () => {
       rules ??= rulesOf(config, workspace, now).catch((thrown: unknown) => {
         rules = undefined;
@@ -45,19 +45,19 @@ export async function gateOfRun(
     needs: (instance, risk) => needsApproval(config, instance, risk),
     breakGlass,
     bypassed: (order, reason) => {
-      // The screen says it for itself, and a line on stderr would fall into the middle of it.
+      // The screen shows this itself, and a line on stderr would corrupt it.
       if (context.stdin.isTTY === true) return;
       context.stderr.write(`BREAK-GLASS: ${show(order)} without a second person: ${show(reason)}\n`);
     },
   });
 }
 
-/** For a run whose config has come to ask for nothing, while the request stands in its record. */
+/** For a run whose record holds a request although the config no longer asks for one. */
 const DEFAULT_EXPIRES_MS = 60 * 60_000;
 
 /**
- * Who may approve for the operator of this home, by the clock of the store. Rejects with `approval.nobody`
- * where the config has no approvals.
+ * Who may approve for the operator of this home, by the store's clock. Rejects with `approval.nobody` if the
+ * config has no approvals.
  */
 export async function rulesOf(
   config: LoadedConfig,

@@ -13,9 +13,9 @@ import { viewFact } from '../../view/view-outcome.ts';
 import { needsApproval, riskOf } from './required.ts';
 
 /**
- * What a second person has to approve in a state of a run; undefined where nobody has to. The record has the
- * last word: what was to be approved when the run began, and what was asked once, is asked until the run
- * ends, also when the config has come to ask for less. Pure.
+ * What a second person has to approve in a state of a run; undefined if no approval is needed. The record
+ * decides: what needed approval when the run began, and what was requested once, needs it until the run ends,
+ * even if the config now asks for less. Pure.
  */
 export function planOfState(
   config: LoadedConfig,

@@ -8,7 +8,7 @@ import type { ApprovalLevel } from '../../store/run-entry-parts.ts';
 
 const CONFIRM = 'operator.confirm';
 
-/** What each effect of a verb risks; nothing where no data, key or running instance is lost by it. */
+/** The risk of each effect of a verb; undefined if it loses no data, key or running instance. */
 const RISKS: Readonly<Record<Effect, Risk | undefined>> = {
   none: undefined,
   download: undefined,
@@ -20,13 +20,13 @@ const RISKS: Readonly<Record<Effect, Risk | undefined>> = {
   platform: undefined,
 };
 
-/** What a verb risks. One that is not known here may replace data for all that is known. */
+/** The risk of a verb. An unknown one is assumed to replace data. */
 export function riskOfVerb(verb: string): Risk | undefined {
   const effect = effectOf(verb);
   return effect === undefined ? 'overwrites' : RISKS[effect];
 }
 
-/** What a step of a run risks, by its verb and what that is given. */
+/** The risk of a step of a run, by its verb and the verb's input. */
 export function riskOfInvoked(verb: string, input: unknown): Risk | undefined {
   const { fingerprint } = (input ?? {}) as { readonly fingerprint?: unknown };
   // Without a key in the body the instance keeps its own.
@@ -46,8 +46,8 @@ export function needsApproval(config: LoadedConfig, instance: string, risk: Risk
 }
 
 /**
- * What the confirmation in a state leads to; undefined for a state without one. One of which nothing shows
- * that it is harmless, also because its state is not on the path, counts as one that replaces data.
+ * The risk of what the confirmation in a state leads to; undefined for a state without one. Unless it is
+ * shown to be harmless, it counts as replacing data, also if its state is not on the path.
  */
 export function riskOf(runbook: Runbook, path: readonly string[], state: string): Risk | undefined {
   if (!isConfirmation(runbook, state)) return undefined;
@@ -59,13 +59,13 @@ export function riskOf(runbook: Runbook, path: readonly string[], state: string)
   return risks.includes('destructive') && !risks.includes('overwrites') ? 'destructive' : 'overwrites';
 }
 
-/** The verbs that a state invokes, by their names. */
+/** The names of the verbs that a state invokes. */
 function verbsAt({ machine }: Runbook, state: string): readonly string[] {
   const { invoke = [] } = nodesAt(machine, state).at(-1) ?? {};
   return invoke.map(({ id, src }) => (typeof src === 'string' ? src : id));
 }
 
-/** Rejects, with exit 2, a config that asks for approvals and does not say who may give them. */
+/** Rejects, with exit 2, a config that asks for approvals but does not say who may give them. */
 export function assertApproversConfigured(config: LoadedConfig): void {
   const [name] = Object.entries(config.instances).find(([, { approval }]) => approval === 'required') ?? [];
   if (config.approvals !== undefined || name === undefined) return;
@@ -79,7 +79,7 @@ export function assertApproversConfigured(config: LoadedConfig): void {
   );
 }
 
-/** An override is none: it sends nothing, and the confirmation after it says what was passed over. */
+/** An override does not count: it sends nothing, and the confirmation after it names what was overridden. */
 function isConfirmation(runbook: Runbook, state: string): boolean {
   return nodesAt(runbook.machine, state).at(-1)?.ownEvents.includes(CONFIRM) ?? false;
 }
@@ -93,7 +93,7 @@ function untilNext(runbook: Runbook, path: readonly string[]): readonly string[]
 export interface NeededApproval {
   readonly state: string;
   readonly title: string;
-  /** The instance that is changed. */
+  /** The instance that the change affects. */
   readonly on: string;
   readonly risk: Risk;
 }

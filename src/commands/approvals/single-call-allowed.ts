@@ -6,13 +6,13 @@ import type { Operation } from '../../service/revisions.ts';
 import { needsApproval, riskOfVerb } from './required.ts';
 
 interface Commanded {
-  /** The call of the service, which not every revision has. */
+  /** The operation of the service, which not every revision has. */
   readonly needs: Operation;
-  /** What `lifeboat run` takes to do the same; none where no runbook does it. */
+  /** The runbook that does the same through `lifeboat run`, if any. */
   readonly runbook?: string;
 }
 
-/** What single commands change: every verb that is sent once, and some that may be repeated. */
+/** What single commands change: every verb that is sent only once, and some that may be repeated. */
 const COMMANDED = {
   createBackup: { needs: 'createBackup', runbook: 'back-up-and-verify' },
   restoreBackup: { needs: 'restoreBackup', runbook: 'restore-backup' },
@@ -27,16 +27,16 @@ const COMMANDED = {
   changeUpdateSetting: { needs: 'changeUpdateSetting' },
 } as const satisfies Readonly<Record<VerbOf<'once'>, Commanded> & Partial<Record<Verb, Commanded>>>;
 
-/** A verb that a single command may be about. */
+/** A verb that a single command can perform. */
 export type CommandedVerb = keyof typeof COMMANDED;
 
-/** The call of the service that a single command needs. */
+/** The service operation that a single command needs. */
 export function operationOf(verb: CommandedVerb): Operation {
   return COMMANDED[verb].needs;
 }
 
 /**
- * What the call of a command risks; undefined for one that can be taken back. A preparation that `changes`
+ * The risk of a command's call; undefined for a call that can be undone. A preparation that only `changes`
  * sets no key, and so loses nothing.
  */
 export function riskOfCall(verb: Verb, weight: 'changes' | 'destroys'): Risk | undefined {
@@ -46,7 +46,7 @@ export function riskOfCall(verb: Verb, weight: 'changes' | 'destroys'): Risk | u
 
 /**
  * Rejects, with exit 2, a command that would change an instance at once although a second person has to
- * approve it: only a runbook waits for one. Nothing is rejected when the glass is broken.
+ * approve it: only a runbook waits for an approval. Rejects nothing when the glass is broken.
  */
 export function assertSingleCallAllowed(
   config: LoadedConfig,

@@ -23,17 +23,17 @@ import { whoIs } from '../approvals/present.ts';
 import { confirmTyped } from '../store/confirm.ts';
 import { assertRecoverable, assertUnchanged, rowsLeft, unwritten } from './assert-recoverable.ts';
 
-/** Checkpoints of one place that are held against the store; a place is read for some seconds only. */
+/** How many checkpoints of one place are compared with the store; reading a place takes only seconds. */
 const MAX_CHECKPOINTS = 4_096;
-/** Calls of one instance whose outcome was on record and is lost: older ones are only counted. */
+/** How many calls of one instance with a lost recorded outcome are named; older ones are only counted. */
 const MAX_ENDED = 10;
 
 /**
- * `lifeboat audit accept-loss --reason TEXT`: shows what is lost, and after a typed confirmation puts it on
- * record, with every call that was armed in the lost part in doubt on its instance, in one transaction; if
- * the process dies inside, all of it is there or nothing. Old checkpoints stay where they are. Exit 0 also
- * when nothing is lost; 3 when nobody is there to confirm; 130 when it was declined. Throws `journal.damaged`
- * (exit 5) where nothing is lost and an entry was rewritten: that cannot be accepted.
+ * `lifeboat audit accept-loss --reason TEXT`: shows what is lost, and after a typed confirmation records the
+ * loss and marks every call armed in the lost part as in doubt on its instance, in one transaction; if the
+ * process dies inside it, all of it is stored or nothing. Old checkpoints stay where they are. Exit 0 also
+ * when nothing is lost; 3 when no person can confirm; 130 when the person declines. Throws `journal.damaged`
+ * (exit 5) when nothing is lost and an entry was rewritten: that cannot be accepted.
  */
 export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly confirm?: string }> = async (
   context,
@@ -62,7 +62,7 @@ export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly 
   const body = lossOf(trouble, { reason, who, gaps: left.gaps });
   await confirmLoss(context, trouble, body.calls.length, flags.confirm);
   const { operator, signer } = opened;
-  // What follows from entries may be newer than they are, where somebody has removed them by hand.
+  // Projections may be newer than their entries if entries were removed by hand.
   const how = { afterLoss: opened.journal === undefined, rebuild: true, setBack: true };
   const journal = await openStoreOf(context, { by: operator, signer, ...how });
   try {
@@ -96,7 +96,7 @@ async function confirmLoss(
   await confirmTyped(context, { word: wordOf(trouble), given, what: 'the loss' });
 }
 
-/** The name of the log that lost something. */
+/** The name of the log that lost entries. */
 function wordOf({ store, misfits }: Trouble): string {
   const gone = misfits.find(({ origin }) => origin !== store.origin)?.origin;
   return folderOf(gone ?? store.origin ?? 'lifeboat');
@@ -132,7 +132,7 @@ function lossOf(trouble: Trouble, by: Pick<LossBody['rest'], 'reason' | 'who' | 
   };
 }
 
-/** Of each place and log the one that reaches furthest. */
+/** The checkpoint that reaches furthest, for each place and log. */
 function furthestOf(misfits: readonly SeenCheckpoint[]): readonly SeenCheckpoint[] {
   const groups = Map.groupBy(misfits, ({ place, origin }) => `${origin} ${place}`);
   return [...groups.values()].flatMap((group) =>
@@ -141,8 +141,8 @@ function furthestOf(misfits: readonly SeenCheckpoint[]): readonly SeenCheckpoint
 }
 
 /**
- * All that are open, and of those whose outcome was on record the newest of each instance: a person may do
- * them again. Nobody has to answer for a backup more.
+ * All open calls, and of those whose outcome was on record the newest of each instance: a person may repeat
+ * them. An extra backup needs no answer.
  */
 function callsToDoubt(calls: readonly LostCall[]): readonly LostCall[] {
   const usable = calls.filter(({ instance }) => isStreamName(`instance/${instance}`));
@@ -175,7 +175,7 @@ async function writeLoss(journal: Journal, { checkpoints, calls, rest }: LossBod
   }
 }
 
-/** The first checkpoint after the loss goes to every place, beside what lies there. */
+/** Adds the first checkpoint after the loss to every place, and keeps the old ones. */
 async function sealAfter(context: CommandContext, opened: OpenedStore, journal: Journal): Promise<void> {
   const { checkLog } = await import('../../store/log/check-log.ts');
   const { signer, places } = opened;
@@ -194,7 +194,7 @@ async function sealAfter(context: CommandContext, opened: OpenedStore, journal: 
   }
 }
 
-/** Nothing of an old journal is deleted: where what is left of one lies, which could not be read. */
+/** Where an unreadable old journal is kept: nothing of it is deleted. */
 async function setAsideIn(home: string): Promise<string | undefined> {
   const left = (await readdir(home)).filter((name) => /^lifeboat\.db\.lost-\d+$/u.test(name));
   const newest = left.sort().at(-1);
@@ -205,7 +205,7 @@ interface Accepted {
   /** How many calls are in doubt. */
   readonly doubts: number;
   readonly instances: ReadonlySet<string>;
-  /** Where what is left of a journal lies that could not be read. */
+  /** Where the rest of an unreadable journal is kept. */
   readonly aside: string | undefined;
 }
 

@@ -8,8 +8,8 @@ import { anchorOfHead } from '../../store/log/anchor.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 
 /**
- * `lifeboat audit anchor [RUN]`: the head of the store in one line for the ticket; it pins every run and
- * ledger. A run is named to find the store of a drill.
+ * `lifeboat audit anchor [RUN]`: prints the head of the store as one line for the ticket; it pins every run
+ * and ledger. RUN finds the store of a drill.
  */
 export async function auditAnchorCommand(
   context: CommandContext,
@@ -30,8 +30,8 @@ export async function auditAnchorCommand(
 }
 
 /**
- * `lifeboat audit key`: the public half of the key that signs this installation's records, for whoever is to
- * verify them: PEM to stdout, what to compare by telephone to stderr.
+ * `lifeboat audit key`: the public half of the key that signs this installation's records, for verifiers: PEM
+ * to stdout, the fingerprint to compare by telephone to stderr.
  */
 export async function auditKeyCommand(context: CommandContext): Promise<number> {
   const { createSigner } = await import('../../store/log/signer.ts');

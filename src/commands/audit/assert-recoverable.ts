@@ -6,9 +6,9 @@ import type { Journal, StoredEntry } from '../../store/journal.ts';
 import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
 import type { Trouble } from '../../store/log/rollback.ts';
 
-/* What cannot be accepted, because nothing could be signed on top of it. */
+/* Losses that cannot be accepted, because nothing could be signed on top of them. */
 
-/** What an entry said before it was rewritten, nobody knows, so that there is nothing to put in doubt. */
+/** The original text of a rewritten entry is unknown, so there is nothing to mark as in doubt. */
 export async function assertUnchanged({
   journal,
   checked,
@@ -34,8 +34,8 @@ export async function assertUnchanged({
 }
 
 /**
- * A team's database takes the rows of an append before anybody signs them: what could not be signed would lie
- * there, and become part of the log when the database is mended.
+ * A team's database stores the rows of an append before they are signed: rows that could not be signed would
+ * stay there, and become part of the log when the database is repaired.
  */
 export async function assertRecoverable(trouble: Trouble, left: RowsLeft): Promise<void> {
   const { kinds, store } = trouble;
@@ -65,8 +65,8 @@ function hopeless(trouble: Trouble, sql: readonly string[]): LifeboatError {
 }
 
 /**
- * What is said where the end of the tree hangs on a leaf that is gone, so that nothing can be signed behind
- * it: a team's database goes on before the last gap.
+ * The message for a tree whose end depends on a missing leaf, so that nothing can be signed after it: a
+ * team's database continues before the last gap.
  */
 export async function unwritten(
   thrown: unknown,
@@ -94,21 +94,21 @@ const ANOTHER_DATABASE =
 const ANOTHER_FILE =
   'or move lifeboat.db and lifeboat.db-wal away and run this command again: a new journal begins, and names this one';
 
-/** What is really there of a store that lost something. */
+/** What remains of a store that lost entries. */
 export interface RowsLeft {
   /** One more than the number of the last leaf. */
   readonly end: number;
-  /** The leaves that are gone before that, in ranges. */
+  /** The missing leaves before that, in ranges. */
   readonly gaps: readonly (readonly [first: number, last: number])[];
-  /** Rows that have no leaf, and that nobody of this log has written as they are there. */
+  /** Rows without a leaf that no writer of this log wrote in their present form. */
   readonly stray: readonly Pick<StoredEntry, 'stream' | 'seq'>[];
 }
 
-/** More ranges are not put on record, and stay a problem of every audit. */
+/** Further ranges are not recorded, and remain a finding of every audit. */
 const MAX_GAPS = 4_096;
 const MAX_STRAY = 1_000;
 
-/** Reads all entries once: a store that lost something may not be believed in what it counts. */
+/** Reads all entries once: the counts of a store that lost entries cannot be trusted. */
 export async function rowsLeft(journal: Pick<Journal, 'log'> | undefined): Promise<RowsLeft> {
   const gaps: [number, number][] = [];
   const stray: Pick<StoredEntry, 'stream' | 'seq'>[] = [];

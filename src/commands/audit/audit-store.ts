@@ -22,8 +22,8 @@ import { isStreamName } from '../../store/new-entry.ts';
 import { wantsPassphrase } from '../../view/app/app-port.ts';
 
 /**
- * Audits the store of a context: its places, its transcripts, and the key of its key store where none is
- * given. A store that cannot be opened is a finding, too; rejects only with what the config rejects with.
+ * Audits the store of a context: its places, its transcripts, and the key of its key store if none is given.
+ * A store that cannot be opened is a finding too; rejects only with config errors.
  */
 export async function auditStore(
   context: StoreContext,
@@ -53,8 +53,8 @@ export async function auditStore(
 }
 
 /**
- * The stream of the run that a word means; where the store is too damaged to tell, of that very name, so that
- * the audit can say what is wrong.
+ * The stream of the run that a word means; if the store is too damaged to tell, the stream of exactly that
+ * name, so that the audit can report the damage.
  */
 export async function streamNamed(context: StoreContext, word: string): Promise<StreamName | undefined> {
   const { reader } = await opened(context);
@@ -85,8 +85,8 @@ async function opened(
 }
 
 /**
- * The public half of the signing key in the key store of this home, where that opens without asking anybody,
- * or why it does not. Makes nothing: an audit of a home without a key store leaves it so.
+ * The public half of the signing key in this home's key store if that opens without a prompt, or the reason
+ * why it does not. Creates nothing: an audit of a home without a key store leaves it without one.
  */
 async function storedKey({
   env,

@@ -15,7 +15,8 @@ import { pathOf } from '../run/assert-supported.ts';
 import { brandOf, reportOf } from '../run/run-report.ts';
 
 /**
- * What explains a record to people and lets them verify it: report, plan, machine, versions, the verifier.
+ * The documents that explain a record and let people verify it: report, plan, machine, versions, the
+ * verifier.
  */
 export async function bundleDocuments(
   context: CommandContext,
@@ -44,8 +45,7 @@ async function reportFiles(
 }
 
 /**
- * Where the run's version is not kept, it says so: the plan of another version is not the one that was
- * followed.
+ * If the run's version is not kept, says so: the plan of another version is not the one that was followed.
  */
 function machineFiles(
   { runbook: id, version, instance, target }: RunSummary,
@@ -79,7 +79,7 @@ function machineFiles(
   ];
 }
 
-/** What took part in the run, as the record has it, and what made this bundle. */
+/** The programs that took part in the run, by the record, and the one that made this bundle. */
 function toolsOf({ version }: CommandContext, entries: readonly Entry[]) {
   const { tool } = (entries[0]?.body ?? {}) as { readonly tool?: unknown };
   const { node, sqlite, openssl } = process.versions;
@@ -96,7 +96,7 @@ function toolsOf({ version }: CommandContext, entries: readonly Entry[]) {
   };
 }
 
-/** What the build wrote down of itself; nothing where there was none. */
+/** The build's package list; undefined if there was no build. */
 function packagesOf(): unknown {
   try {
     return JSON.parse(ownFile('dist/packages.json').toString('utf8'));
@@ -105,7 +105,7 @@ function packagesOf(): unknown {
   }
 }
 
-/** The plan of a run as lines for people: what it asks, calls and changes, in order. Nothing is looked up. */
+/** The plan of a run as readable lines: what it asks, calls and changes, in order. Looks nothing up. */
 function planText(title: string, { instance, target }: PlanNames, steps: readonly PlannedStep[]): string {
   const on = target === undefined ? '' : `target: ${show(target, 80)}\n`;
   return `${show(title)}\ninstance: ${show(instance, 80)}\n${on}\n${steps.map(stepText).join('\n')}`;

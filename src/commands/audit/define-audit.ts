@@ -13,7 +13,7 @@ export function defineAudit(program: Command, command: Define): void {
     [
       new Option('--public-key <file>', 'the public key (PEM), obtained elsewhere'),
       anchor('an anchor from a ticket; pins all before it (repeatable)'),
-      // Of the app, which has the vault open and leaves the work to a process of its own.
+      // Passed by the app, which has the vault open and verifies in a separate process.
       new Option('--stored-key <base64>', 'the public key of the open key store').hideHelp(),
     ],
     {

@@ -29,10 +29,10 @@ interface ExportFlags {
 }
 
 /**
- * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar; with `--lines` its journal
- * alone, as lines that stand alone. Nothing is overwritten. What is not intact is not signed: rejects with
+ * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar; with `--lines` only its
+ * journal, as self-contained lines. Never overwrites a file. Signs only an intact record: rejects with
  * `evidence.not-intact`; so a key that signs here without an endorsement is not vouched for. The proof shows
- * the log at each anchor given, so that it can be verified with the bundle.
+ * the log at each given anchor, so that the bundle is enough to verify it.
  */
 export async function auditExportCommand(
   given: CommandContext,
@@ -87,12 +87,12 @@ export async function auditExportCommand(
   }
 }
 
-/** The name is whatever was asked for, as everywhere; nothing in another one says what the file is. */
+/** The file keeps the name that was asked for; any other name says nothing about its format. */
 const TAR_HINT = 'hint: it is a tar: `lifeboat audit verify` checks it as it is, `tar -xf` unpacks it\n';
 
 /**
- * The keys of this home. A record is worth most when its key store is lost, and a drill keeps none: then
- * there are none, and it is said.
+ * The keys of this home. A record is worth most when its key store is lost, and a drill keeps none: then the
+ * list is empty, and a message says so.
  */
 async function keysOf(context: CommandContext): Promise<Keyring | undefined> {
   try {
@@ -125,8 +125,7 @@ async function assertSound(
 }
 
 /**
- * The key of a drill is gone when it ends: what is exported later has another signature on the outside than
- * on the inside.
+ * A drill's key is gone when the drill ends: a later export is signed by another key than the entries inside.
  */
 async function tellOtherKey(
   { stderr }: CommandContext,
@@ -173,7 +172,7 @@ async function bundleOf(context: CommandContext, summary: RunSummary, source: Bu
   });
 }
 
-/** The instances of the run, and every other one whose ledger quotes it. */
+/** The instances of the run, and every other one whose ledger cites it. */
 async function ledgersOf(
   journal: JournalReader,
   { runId, instance, target }: RunSummary,
@@ -193,8 +192,8 @@ function quotes({ body }: Entry, runId: string): boolean {
 }
 
 /**
- * Every secret of this home that could have got somewhere: the keys in the store, the installation's own, the
- * tokens in the environment.
+ * Every secret of this home that could have leaked: the keys in the store, the installation's own, the tokens
+ * in the environment.
  */
 async function guardOf(context: CommandContext, keyring: Keyring | undefined): Promise<SecretGuard> {
   const guard = createSecretGuard();
@@ -210,7 +209,7 @@ async function guardOf(context: CommandContext, keyring: Keyring | undefined): P
   return guard;
 }
 
-/** The evidence itself goes to standard output, in the one form that it has. */
+/** The evidence itself goes to standard output, and has only one format. */
 function assertOutputForm(context: CommandContext): void {
   if (isForPeople(context)) return;
   throw new LifeboatError('usage.output', 'the evidence goes to standard output, in one format only', {
@@ -219,7 +218,7 @@ function assertOutputForm(context: CommandContext): void {
   });
 }
 
-/** Said before anything is read: a bundle can take a while. */
+/** Checked before anything is read: a bundle can take a while. */
 function assertOutGiven({ stdout }: CommandContext, out: string): void {
   if (out === '-' && 'isTTY' in stdout && stdout.isTTY === true)
     throw new LifeboatError('usage.out', 'a bundle cannot be written to a terminal', {

@@ -11,28 +11,26 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult } from '../../cli/print-result.ts';
 
-/** What was found, in a store or in a bundle. */
+/** The findings about a store or a bundle. */
 export interface Verified {
   readonly findings: readonly Finding[];
   readonly pins: readonly Pin[];
   readonly entries: number;
   readonly streams: number;
-  /** Of the log as it was found. */
+  /** The anchor of the log as it was found. */
   readonly anchor?: string | undefined;
-  /** The leaves of the run that was asked for, counted from 0, in ranges. */
+  /** The leaves of the requested run, counted from 0, in ranges. */
   readonly run?: {
     readonly stream: string;
     readonly leaves: readonly (readonly [first: number, last: number])[];
   };
 }
 
-/** Nobody reads further: a record that is broken in so many places is broken. */
+/** More findings add nothing: the record is broken. */
 const MAX_FINDINGS = 200;
 const MAX_RANGES = 20;
 
-/**
- * Prints what an audit has found, what pins the record, and the verdict; gives the exit code.
- */
+/** Prints the findings of an audit, what pins the record, and the verdict; returns the exit code. */
 export async function printAudit(context: CommandContext, verified: Verified): Promise<number> {
   const { findings, pins, entries, streams, anchor, run } = verified;
   const verdict: Verdict = entries === 0 ? 'not-intact' : verdictOf(findings);

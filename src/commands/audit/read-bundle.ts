@@ -11,12 +11,12 @@ export interface ReadBundle {
 }
 
 /**
- * Bytes. The longest run with the longest transcript has half of that; more is no bundle of ours, and would
- * only fill the memory.
+ * Bytes. The longest run with the longest transcript takes half of that; a larger file is not a bundle of
+ * ours, and would only fill the memory.
  */
 export const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
 
-/** A bundle from its tar (`bytes`) or from the folder it was unpacked into. Nothing of it is believed. */
+/** Reads a bundle from its tar (`bytes`) or from the folder it was unpacked into. Trusts nothing in it. */
 export async function readBundle(path: string, bytes: Buffer | undefined): Promise<ReadBundle> {
   if (bytes === undefined) return readFolder(path);
   const { files, sound } = unpackFiles(bytes);

@@ -10,19 +10,18 @@ import { whereRunIs } from '../drill/drill-homes.ts';
 import { approvalWatch } from './check-approvals.ts';
 import { printAudit, type Verified } from './print-audit.ts';
 
-/** What an audit gets from outside of the store. */
+/** What an audit is given from outside the store. */
 export interface Trust {
   readonly publicKey: string | undefined;
   readonly anchors: readonly Anchor[];
-  /** The public key of the key store of this machine, where somebody has it open already. */
+  /** The public key of this machine's key store, if it is already open. */
   readonly storedKey?: string | undefined;
 }
 
 /**
- * `lifeboat audit verify [RUN|BUNDLE|FOLDER|FILE]`: the store here, a bundle (which needs neither a home nor
- * a config), or an exported journal. Exit 0: intact under a pinned key; 3: nothing is wrong, and the verdict
- * names what is not pinned; 1: not intact; 2 for an anchor that was not copied whole, and for a file without
- * a key.
+ * `lifeboat audit verify [RUN|BUNDLE|FOLDER|FILE]`: the local store, a bundle (which needs neither a home nor
+ * a config), or an exported journal. Exit 0: intact under a pinned key; 3: no fault found, and the verdict
+ * names what is not pinned; 1: not intact; 2 for an incompletely copied anchor, and for a file without a key.
  */
 export async function auditVerifyCommand(
   context: CommandContext,
@@ -80,7 +79,7 @@ async function verifyPath(path: string, trust: Trust): Promise<Verified> {
   };
 }
 
-/** The key of `--stored-key`, which is DER in base64, so that it is one word. */
+/** The key of `--stored-key`: DER in base64, so that it is one word. */
 function pemOf(base64: string): string {
   return `-----BEGIN PUBLIC KEY-----\n${base64}\n-----END PUBLIC KEY-----\n`;
 }
@@ -88,7 +87,7 @@ function pemOf(base64: string): string {
 /** Bytes: room for every key that an installation will ever have. */
 const MAX_KEYS = 1024 * 1024;
 
-/** Another file says nothing about the journal, and must not make it look damaged. */
+/** A file without keys says nothing about the journal, and must not make it look damaged. */
 export async function readKeys(path: string): Promise<string> {
   const text = (await readGivenFile(path, MAX_KEYS)).toString('utf8');
   if (parsePublicKeys(text).length > 0) return text;

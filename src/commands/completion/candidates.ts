@@ -2,29 +2,27 @@ import type { Argument, Command, Option } from 'commander';
 import { show } from '../../base/text.ts';
 import { FILES } from './completion.ts';
 
-/** What may stand at the end of a command line. */
+/** A possible end of a command line. */
 export interface Candidate {
   readonly value: string;
-  /** What it is, in a few words. */
+  /** A short description. */
   readonly about: string;
 }
 
-/** Lists of words that a flag or an argument takes one of. */
+/** Word lists that a flag or an argument chooses from. */
 export type Source = 'runbooks' | 'scenarios' | 'schemas';
 
-/** What is offered for the last word of a line. */
+/** What completion offers for the last word of a line. */
 export interface Offer {
   readonly fixed: readonly Candidate[];
-  /** Its words are read only when they are wanted. */
+  /** Its words are read only when needed. */
   readonly source: Source | undefined;
   readonly files: boolean;
-  /** What stands in the last word before the value: `--output=`. */
+  /** The part of the last word before the value: `--output=`. */
   readonly before: string;
 }
 
-/**
- * What fits at the end of a line: its words without the program, the last one as far as it is typed. Pure.
- */
+/** What completes a line: its words without the program, the last one as typed so far. Pure. */
 export function offerFor(program: Command, words: readonly string[]): Offer {
   const { command, pending, positionals, isOver } = walk(program, words.slice(0, -1));
   const last = words.at(-1) ?? '';
@@ -44,7 +42,7 @@ export function offerFor(program: Command, words: readonly string[]): Offer {
   return { ...wanted, fixed: [...fixed, ...wanted.fixed] };
 }
 
-/** The command that these words lead to; undefined where they lead nowhere. */
+/** The command that these words name; undefined if there is none. */
 function commandNamed(program: Command, words: readonly string[]): Command | undefined {
   return words.reduce<Command | undefined>(
     (command, word) => command?.commands.find((one) => one.name() === word),
@@ -59,14 +57,14 @@ function commandsOf(command: Command | undefined): readonly Candidate[] {
 
 interface Walked {
   readonly command: Command;
-  /** A flag that waits for its value; one that there is not may be waiting. */
+  /** A flag that waits for its value; an unknown flag may be waiting for one. */
   readonly pending: Option | 'unknown' | undefined;
   readonly positionals: readonly string[];
-  /** Behind `--` nothing is a flag. */
+  /** After `--` nothing is a flag. */
   readonly isOver: boolean;
 }
 
-/** Reads a line from its beginning, as the parser would. */
+/** Reads a line from its beginning, as the parser does. */
 function walk(program: Command, words: readonly string[]): Walked {
   let walked: Walked = { command: program, pending: undefined, positionals: [], isOver: false };
   for (const word of words) walked = step(walked, word);
@@ -81,14 +79,14 @@ function step(walked: Walked, word: string): Walked {
     const below =
       positionals.length === 0 && !isOver ? command.commands.find((one) => one.name() === word) : undefined;
     if (below !== undefined) return { ...rest, command: below };
-    // What follows a flag that there is not may be its value.
+    // A word after an unknown flag may be its value.
     return pending === 'unknown' ? rest : { ...rest, positionals: [...positionals, word] };
   }
   if (word === '--') return { ...rest, isOver: true };
   if (/^--[^=]+=/u.test(word)) return rest;
   const option = optionOf(command, word);
   if (option !== undefined) return option.required ? { ...rest, pending: option } : rest;
-  // A short flag may have its value with it: `-ojson`.
+  // A short flag may include its value: `-ojson`.
   return /^-\w./u.test(word) ? rest : { ...rest, pending: 'unknown' };
 }
 
@@ -111,7 +109,7 @@ function argumentAt(command: Command, at: number): Argument | undefined {
   return all[at] ?? (last?.variadic === true ? last : undefined);
 }
 
-/** The values of a flag or an argument: its choices, or what its name stands for. */
+/** The values of a flag or an argument: its choices, or those that its name implies. */
 function valuesOf(taken: Option | Argument, command?: Command): Pick<Offer, 'fixed' | 'source' | 'files'> {
   const choices = taken.argChoices ?? [];
   if (choices.length > 0)
@@ -128,17 +126,17 @@ function valuesOf(taken: Option | Argument, command?: Command): Pick<Offer, 'fix
   };
 }
 
-/** By the name of a flag, or by those of command and argument. */
+/** By the name of a flag, or by the names of command and argument. */
 const SOURCES: readonly (readonly [RegExp, Source])[] = [
   [/^--scenario$/u, 'scenarios'],
   [/ runbook$/u, 'runbooks'],
   [/ schema name$/u, 'schemas'],
 ];
 
-/** What a shell may take as it is: nothing that it would expand, split or run. */
+/** Text that is safe to hand to a shell: it contains nothing to expand, split or run. */
 const PLAIN = /^[\w@%+:,./-]+$/u;
 
-/** The lines for a shell, of the candidates that go on with the last word. */
+/** The shell's lines for the candidates that continue the last word. */
 export function linesFor(shell: string, last: string, offer: Offer, found: readonly Candidate[]): string[] {
   const { before, files } = offer;
   const begun = last.slice(before.length);

@@ -4,9 +4,9 @@ import type { CommandContext } from '../../cli/context.ts';
 import { type Candidate, linesFor, offerFor, type Source } from './candidates.ts';
 
 /**
- * `lifeboat complete SHELL -- WORDS`: what fits for the last word, one line each, or the line `:files`. For
- * the scripts of `lifeboat completion`. It reads neither config nor journal, and asks nobody. Whatever goes
- * wrong, it prints nothing and exits with 0.
+ * `lifeboat complete SHELL -- WORDS`: the completions of the last word, one per line, or the line `:files`.
+ * For the scripts of `lifeboat completion`. Reads neither config nor journal, and never prompts. On any error
+ * it prints nothing and exits with 0.
  */
 export function completeOn(program: Command) {
   return async (context: CommandContext, [shell = '', ...words]: readonly string[]): Promise<number> => {
@@ -16,13 +16,13 @@ export function completeOn(program: Command) {
       const found = offer.source === undefined ? [] : await WORDS[offer.source]();
       for (const line of linesFor(shell, typed.at(-1) ?? '', offer, found)) context.stdout.write(`${line}\n`);
     } catch {
-      // Somebody is typing: no error belongs between their words.
+      // The user is typing: an error message would corrupt the line.
     }
     return EXIT.closed;
   };
 }
 
-/** Bash hands `--output=json` over as three words. */
+/** Bash passes `--output=json` as three words. */
 function joined(words: readonly string[]): readonly string[] {
   const all: string[] = [];
   for (const word of words) {

@@ -4,14 +4,14 @@ import type { CommandContext } from '../../cli/context.ts';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** The line by which files are asked for; no value begins with a colon. */
+/** The line that asks for files; no value begins with a colon. */
 export const FILES = ':files';
 
 /*
- * The scripts ask `lifeboat complete` for what fits, word by word, so that they never have to change. What
- * somebody has typed is handed over as arguments and never evaluated: completion must not run what stands on
- * the line. That is why they are our own: @bomb.sh/tab 0.0 and what follows cobra put the line through
- * `eval`.
+ * The scripts ask `lifeboat complete` for completions, word by word, so that they never have to change. The
+ * typed words are passed as arguments and never evaluated: completion must not run what is on the line. That
+ * is why these scripts are our own: @bomb.sh/tab 0.0 and completions in the style of cobra put the line
+ * through `eval`.
  */
 const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# bash completion for lifeboat; in ~/.bashrc: source <(lifeboat completion bash)
@@ -61,7 +61,7 @@ complete -c lifeboat -f -a '(__lifeboat_complete)'
 `,
 };
 
-/** `lifeboat completion SHELL`: the script that a shell sources. */
+/** `lifeboat completion SHELL`: prints the script that a shell sources. */
 export async function completion(context: CommandContext, [shell]: readonly string[]): Promise<number> {
   context.stdout.write(SCRIPTS[shell as Shell]);
   return EXIT.closed;

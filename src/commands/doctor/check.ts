@@ -7,7 +7,7 @@ import { printTable, type ResultOf } from '../../cli/print-result.ts';
 /** The state of one thing that a recovery depends on. */
 export type Check = ResultOf<'doctor'>['items'][number];
 
-/** Does something that only looks; what it throws becomes a check that is bad. */
+/** Runs a check that only reads; an error becomes a bad check. */
 export async function attempt<T>(
   what: string,
   act: () => Promise<T>,
@@ -33,12 +33,12 @@ export async function attempt<T>(
   }
 }
 
-/** A check that found what it should. */
+/** A check that passed. */
 export function good(what: string, found: string): Check {
   return { what, state: 'ok', found, hints: [] };
 }
 
-/** Prints checks to stdout as a table, then what is to be done about them. */
+/** Prints checks to stdout as a table, then what to do about them. */
 export function printChecks(context: CommandContext, checks: readonly Check[]): void {
   const rows = checks.map(({ state, what, found }) => [
     state === 'bad' ? 'BAD' : state,

@@ -42,8 +42,8 @@ import { tlsChecks } from './tls.ts';
 const LITTLE_ROOM = 1024 ** 3;
 
 /**
- * `lifeboat doctor`: everything a recovery leans on, looked at in peace time. Writes nothing but a probe into
- * the key store, and with `--rebuild` the lists that follow from the journal; sends nothing but GETs. Exit 0
+ * `lifeboat doctor`: checks everything a recovery depends on, before it is needed. Writes nothing but a probe
+ * into the key store, and with `--rebuild` the lists derived from the journal; sends nothing but GETs. Exit 0
  * when nothing is bad, 4 when only credentials are, 1 otherwise.
  */
 export const doctor: Action<{ readonly deep?: boolean; readonly rebuild?: boolean }> = async (
@@ -133,10 +133,10 @@ async function configChecks(
   ];
 }
 
-/** So many instances are asked at once. */
+/** How many instances are asked at the same time. */
 const AT_ONCE = 16;
 
-/** Each instance within its time, several at once, in the order of the config. */
+/** Several instances at the same time, each within its time limit, in the order of the config. */
 async function lookAtAll(
   context: CommandContext,
   config: LoadedConfig,
@@ -167,7 +167,7 @@ function listedOf(names: readonly string[], found: readonly Looked[]) {
   return names.map((name, at) => [name, found[at]?.backups] as const);
 }
 
-/** Whether a drill is due, and how the last one ended; nothing where the config asks for none. */
+/** Whether a drill is due, and how the last one ended; empty if the config asks for none. */
 export async function drillChecks(
   env: NodeJS.ProcessEnv,
   { drills }: Pick<LoadedConfig, 'drills'>,

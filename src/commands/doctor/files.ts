@@ -8,19 +8,19 @@ import { homePath } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { type Check, good } from './check.ts';
 
-/** Something on disk that decides what a recovery does. */
+/** A file or folder that decides what a recovery does. */
 interface Deciding {
   readonly what: string;
   readonly path: string;
-  /** Nobody but the owner has anything to read in it. */
+  /** Only the owner may read it. */
   readonly isSecret?: boolean;
 }
 
 const READ_BY_OTHERS = 0o044;
 
 /**
- * Whether others could have written what decides: config, keys, tokens, authorities, lists of signers, a
- * team's texts, checkpoints. Only looks.
+ * Whether other users could have written what decides a recovery: config, keys, tokens, authorities, lists of
+ * signers, a team's texts, checkpoints. Only reads.
  */
 export async function fileChecks(env: NodeJS.ProcessEnv, config: LoadedConfig): Promise<Check[]> {
   const all = deciding(env, config);
@@ -50,7 +50,7 @@ function deciding(env: NodeJS.ProcessEnv, config: LoadedConfig): Deciding[] {
   ];
 }
 
-/** Nothing for a file that is as it should be, or that is not there: whatever needs it says so. */
+/** Undefined for a file with correct permissions, or a missing one: whatever needs it reports that. */
 async function checkOf({ what, path, isSecret }: Deciding): Promise<Check | undefined> {
   try {
     const found = distrustOf(path);
@@ -67,8 +67,8 @@ async function checkOf({ what, path, isSecret }: Deciding): Promise<Check | unde
 }
 
 /**
- * A folder on a dead network mount never answers. Others may share such a folder, so what they could
- * do there is only said.
+ * A folder on a dead network mount never answers. Such a folder may be shared, so write access by others is
+ * only mentioned.
  */
 async function checkpointFolder(path: string): Promise<Check | undefined> {
   const what = 'checkpoints';

@@ -6,7 +6,7 @@ import { shellQuoted } from '../../base/shell-quote.ts';
 import { show } from '../../base/text.ts';
 import type { Trouble } from '../../view/app/sources.ts';
 
-/** How a folder is looked at. `writable` rejects where nothing can be written to it, as `access` does. */
+/** How to look at a folder. `writable` rejects if nothing can be written to it, as `access` does. */
 interface Disk {
   readonly writable: (folder: string) => Promise<void>;
   readonly free: (folder: string) => Promise<number | undefined>;
@@ -14,15 +14,15 @@ interface Disk {
 
 const DISK: Disk = { writable: (folder) => access(folder, constants.W_OK), free: freeSpace };
 
-/** Below so many bytes the next entry of a journal may find no room. */
+/** Bytes. With less free space, the next entry of a journal may not fit. */
 const MIN_FREE = 1024 * 1024;
 
 const SAFE =
   'looking is safe; no run can be begun or carried on meanwhile, nothing is sent, and open runs stay open';
 
 /**
- * Why no run can be begun or carried on with this home, and what is safe; undefined where one can, and where
- * there is no home yet. Never rejects.
+ * Why no run can begin or continue with this home, and what is safe; undefined if one can, and if there is no
+ * home yet. Never rejects.
  */
 export async function homeTrouble(home: string, disk: Disk = DISK): Promise<Trouble | undefined> {
   try {

@@ -110,7 +110,7 @@ async function instanceChecks(
   }
 }
 
-/** Unreadable rows rule nothing out, but hide their backups. */
+/** Unreadable rows do not make the check bad, but hide their backups. */
 function backupList(name: string, { value, unread }: Answer<readonly Backup[]>): Check {
   const what = `${name}: backups`;
   const words = unreadWords('backup', unread);

@@ -8,12 +8,12 @@ import { createSigner } from '../../store/log/signer.ts';
 import { compareProjections, PROJECTIONS, type ProjectionDifference } from '../../store/projected.ts';
 import { attempt, type Check, good } from './check.ts';
 
-/** More rows are not named. */
+/** Further rows are not named. */
 const MAX_NAMED = 5;
 
 /**
- * Whether the lists that commands read instead of the whole journal are what its entries give; reads every
- * entry. With `rebuild` they are made anew where they are not.
+ * Whether the lists that commands read instead of the whole journal match its entries; reads every entry.
+ * With `rebuild`, rebuilds those that do not match.
  */
 export async function keptLists(
   context: CommandContext,
@@ -24,7 +24,7 @@ export async function keptLists(
     const differences = await compared(context);
     if (differences === undefined) return [];
     if (differences.length === 0) return [good('lists', 'they match the entries of the journal')];
-    // Nobody writes to a journal without the key that signs it, and a look makes no key.
+    // A journal can be written only with the key that signs it, and a look must not create that key.
     const signs = keyring !== undefined && (await keyring.roots()).signingKey;
     if (!rebuild || !signs) return inChecks(differences);
     const signer = createSigner(await keyring.signingKey());
@@ -37,7 +37,7 @@ export async function keptLists(
   return 'check' in found ? [found.check] : found.value;
 }
 
-/** Undefined where there is no journal yet. */
+/** Undefined if there is no journal yet. */
 async function compared(context: CommandContext): Promise<readonly ProjectionDifference[] | undefined> {
   const journal = await openJournalIfAny(context);
   try {

@@ -5,8 +5,8 @@ import { keepHints } from '../../keys/os-trouble.ts';
 import { attempt, type Check } from './check.ts';
 
 /**
- * What is wrong with the files of the OS keychain, though it can be used: it keeps keys in plain text, or
- * a keyring beside the one that is in use cannot be read any more. Nothing for another key store.
+ * Problems with the files of an OS keychain that is usable: it keeps keys in plain text, or a keyring beside
+ * the one in use can no longer be read. Empty for another key store.
  */
 export async function keyringChecks(env: NodeJS.ProcessEnv, store: KeyStore): Promise<Check[]> {
   if (store.kind !== 'os') return [];

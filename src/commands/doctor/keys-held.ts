@@ -11,8 +11,8 @@ import type { Looked } from './instance.ts';
 
 /**
  * Whether every key that may be in force is held, and nothing on record says that the newest backup cannot be
- * opened; nothing for an instance whose ledger names neither. `instances`: each with what it lists, where
- * that is known. Only looks.
+ * opened; no check for an instance whose ledger names neither. `instances`: each with its listed backups, if
+ * known. Only reads.
  */
 export async function keysHeld(
   context: CommandContext,
@@ -80,7 +80,7 @@ function notHeld(name: string, found: string): Check {
   };
 }
 
-/** As `status` judges it; undefined also where the list is not known. */
+/** As `status` judges it; undefined also if the list is not known. */
 function newestUnopened(
   name: string,
   { ledger, listed, held }: KeyFacts,

@@ -10,7 +10,7 @@ import { attempt, type Check, good } from './check.ts';
 /** More are not counted. */
 const MAX_GIVEN_UP = 1000;
 
-/** Whether each target can be reached as configured, and what became of the last attempt. Sends nothing. */
+/** Whether each target can be reached as configured, and the result of the last attempt. Sends nothing. */
 export async function notifyChecks(
   context: CommandContext,
   { notify }: Pick<LoadedConfig, 'notify'>,
@@ -47,7 +47,7 @@ async function targetCheck(target: NotifyConfig, known: KnownTarget | undefined)
   const what = `notify: ${target.name}`;
   const hints = [`try it: lifeboat notify test ${target.name}`];
   const found = await attempt(what, async () => ('url' in target ? addressOf(target) : undefined));
-  // A recovery does not lean on it.
+  // A recovery does not depend on it.
   if ('check' in found) return { ...found.check, state: 'warn' };
   const last = known?.last;
   if (last === undefined) return { ...good(what, 'nothing has been sent yet'), hints };

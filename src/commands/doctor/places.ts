@@ -21,8 +21,8 @@ import { attempt, type Check, good } from './check.ts';
 
 /**
  * Whether the journal agrees with the checkpoints of each place, how far each place reaches, which losses
- * were accepted, and whether its entries are as they were signed. A command is run only when `deep` is asked
- * for: it may write a ticket each time. Otherwise only looks.
+ * were accepted, and whether its entries are as they were signed. Runs a command only with `deep`: it may
+ * write a ticket each time. Otherwise only reads.
  */
 export async function placeChecks(
   context: CommandContext,
@@ -43,7 +43,7 @@ export async function placeChecks(
         ),
       );
       if (journal === undefined || checked === undefined) return commands.flat();
-      // What is missing would look like a change: `audit verify` tells them apart.
+      // A missing entry would look like a changed one: `audit verify` tells them apart.
       const { trouble, losses } = checked;
       const entries = trouble === undefined ? await entriesCheck(journal.log, losses, deep) : [];
       return [...checksOf(checked), ...entries, ...commands.flat()];
@@ -58,7 +58,7 @@ function undefinedWhereNone(thrown: unknown): undefined {
   if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.none') throw thrown;
 }
 
-/** Makes no key: a home that never signed has none. */
+/** Creates no key: a home that never signed has none. */
 async function signerIfAny(keyring: Keyring | undefined): Promise<Signer | undefined> {
   if (keyring === undefined || !(await keyring.roots()).signingKey) return undefined;
   return createSigner(await keyring.signingKey());
@@ -140,7 +140,7 @@ function placeCheck(
   return { what, state: misfits.length > 0 ? 'bad' : 'warn', found, hints: [] };
 }
 
-/** Tried with the newest signed head of the store; nothing else of the journal goes out. */
+/** Runs the command with the newest signed head of the store; nothing else of the journal is sent. */
 async function commandCheck(
   place: Place,
   by: { readonly journal: JournalReader | undefined; readonly signer: Signer | undefined } | undefined,
@@ -155,12 +155,12 @@ async function commandCheck(
   return [{ what, state: 'warn', found: show(written.why, 200), hints: ['run it by hand to see why'] }];
 }
 
-/** Entries that are hashed each time: a tenth of a second, and all there is in most homes. */
+/** How many entries are hashed each time: it takes a tenth of a second, and covers most homes completely. */
 const NEWEST = 10_000;
 
 /**
- * Whether the entries still give what was signed over them: a count and a signed head do not show that one
- * was rewritten in its place. The newest 10,000 are hashed anew, all of them where `deep` is asked for.
+ * Whether the entries still match what was signed over them: a count and a signed head do not reveal an entry
+ * that was rewritten in place. Rehashes the newest 10,000, or all of them with `deep`.
  */
 async function entriesCheck(
   log: Pick<Log, 'head' | 'stored'>,

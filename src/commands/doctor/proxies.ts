@@ -8,8 +8,8 @@ import { type Check, good } from './check.ts';
 const PROXY = 'proxy';
 
 /**
- * Which proxy each instance, and the platform, is reached by; nothing where the environment names none. What
- * the proxy answers, the checks of the instances show. Only looks.
+ * The proxy by which each instance, and the platform, is reached; empty if the environment names none. The
+ * checks of the instances show how the proxy answers. Only reads.
  */
 export function proxyChecks({ instances, platform }: LoadedConfig): Check[] {
   const origins = Object.entries(instances).map(

@@ -12,8 +12,8 @@ import { tokenVariables } from '../../config/loaded.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /**
- * What a recovery leans on besides the service: the platform, the reconciliation commands, a team's own
- * texts. Only looks.
+ * Checks what a recovery depends on besides the service: the platform, the reconciliation commands, a team's
+ * own texts. Only reads.
  */
 export async function surroundings(context: CommandContext, config: LoadedConfig): Promise<Check[]> {
   const asked = Object.keys(config.instances).flatMap((name) => [
@@ -24,7 +24,7 @@ export async function surroundings(context: CommandContext, config: LoadedConfig
   return found.filter((check) => check !== undefined);
 }
 
-/** Whether the applications could be bound again from here; by hand it always goes. */
+/** Whether lifeboat could bind the applications again from here; binding by hand is always possible. */
 async function platform(context: CommandContext, config: LoadedConfig): Promise<Check> {
   const { platform: open, close } = lazyPlatform(context, config);
   const what = 'platform';
@@ -56,7 +56,7 @@ async function platform(context: CommandContext, config: LoadedConfig): Promise<
 
 const LOOK_MS = 20_000;
 
-/** Runs the command once: in the night it is too late to find out that `psql` is missing. */
+/** Runs the command once: during an incident it is too late to find out that `psql` is missing. */
 async function reconciliation(config: LoadedConfig, name: string): Promise<Check | undefined> {
   const wanted = config.instances[name]?.reconcile;
   if (wanted === undefined) return undefined;
@@ -94,7 +94,7 @@ async function reconciliation(config: LoadedConfig, name: string): Promise<Check
   );
 }
 
-/** Whether the programs that reconnect applications are there. They are not run. */
+/** Whether the programs that reconnect applications exist. Does not run them. */
 function ownCommands({ env }: CommandContext, config: LoadedConfig, name: string): Check | undefined {
   const own = (config.instances[name]?.apps ?? []).flatMap(({ reconnect }) => reconnect ?? []);
   if (own.length === 0) return undefined;
@@ -112,9 +112,7 @@ function ownCommands({ env }: CommandContext, config: LoadedConfig, name: string
   };
 }
 
-/**
- * A folder that the config names and that holds no runbook would leave the phone numbers out without a word.
- */
+/** A configured folder without a runbook would silently leave out the team's phone numbers. */
 async function teamTexts(config: LoadedConfig): Promise<Check | undefined> {
   const folder = config.runbooks;
   if (folder === undefined) return undefined;

@@ -5,8 +5,7 @@ import { type Check, good } from './check.ts';
 const TLS = 'tls';
 
 /**
- * What the environment changes about TLS connections, of this process and of the programs that it starts.
- * Only looks.
+ * How the environment changes TLS connections of this process and of the programs that it starts. Only reads.
  */
 export function tlsChecks(env: NodeJS.ProcessEnv, execArgv: readonly string[] = process.execArgv): Check[] {
   const flags = [...(env['NODE_OPTIONS'] ?? '').split(/\s+/u), ...execArgv];
@@ -30,7 +29,7 @@ function unchecked(): Check | undefined {
   };
 }
 
-/** Whoever has the key of a further authority can read every token. */
+/** An extra authority lets the holder of its key read every token. */
 function authorities(env: NodeJS.ProcessEnv, flags: readonly string[]): Check[] {
   const file = env['NODE_EXTRA_CA_CERTS'];
   const openssl = flags.includes('--use-openssl-ca');
@@ -47,7 +46,7 @@ function authorities(env: NodeJS.ProcessEnv, flags: readonly string[]): Check[] 
   ];
 }
 
-/** With the keys of its connections, recorded traffic can be read. */
+/** With the logged connection keys, recorded traffic can be decrypted. */
 function keyLogs(env: NodeJS.ProcessEnv, flags: readonly string[]): Check[] {
   const file = env['SSLKEYLOGFILE'];
   const isLogged = flags.some((flag) => /^--tls-keylog(?:=|$)/u.test(flag));
