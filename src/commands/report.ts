@@ -28,8 +28,8 @@ interface ReportFlags {
 }
 
 /**
- * `lifeboat report RUN`: the record of a run, from its journal alone; `--compare` sets two runs side by side,
- * `--all` reports on all instances.
+ * `lifeboat report RUN`: prints the record of a run, from its journal alone; `--compare` sets two runs side
+ * by side, `--all` reports on all instances.
  */
 export const report: Action<ReportFlags> = async (context, words, flags) => {
   assertCount(words, flags);
@@ -42,7 +42,7 @@ export const report: Action<ReportFlags> = async (context, words, flags) => {
   return EXIT.closed;
 };
 
-/** All instances of the config and of the journal, with the runs of the period. */
+/** Reports on all instances of the config and of the journal, with the runs of the period. */
 async function reportAll(context: CommandContext, flags: ReportFlags): Promise<number> {
   const lengthMs = durationFrom(flags.since ?? '90d', '--since', ['1h', '3650d']);
   const now = new Date();
@@ -80,7 +80,7 @@ function recordOf(part: Part<InstanceRecord> | undefined): InstanceRecord {
   throw new LifeboatError(code, why);
 }
 
-/** Without a config the journal tells which instances there were. */
+/** Without a config, the journal names the instances. */
 async function namesIn(context: CommandContext): Promise<readonly string[]> {
   const config = await loadConfig(context.env, context.configPath).catch((thrown: unknown) => {
     if (failureOf(thrown).code === 'config.missing') return undefined;
@@ -89,7 +89,7 @@ async function namesIn(context: CommandContext): Promise<readonly string[]> {
   return config === undefined ? [] : Object.keys(config.instances);
 }
 
-/** `-o json` and `-o yaml` are the report as data, as `--format json` is. */
+/** `-o json` and `-o yaml` print the report as data, as `--format json` does. */
 function formatOf({ format }: ReportFlags, { output = 'table' }: CommandContext): ReportFormat {
   if (output === 'table') return format ?? 'md';
   if (format === undefined || format === 'json') return 'json';
@@ -150,7 +150,7 @@ async function inForm(value: object, { output }: CommandContext, rendered: () =>
   return printableYaml(value);
 }
 
-/** To stdout, or into a file of its own: a record that is there already is not written over. */
+/** Writes to stdout, or to a new file: an existing record is never overwritten. */
 function put({ stdout, stderr }: CommandContext, out: string | undefined, text: string): void {
   if (out === undefined) {
     stdout.write(text);

@@ -48,7 +48,7 @@ export async function loadAudit(
 
 /**
  * The public key of a vault whose passphrase is typed by hand: the verifying process cannot prompt. DER in
- * base64. Undefined if the vault is not open: the command names the cause.
+ * base64. Undefined if it cannot be opened: the command names the cause.
  */
 async function keyOfVault(context: CommandContext): Promise<string | undefined> {
   const { env } = context;

@@ -105,7 +105,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   };
 }
 
-/** Adds when this machine last saw the instance. An instance that answers keeps its own time. */
+/** Adds when this machine last saw the instance. An instance that answers keeps what was seen. */
 function datedBy(listedAt: Map<string, string>, facts: InstanceFacts): InstanceFacts {
   const { name, backups, seen } = facts;
   if (backups.state === 'known') listedAt.set(name, backups.at.toISOString());

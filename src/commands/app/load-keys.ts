@@ -40,7 +40,7 @@ async function ownersIn({ store }: Keyring): Promise<readonly string[]> {
     .filter((owner) => owner !== '');
 }
 
-/** After a failure, leaves the key store alone for this long: the user may have dismissed its prompt. */
+/** After a failure, leaves the key store alone for this long: a prompt may have gone unanswered. */
 const KEYS_AGAIN_MS = 5 * 60_000;
 
 /**

@@ -96,7 +96,7 @@ function toolsOf({ version }: CommandContext, entries: readonly Entry[]) {
   };
 }
 
-/** The build's package list; undefined if there was no build. */
+/** The build's package list; empty if there was no build. */
 function packagesOf(): unknown {
   try {
     return JSON.parse(ownFile('dist/packages.json').toString('utf8'));

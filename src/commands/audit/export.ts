@@ -87,12 +87,12 @@ export async function auditExportCommand(
   }
 }
 
-/** The file keeps the name that was asked for; any other name says nothing about its format. */
+/** The file gets exactly the requested name; one without `.tar` does not show what the file is. */
 const TAR_HINT = 'hint: it is a tar: `lifeboat audit verify` checks it as it is, `tar -xf` unpacks it\n';
 
 /**
- * The keys of this home. A record is worth most when its key store is lost, and a drill keeps none: then the
- * list is empty, and a message says so.
+ * The keys of this home. A record is worth most when its key store is lost, and a drill keeps none: then
+ * undefined, and stderr says so.
  */
 async function keysOf(context: CommandContext): Promise<Keyring | undefined> {
   try {

@@ -19,16 +19,14 @@ import { queryOf } from './stage.ts';
 
 const TITLE = 'an accidental DELETE; restore to the moment before it';
 /**
- * Without an order before the last good moment, and a while after it: the service's times have milliseconds,
- * the database's have more.
+ * How long before the last good moment, and after it, no order is placed: the service's times have
+ * milliseconds, the database's are finer.
  */
 const QUIET_MS = 50;
 const PAST_SECONDS = 10;
 const NOTICED_MS = 2_500;
 
-/**
- * Somebody deletes all orders. The instance is brought back to the moment before, exact to the transaction.
- */
+/** All orders are deleted. The instance is restored to the moment before, exact to the transaction. */
 export function accidentalDeletion(instance: string): Chapter {
   return {
     runbook: 'restore-point-in-time',
@@ -57,7 +55,7 @@ export function accidentalDeletion(instance: string): Chapter {
       if (exitCode !== 0) return undefined;
       const entries = await stage.workspace.journal.read(`run/${runId}`);
       const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
-      // What was ordered since then has higher numbers.
+      // Later orders have higher numbers.
       const restored = await sampleDigest(query, expected.tables.orders.maxId);
       const newest = await newestOrder(query);
       const tables = compareTables(restored, expected);
@@ -103,9 +101,9 @@ export function accidentalDeletion(instance: string): Chapter {
 }
 
 /**
- * What was lost by the moment that a run restored to (`restoredFrom`, by the service's clock), and words for
- * one that is not the last good one. Nothing is measured from a moment after the DELETE: there is no order.
- * Where the service does not name the moment, it is taken for the last good one. Pure.
+ * What the moment that a run restored to (`restoredFrom`, by the service's clock) lost, and a description of
+ * one that is not the last good one. A moment after the DELETE has nothing to measure: there is no order. If
+ * the service does not name the moment, it counts as the last good one. Pure.
  */
 export function chosenMoment(
   restoredFrom: string | undefined,
@@ -138,9 +136,9 @@ export function chosenMoment(
 }
 
 /**
- * Deletes every order in one transaction. Whoever places orders waits for its lock, so what is digested
- * meanwhile is what is deleted, and there is a stretch without an order in which the last good moment lies: a
- * whole second of the service's clock, as people type it.
+ * Deletes every order in one transaction. Writers of orders wait for its lock, so the digest covers exactly
+ * what is deleted, and the last good moment lies in a span without an order: a whole second of the service's
+ * clock, as people type it.
  */
 async function deleteAllOrders(
   query: Query,
@@ -157,12 +155,12 @@ async function deleteAllOrders(
   await query('insert into mishap values (true)');
   await deleting;
   const deletedAt = await clockOf(query);
-  // Nobody notices at once; and the newest moment of the range is not taken for safe.
+  // People notice the loss only later, and a run does not treat the newest moment of the range as safe.
   while ((await clockOf(query)).getTime() - deletedAt.getTime() < NOTICED_MS) await pause(100);
   return { expected, lastGood, deletedAt };
 }
 
-/* One statement is one transaction; each turn of the loop sees what has been committed meanwhile. */
+/* One statement is one transaction; each turn of the loop sees what was committed since the last one. */
 const DELETE_ON_SIGNAL = `
   do $$ begin
     lock table orders, order_lines in share row exclusive mode;
@@ -171,7 +169,7 @@ const DELETE_ON_SIGNAL = `
     delete from orders;
   end $$`;
 
-/** The margins that a run keeps from the edges of the range have to fit into the life of the database. */
+/** The margins that a run keeps from the edges of the range must fit into the lifetime of the database. */
 async function hasPast(query: Query): Promise<boolean> {
   const [row] = await query<{ old: boolean }>(
     `select clock_timestamp() - min(created_at) > interval '${PAST_SECONDS} s' as old from orders`,

@@ -6,24 +6,24 @@ import { measuresOfRun, slicesInWords } from '../run/run-report.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * What one chapter of a drill has shown. Its checks ask the databases themselves; `rowsLostSeconds` is no
- * recovery point, which is measured by what a run knows and compared with the objective.
+ * What one chapter of a drill has shown. Its checks query the databases themselves; `rowsLostSeconds` is not
+ * the recovery point, which is measured from what a run knows and compared with the objective.
  */
 export type ChapterProof = ResultOf<'drill'>['chapters'][number];
 
-/** A part of the rehearsal: something happens to the lab, and a run brings it back. */
+/** A part of the rehearsal: it damages the lab, and a run recovers it. */
 export interface Chapter {
   readonly runbook: string;
   readonly title: string;
-  /** The instance whose objectives it is measured against. */
+  /** The instance whose objectives apply. */
   readonly instance: string;
-  /** Undefined when a run was not closed: then the stage knows with which exit code it ended. */
+  /** Undefined if a run was not closed; `Stage.ended` then has its exit code. */
   play(stage: Stage): Promise<ChapterProof | undefined>;
 }
 
 /**
- * Whether everything that a chapter checked holds. A check of nothing shows nothing: tables have to be
- * compared, and each of them has to have rows.
+ * Whether everything that a chapter checked holds. An empty check proves nothing: tables must be compared,
+ * and each must have rows.
  */
 export function allHold({ checks, tables }: Pick<ChapterProof, 'checks' | 'tables'>): boolean {
   const isCompared = checks.length > 0 && tables.length > 0;
@@ -32,7 +32,7 @@ export function allHold({ checks, tables }: Pick<ChapterProof, 'checks' | 'table
   );
 }
 
-/** What the last activity of that name in a run gave. */
+/** The output of the last activity of that name in a run. */
 export function outputOf<Output>(entries: readonly Entry[], activity: string): Output | undefined {
   const wanted = `xstate.done.actor.${activity}`;
   const found = entries.findLast(
@@ -41,7 +41,7 @@ export function outputOf<Output>(entries: readonly Entry[], activity: string): O
   return (found?.body as { event?: { output?: Output } } | undefined)?.event?.output;
 }
 
-/** How long a recovery took, in its slices; nothing where it was not shown to be over. */
+/** How long a recovery took, in slices; undefined if it was not shown to be over. */
 export function recoveryTimeOf(
   runbook: string,
   entries: readonly Entry[],
@@ -52,7 +52,7 @@ export function recoveryTimeOf(
   return { rtoSeconds: secondsOf(measures.time.totalMs), rtoHow: slicesInWords(measures) };
 }
 
-/** How much a recovery lost, as the report of its run has it; nothing where that was not measured. */
+/** How much a recovery lost, as its run's report states it; undefined if that was not measured. */
 export function recoveryPointOf(
   runbook: string,
   entries: readonly Entry[],
@@ -62,7 +62,7 @@ export function recoveryPointOf(
   return { rpoSeconds: point.lostMs / 1000, rpoHow: `from ${RECOVERED[point.by]} to ${point.lostBy}` };
 }
 
-/** What is there again, by how it was measured. */
+/** What was recovered, by how the recovery point was measured. */
 const RECOVERED: Readonly<Record<RecoveryPoint['by'], string>> = {
   data: 'the newest restored record',
   restored_from: 'the moment that the service restored',

@@ -6,12 +6,12 @@ import { inPlace } from './in-place.ts';
 import { regionLoss } from './region-loss.ts';
 import { rotation } from './rotation.ts';
 
-/** The lab's instances as the drill uses them. */
+/** The instances of the lab that the drill uses. */
 const SOURCE = 'orders';
 const TARGET = 'orders-dr';
 const OTHER = 'billing';
 
-/** Every runbook has a chapter, in the order of a full drill, which plays those that are marked so. */
+/** A chapter for every runbook, in the order of a full drill, which plays those marked `inFullDrill`. */
 const CHAPTERS: Readonly<Record<RunbookId, { readonly chapter: Chapter; readonly inFullDrill: boolean }>> = {
   'rotate-key': { chapter: rotation(SOURCE), inFullDrill: true },
   'disaster-recovery': { chapter: regionLoss(SOURCE, TARGET), inFullDrill: true },
@@ -21,7 +21,7 @@ const CHAPTERS: Readonly<Record<RunbookId, { readonly chapter: Chapter; readonly
   'change-instance': { chapter: inPlace(SOURCE, 'change-instance'), inFullDrill: false },
 };
 
-/** Scenarios whose lesson shows in a runbook other than a rotation. */
+/** The runbook for each scenario whose lesson does not show in a rotation. */
 const SCENARIO_RUNBOOK: Readonly<Record<string, RunbookId>> = {
   'region-loss': 'disaster-recovery',
   storm: 'disaster-recovery',
@@ -29,8 +29,8 @@ const SCENARIO_RUNBOOK: Readonly<Record<string, RunbookId>> = {
 };
 
 /**
- * What a drill plays: the chapter of one runbook; with a scenario and no runbook the one that the scenario is
- * about; else the full drill. Rejects, with exit 2, what the lab's revision does not document.
+ * The chapters of a drill: that of the named runbook; with only a scenario, that of the scenario's runbook;
+ * else the full drill. Rejects, with exit 2, what the lab's revision does not document.
  */
 export function chaptersFor(wish: {
   readonly runbook: string | undefined;

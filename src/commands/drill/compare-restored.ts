@@ -11,7 +11,7 @@ import type { Entry } from '../../store/journal.ts';
 import type { ComparedTable } from '../../store/recovery-facts.ts';
 import { compareTables } from './rows.ts';
 
-/** What a drill has shown. Times in seconds. */
+/** The proof of a drill. Times in seconds. */
 export interface DrillProof {
   readonly runId: string;
   readonly equal: boolean;
@@ -20,9 +20,9 @@ export interface DrillProof {
   readonly key: string;
   readonly tables: readonly ComparedTable[];
   readonly rows: number;
-  /** Everything committed before the backup was asked for is in it, and nothing from after it was done. */
+  /** The backup holds everything committed before it was requested, and nothing from after it was done. */
   readonly withinBackupTime: boolean;
-  /** Every order equals the sum of its lines: every transaction is whole. */
+  /** Every order equals the sum of its lines, so every transaction is whole. */
   readonly balanced: boolean;
   readonly rtoSeconds: number;
   readonly rpoSeconds: number;
@@ -31,9 +31,9 @@ export interface DrillProof {
 
 /**
  * Restores the backup that a run proved into a scratch database and compares every row with the source, up to
- * the newest order that the backup holds. The recovery time is measured from here to the first answer of the
- * restored database; the recovery point is the age of its newest order against the source's at that moment,
- * as if the source were lost now.
+ * the newest order in the backup. The recovery time is measured from here to the restored database's first
+ * answer; the recovery point is the age of its newest order compared with the source's at that moment, as if
+ * the source were lost now.
  */
 export async function restoreAndCompare(
   lab: Lab,
@@ -89,14 +89,14 @@ interface Window {
   readonly finishedAt: string | undefined;
 }
 
-/** The window by the clock of the database: the service's own may be wrong, or run fast. */
+/** Converts the window to the database's clock: the service's own may be wrong, or run fast. */
 function byDatabase({ triggeredAt, finishedAt }: Window, { clock }: Lab): Window {
   const real = (text: string | undefined) =>
     text === undefined ? undefined : clock.toReal(dateAt(msOf(text))).toISOString();
   return { triggeredAt: real(triggeredAt), finishedAt: real(finishedAt) };
 }
 
-/** The file, the verdict and the backup's times, as the run's journal tells them. */
+/** The file, the verdict and the backup's times from the run's journal. */
 function evidenceOf(entries: readonly Entry[]) {
   const outputs = new Map<string, unknown>();
   for (const { type, body } of entries) {
@@ -127,7 +127,7 @@ async function newestOrder(query: Query): Promise<Date> {
 }
 
 /**
- * Orders from before the backup was asked for must be in it; its newest must not be younger than the moment
+ * Orders from before the backup was requested must be in it; its newest must not be younger than the moment
  * it was done.
  */
 async function isWithin(

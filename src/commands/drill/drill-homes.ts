@@ -15,14 +15,14 @@ import { findRun } from '../../runner/runs.ts';
 import { plain } from '../../view/fallback/shell-text.ts';
 
 /*
- * A drill has a home of its own, so that what it did to a lab never stands among what was done to a service.
- * Every drill is found again below `$LIFEBOAT_HOME/drills`: its home lies there, or a link to it.
+ * A drill has a home of its own, so that actions on a lab never mix with actions on a service. Every drill
+ * can be found below `$LIFEBOAT_HOME/drills`: its home is there, or a link to it.
  */
 
 /**
- * Makes the home of a new drill, named by the time: below `report` where one is given, else below the drills
- * of this home. It is a folder that was not there before, so that no drill writes over the record of another,
- * and its name is free among the drills of this home, too. Throws what the system says.
+ * Makes the home of a new drill, named by the time: below `report` if given, else below the drills of this
+ * home. It is always a new folder, so that no drill overwrites the record of another, and its name is also
+ * free among the drills of this home. Throws file-system errors.
  */
 export function newDrillHome(env: NodeJS.ProcessEnv, report: string | undefined): string {
   const drills = drillsFolder(homeFolder(env));
@@ -37,12 +37,12 @@ export function newDrillHome(env: NodeJS.ProcessEnv, report: string | undefined)
   }
 }
 
-/** What a drill that begins now is called. */
+/** The name of a drill that begins now. */
 export function newStamp(): string {
   return new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
 }
 
-/** Makes something; false where something has its name already. Throws what else the system says. */
+/** Creates something; false if the name is taken. Throws any other file-system error. */
 function isNew(make: () => void): boolean {
   try {
     make();
@@ -54,8 +54,8 @@ function isNew(make: () => void): boolean {
 }
 
 /**
- * Links a home that lies elsewhere; false where another drill has its name. Where it cannot be linked, the
- * drill is found by the commands that it prints.
+ * Links a home outside the folder of drills; false if another drill has its name. If linking fails, the user
+ * can still find the drill by the commands that it prints.
  */
 function linkBelow(drills: string, home: string): boolean {
   try {
@@ -76,7 +76,7 @@ export function linksTo(home: string, links: string): readonly string[] {
     .filter((link) => realOf(link) === real);
 }
 
-/** Where a link leads; undefined where nothing is. */
+/** The target of a link; undefined if nothing is there. */
 function realOf(link: string): string | undefined {
   try {
     return realpathSync(link);
@@ -85,22 +85,21 @@ function realOf(link: string): string | undefined {
   }
 }
 
-/** The homes of the drills that have left a journal, oldest first. */
+/** The homes of drills that left a journal, oldest first. */
 export function drillHomes(env: NodeJS.ProcessEnv): readonly string[] {
   const drills = drillsFolder(homeFolder(env));
   const names = existsSync(drills) ? readdirSync(drills).toSorted() : [];
   return names.map((name) => join(drills, name)).filter((home) => existsSync(journalIn(home)));
 }
 
-/** The journal of a drill. */
 export function journalIn(home: string): string {
   return join(home, 'lifeboat.db');
 }
 
 /**
- * The context of the home that knows a run: the own one, or that of the newest drill with a run of this name
- * when only drills have one; stderr then says which drill. A word that names no run anywhere changes nothing;
- * whoever opens the journal says so.
+ * The context of the home that knows a run: this home, or that of the newest drill with a run of this name
+ * when only drills have one; stderr then names the drill. A word that names no run anywhere changes nothing;
+ * opening the journal reports that.
  */
 export async function whereRunIs(context: CommandContext, word: string | undefined): Promise<CommandContext> {
   const home = await drillOfRun(context, word);
@@ -109,14 +108,13 @@ export async function whereRunIs(context: CommandContext, word: string | undefin
   return inDrill(context, home);
 }
 
-/** The context of a drill's home: its record lies there, in SQLite, wherever that of this home is. */
+/** The context of a drill's home: its record is there, in SQLite, wherever this home keeps its own. */
 export function inDrill(context: CommandContext, home: string): CommandContext {
   return { ...context, env: { ...context.env, LIFEBOAT_HOME: home, LIFEBOAT_STORE: SQLITE } };
 }
 
 /**
- * Rejects with exit 2 when the word names a run of a drill and none of this home: the lab that it was made on
- * is gone.
+ * Rejects with exit 2 when the word names a run of a drill and none of this home: the drill's lab is gone.
  */
 export async function assertNotRunOfDrill(context: CommandContext, word: string | undefined): Promise<void> {
   const home = await drillOfRun(context, word);
@@ -134,7 +132,7 @@ async function drillOfRun(context: CommandContext, word: string | undefined): Pr
   return undefined;
 }
 
-/** A journal that cannot be read knows it too: whoever opens it says what is wrong with it. */
+/** An unreadable journal counts as knowing the run: opening it reports what is wrong. */
 async function knows(context: CommandContext, word: string): Promise<boolean> {
   try {
     const journal = await openJournalIfAny(context);
@@ -148,14 +146,14 @@ async function knows(context: CommandContext, word: string): Promise<boolean> {
   }
 }
 
-/** A command about the home of a drill, to be copied: it works from this folder, in every shell. */
+/** A command about the home of a drill, ready to copy: it works from this folder, in every shell. */
 export function drillCommand(context: CommandContext, home: string, ...words: readonly string[]): string {
   const store = context.env['LIFEBOAT_STORE'] === SQLITE ? [`LIFEBOAT_STORE=${SQLITE}`] : [];
   return [`LIFEBOAT_HOME=${plain(home)}`, ...store, ownCommand(context.env), ...words.map(plain)].join(' ');
 }
 
 /**
- * The same context, from which `drillCommand` knows whether another store than the home's own is configured
+ * The same context, which also tells `drillCommand` whether a store other than the home's own is configured
  * here.
  */
 export async function knowingStore(context: CommandContext): Promise<CommandContext> {
@@ -163,7 +161,7 @@ export async function knowingStore(context: CommandContext): Promise<CommandCont
   return store === SQLITE ? context : { ...context, env: { ...context.env, LIFEBOAT_STORE: SQLITE } };
 }
 
-/** How this program was started, to be typed again. */
+/** How this program was started, ready to type again. */
 function ownCommand(env: NodeJS.ProcessEnv): string {
   if (env['npm_command'] === 'run-script') return 'npm run --silent lifeboat --';
   const script = process.argv[1] ?? 'lifeboat';
@@ -173,13 +171,13 @@ function ownCommand(env: NodeJS.ProcessEnv): string {
     .join(' ');
 }
 
-/** A path below this folder from here. */
+/** Shortens a path below this folder to a relative one. */
 function nearPath(path: string): string {
   const near = relative('', path);
   return near.startsWith('..') || resolve(near) !== path ? path : `./${near}`;
 }
 
-/** Where drills lie, or links to them. */
+/** The folder of drills, or of links to them. */
 export function drillsFolder(home: string): string {
   return join(home, 'drills');
 }

@@ -11,27 +11,25 @@ import { drillsFolder, linksTo, newDrillHome } from './drill-homes.ts';
 
 const FILE = 'drill.json';
 const LOCK = 'drill.lock';
-/** A record is small; what is larger is none of ours. */
+/** Bytes. A record is small; a larger file is not one of ours. */
 const LARGEST = 1024 * 1024;
 
-/** What a drill is about. */
 export type DrillAbout = Pick<DrillRecord, 'scope' | 'revision' | 'version'>;
 
-/** How a drill ended. */
 export type DrillEnd = Pick<DrillRecord, 'outcome' | 'chapters'> & { readonly failure?: string };
 
-/** The record of a drill that is under way. */
+/** The record of a running drill. */
 export interface OpenRecord {
   readonly record: DrillRecord;
-  /** Writes how it ended, and gives that. */
+  /** Writes how the drill ended, and returns the record. */
   end(how: DrillEnd): Promise<DrillRecord>;
-  /** From now on the folder may be removed. Does nothing the second time. */
+  /** Allows the folder to be removed. Does nothing the second time. */
   release(): void;
 }
 
 /**
  * Makes the folder of a new drill and begins its record there. Rejects as `newDrillHome` and `beginRecord`
- * do; then nothing of it is left.
+ * do; then nothing of it remains.
  */
 export async function beginDrill(
   env: NodeJS.ProcessEnv,
@@ -48,7 +46,7 @@ export async function beginDrill(
   }
 }
 
-/** Whatever stays because of a disk that fails is less than what the disk did. */
+/** Ignores errors: remains matter less than the disk failure that caused them. */
 function dropHome(folder: string, links: string): void {
   try {
     for (const path of [...linksTo(folder, links), folder]) rmSync(path, { recursive: true, force: true });
@@ -56,9 +54,9 @@ function dropHome(folder: string, links: string): void {
 }
 
 /**
- * Begins the record of a drill in its folder. Until `release` the kernel keeps a lock there, so that nobody
- * takes the folder of a drill that is under way for one that is over. A process that dies leaves `running`.
- * Rejects with `output.file` where it cannot be written, as on a full disk; so does `end`.
+ * Begins the record of a drill in its folder. Until `release` the kernel keeps a lock there, so that no
+ * process takes the folder of a running drill for one that is over. A process that dies leaves `running`.
+ * Rejects with `output.file` if the record cannot be written, as on a full disk; so does `end`.
  */
 export async function beginRecord(folder: string, about: DrillAbout): Promise<OpenRecord> {
   let lock: FileLock | undefined;
@@ -95,18 +93,18 @@ function notRecorded(folder: string, cause: unknown): LifeboatError {
   });
 }
 
-/** The record of a drill that begins now. */
+/** A record of a drill that begins now. */
 export function recordOf(id: string, about: DrillAbout): DrillRecord {
   const begunAt = new Date().toISOString();
   return { schema: 'lifeboat.drill/1', id, ...about, begunAt, outcome: 'running', chapters: [] };
 }
 
-/** The same record of a drill that ends now. */
+/** The record of a drill that ends now. */
 export function endedNow(record: DrillRecord, how: DrillEnd): DrillRecord {
   return { ...record, ...how, endedAt: new Date().toISOString() };
 }
 
-/** The record of a drill's folder; undefined where there is none, or one that is not of this folder. */
+/** The record in a drill's folder; undefined if there is none, or one of another folder. */
 export function readRecord(folder: string): DrillRecord | undefined {
   try {
     const path = join(folder, FILE);
@@ -119,21 +117,21 @@ export function readRecord(folder: string): DrillRecord | undefined {
   }
 }
 
-/** The records of the drills that were made from this home, oldest first. */
+/** The records of the drills made from this home, oldest first. */
 export function knownDrills(env: NodeJS.ProcessEnv): readonly DrillRecord[] {
   return recordsIn(drillsFolder(homeFolder(env)));
 }
 
-/** The drills whose folders, or links to them, lie in this one, oldest first by their names. */
+/** The records of all drills in a folder, or linked from it, oldest first by name. */
 function recordsIn(parent: string): readonly DrillRecord[] {
   return namesIn(parent).flatMap((name) => recordNow(join(parent, name)) ?? []);
 }
 
-/** The record of a drill as it is to be read now: one whose process is gone without an end has died. */
+/** The current record of a drill: one whose process is gone without an end has died. */
 export function recordNow(folder: string): DrillRecord | undefined {
   const first = readRecord(folder);
   if (first?.outcome !== 'running' || isUnderWay(folder)) return first;
-  // Read again: it may have ended before the lock was tried.
+  // Read again: the drill may have ended before the lock was tried.
   const record = readRecord(folder);
   return record?.outcome === 'running' ? { ...record, outcome: 'died' } : record;
 }
@@ -145,18 +143,18 @@ export function isUnderWay(folder: string): boolean {
     lock?.release();
     return lock === undefined;
   } catch {
-    // Without a lock that can be tried, nobody knows.
+    // If the lock cannot be tried, assume that it does.
     return true;
   }
 }
 
-/** What became of a chapter that was played; without a proof its run did not close. */
+/** The result of a chapter that was played; without a proof its run did not close. */
 export interface Played {
   readonly proof: ChapterProof | undefined;
   readonly seconds: number;
 }
 
-/** A chapter as the record keeps it: with its proof, or how it went without one. */
+/** A chapter as the record keeps it: with its proof, or how it ended without one. */
 export function chapterRecord(
   { runbook, title, instance }: Pick<Chapter, 'runbook' | 'title' | 'instance'>,
   played: Played | undefined,

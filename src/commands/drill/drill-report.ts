@@ -9,7 +9,7 @@ import type { JournalReader } from '../../store/journal.ts';
 import { reportOf } from '../run/run-report.ts';
 import type { ChapterProof } from './chapter.ts';
 
-/** What the config asks for, in milliseconds, by instance. */
+/** The objectives of the config in milliseconds, by instance. */
 type Promised = Readonly<
   Record<
     string,
@@ -17,7 +17,7 @@ type Promised = Readonly<
   >
 >;
 
-/** A chapter's part of the report, Markdown. */
+/** A chapter's section of the report, in Markdown. */
 export function drillReport(proof: ChapterProof, instances: Promised): string {
   const objectives = instances[proof.instance]?.objectives ?? {};
   return [
@@ -29,7 +29,7 @@ export function drillReport(proof: ChapterProof, instances: Promised): string {
   ].join('\n');
 }
 
-/** What a drill prints at its end. */
+/** What a drill prints when it ends. */
 export function drillSummary(
   proofs: readonly ChapterProof[],
   {
@@ -44,7 +44,7 @@ export function drillSummary(
     readonly journal: string;
     /** When the next drill is due, in words. */
     readonly due: string;
-    /** What to type to look further. */
+    /** Commands for further reading. */
     readonly commands: readonly string[];
   },
   instances: Promised,
@@ -61,7 +61,7 @@ export function drillSummary(
   ].join('\n');
 }
 
-/** The data's verdict, where everything that was checked holds. */
+/** The verdict on the data, if everything that was checked holds. */
 function verdictOf({ proven, verdict }: ChapterProof): string {
   return proven ? verdict : 'differs, NOT PROVEN';
 }
@@ -101,7 +101,7 @@ function measureLines(
   ];
 }
 
-/** A measured time against its objective, where there is one. */
+/** A measured time compared with its objective, if there is one. */
 function measured(seconds: number, objectiveMs: number | undefined): string {
   const text = formatSeconds(seconds);
   if (objectiveMs === undefined) return text;
@@ -110,8 +110,8 @@ function measured(seconds: number, objectiveMs: number | undefined): string {
 }
 
 /**
- * Writes each run of a chapter as `reports/<run>/report.html` and `report.json`, and gives them in Markdown,
- * in their order.
+ * Writes each run of a chapter as `reports/<run>/report.html` and `report.json`, and returns the reports in
+ * Markdown, in the order of the runs.
  */
 export async function runReports(
   journal: JournalReader,
@@ -133,8 +133,8 @@ export async function runReports(
 }
 
 /**
- * Writes the report of the drill, with its trend, as `report.html`, `report.json` and `report.md`; in the
- * last one the reports of its runs follow. Gives the path of the last one.
+ * Writes the report of the drill, with its trend, as `report.html`, `report.json` and `report.md`; the last
+ * one also contains the reports of its runs. Returns the path of the last one.
  */
 export async function writeDrillReports(
   folder: string,

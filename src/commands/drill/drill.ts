@@ -45,27 +45,27 @@ interface DrillFlags {
   readonly keep?: string;
 }
 
-/** How a drill goes; what is known of it by now, whatever ends it. */
+/** The course of a drill, as far as it is known when the drill ends for any reason. */
 interface Course {
   readonly chapters: readonly Chapter[];
   readonly played: Played[];
-  /** Whether a person has begun it at a terminal, and may leave it. */
+  /** Whether a person began it at a terminal, and may leave it. */
   readonly isAttended: boolean;
-  /** Undefined as long as it has no folder. */
+  /** Undefined until it has a folder. */
   open?: OpenRecord;
-  /** Set as soon as its record says how it ended. */
+  /** Set once its record says how it ended. */
   record?: DrillRecord;
   outcome: DrillRecord['outcome'];
   failure?: string;
   instances: LoadedConfig['instances'];
-  /** How often the config asks for a drill; undefined where it does not. Milliseconds. */
+  /** How often the config asks for a drill, in milliseconds; undefined if it does not. */
   readonly every: number | undefined;
 }
 
 /**
- * `lifeboat drill`: a full drill on a lab, or one runbook: real databases are damaged, runs bring them
- * back, every row is compared, and it says what was proven. Lab, databases and keys are gone afterwards,
- * whatever ends it; its record, reports and journal stay in a folder of its own.
+ * `lifeboat drill`: a full drill on a lab, or one runbook: damages real databases, recovers them with runs,
+ * compares every row, and reports what was proven. Lab, databases and keys are gone afterwards, however it
+ * ends; its record, reports and journal stay in a folder of its own.
  */
 export async function drill(
   outside: CommandContext,
@@ -79,7 +79,7 @@ export async function drill(
   if (flags.report === '') throw noReportFolder();
   if (flags.junit !== undefined) assertWritable(flags.junit);
   const every = await drillInterval(outside);
-  // Before the drill gets a folder of its own: without PostgreSQL it would leave an empty one.
+  // Check before the drill gets a folder of its own: without PostgreSQL it would leave an empty one.
   locatePostgres();
   const context = await knowingStore(outside);
   const rehearsed = runbook ?? (scenario === undefined ? 'full' : (chapters[0]?.runbook ?? 'full'));
@@ -107,11 +107,11 @@ export async function drill(
     problems.push(thrown);
   }
   stop.release();
-  // Where its record cannot be written, what ended the drill is told all the same.
+  // Even if the record cannot be written, report what ended the drill.
   const unwritten = () => endedNow(course.open?.record ?? recordOf(newStamp(), about), endOf(course));
   const record = course.record ?? (await endRecord(course).catch(unwritten));
   problems.push(...(await endDrill(outside, record, { junit: flags.junit, keep, folder })));
-  // Until here nobody takes its folder for that of an old one.
+  // Up to here the lock keeps other processes from taking its folder for that of an old drill.
   course.open?.release();
   const [first, ...others] = problems;
   for (const one of others) context.stderr.write(`warning: ${show(failureOf(one).shortMessage, 300)}\n`);
@@ -119,7 +119,7 @@ export async function drill(
   return code;
 }
 
-/** The empty path would be the folder that one happens to be in. */
+/** An empty path would mean the current folder. */
 function noReportFolder(): LifeboatError {
   return new LifeboatError('usage.report', '--report names no folder: it is empty', {
     hints: ['nothing was started', 'name a folder, or leave --report out'],
@@ -155,7 +155,7 @@ async function play(
   }
 }
 
-/** Puts on record how the drill ended, with what was not played. */
+/** Records how the drill ended, and what was not played. */
 async function endRecord(course: Course): Promise<DrillRecord> {
   if (course.open === undefined) throw new LifeboatError('drill.broken', 'the drill has no folder');
   course.record = await course.open.end(endOf(course));
@@ -173,8 +173,8 @@ function endOf({ chapters, played, instances, outcome, failure }: Course): Drill
 }
 
 /**
- * A drill that was left proves nothing and cannot be resumed: its lab is gone. One that no person has left
- * has failed: whoever relies on its schedule has to hear of it.
+ * A drill that was left proves nothing and cannot be resumed: its lab is gone. If it ended without a person
+ * leaving it, it has failed, and those who rely on its schedule must learn of it.
  */
 function left(context: CommandContext, folder: string, course: Course): number {
   course.outcome = course.isAttended ? 'left' : 'failed';
@@ -193,7 +193,7 @@ function whatStays(context: CommandContext, folder: string): string {
     : 'nothing has been recorded yet';
 }
 
-/** What a team reads before a guided drill: what will happen, and that nothing of theirs is touched. */
+/** What a team reads before a guided drill: what will happen, and that their own systems are not touched. */
 function openingOf(chapters: readonly Chapter[]): string {
   const list = chapters.map(({ title, runbook }, at) => `  ${at + 1}. ${title} (${runbook})`);
   return [
@@ -206,7 +206,7 @@ function openingOf(chapters: readonly Chapter[]): string {
   ].join('\n');
 }
 
-/** One chapter after the other; the first whose run is not closed ends the drill. */
+/** Plays one chapter after the other; the first whose run is not closed ends the drill. */
 async function playAll(stage: Stage, { chapters, played }: Course): Promise<void> {
   if (!stage.auto) await stage.pause(openingOf(chapters));
   for (const [at, chapter] of chapters.entries()) {
@@ -218,7 +218,7 @@ async function playAll(stage: Stage, { chapters, played }: Course): Promise<void
   }
 }
 
-/** Puts what the databases said on record, writes the reports and says what was shown. */
+/** Records the results of the comparison, writes the reports and prints what was shown. */
 async function conclude(context: CommandContext, stage: Stage, course: Course): Promise<number> {
   const { folder, workspace, config } = stage;
   const proofs = course.played.flatMap(({ proof }) => proof ?? []);
@@ -242,7 +242,7 @@ async function conclude(context: CommandContext, stage: Stage, course: Course): 
   return proven ? EXIT.closed : EXIT.failed;
 }
 
-/** In the ledger of the instance: the record of a run ends with the run. */
+/** Goes into the ledger of the instance, because the record of a run ends with the run. */
 async function recordComparison(journal: Journal, proof: ChapterProof): Promise<void> {
   const { instance, title, proven, tables, checks, runIds } = proof;
   const body = { run: runIds.at(-1) ?? '', title, proven, tables, checks };
@@ -251,7 +251,7 @@ async function recordComparison(journal: Journal, proof: ChapterProof): Promise<
   ]);
 }
 
-/** What can be done with what stays, ready to be copied. */
+/** Commands for what remains after the drill, ready to copy. */
 function commandsAfter(
   context: CommandContext,
   home: string,
@@ -265,7 +265,7 @@ function commandsAfter(
   ];
 }
 
-/** The lab's own instances, and those that only these chapters need. */
+/** The lab's default instances, and those that only these chapters need. */
 export function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptions['instances']> {
   const known = new Set(DEFAULT_INSTANCES.map(({ name }) => name));
   const further = new Set(chapters.map(({ instance }) => instance).filter((name) => !known.has(name)));
@@ -276,8 +276,8 @@ export function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptio
 }
 
 /**
- * How often the config asks for a drill, in milliseconds; undefined where it does not, or there is none. A
- * drill needs no config: one that cannot be read is said on stderr and changes nothing else.
+ * How often the config asks for a drill, in milliseconds; undefined if it does not, or there is no config. A
+ * drill needs none: an unreadable one is reported on stderr and changes nothing else.
  */
 async function drillInterval(context: CommandContext): Promise<number | undefined> {
   try {

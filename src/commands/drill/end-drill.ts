@@ -7,7 +7,7 @@ import type { DrillRecord } from '../../report/drill/drill-report.ts';
 import { writeJunit } from './junit.ts';
 import { keepNewest } from './keep-drills.ts';
 
-/** What is to be done after a drill, besides its notification. */
+/** What to do after a drill, besides its notification. */
 export interface AfterDrill {
   readonly junit: string | undefined;
   readonly keep: number | undefined;
@@ -16,8 +16,8 @@ export interface AfterDrill {
 }
 
 /**
- * Writes the result of a drill that is over, notifies that it failed, and removes the drills that are not to
- * be kept, each whatever becomes of the others. Gives what went wrong. Never rejects.
+ * Writes the result of a drill that is over, notifies that it failed, and removes the drills that need not be
+ * kept; a failure of one does not stop the others. Returns what went wrong. Never rejects.
  */
 export async function endDrill(
   context: CommandContext,
@@ -39,9 +39,9 @@ export async function endDrill(
 }
 
 /**
- * Notifies that a drill failed, where the config names somebody and no person looks on: whoever sits at a
- * terminal is not asked for the passphrase of the vault for it. Never rejects; what cannot be sent now is
- * left for the next `lifeboat notify send`.
+ * Notifies that a drill failed, if the config has a target and no person is watching: a person at a terminal
+ * is not asked for the vault's passphrase just for this. Never rejects; what cannot be sent now is left for
+ * the next `lifeboat notify send`.
  */
 async function notifyFailure(context: CommandContext, drill: DrillRecord): Promise<void> {
   if (!isFailure(drill) || context.stdin.isTTY === true) return;
@@ -50,7 +50,7 @@ async function notifyFailure(context: CommandContext, drill: DrillRecord): Promi
     const { sendNow } = await import('../notify/notify.ts');
     await sendNow(context, { drill });
   } catch (thrown) {
-    // It has been said before the drill what is wrong with the config.
+    // Config errors were already reported before the drill.
     if (thrown instanceof LifeboatError && thrown.code.startsWith('config.')) return;
     const why = thrown instanceof Error ? thrown.message : 'for an unknown reason';
     context.stderr.write(`warning: the notification of the failed drill was not sent: ${show(why, 200)}\n`);

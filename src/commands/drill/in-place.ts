@@ -21,7 +21,7 @@ const VERDICTS = {
   'change-instance': 'unchanged',
 } as const;
 
-/** A runbook on one instance that stays where it is; its rows are compared with what they were before. */
+/** Runs a runbook on one instance in place, and compares its rows with those from before. */
 export function inPlace(instance: string, runbook: InPlace): Chapter {
   const title = TITLES[runbook];
   return {
@@ -37,7 +37,7 @@ export function inPlace(instance: string, runbook: InPlace): Chapter {
       if (exitCode !== 0) return undefined;
       const entries = await stage.workspace.journal.read(`run/${runId}`);
       const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
-      // What a restore brings back ends at the moment that the service names; without one, nothing is lost.
+      // The rows of a restore end at the moment that the service names; without a restore, nothing is lost.
       const upTo = restore === undefined ? present : before.newestAt(momentOf(stage, restore.restoredFrom));
       const after = await sampleDigest(query, upTo);
       const apps = await appsRunning(stage, instance);
@@ -67,12 +67,12 @@ export function inPlace(instance: string, runbook: InPlace): Chapter {
   };
 }
 
-/** Undefined is the beginning of time: nothing is compared then, which is no proof. */
+/** Undefined becomes the beginning of time: then nothing is compared, which proves nothing. */
 function momentOf({ lab }: Stage, restoredFrom: string | undefined): Date {
   return restoredFrom === undefined ? dateAt(0) : lab.clock.toReal(dateAt(msOf(restoredFrom)));
 }
 
-/** By itself a drill restores the first backup; a team chooses. */
+/** Without a person, a drill restores the first backup; a team chooses one. */
 function backupFlag({ auto }: Stage, runbook: InPlace): { readonly backup?: string } {
   // The lab begins with one backup of each instance that has a key.
   return runbook === 'restore-backup' && auto ? { backup: '1' } : {};

@@ -16,19 +16,21 @@ import { foreignIn } from './foreign-files.ts';
 export interface OldDrill {
   readonly path: string;
   readonly record: DrillRecord;
-  /** What no drill has put there, by its path in the folder: somebody keeps it there, so the folder stays. */
+  /**
+   * Files that no drill made, by their paths in the folder: a person keeps them there, so the folder stays.
+   */
   readonly foreign: readonly string[];
 }
 
 const NAME = /^\d{8}-\d{6}(?:-\d+)?$/u;
-/** A folder whose removal has begun: never taken for a drill again. */
+/** A folder whose removal has begun: never treated as a drill again. */
 const LEAVING = /^\d{8}-\d{6}(?:-\d+)?\.removing$/u;
 
 /**
- * The folders of drills in this one that are over, oldest first, without those that always stay: the newest
- * that was proven, from which is counted what is due next, and those of a time still to come, whose age
- * nobody knows. Only what is known to be a drill's own: a folder, no link, named as drills are, of this user,
- * with a record of that name. One whose `foreign` is not empty stays, too.
+ * The folders of finished drills in this one, oldest first, without those that always stay: the newest proven
+ * one, from which the next due date is counted, and those dated in the future, whose age is unknown. Includes
+ * only what is certainly a drill's own: a folder, not a link, named as drills are, owned by this user, with a
+ * record of that name. One whose `foreign` is not empty stays, too.
  */
 export function oldDrills(parent: string): readonly OldDrill[] {
   const { old, proof } = drillsOver(parent);
@@ -51,8 +53,8 @@ function drillsOver(parent: string, current?: string) {
 }
 
 /**
- * Those that go so that `keep` stay: the drill in `current`, which has just ended and never goes, the newest
- * that was proven, and the newest others. What always stays for another reason does not count.
+ * The drills to remove so that `keep` stay: the one in `current`, which has just ended and is never removed,
+ * the newest proven one, and the newest others. Those that always stay for another reason do not count.
  */
 export function beyond(current: string, keep: number): readonly OldDrill[] {
   const { old, proof } = drillsOver(dirname(current), current);
@@ -62,13 +64,13 @@ export function beyond(current: string, keep: number): readonly OldDrill[] {
 }
 
 /**
- * Removes the folder of a drill, and the links to it below `links`. It gets another name first: what a
- * process that dies here leaves is no drill any more, and goes with the next removal. Throws `prune.foreign`
- * where it holds what no drill has made, and what the system says.
+ * Removes the folder of a drill, and the links to it below `links`. Renames it first: what remains if the
+ * process dies here is no longer a drill, and the next removal deletes it. Throws `prune.foreign` if it holds
+ * files that no drill made, and file-system errors.
  */
 export function removeDrill({ path }: Pick<OldDrill, 'path'>, links: string): void {
   const foreign = foreignIn(path);
-  // Somebody may have put it there while a person was asked.
+  // A file may have been added while the person was asked.
   if (foreign.length > 0) throw new LifeboatError('prune.foreign', `it holds ${foreignWords(foreign)}`);
   const leading = linksTo(path, links);
   const leaving = `${path}.removing`;
@@ -77,7 +79,7 @@ export function removeDrill({ path }: Pick<OldDrill, 'path'>, links: string): vo
   removeRemains(leaving);
 }
 
-/** What earlier removals have begun and left in this folder. What holds anything foreign is none of it. */
+/** What earlier, interrupted removals left in this folder. Excludes remains that hold anything foreign. */
 export function remainsIn(parent: string): readonly string[] {
   return namesIn(parent)
     .filter((name) => LEAVING.test(name))
@@ -85,23 +87,23 @@ export function remainsIn(parent: string): readonly string[] {
     .filter((path) => isOwnFolder(path) && foreignIn(path).length === 0);
 }
 
-/** Removes what is left of a drill. Throws what the system says. */
+/** Removes the remains of a drill. Throws file-system errors. */
 export function removeRemains(path: string): void {
   rmSync(path, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Whether a folder is called as `newDrillHome` calls them. */
+/** Whether a folder has a name that `newDrillHome` gives. */
 export function isDrillName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** A folder of this user, and no link to one. */
+/** A folder owned by this user, and not a link to one. */
 export function isOwnFolder(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
 }
 
-/** What is not Lifeboat's in a folder, to follow on "holds". */
+/** Names files in a folder that are not Lifeboat's, to follow "holds". */
 export function foreignWords(foreign: readonly string[]): string {
   const [first = ''] = foreign;
   const more = foreign.length === 1 ? '' : ` and ${foreign.length - 1} more`;
@@ -109,8 +111,8 @@ export function foreignWords(foreign: readonly string[]): string {
 }
 
 /**
- * Removes the oldest drills beside the one in `current` until `keep` stay, and says on stderr which ones.
- * Throws `output.file` when one cannot be removed, after it has tried the others.
+ * Removes the oldest drills beside the one in `current` until `keep` stay, and lists them on stderr. Throws
+ * `output.file` when one cannot be removed, after it has tried the others.
  */
 export function keepNewest(context: CommandContext, current: string, keep: number): void {
   const links = drillsFolder(homeFolder(context.env));

@@ -13,9 +13,9 @@ const LOST_ORDERS = 10;
 const TITLE = 'the region is lost; perform recovery into the target';
 
 /**
- * First a recovery card is made. Then the instance is lost while orders still come in, and its data is
- * restored into the target, to which its applications are bound. At the end the lost instance is brought back
- * for a moment, to compare every row with it.
+ * Makes a recovery card, then loses the instance while orders still come in, and restores its data into the
+ * target, to which its applications are bound. At the end it brings the lost instance back briefly, to
+ * compare every row with it.
  */
 export function regionLoss(instance: string, target: string): Chapter {
   return {
@@ -43,13 +43,13 @@ export function regionLoss(instance: string, target: string): Chapter {
       if (performed.exitCode !== 0) return undefined;
       const entries = await stage.workspace.journal.read(`run/${performed.runId}`);
       const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
-      // A scenario that loses the instance later would take it away while its rows are compared.
+      // A scenario that loses the instance later would remove it while its rows are compared.
       await lab.endTimeline();
       stage.say(`bringing the lost ${instance} back for a moment, to compare its rows`);
       await lab.disaster(instance, false);
       const restored = queryOf(lab, target);
-      // Orders placed since then at the target are of its own; those at the source are lost by definition.
-      // The source says what has to be back: rows that are missing at the target shorten nothing.
+      // Later orders at the target are its own; later orders at the source are lost by definition. The source
+      // defines what must be recovered: rows that are missing at the target do not shorten the comparison.
       const restoredFrom = realTime(stage, restore?.restoredFrom);
       const newestRestored = await newestOrder(restored, restoredFrom);
       const upTo = restoredFrom === undefined ? 0 : ((await newestOrder(source, restoredFrom))?.id ?? 0);
@@ -97,7 +97,7 @@ export function regionLoss(instance: string, target: string): Chapter {
   };
 }
 
-/** Something has to be lost, for the recovery point to tell anything. */
+/** The recovery point means something only if there are rows to lose. */
 async function hasWritten(source: Query, since: number): Promise<boolean> {
   return ((await newestOrder(source))?.id ?? 0) >= since + LOST_ORDERS;
 }
@@ -108,8 +108,8 @@ function realTime({ lab }: Stage, at: string | undefined): Date | undefined {
 }
 
 /**
- * The sample applications that are bound to an instance, and whether each of them says that it works. One
- * that has just been started gets a moment to say so.
+ * The sample applications bound to an instance, and whether each reports that it works. Waits a moment for an
+ * application that has just started.
  */
 export async function appsRunning(
   { lab, signal }: Stage,

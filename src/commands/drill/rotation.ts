@@ -2,10 +2,7 @@ import { appendHolding } from '../../runner/holds.ts';
 import { allHold, type Chapter } from './chapter.ts';
 import { restoreAndCompare } from './compare-restored.ts';
 
-/**
- * The key is rotated, and the backup that proves it is brought back in a scratch database and compared row by
- * row.
- */
+/** Rotates the key, restores the backup that proves it into a scratch database and compares it row by row. */
 export function rotation(instance: string): Chapter {
   return {
     runbook: 'rotate-key',

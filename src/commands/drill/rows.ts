@@ -2,9 +2,7 @@ import type { Query } from '../../lab/engine/engine.ts';
 import { type SampleDigest, type SampleTable, sampleDigest } from '../../lab/sample-data.ts';
 import type { ComparedTable } from '../../store/recovery-facts.ts';
 
-/**
- * Tables compared with what was expected of them, row by row: equal digests mean that every row is the same.
- */
+/** Compares tables with the expected ones, row by row: equal digests mean that every row is the same. */
 export function compareTables(
   restored: Pick<SampleDigest, 'tables'>,
   expected: Pick<SampleDigest, 'tables'>,
@@ -22,9 +20,7 @@ export function compareTables(
   });
 }
 
-/**
- * The newest order, up to and including `until` where it is given; undefined when there is none.
- */
+/** The newest order, up to and including `until` if given; undefined if there is none. */
 export async function newestOrder(
   query: Query,
   until?: Date,
@@ -37,7 +33,10 @@ export async function newestOrder(
   return row === undefined ? undefined : { id: Number(row.id), at: row.created_at };
 }
 
-/** The rows of two databases up to the same order, and whether every transaction of the first is whole. */
+/**
+ * Compares the rows of two databases up to the same order, and checks that every transaction of the first is
+ * whole.
+ */
 export async function compareSamples(restored: Query, expected: Query, upTo: number) {
   const [ours, theirs] = [await sampleDigest(restored, upTo), await sampleDigest(expected, upTo)];
   return { tables: compareTables(ours, theirs), balanced: ours.unbalancedOrders === 0 };

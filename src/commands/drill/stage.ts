@@ -27,9 +27,7 @@ import { inSeconds } from '../run/run.ts';
 import { inputFrom, type RunFlags } from '../run/run-input.ts';
 import { inDrill, journalIn } from './drill-homes.ts';
 
-/**
- * Where a drill takes place: a lab, a journal of its own, and a key store that lives as long as the drill.
- */
+/** The stage of a drill: a lab, a journal of its own, and a key store that lives as long as the drill. */
 export interface Stage extends AsyncDisposable {
   readonly lab: Lab;
   readonly config: LoadedConfig;
@@ -40,20 +38,20 @@ export interface Stage extends AsyncDisposable {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   say(line: string): void;
-  /** Begins a chapter: its runs are shown as parts of it. */
+  /** Begins a chapter: the screen shows its runs as parts of it. */
   chapter(place: DrillPlace, title: string): void;
-  /** In a guided drill it waits until the team is ready. */
+  /** Waits, in a guided drill, until the team is ready. */
   pause(line: string): Promise<void>;
-  /** Begins a run and drives it, with a person or without. Gives its id and exit code. */
+  /** Begins a run and drives it, with or without a person. Returns its id and exit code. */
   runRunbook(runbook: string, flags: RunFlags, confirm: string): Promise<{ runId: string; exitCode: number }>;
   /** The exit code of the last run that did not close. */
   readonly ended: number | undefined;
 }
 
-/** The follow-up of a run into a target of a drill, and its proof: the lab goes, whatever happens. */
+/** The proof for the follow-up of a run into a drill's target: the lab goes in any case. */
 const LAB_GOES = { 'remove-target': 'the lab removes all its instances when this drill ends' };
 
-/** A drill without a person ends when nothing has moved for so long: a person would have to answer. */
+/** How long a drill without a person may stand still before it ends: a person would have to answer. */
 const PATIENCE_MS = 60_000;
 
 export interface StageOptions {
@@ -64,8 +62,8 @@ export interface StageOptions {
 }
 
 /**
- * Sets the stage. Everything is gone after its disposal, whatever ended it; journal and reports stay in the
- * folder.
+ * Sets the stage. Its disposal removes everything, however the drill ended, except journal and reports, which
+ * stay in the folder.
  */
 export async function setStage(context: CommandContext, options: StageOptions): Promise<Stage> {
   const { folder, signal } = options;
@@ -76,15 +74,15 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   const lab = await startLab({
     ...options.lab,
     queryCommand,
-    // A broker whose instance is gone for good forgets its bindings; one that does not is what a person has
-    // to see to.
+    // The broker forgets the bindings of an instance that is gone for good; a broker that does not would need
+    // a person.
     platform: { unbindLost: true },
     signal,
-    // A line of the lab in the middle of the screen would shift what stands there.
+    // A log line of the lab would corrupt the screen.
     log: (line) => (screenIsTaken ? undefined : say(line)),
   });
   opened.defer(() => lab.close());
-  // What a scenario begins with is the state of things that the team finds.
+  // The initial events of a scenario make up the situation that the team finds.
   await lab.atRest();
   const here = inDrill(context, folder);
   const workspace = await openWorkspace(here, { store: memoryStore() });
@@ -96,8 +94,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   let place: DrillPlace | undefined;
 
   const runRunbook: Stage['runRunbook'] = async (name, flags, confirm) => {
-    // Until the run can be left, a signal would end only the lab, and the run would meet a service that is
-    // gone.
+    // Until the run can be left, a signal would end only the lab, and the run would find the service gone.
     const early = keepSignals();
     using _ = { [Symbol.dispose]: () => void early.release() };
     signal.throwIfAborted();
@@ -165,10 +162,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   };
 }
 
-/**
- * The lab hands out the keys that its first backups were made with, as a team would have them in its key
- * store.
- */
+/** Stores the keys of the lab's first backups, as a team would have them in its key store. */
 async function takeLabKeys(lab: Lab, { keyring, journal }: Workspace): Promise<void> {
   for (const { name, keyFile } of lab.instances) {
     if (keyFile === undefined) continue;
@@ -184,8 +178,8 @@ async function takeLabKeys(lab: Lab, { keyring, journal }: Workspace): Promise<v
 const KEY_TRIES = 5;
 
 /**
- * Gives a target a key of its own, as a team does that keeps one ready: without it nobody could open the
- * backup that a recovery ends with. Rejects with `drill.broken` where the lab does not take one.
+ * Gives a target its own key, as a team does that keeps one ready: without it nothing could open the backup
+ * that ends a recovery. Rejects with `drill.broken` if the lab does not accept the key.
  */
 export async function keyTarget(
   { config, workspace: { keyring, journal } }: Pick<Stage, 'config' | 'workspace'>,
@@ -205,12 +199,12 @@ export async function keyTarget(
   await appendHolding(journal, [{ stream: `instance/${name}`, type: 'key.added', body }]);
 }
 
-/** Left by Ctrl-C or a closed terminal it returns as well: look at the signal. */
+/** Also returns on Ctrl-C or a closed terminal: check the signal. */
 async function enterPressed(context: CommandContext, signal: AbortSignal): Promise<void> {
   await typedLine(context, 'press Enter when the team is ready ', signal);
 }
 
-/** The database of an instance, as its superuser. */
+/** Queries the database of an instance as its superuser. */
 export function queryOf(lab: Lab, name: string): Query {
   const found = lab.instances.find((instance) => instance.name === name);
   if (found !== undefined) return found.query;

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
 import { answering } from '../run/run-options.ts';
 
-/** The commands about the work that recoveries leave. */
+/** The commands for the work that recoveries leave behind. */
 export function defineFollowUps(program: Command, command: Define): void {
   const list = async () => (await import('./followups.ts')).followUpsList;
   const listing = () => [new Option('--all', 'also those that are done or skipped')];

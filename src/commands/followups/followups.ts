@@ -26,7 +26,7 @@ interface AnswerFlags {
   readonly yes?: boolean;
 }
 
-/** `lifeboat followups`: those of open runs, and those in the ledgers. Exit 3 while one is open. */
+/** `lifeboat followups`: lists those of open runs, and those in the ledgers. Exit 3 while one is open. */
 export const followUpsList: Action<{ readonly all?: boolean }> = async (context, _, flags) => {
   const journal = await openJournalIfAny(context);
   const found = journal === undefined ? [] : await gatherFollowUps(journal, flags.all ? 'all' : 'open');
@@ -51,15 +51,15 @@ function fieldsOf(row: FollowUpRow) {
   };
 }
 
-/** `lifeboat followups done ID --proof TEXT`: it was done by hand. */
+/** `lifeboat followups done ID --proof TEXT`: records that it was done by hand. */
 export const followUpsDone: Action<AnswerFlags & { readonly proof: string }> = (context, [id = ''], flags) =>
   close(context, id, { event: 'operator.reportDone', text: flags.proof }, flags);
 
-/** `lifeboat followups skip ID --reason TEXT`: it stays undone. */
+/** `lifeboat followups skip ID --reason TEXT`: records that it stays undone. */
 export const followUpsSkip: Action<AnswerFlags & { readonly reason: string }> = (context, [id = ''], flags) =>
   close(context, id, { event: 'operator.skip', text: flags.reason }, flags);
 
-/** `lifeboat followups run ID`: done by the platform, a command of the config, or the run itself. */
+/** `lifeboat followups run ID`: has the platform, a command of the config, or the run itself do it. */
 export const followUpsRun: Action<AnswerFlags & { readonly again?: boolean }> = (context, [id = ''], flags) =>
   close(context, id, { event: 'operator.doNow', again: flags.again ?? false }, flags);
 
@@ -70,8 +70,8 @@ interface Word {
 }
 
 /**
- * Answers the run that it belongs to, which then goes on as far as it can by itself; one of a ledger is
- * closed there. Exit 0 once it is closed, also where others of the run are still open.
+ * Answers the follow-up's run, which then continues as far as it can by itself; closes one of a ledger there.
+ * Exit 0 once it is closed, even if others of the run are still open.
  */
 async function close(context: CommandContext, id: string, word: Word, flags: AnswerFlags): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
@@ -95,7 +95,7 @@ async function close(context: CommandContext, id: string, word: Word, flags: Ans
     const exitCode = await drive(context, instances, workspace, run, options);
     await tellWhatRunDid(context, workspace.journal, run, next);
     const isLeft = exitCode === EXIT.waiting;
-    // Left at another one: this one is closed, which is what was asked for.
+    // The run was left at another follow-up: this one is closed, as requested.
     return isLeft && !(await isOpen(workspace.journal, run.runId, found)) ? EXIT.closed : exitCode;
   } finally {
     await workspace.close();
@@ -117,7 +117,7 @@ function announce(context: CommandContext, next: readonly FollowUp[]): void {
   context.stderr.write(`${runGoesOnWords(next)}\n`);
 }
 
-/** So that nobody has to find in the record what the run did beyond what was asked for. */
+/** Otherwise a person would have to find in the record what the run did beyond the request. */
 async function tellWhatRunDid(
   context: CommandContext,
   journal: Workspace['journal'],
@@ -160,7 +160,7 @@ async function closeInLedger(
   const closure = { how, text, at: new Date().toISOString(), evidence: {} } as const;
   await using holds = new Holds(journal);
   await holds.take(`instance/${instance}`);
-  // Somebody else may have closed it before the ledger was held.
+  // Another process may have closed it before the ledger was held.
   followUpNamed(await gatherFollowUps(journal), `${instance}:${followUp.id}`);
   const body = { id: followUp.id, closure } as unknown as Json;
   await journal.append([{ stream: `instance/${instance}`, type: 'follow-up.closed', body }], holds.all);

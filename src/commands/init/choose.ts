@@ -8,7 +8,7 @@ import { addressFrom } from '../../service/address.ts';
 import { type Check, good } from '../doctor/check.ts';
 import type { Prompts } from './prompts.ts';
 
-/** What the flags say of the instances. */
+/** What the flags specify about the instances. */
 export interface InstanceFlags {
   readonly url?: string;
   readonly name?: readonly string[];
@@ -18,12 +18,12 @@ export interface InstanceFlags {
   readonly yes?: boolean;
 }
 
-/** What `cf` shows, or why it cannot be asked. */
+/** What `cf` lists, or why it cannot be asked. */
 export type Shown =
   | { readonly description: string; readonly instances: readonly ListedInstance[] }
   | { readonly none: string };
 
-/** The instances that the config is going to have, with one source of tokens. */
+/** The instances for the new config, with one source of tokens. */
 export interface Chosen {
   readonly instances: readonly { readonly name: string; readonly url: string }[];
   readonly token: TokenConfig;
@@ -31,8 +31,8 @@ export interface Chosen {
 }
 
 /**
- * Which instances, by what names, and where their tokens come from: by the flags, else by questions; `cf` is
- * asked where no address is named. Rejects with a usage error where nobody says.
+ * Which instances, by what names, and where their tokens come from: from the flags, else by questions; asks
+ * `cf` if no address is given. Rejects with a usage error if neither flags nor a person can answer.
  */
 export async function chooseInstances(
   flags: InstanceFlags,
@@ -79,7 +79,7 @@ export async function chooseInstances(
 const NAME = 'What do you call the instance?';
 const CF_TOKEN: TokenConfig = { command: 'cf oauth-token' };
 
-/** Instances of other services have dashboards of their own kind. */
+/** Instances of other services have different dashboard addresses. */
 function isOfService({ dashboardUrl }: ListedInstance): boolean {
   return problemOfUrl(dashboardUrl) === undefined;
 }
@@ -178,15 +178,15 @@ function usage(message: string, hints: readonly string[]): LifeboatError {
   });
 }
 
-/** A service instance with the name that the config gives it. */
+/** A service instance with its name in the config. */
 export interface Named {
   readonly name: string;
   readonly listed: ListedInstance;
 }
 
 /**
- * A name of the config for each service instance: its own, with a dash for what a config does not take. Of
- * several with one name, each has its space behind it, else its org, else a number.
+ * A config name for each service instance: its own, with a dash for each character that a config does not
+ * allow. If several share a name, each gets its space appended, else its org, else a number.
  */
 export function namesFor(instances: readonly ListedInstance[]): Named[] {
   const taken = new Set<string>();
@@ -204,7 +204,7 @@ export function namesFor(instances: readonly ListedInstance[]): Named[] {
   });
 }
 
-/** As the config takes it (schema.ts): letters, digits, dots, dashes; `lifeboat` is reserved. */
+/** As the config allows it (schema.ts): letters, digits, dots, dashes; `lifeboat` is reserved. */
 function plain(name: string): string {
   const text = name
     .replace(/[^A-Za-z0-9._-]+/gu, '-')

@@ -27,15 +27,15 @@ export interface InitFlags extends InstanceFlags {
 }
 
 /**
- * `lifeboat init`: a first lifeboat.yaml, tried before it is written. Sends only GETs; writes, besides the
- * config and its JSON Schema, at most a probe into the key store, or a new vault. A process that dies inside
- * leaves the whole config or none. Exit 0 when it is written, 1 or 4 when an instance does not answer, 130
- * when the person leaves; then there is no config.
+ * `lifeboat init`: writes a first lifeboat.yaml, after trying it. Sends only GETs; writes, besides the config
+ * and its JSON Schema, at most a probe into the key store, or a new vault. A process that dies inside leaves
+ * the whole config or none. Exit 0 when it is written, 1 or 4 when an instance does not answer, 130 when the
+ * person leaves; then there is no config.
  */
 export async function init(context: CommandContext, _: readonly string[], flags: InitFlags): Promise<number> {
   const stop = stopSignal();
   try {
-    // Instances are asked for first, and what is typed then is to be seen.
+    // The first question is about instances, and its answer must be visible.
     context.restoreEcho?.();
     const prompts = asksPeople(context, flags) ? promptsOn(context, stop.signal) : undefined;
     await make(context, flags, prompts, stop);
@@ -57,7 +57,7 @@ async function make(
   prompts: Prompts | undefined,
   { signal, stopped }: ReturnType<typeof stopSignal>,
 ): Promise<void> {
-  // A service that does not answer must not keep whoever wants to leave.
+  // A service that does not answer must not keep the person from leaving.
   const unlessLeft = <Value>(work: Promise<Value>) =>
     Promise.race([work, stopped.then(() => Promise.reject(left()))]);
   const place = flags.print
@@ -94,7 +94,7 @@ async function askCf({ env }: CommandContext, signal: AbortSignal) {
 
 const REVISIONS = { 61: 61, 62: 62, v0: 'v0', auto: 'auto' } as const;
 
-/** The instances as they stand in a config in `folder`, from which the paths in it count. */
+/** The instances as a config in `folder` states them; paths in it are relative to that folder. */
 function instancesOf({ instances, token }: Chosen, flags: InitFlags, folder: string): StarterInstance[] {
   return instances.map(({ name, url }) => ({
     name,
@@ -109,14 +109,14 @@ function tokenIn(token: TokenConfig, folder: string): TokenConfig {
   return 'file' in token ? { ...token, file: pathFrom(folder, token.file) } : token;
 }
 
-/** A path that was typed in the working folder, as it is written in a file of another folder. */
+/** Rewrites a path typed in the working folder for a file in another folder. */
 function pathFrom(folder: string, path: string): string {
   if (isAbsolute(path)) return path;
   const inside = relative(folder, resolve(path));
   return inside.startsWith('..') ? resolve(path) : `./${inside}`;
 }
 
-/** What did not answer today may be right all the same; a person says so. */
+/** An instance that does not answer today may still be configured correctly; a person decides. */
 async function agreeToUntested(
   context: CommandContext,
   made: Omit<Made, 'written'> & { readonly place: ConfigPlace },
@@ -147,18 +147,18 @@ function untested(bad: readonly Check[]): LifeboatError {
   );
 }
 
-/** What `init` has found and done. */
+/** What `init` found and did. */
 interface Made {
   readonly place: ConfigPlace;
   readonly instances: readonly StarterInstance[];
   readonly checks: readonly Check[];
   readonly keys: ChosenStore;
   readonly written: boolean;
-  /** The config, where it is only printed. */
+  /** The config, if it is only printed. */
   readonly text?: string;
 }
 
-/** Prints what was found, what was written, and what comes next. */
+/** Prints what was found, what was written, and the next steps. */
 async function printMade(context: CommandContext, made: Made): Promise<void> {
   const { place, instances, checks, keys, written, text } = made;
   const result = {
@@ -191,16 +191,16 @@ function inWords(context: CommandContext, { place, instances, checks, keys, writ
     say(`next: lifeboat keys add ${name}${config}      # the encryption key that is in force`);
 }
 
-/** The instances as the config says them, and what each of them answered. */
+/** The instances as the config states them, and how each of them answered. */
 interface Tried {
   readonly instances: readonly StarterInstance[];
   readonly checks: readonly Check[];
 }
 
 /**
- * Tries each instance as the config at `path` is going to say it, by GETs. A revision `auto` becomes the one
- * that was found out; where nobody answers it stays. Rejects with `config.invalid` for what cannot stand in a
- * config.
+ * Tries each instance as the config at `path` will state it, by GETs. Replaces a revision `auto` by the
+ * detected one; if the instance does not answer, `auto` stays. Rejects with `config.invalid` for values that
+ * a config does not allow.
  */
 async function tryInstances(
   path: string,

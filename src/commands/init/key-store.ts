@@ -5,18 +5,18 @@ import { attempt, type Check, good } from '../doctor/check.ts';
 import { keyringChecks } from '../doctor/keyrings.ts';
 import type { Prompts } from './prompts.ts';
 
-/** The key store that can be used from now on, if any. */
+/** The usable key store, if any. */
 export interface ChosenStore {
   readonly store: KeyStore | undefined;
   readonly check: Check;
-  /** What the config has to say for it. */
+  /** What the config must state for it. */
   readonly keyStore: 'vault' | undefined;
 }
 
 /**
  * The key store that the environment or the config asks for; else the keychain of this machine, proven by a
- * probe; else a vault file, for which somebody names or types a passphrase. Where there is none of them, says
- * what is missing: keys are never kept in the clear.
+ * probe; else a vault file, for which a person names or types a passphrase. If none is available, says what
+ * is missing: keys are never kept in plain text.
  */
 export async function chooseKeyStore(
   context: CommandContext,

@@ -6,16 +6,16 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Prompts } from './prompts.ts';
 
-/** Where the config is going to be, and whether it takes the place of another. */
+/** Where the config will be, and whether it replaces another. */
 export interface ConfigPlace {
   readonly path: string;
   readonly replaces: boolean;
 }
 
 /**
- * Where the config goes: `--config`, LIFEBOAT_CONFIG, else the working folder. A file that is there is
- * replaced only after its name was typed; without that, rejects with `init.exists` (exit 2), and with
- * `init.folder` where its folder is missing.
+ * Where the config goes: `--config`, LIFEBOAT_CONFIG, else the working folder. Replaces an existing file only
+ * after its name was typed; without that, rejects with `init.exists` (exit 2), and with `init.folder` if its
+ * folder is missing.
  */
 export async function placeOfConfig(
   { env, configPath }: CommandContext,

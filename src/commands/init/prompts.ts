@@ -10,21 +10,21 @@ export interface Choice<Value> {
 
 /** Asks the person at the terminal. Rejects with `input.left` (exit 130) when the person leaves. */
 export interface Prompts {
-  /** A line; `problem` says why one cannot be taken. */
+  /** Asks for a line; `problem` says why one is not accepted. */
   line(message: string, problem?: (text: string) => string | undefined, byDefault?: string): Promise<string>;
   one<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
-  /** At least one of several; all are marked at first. */
+  /** Asks for at least one of several; all are marked at first. */
   some<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value[]>;
 }
 
-/** Where a prompt stands, and when it ends. */
+/** Where a prompt appears, and the signal that ends it. */
 interface Where {
   readonly input: CommandContext['stdin'];
   readonly output: CommandContext['stderr'];
   readonly signal: AbortSignal;
 }
 
-/** Questions go to stderr. Escape and Ctrl-C leave; they end with `signal`, too. */
+/** Questions go to stderr. Escape and Ctrl-C leave; `signal` ends them, too. */
 export function promptsOn({ stdin, stderr }: CommandContext, signal: AbortSignal): Prompts {
   const answered = async <Value>(ask: (on: Where) => Promise<Value>): Promise<Value> => {
     const where = (ends: AbortSignal) => ({ input: stdin, output: stderr, signal: ends });
@@ -56,7 +56,7 @@ export function promptsOn({ stdin, stderr }: CommandContext, signal: AbortSignal
   };
 }
 
-/** A person or a signal has ended it. */
+/** The error for a prompt that a person or a signal ended. */
 export function left(cause?: unknown): LifeboatError {
   return new LifeboatError('input.left', 'nothing was written', { cause, exitCode: EXIT.interrupted });
 }

@@ -9,12 +9,15 @@ import { loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { ConfigPlace } from './place.ts';
 
-/** What editors read beside the config. It can be committed with it, unlike the path of an installation. */
+/**
+ * What editors read beside the config. Unlike the path of an installation, it can be committed with the
+ * config.
+ */
 export const EDITOR_SCHEMA = 'lifeboat.schema.json';
 
 /**
- * Writes the JSON Schema for editors beside the config; whether it stands there now. A file of somebody else
- * with this name stays as it is.
+ * Writes the JSON Schema for editors beside the config; returns whether it is there now. Leaves another file
+ * with this name as it is.
  */
 export function writeEditorSchema({ path }: ConfigPlace): boolean {
   const file = join(dirname(path), EDITOR_SCHEMA);
@@ -48,8 +51,8 @@ function isOurs(text: string): boolean {
 }
 
 /**
- * Writes the config, mode 0600, whole or not at all, and loads it as every command does. One that is new and
- * would not be taken, for instance because others can write into its folder, is removed again.
+ * Writes the config, mode 0600, whole or not at all, and loads it as every command does. Removes a new one
+ * that would not be accepted, for instance because others can write into its folder.
  */
 export async function writeConfig(
   { path, replaces }: ConfigPlace,

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
 
-/** Named in `src/keys/fresh-read.ts` too, which is loaded when it is needed. */
+/** Also named in `src/keys/fresh-read.ts`, which is only imported when needed. */
 const READ_ITEM = 'keychain-item';
 
 /** `lifeboat keys …`. */

@@ -7,7 +7,7 @@ import type { JournalReader } from '../../store/journal.ts';
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
 import { type Ledger, readLedger } from '../../store/projections/ledgers.ts';
 
-/** A key of an instance, by its fingerprint, as the key store and the ledger know it. */
+/** A key of an instance by fingerprint, as the key store and the ledger know it. */
 export interface ListedKey extends Pick<KeyEpoch, 'fingerprint' | 'setAt' | 'endedAt' | 'provenAt'> {
   readonly instance: string;
   readonly held: boolean;
@@ -16,9 +16,9 @@ export interface ListedKey extends Pick<KeyEpoch, 'fingerprint' | 'setAt' | 'end
 
 interface ListedKeys {
   readonly items: readonly ListedKey[];
-  /** What is on record of each instance. */
+  /** The ledger of each instance. */
   readonly ledgers: ReadonlyMap<string, Ledger>;
-  /** Why the journal cannot be read: nothing is known of epochs then. */
+  /** Why the journal cannot be read: then no epochs are known. */
   readonly unread?: Failure | undefined;
 }
 

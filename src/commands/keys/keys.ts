@@ -22,8 +22,8 @@ import { Fingerprint } from '../../store/projections/key-facts.ts';
 import { type ListedKey, listKeys } from './key-rows.ts';
 
 /**
- * `lifeboat keys list [INSTANCE]`: keys by fingerprint, held or only known to the ledger. Where the journal
- * cannot be read it lists what is held, says so, and ends with exit 1.
+ * `lifeboat keys list [INSTANCE]`: lists keys by fingerprint, held or known only to the ledger. If the
+ * journal cannot be read, lists what is held, says so, and ends with exit 1.
  */
 export const keysList: Action<{ readonly instance?: string }> = async (context, _, { instance: only }) => {
   const config = await loadConfig(context.env, context.configPath);
@@ -84,8 +84,8 @@ interface AddFlags {
 
 /**
  * `lifeboat keys add INSTANCE`: stores a key, from a file or typed twice; with `--token` the access token
- * instead; with `--check` nothing, and exit 1 when the key is not held. With `--as` it is kept under the
- * fingerprint by which the record of a team knows it, which another key store gave it.
+ * instead; with `--check` stores nothing, and ends with exit 1 when the key is not held. `--as` keeps the key
+ * under the fingerprint that a team's record knows, which another key store gave it.
  */
 export const keysAdd: Action<AddFlags> = async (context, _, flags) => {
   const config = await loadConfig(context.env, context.configPath);
@@ -96,10 +96,10 @@ export const keysAdd: Action<AddFlags> = async (context, _, flags) => {
       exitCode: EXIT.usage,
     });
   }
-  // The screen shows nothing of what is typed.
+  // The app's own screen does not echo what is typed.
   if (flags.file !== undefined || context.screen !== undefined)
     return addKey(context, config, instance, flags);
-  // Whoever pastes the key while the key store opens must not see it on the screen: also not once it is open.
+  // Keep echo off: a key pasted while the key store opens must never be shown, not even once it is open.
   const restoreEcho = disableEcho(context.stdin);
   try {
     return await addKey({ ...context, restoreEcho: undefined }, config, instance, flags);
@@ -120,7 +120,7 @@ async function addKey(
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
     const { url } = instanceNamed(config, instance);
-    // Before anything is stored under a name that no ledger has.
+    // Check before storing anything under a name that no ledger has.
     if (flags.token !== true) await assertSameName(workspace.journal, { instance, url });
     const secret =
       flags.file === undefined
@@ -168,7 +168,7 @@ async function addKey(
   }
 }
 
-/** False while a run holds the ledger: what waits for the key is not kept waiting for the record. */
+/** False while a run holds the ledger: a run that waits for the key must not wait for the record. */
 async function recorded(journal: Journal, entry: NewEntry): Promise<boolean> {
   try {
     await appendHolding(journal, [entry]);
@@ -188,7 +188,7 @@ function fingerprintFrom(word: string): string {
   });
 }
 
-/** Whether the store has a key, found out without making or storing anything. */
+/** Checks whether the store has a key, without making or storing anything. */
 async function keyCheck(
   context: CommandContext,
   instance: string,
@@ -208,7 +208,7 @@ async function keyCheck(
   return held ? EXIT.closed : EXIT.failed;
 }
 
-/** An empty store is not asked for a fingerprint: it would make the secret for it. */
+/** Does not ask an empty store for a fingerprint: that would create the secret for it. */
 async function holds(keyring: Keyring, instance: string, secret: Secret): Promise<boolean> {
   const held = await keyring.list(instance);
   return held.length > 0 && held.includes(await keyring.fingerprint(secret));

@@ -28,8 +28,8 @@ interface LabFlags {
 }
 
 /**
- * `lifeboat lab`: runs the service until Ctrl-C. The config goes to stdout, or into a new file, everything
- * else to stderr. Rejects with `usage.out` where there is a file, before anything is started.
+ * `lifeboat lab`: runs the service until Ctrl-C. Writes the config to stdout, or to a new file, everything
+ * else to stderr. Rejects with `usage.out` if the file exists, before anything is started.
  */
 export async function lab(context: CommandContext, _: readonly string[], flags: LabFlags): Promise<number> {
   if (flags.scenario === 'list') return listScenarios(context);
@@ -75,13 +75,13 @@ export async function lab(context: CommandContext, _: readonly string[], flags: 
   }
 }
 
-/** The path of a config that is not there yet: a redirect would have emptied one that is. */
+/** The path for a new config: a redirect would have emptied an existing one. */
 function newFile(path: string): string {
   if (!existsSync(path)) return path;
   throw existing(path);
 }
 
-/** Only for its owner, as it names the file of the token. */
+/** Readable only by its owner, as it names the file of the token. */
 function writeNew(path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
@@ -135,7 +135,7 @@ async function listScenarios(context: CommandContext): Promise<number> {
   return EXIT.closed;
 }
 
-/** What a lab prints is a file. */
+/** A lab prints its config as a file, which has one format. */
 function assertOutputForm(context: CommandContext): void {
   if (isForPeople(context)) return;
   throw new LifeboatError('usage.output', 'a lab prints a lifeboat.yaml, which has no other form', {
@@ -170,8 +170,8 @@ function portNumber(text: string): number {
 }
 
 /**
- * `lifeboat lab-query NAME --folder DIR`: what the sample application of a running lab's instance holds, for
- * the reconciliation of its config.
+ * `lifeboat lab-query NAME --folder DIR`: prints what the sample application of a running lab's instance
+ * holds, for the reconciliation command of the lab's config.
  */
 export const labQuery: Action<{ readonly folder: string }> = async (context, [instance = ''], flags) => {
   const { querySampleData } = await import('../../lab/query-sample-data.ts');
@@ -179,14 +179,14 @@ export const labQuery: Action<{ readonly folder: string }> = async (context, [in
   return EXIT.closed;
 };
 
-/** The same as a shell command of this very program. */
+/** The same as a shell command that starts this program. */
 export function queryCommand(instance: string, folder: string): string {
   return [...ownProgram(), 'lab-query', instance, '--folder', folder].map(shellQuoted).join(' ');
 }
 
 /**
- * `lifeboat lab-app FILE`: the sample application of a lab, which a single executable starts as a process of
- * its own. FILE has its settings. It runs until it is ended.
+ * `lifeboat lab-app FILE`: runs the sample application of a lab, which a single executable starts as a
+ * separate process. FILE has its settings. It runs until it is ended.
  */
 export async function labApp(): Promise<never> {
   await import('../../lab/cloud-foundry/sample-app.ts');

@@ -34,9 +34,9 @@ export const notifySend: Action<{ readonly all?: boolean }> = async (context, _,
 };
 
 /**
- * Delivers what is due, of runs and of drills. `drill` is one that ends now: it counts also where its record
- * could not be written, and is told also to the targets that go on record only now. Rejects with what the
- * workspace and the journal reject with.
+ * Delivers what is due, of runs and of drills. `drill` is one that ends now: it counts even if its record
+ * could not be written, and also goes to targets that are only now recorded. Rejects as the workspace and the
+ * journal do.
  */
 export async function sendNow(
   context: CommandContext,
@@ -44,7 +44,7 @@ export async function sendNow(
 ): Promise<readonly Delivery[]> {
   const config = await loadConfig(context.env, context.configPath);
   const targets = targetsOf(config);
-  // Delivered here and not by the workspace, so that it can be said what became of it.
+  // Deliver here and not in the workspace, so that the result can be printed.
   const workspace = await openWorkspace(context, { ...workspaceFor(config), notify: [] });
   const stop = stopSignal();
   try {
@@ -61,7 +61,9 @@ export async function sendNow(
   }
 }
 
-/** `lifeboat notify test [TARGET]`: a test to each target. Exit 0 when each took it, 1 otherwise. */
+/**
+ * `lifeboat notify test [TARGET]`: sends a test to each target. Exit 0 when each accepted it, 1 otherwise.
+ */
 export async function notifyTest(context: CommandContext, [name]: readonly string[]): Promise<number> {
   const targets = targetsOf(await loadConfig(context.env, context.configPath), name);
   const body = bodyOf(testNotification(new Date()));
@@ -88,7 +90,7 @@ async function tried(target: NotifyConfig, body: string, signal: AbortSignal) {
   return { target: target.name, ...sent, ...(words === '' ? {} : { said: words }) };
 }
 
-/** The targets of the config, or the one of this name. Throws a usage error where there is none. */
+/** The targets of the config, or the one with this name. Throws a usage error if there is none. */
 export function targetsOf({ notify, path }: LoadedConfig, name?: string): readonly NotifyConfig[] {
   const found = notify.filter((target) => name === undefined || target.name === name);
   if (found.length > 0) return found;
@@ -103,13 +105,16 @@ export function targetsOf({ notify, path }: LoadedConfig, name?: string): readon
   });
 }
 
-/** What became of an attempt, in a few words. */
+/** The result of an attempt, in a few words. */
 export function sentWords({ outcome, status, why }: Pick<Sent, 'outcome' | 'status' | 'why'>): string {
   const detail = why ?? (status === undefined ? '' : `status ${status}`);
   return detail === '' ? outcome : `${outcome}: ${show(detail, 80)}`;
 }
 
-/** That a drill is due, which stands until one is proven; and that the newest one failed, `stands` or not. */
+/**
+ * The notices that a drill is due, which stands until one is proven, and that the newest one failed, standing
+ * if `stands`.
+ */
 function drillNotices(
   records: readonly DrillRecord[],
   { drills }: Pick<LoadedConfig, 'drills'>,
@@ -120,7 +125,7 @@ function drillNotices(
     isOverdue && dueAt !== undefined
       ? [
           {
-            // Where none was ever proven, it is due at every moment, and told once.
+            // If none was ever proven, one is due at every moment, but is notified only once.
             id: `drill-due/${lastProven === undefined ? 'first' : dueAt}`,
             event: 'drill-due',
             index: undefined,

@@ -30,13 +30,13 @@ import {
 
 /** A file or folder of this home that may be removed. */
 export interface Removable extends Omit<ResultOf<'prune'>['items'][number], 'problem'> {
-  /** Why it is not removed, to follow on "stays"; undefined for what may go. */
+  /** Why it is not removed, to follow "stays"; undefined if it may be removed. */
   readonly stays?: string | undefined;
-  /** Removes it; throws what the system says. */
+  /** Removes it; throws file-system errors. */
   remove(): void;
 }
 
-/** Bytes of all files below a folder; links are not followed. What cannot be read counts nothing. */
+/** Bytes of all files below a folder; does not follow links. Unreadable files count as 0. */
 function folderSize(folder: string): number {
   try {
     return readdirSync(folder).reduce((sum, name) => {
@@ -50,8 +50,8 @@ function folderSize(folder: string): number {
 }
 
 /**
- * Drills of this home that are over and were last of use before then, and what earlier removals have left,
- * whenever that was: its removal was confirmed once.
+ * Finished drills of this home that were last of use before then, and what earlier removals left, whatever
+ * its age: its removal was already confirmed.
  */
 export function findDrills({ env }: CommandContext, beforeMs: number): readonly Removable[] {
   const drills = drillsFolder(homeFolder(env));
@@ -80,8 +80,8 @@ function staysFor(foreign: readonly string[]): string | undefined {
 }
 
 /**
- * Homes of rehearsals that left no record of a drill: those of earlier versions. Only folders below the
- * drills of this home, whose journal can be read and holds nothing but rehearsals, none of them open.
+ * Homes of rehearsals without a record of a drill: those of earlier versions. Only folders below the drills
+ * of this home, whose journal is readable and holds only closed rehearsals.
  */
 export async function findHomes(context: CommandContext, beforeMs: number): Promise<readonly Removable[]> {
   const links = drillsFolder(homeFolder(context.env));
@@ -103,9 +103,7 @@ export async function findHomes(context: CommandContext, beforeMs: number): Prom
   return found;
 }
 
-/**
- * When the last of its runs ended; undefined where one is open, is none of a rehearsal, or nobody can tell.
- */
+/** When the last of its runs ended; undefined if one is open or not of a rehearsal, or if that is unknown. */
 async function closedAt(env: CommandContext['env']): Promise<string | undefined> {
   try {
     const journal = await openJournalIfAny({ env });
@@ -126,7 +124,9 @@ async function closedAt(env: CommandContext['env']): Promise<string | undefined>
   }
 }
 
-/** As a run names what it downloads (`downloadBackup`), and what is beside it while it is not complete. */
+/**
+ * The name that a run gives a download (`downloadBackup`), and those of the files beside an incomplete one.
+ */
 const NAME =
   /^backup-(?<id>\d+)-(?<purpose>prove|archive)-(?<run>[0-9A-Z]{26})\.tgz\.enc(?:\.part(?:\.json)?)?$/u;
 
@@ -141,10 +141,10 @@ interface Found {
 }
 
 /**
- * Backups that runs have downloaded and that nothing rests on any more. Kept is: what a run that is open or
- * has a call in doubt has left, or one with a follow-up that is open; of each instance the newest copy that
- * was kept on purpose (`archive`); the newest proven backup of each key, and the backups that the recovery
- * card names. What no run of this journal has left is not looked at.
+ * Backups that runs have downloaded and that nothing depends on any more. Keeps the downloads of a run that
+ * is open, has a call in doubt or an open follow-up; of each instance the newest copy kept on purpose
+ * (`archive`); the newest proven backup of each key, and the backups that the recovery card names. Ignores
+ * files that no run of this journal downloaded.
  */
 export async function findDownloads(
   journal: JournalReader,
@@ -168,7 +168,7 @@ export async function findDownloads(
     }));
 }
 
-/** Runs that have left something to be done, or to be found out. */
+/** Runs that leave something to do, or to find out. */
 async function busyRuns(journal: JournalReader): Promise<ReadonlySet<string>> {
   const followUps = await gatherFollowUps(journal);
   const doubts = await readPending(journal);

@@ -23,10 +23,10 @@ interface PruneFlags {
 }
 
 /**
- * `lifeboat prune`: shows what may be removed and how much that is, then removes it when a person has typed
- * `remove`, or with `--yes`. Never what proves something still in force, and nothing of the journal, whose
- * log only grows. Rejects with `journal.rolled-back` (exit 5) where the journal lacks what was signed: nobody
- * knows then what is in force. What cannot be removed stays, and the exit code is 1.
+ * `lifeboat prune`: shows what may be removed and its size, then removes it when a person has typed `remove`,
+ * or with `--yes`. Never removes proof of something still in force, or any part of the journal, whose log
+ * only grows. Rejects with `journal.rolled-back` (exit 5) if the journal lacks signed entries: then it is
+ * unknown what is in force. What cannot be removed stays, and the exit code is 1.
  */
 export const prune: Action<PruneFlags> = async (context, _, flags) => {
   const beforeMs = Date.now() - durationFrom(flags.olderThan, 'older-than');
@@ -68,7 +68,7 @@ async function findAll(
   return found;
 }
 
-/** A home without a journal knows nothing of what lies in it, and keeps it. */
+/** A home without a journal keeps its downloads: nothing tells what they are for. */
 async function downloadsOf(context: CommandContext, beforeMs: number): Promise<readonly Removable[]> {
   const { env } = context;
   const home = homeFolder(env);
@@ -111,7 +111,7 @@ function showFound(context: CommandContext, found: readonly Removable[], bytes: 
   context.stdout.write(`may be removed: ${counted(found.length, 'item')}, ${formatBytes(bytes)}\n`);
 }
 
-/** Removes one; gives its path with what went wrong, and says it. */
+/** Removes one; on failure, reports the error and returns it with the path. */
 function removeOne({ stderr }: CommandContext, { path, remove }: Removable): [string, string][] {
   try {
     remove();
