@@ -21,8 +21,8 @@ interface RunsFlags {
 }
 
 /**
- * `lifeboat runs`: every run, oldest first, or the newest `--limit` of them; with `--drills` those of the
- * drills that were made from this home. What `--open` costs does not grow with the runs that are over.
+ * `lifeboat runs`: lists every run, oldest first, or the newest `--limit` of them; with `--drills` those of
+ * the drills made from this home. The cost of `--open` does not grow with the number of finished runs.
  */
 export async function runs(context: CommandContext, _: readonly string[], flags: RunsFlags): Promise<number> {
   const newest = flags.limit === undefined ? undefined : wholeNumber(flags.limit, '--limit', 1);

@@ -5,8 +5,8 @@ import type { CommandContext } from '../cli/context.ts';
 import { printResult, printTable } from '../cli/print-result.ts';
 
 /**
- * `lifeboat schema [NAME]`: the names of what commands print with `-o json`, or the JSON Schema of one; also
- * that of lifeboat.yaml, `config`. The name may be written as in the output, `lifeboat.NAME/1`.
+ * `lifeboat schema [NAME]`: lists the schemas of what commands print with `-o json`, or prints one as JSON
+ * Schema; also that of lifeboat.yaml, `config`. Accepts the name as in the output, `lifeboat.NAME/1`.
  */
 export async function schema(context: CommandContext, [word]: readonly string[]): Promise<number> {
   const { jsonSchemaOf, listSchemas, OF_CONFIG } = await import('../cli/schemas/index.ts');

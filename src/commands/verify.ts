@@ -67,11 +67,11 @@ export const verify: Action<{ readonly instance?: string; readonly keyFile?: str
   ]);
 };
 
-/** What a person can do with a key that has a line end. */
+/** What to do about a key with a line end. */
 const AS_IT_WAS_SET =
   'decrypt it with openssl and the file that the key was set from, then set a key without';
 
-/** A backup to verify: enough of it to try keys on, and the way to read the whole. */
+/** A backup to verify: enough of it to try keys on, and a way to read all of it. */
 interface Source {
   readonly head: Uint8Array;
   readonly verifyWith: (options: VerifyOptions) => Promise<VerifyReport>;
@@ -86,7 +86,7 @@ async function fromFile(path: string): Promise<Source> {
   return { head: await readHead(path), verifyWith: (options) => verifyFile(path, options) };
 }
 
-/** The head is read ahead, because a pipe cannot be read twice. */
+/** Reads the head ahead, because a pipe cannot be read twice. */
 async function fromStdin({ stdin }: CommandContext): Promise<Source> {
   const { verifyStream } = await import('../backup/verify-file.ts');
   const { PROBE_BYTES } = await import('../backup/beginning.ts');

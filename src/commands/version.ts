@@ -2,10 +2,10 @@ import { EXIT } from '../base/errors.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { printResult } from '../cli/print-result.ts';
 
-/** The revisions of service-api.md that there is a client for. */
+/** The revisions of service-api.md that have a client. */
 const REVISIONS = ['v0', '61', '62'] as const;
 
-/** `lifeboat version`: what somebody who helps wants to know first. */
+/** `lifeboat version`: prints what a person who helps needs to know first. */
 export async function version(context: CommandContext): Promise<number> {
   const facts = {
     version: context.version,

@@ -8,12 +8,12 @@ import { questionOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
 import { PATIENCE_MS, watchOverdue } from './leave-overdue.ts';
 
-/** What the flags of a run without a terminal determine. */
+/** What the flags decide for a run without a terminal. */
 export interface Policy {
-  /** Give the recommended answer wherever there is one. */
+  /** Give the recommended answer to every question that has one. */
   readonly yes: boolean;
   /**
-   * The name that confirms a destructive step, once in this process. It overrides nothing that speaks against
+   * The name that confirms a destructive step, once in this process. It does not override a finding against
    * the step.
    */
   readonly confirm?: string | undefined;
@@ -25,18 +25,18 @@ export interface Policy {
   readonly backup?: number | undefined;
   /** The word that a question asks for, such as a guid. */
   readonly word?: string | undefined;
-  /** An answer to the question that the run stands at, given before anything else. */
+  /** The answer to the run's current question, given before anything else. */
   readonly first?: Answer | undefined;
-  /** Proofs of follow-ups, by their ids: given when nothing is left that could be done from here. */
+  /** Proofs of follow-ups by id: given when nothing is left that could be done from here. */
   readonly proofs?: Readonly<Record<string, string>> | undefined;
-  /** Leave when nothing has been written for so long. Milliseconds; for ever without it. */
+  /** Leave when nothing has been written for this long. Milliseconds; undefined never leaves. */
   readonly patienceMs?: number | undefined;
-  /** Leave a wait that is over its limit by so much. Milliseconds; half an hour without it. */
+  /** Leave a wait that is this far over its limit. Milliseconds; half an hour if undefined. */
   readonly overdueMs?: number | undefined;
 }
 
 /**
- * Answers what the policy determines and leaves the run, resumable, at the first question that it does not.
+ * Answers what the policy decides and leaves the run, resumable, at the first question that it does not.
  * Resolves with the exit code and, when it left, with the sentence that says why.
  */
 export async function autopilot(
@@ -62,7 +62,7 @@ export async function autopilot(
         await run.detach(answer);
         return;
       }
-      // The same answer to the same question a second time: it did not help, and would not for ever.
+      // The same answer to the same question again: it did not help, and never would.
       const again = JSON.stringify([question, answer.event, answer.id]);
       if (given.has(again)) {
         left = { exitCode: exitCodeAt(snapshot), why: `it was tried and did not help: ${question.prompt}` };
@@ -108,14 +108,14 @@ export async function autopilot(
   return { exitCode: left?.exitCode ?? end.exitCode, why: left?.why };
 }
 
-/** Why an answer was not taken, with what would be. */
+/** Why an answer was rejected, with what would be accepted. */
 function wordsOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const hints = thrown instanceof LifeboatError ? thrown.hints : [];
   return [thrown.message, ...hints].join('; ');
 }
 
-/** Calls back when the journal has stood still for so long. */
+/** Calls back when the journal has not grown for `patienceMs`. */
 function watchFor(patienceMs: number | undefined, run: Run, tell: (why: string) => void) {
   if (patienceMs === undefined) return { look: () => undefined, stop: () => undefined };
   const why = `nothing has moved for ${formatSeconds(patienceMs / 1000)}`;
@@ -134,7 +134,7 @@ function watchFor(patienceMs: number | undefined, run: Run, tell: (why: string) 
   };
 }
 
-/** The answer that the flags determine, or the sentence that says which flag would. */
+/** The answer that the flags decide, or a sentence naming the flag that would. */
 function answerTo(
   question: Question,
   policy: Policy,
@@ -150,8 +150,7 @@ function answerTo(
     return { event: question.event, text: policy.word };
   }
   if (question.kind === 'typed-name') {
-    // `--confirm` is for the change, whose facts were found good. That a finding is passed over was on
-    // nobody's mind when it was written.
+    // `--confirm` was given for the change, on the assumption of good facts, not to override a finding.
     if (question.event === 'operator.override') return `no flag overrides a finding: ${question.prompt}`;
     if (confirm === undefined) return `it needs the name of the target: --confirm ${question.expected}`;
     if (confirmed) return `--confirm is valid once, and a person has to confirm this one: ${question.prompt}`;
@@ -162,7 +161,7 @@ function answerTo(
   }
   const enter = question.options.find((option) => option.event.type === 'operator.enterKey');
   if (key !== undefined && enter !== undefined) return { event: optionKey(enter.event) };
-  // Whoever names a guid means that one, whatever is recommended.
+  // A guid that was given explicitly wins over any recommendation.
   const type = question.options.find((option) => option.event.type === 'operator.typeGuid');
   if (policy.word !== undefined && type !== undefined) return { event: optionKey(type.event) };
   const backups = question.options.filter(({ event }) => event.type === 'operator.chooseBackup');
@@ -182,7 +181,7 @@ function answerTo(
     : `it needs a decision (--yes takes the recommended one): ${question.prompt}`;
 }
 
-/** Closes the first open follow-up that the policy has a proof of. */
+/** Closes the first open follow-up for which the policy has a proof. */
 function proofFor(question: Question, { proofs = {} }: Policy): Answer | undefined {
   if (question.kind !== 'followUps') return undefined;
   const followUp = stillOpen(question.followUps).find(({ id }) => Object.hasOwn(proofs, id));

@@ -3,7 +3,7 @@ import { type Define, TIME } from '../../cli/define.ts';
 import { RUNBOOKS } from '../../cli/help-texts.ts';
 import { ANSWERING, about, driving } from './run-options.ts';
 
-/** The commands that begin runs, carry on with them and list them. */
+/** The commands that begin, continue and list runs. */
 export function defineRuns(program: Command, command: Define): void {
   command(
     program,

@@ -36,24 +36,24 @@ import { portOf } from './run-port.ts';
 import { watchClock } from './watch-clock.ts';
 
 export interface DriveOptions extends Policy {
-  /** Lines instead of the full screen, also in a terminal. */
+  /** Lines instead of the full screen, even in a terminal. */
   readonly plain: boolean;
   /** Folder with a team's own text for the runbooks. */
   readonly overlay?: string | undefined;
-  /** Why the confirmation goes on without the second person who would have to approve it. */
+  /** Why the confirmation proceeds without the second person who would have to approve it. */
   readonly breakGlass?: string | undefined;
-  /** Why nobody can carry the run on once it was left, with what stays of it; without it, anybody can. */
+  /** Why the run cannot be continued once it was left, and what remains of it; undefined if it can. */
   readonly gone?: string | undefined;
   /** The chapter of the drill that the run belongs to. */
   readonly chapter?: RunView['chapter'];
-  /** Listening since before the run was begun. */
+  /** Signal handlers installed before the run was begun. */
   readonly early?: EarlySignals | undefined;
 }
 
 /**
- * Drives a run to its end, to a question that nobody here can answer, or until the operator leaves; gives the
- * exit code. In a terminal it shows the screen; otherwise, or with `-o json`, `plain` or `yes`, it goes by
- * the flags.
+ * Drives a run to its end, to a question that cannot be answered here, or until the operator leaves; returns
+ * the exit code. In a terminal it shows the screen; otherwise, or with `-o json`, `plain` or `yes`, the flags
+ * decide.
  */
 export async function drive(
   context: CommandContext,
@@ -111,8 +111,8 @@ export async function drive(
 }
 
 /**
- * How a run is shown and who answers: a full screen, lines with questions (a dumb terminal, a screen reader),
- * or the flags.
+ * How a run is shown and what answers it: a full screen, lines with questions (a dumb terminal, a screen
+ * reader), or the flags.
  */
 function mannerOf(
   context: CommandContext,
@@ -185,8 +185,8 @@ async function takeUpRun(
       target: instances.target && depsFor(instances.target, setup),
     }),
     stepped: fallback.write,
-    // Whoever does not hold the run must not touch its transcript; who closes it at once has to know how far
-    // that reaches.
+    // Only the process that holds the run may touch its transcript; closing the run at once requires knowing
+    // how far that reaches.
     held: () => instances.recorder.start({ home, runId, fingerprint: (key) => keyring.fingerprint(key) }),
     lastNotes: instances.recorder.notes,
   });
@@ -200,7 +200,7 @@ async function driveByFlags(
 ): Promise<number> {
   const { showRunPlainly } = await import('../../plain/show-run-plainly.ts');
   const shown = isForPeople(context) ? showRunPlainly(port, context) : undefined;
-  // The screen ends with the run, and whoever drives the run hears first why it broke.
+  // The screen ends with the run, and the process that drives the run reports first why it broke.
   shown?.catch(() => undefined);
   const { exitCode, why } = await autopilot(run, options);
   await shown;
@@ -213,8 +213,8 @@ async function driveByFlags(
 }
 
 /**
- * What lets this process take the run up: where its instances are now, who it is and what the config asks
- * for, the keys that the run still needs, and where the transcript of the part before lies.
+ * What this process needs to take up the run: where its instances are now, who it is and what the config asks
+ * for, the keys that the run still needs, and where the transcript of the previous part is.
  */
 async function admissionOf(
   context: CommandContext,
@@ -253,9 +253,9 @@ function otherVersion(
 }
 
 /**
- * Removes what the bindings of closed runs were made with: until a run is closed its applications may have to
- * be bound again with it, afterwards nobody needs it, and it may hold secrets. A process that dies before
- * leaves it to the next run that ends here. A file that cannot be removed stays, readable by its owner alone.
+ * Removes the parameters of the bindings of closed runs: until a run is closed its applications may have to
+ * be bound again with them, afterwards they are useless, and may hold secrets. If the process dies first, the
+ * next run that ends here removes them. A file that cannot be removed stays, readable only by its owner.
  */
 async function forgetParameters(home: string, journal: JournalReader): Promise<void> {
   const folder = join(home, 'backups', 'bindings');

@@ -8,23 +8,23 @@ import type { Failure } from '../../base/failure.ts';
 import { decide, questionOf } from '../../runner/answer.ts';
 import { type Folded, fold, type MachineEvent, step } from '../../runner/fold.ts';
 
-/** How far a run would come by looking alone, and what it would know then. */
+/** How far a run would get by looking alone, and what it would know then. */
 export interface DryRun {
   readonly state: string;
   readonly context: unknown;
-  /** What a look found in the way. */
+  /** The obstacle that a look found. */
   readonly failure: Failure | undefined;
-  /** The question that a person has to answer before more can be seen. */
+  /** The question that a person must answer before the dry run can see more. */
   readonly asks: string | undefined;
 }
 
-/** A machine that asks and looks in a circle must not keep a dry run for ever. */
+/** A machine that asks and looks in a loop must not keep a dry run going forever. */
 const MAX_STEPS = 60;
 
 /**
- * Takes a machine as far as looking gets it: what only reads is performed, a question is answered with its
- * recommendation, and it stops before anything is changed and at the first question without one. Nothing is
- * journalled. Rejects when the service refuses the credentials.
+ * Takes a machine as far as looking gets it: performs what only reads, answers questions with their
+ * recommendation, and stops before any change and at the first question without one. Journals nothing.
+ * Rejects when the service refuses the credentials.
  */
 export async function dryRun(
   runbook: Runbook,
@@ -68,7 +68,7 @@ async function look(
   return { type: `xstate.error.actor.${invocation.id}`, error: failure, actorId: invocation.id };
 }
 
-/** The recommended answer, where the question has one that needs no words. */
+/** The recommended answer, if the question has one that needs no typed words. */
 async function recommended({ snapshot }: Folded): Promise<MachineEvent | undefined> {
   const question = questionOf(snapshot);
   if (question?.kind !== 'choice') return undefined;

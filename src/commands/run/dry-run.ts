@@ -13,8 +13,8 @@ import { type FoundDryRun, findDryRun } from './find-dry-run.ts';
 import type { GivenFlags } from './run-input.ts';
 
 /**
- * `lifeboat run RUNBOOK --dry-run`: what a run would do, call by call, and what it finds now. Sends only GETs
- * and leaves nothing behind. Exit 1 when something is in the way.
+ * `lifeboat run RUNBOOK --dry-run`: prints what a run would do, call by call, and what it finds now. Sends
+ * only GETs and leaves nothing behind. Exit 1 when something blocks the run.
  */
 export const printDryRun: Action<GivenFlags & { readonly tokenFile?: string }> = async (
   context,
@@ -113,7 +113,7 @@ function rowsOf(step: PlannedStep, losesData: boolean): string[][] {
   return [...calls, ...step.does.map((words) => outside(words, step.changes))];
 }
 
-/** What happens beside the service; words that begin with `platform:` say where. */
+/** A step that happens outside the service; words that begin with `platform:` say where. */
 function outside(words: string, changes: boolean): string[] {
   const [, what] = /^platform: (.*)$/.exec(words) ?? [];
   return [what === undefined ? 'command' : 'platform', '', changes ? 'CHANGES' : '', what ?? words];

@@ -14,11 +14,13 @@ import { fallbackOf } from '../../view/fallback/render-fallback.ts';
 export interface FallbackScript {
   readonly path: string;
   readonly text: (state: RunState) => string;
-  /** Updates the copy; a disk that fails must not stop a recovery. */
+  /** Updates the copy; a failing disk must not stop a recovery. */
   readonly write: (state: RunState) => void;
 }
 
-/** The copy lies beside the journal, because it is needed when this program or its journal cannot be used. */
+/**
+ * The copy is kept beside the journal, because it is needed when this program or its journal cannot be used.
+ */
 export function fallbackScriptFor(
   run: DrivenRun,
   runbook: Runbook,
@@ -46,7 +48,7 @@ export function fallbackScriptFor(
       makePrivateFolder(folder);
       writeFileAtomic.sync(path, text(state), { mode: 0o600, fsync: false });
     } catch {
-      // The screen shows the script too, and the run is in the journal.
+      // Ignored: the screen shows the script too, and the run is in the journal.
     }
   };
   return { path, text, write };

@@ -23,23 +23,23 @@ import { type DryRun, dryRun } from './dry-run-steps.ts';
 import { earlierTimes } from './history.ts';
 import { changedInstance, type GivenFlags, inputFrom, targetsIn, withAction } from './run-input.ts';
 
-/** What a run would do, and what stands in its way now. */
+/** What a run would do, and what blocks it now. */
 export interface FoundDryRun {
   readonly runbook: Runbook;
   readonly names: { readonly instance: string; readonly target: string | undefined };
-  /** Data is lost, so that what is asked for by name destroys something. */
+  /** Whether the run loses data; only then does a step that is confirmed by name destroy something. */
   readonly losesData: boolean;
   readonly steps: readonly PlannedStep[];
   readonly found: DryRun;
   readonly approvals: readonly NeededApproval[];
-  /** What earlier runs of the same kind took; undefined without a journal. */
+  /** How long earlier runs of the same kind took; undefined without a journal. */
   readonly usual: UsualTimes | undefined;
 }
 
 /**
  * Finds out what a run with these flags would do, by GETs alone; leaves nothing behind. `keys` opens the key
- * store; without a `signal`, those of the process stop it. Rejects where the run would be refused, and where
- * the service refuses the credentials.
+ * store; without a `signal`, the process's signals stop it. Rejects if the run would be refused, and if the
+ * service refuses the credentials.
  */
 export async function findDryRun(
   context: CommandContext,
@@ -69,7 +69,7 @@ export async function findDryRun(
   assertSupported(runbook, instances, input);
   const { found, usual } = await lookAround(context, runbook, input, instances, keyring, signal);
   const names = { instance: flags.instance, target: flags.target };
-  // By what was found: a question that a flag has answered is not asked.
+  // Follow the path with what was found: a question that a flag has answered is not asked.
   const path = mainPathOf(runbook.machine, found.context);
   const routeFor = ({ method, path: below, on }: PlannedCall) =>
     routeAt(
@@ -93,7 +93,7 @@ async function lookAround(
   const { activitiesFor } = await import('../../activities/index.ts');
   const journal = await openJournalIfAny(context);
   const stop = given === undefined ? stopSignal() : { signal: given, release: () => undefined };
-  // What a look keeps for later, such as the parameters of bindings, is not wanted here.
+  // Nothing that a look would keep for later, such as the parameters of bindings, is needed here.
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-dry-run-'));
   try {
     const home = homeFolder(context.env);

@@ -4,20 +4,20 @@ import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts
 import { runs, summariesOf } from '../../store/projections/runs.ts';
 import { type UsualTimes, usualTimes } from '../../view/app/usual-times.ts';
 
-/** What earlier runs took, for whoever looks at a run. */
+/** How long earlier runs took, for the screens of a run. */
 export interface History {
-  /** Undefined until it was read, and where it cannot be. */
+  /** Undefined until it was read, and if it cannot be read. */
   times(): UsualTimes | undefined;
-  /** Calls back when it was read; the first listener begins that. Gives the unsubscribe function. */
+  /** Calls back when it was read; the first listener starts the reading. Returns the unsubscribe function. */
   subscribe(listener: () => void): () => void;
 }
 
-/** The first frame and the first call come before it. Milliseconds. */
+/** Lets the first frame and the first call go first. Milliseconds. */
 const BEGIN_MS = 250;
 
 /**
- * The times of earlier runs of the same runbook and instance, read once and only when somebody looks. Nothing
- * waits for it, and where it cannot be read nothing is said of it.
+ * The times of earlier runs of the same runbook and instance, read once and only when there is a listener.
+ * Nothing waits for them, and nothing is reported if they cannot be read.
  */
 export function historyOf(
   journal: Pick<JournalReader, 'rows' | 'read' | 'head'>,
@@ -43,24 +43,27 @@ export function historyOf(
   };
 }
 
-/** So many earlier runs are measured, among the newest so many that are closed. */
+/** How many earlier runs are measured, and among how many of the newest closed ones. */
 const MEASURED = 5;
 const LOOKED_AT = 200;
 
-/** A run that has more entries than this is no measure of an ordinary one, and takes long to read. */
+/** A run with more entries than this is not typical, and takes long to read. */
 const MAX_ENTRIES = 2_000;
 
-/** What earlier runs must have in common with one to be measured for it; what is undefined, has to be so. */
+/**
+ * What an earlier run must share with this one to be measured; an undefined field must be undefined there
+ * too.
+ */
 interface Alike {
   readonly mode: unknown;
   readonly action: unknown;
-  /** Without one, the runs of all instances. */
+  /** If undefined, the runs of all instances. */
   readonly instance?: string | undefined;
 }
 
 /**
- * How long the newest runs of the same kind took that came to a proven end. It reads no more than five of
- * them, of 2,000 entries each. Rejects as the journal does.
+ * How long the newest runs of the same kind with a proven end took. Reads at most five of them, of 2,000
+ * entries each. Rejects as the journal does.
  */
 export async function earlierTimes(
   journal: Pick<JournalReader, 'rows' | 'read' | 'head'>,
@@ -83,13 +86,13 @@ export async function earlierTimes(
     const input = inputOf(entries);
     if (input['mode'] === mode && input['action'] === action) found.push(entries);
     if (found.length === MEASURED) break;
-    // Each is read in one go, and whoever draws or sends comes first.
+    // Each run is read in one go; let drawing and sending go first.
     await new Promise((resolve) => setImmediate(resolve));
   }
   return usualTimes(found, (state) => metaAt(machine, state)?.question !== undefined);
 }
 
-/** With what a run was begun. */
+/** The input that began the run. */
 function inputOf([first]: readonly Entry[]): Readonly<Record<string, unknown>> {
   return fieldsOf(fieldsOf(first?.body)['input']);
 }

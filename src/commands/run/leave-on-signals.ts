@@ -9,23 +9,23 @@ import { foldSends } from '../../store/projections/sends.ts';
 import { afterLeaving, leftBySignal } from '../../view/run-port.ts';
 
 /**
- * One keystroke can reach a process twice: from the terminal, and handed on by whoever started it.
+ * One keystroke can reach a process twice: from the terminal, and forwarded by its parent process.
  * Milliseconds.
  */
 const SAME_KEYSTROKE_MS = 300;
 
-/** The signals of a run in this process. */
+/** The signal handling of a run in this process. */
 export interface Leaving {
   /** Leaves the run as it is, resumable. Resolves when nothing more will be written. */
   detach(why?: string): Promise<void>;
-  /** Signals have their usual effect again. */
+  /** Restores the usual effect of signals. */
   release(): void;
 }
 
 /**
- * Leaves the run at the first SIGINT, SIGTERM or SIGHUP: a call that is under way may still answer. A Ctrl-C
- * after that quits at once and says on stderr where the run stands; what was on its way then is in doubt, and
- * the next resume asks the service.
+ * Leaves the run at the first SIGINT, SIGTERM or SIGHUP: a call in progress may still answer. A later Ctrl-C
+ * quits at once and says on stderr where the run stands; a call in progress is then in doubt, and the next
+ * resume asks the service.
  */
 export function leaveOnSignals(run: Run, context: CommandContext, gone?: string): Leaving {
   let leavingSince: number | undefined;
@@ -35,7 +35,7 @@ export function leaveOnSignals(run: Run, context: CommandContext, gone?: string)
   };
   const onSignal = (signal: NodeJS.Signals) => {
     const isAgain = leavingSince !== undefined && performance.now() - leavingSince > SAME_KEYSTROKE_MS;
-    // A terminal that closes sends its signals several times over; only a person presses Ctrl-C twice.
+    // A closing terminal sends its signals several times; only a person presses Ctrl-C twice.
     if (isAgain && signal === 'SIGINT') quit(run, context, gone);
     void detach(leftBySignal(signal)).catch(() => undefined);
   };

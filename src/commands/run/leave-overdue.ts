@@ -2,10 +2,10 @@ import type { Overdue } from '../../activities/activity.ts';
 import { formatSeconds } from '../../base/format.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 
-/** So long over its limit a wait is left where nobody looks on, without `--patience`. Milliseconds. */
+/** How far over its limit an unattended wait is left, without `--patience`. Milliseconds. */
 export const PATIENCE_MS = 30 * 60_000;
 /**
- * No single step goes on for longer there, whatever it reports; twice the largest limit of a wait.
+ * No single step lasts longer when unattended, whatever it reports; twice the largest limit of a wait.
  * Milliseconds.
  */
 const LONGEST_MS = 48 * 3_600_000;
@@ -17,8 +17,8 @@ export interface OverdueWatch {
 }
 
 /**
- * Calls `leave` once, with the reason, when a step has been over its limit for `patienceMs`, or has gone on
- * for two days. Until `stop` a timer keeps the process alive.
+ * Calls `leave` once, with the reason, when a step has been over its limit for `patienceMs`, or has lasted
+ * two days. Until `stop` a timer keeps the process alive.
  */
 export function watchOverdue(patienceMs: number, leave: (why: string) => void): OverdueWatch {
   let current: unknown;
@@ -57,8 +57,8 @@ export function watchOverdue(patienceMs: number, leave: (why: string) => void): 
 }
 
 /**
- * The value of `--patience`, in milliseconds; throws `usage.patience` for what is no duration, or longer than
- * any step may go on.
+ * The value of `--patience`, in milliseconds; throws `usage.patience` for anything that is not a duration, or
+ * is longer than any step may last.
  */
 export function patienceFrom(text: string | undefined): number | undefined {
   return text === undefined ? undefined : durationFrom(text, 'patience', ['0s', '2d']);

@@ -8,9 +8,9 @@ import type { DrivenRun } from '../../compose/instances.ts';
 import type { Entry, Journal, StreamName } from '../../store/journal.ts';
 
 /**
- * `-o json`: entries of a run and of the ledgers of its instances, one a line, in the order of the log, as
- * they are written; of a new run also its first. Nobody waits for it, until the function that it gives: that
- * one prints what was written before it was called, and never rejects.
+ * `-o json`: prints the entries of a run and of its instances' ledgers, one per line, in the order of the
+ * log, as they are written; of a new run also its first. The run does not wait for the printing; the returned
+ * function prints what was written before its call, and never rejects.
  */
 export async function printEntries(
   context: CommandContext,
@@ -44,7 +44,7 @@ export async function printEntries(
     stop.abort();
     try {
       await following;
-      // What was appended last may not have come yet.
+      // The newest entries may not have arrived yet.
       const left = await Promise.all(
         streams.map((stream) => journal.read(stream, (last.get(stream) ?? 0) + 1)),
       );
@@ -61,13 +61,13 @@ interface Waiting {
   readonly runId: string;
   readonly why: string;
   readonly exitCode: ExitCode;
-  /** What is true of it from now on, in one line. */
+  /** One line that says what holds from now on. */
   readonly after: string;
-  /** The question that it stands at; none where it was left for another reason. */
+  /** The current question of the run; undefined if it was left for another reason. */
   readonly question: Question | undefined;
 }
 
-/** The last words of a run that nobody here can carry on, on stderr; for programs in the form of an error. */
+/** Prints on stderr why a run cannot continue here; for programs in the form of an error. */
 export function printWaiting(context: CommandContext, waiting: Waiting): void {
   const { runId, why, exitCode, after, question } = waiting;
   const message = `the run waits: ${why}`;

@@ -20,8 +20,7 @@ import { type DrivingFlags, drivingOptions } from './run.ts';
 import { momentFrom } from './run-input.ts';
 
 /**
- * `lifeboat resume [RUN]`: carries on with a run where its journal ends, or gives it up with `--abandon
- * REASON`.
+ * `lifeboat resume [RUN]`: continues a run where its journal ends, or gives it up with `--abandon REASON`.
  */
 export const resume: Action<
   DrivingFlags & { readonly abandon?: string; readonly to?: string; readonly backup?: string }

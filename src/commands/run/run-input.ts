@@ -12,7 +12,7 @@ import { canAsk } from '../../plain/terminal.ts';
 import type { Json } from '../../store/journal.ts';
 import { modeOf } from '../../view/app/start-wish.ts';
 
-/** Flags that say what a run is about. */
+/** Flags that describe a run. */
 export interface RunFlags {
   readonly instance: string;
   readonly target?: string;
@@ -26,10 +26,10 @@ export interface RunFlags {
   readonly reason?: string;
 }
 
-/** The same before it is known which instance is meant. */
+/** The same flags, before it is known which instance is meant. */
 export type GivenFlags = Omit<RunFlags, 'instance'> & Partial<Pick<RunFlags, 'instance'>>;
 
-/** Which flag a field of an input comes from. */
+/** The flag for each field of an input. */
 const FLAG_OF: Readonly<Record<string, string>> = {
   target: '--target',
   backup: '--backup',
@@ -43,7 +43,7 @@ const FLAG_OF: Readonly<Record<string, string>> = {
 
 /**
  * The input of a run from its flags, checked by its runbook. Rejects with a usage error for a flag that the
- * runbook has no use for: it would be a wish that nobody meets. `targets` are named where one is missing.
+ * runbook does not use: its wish would be silently ignored. `targets` are named if one is missing.
  */
 export async function inputFrom(
   runbook: Runbook,
@@ -67,8 +67,8 @@ export async function inputFrom(
     ...(reason === undefined ? {} : { reason }),
   };
   const read = runbook.input.safeParse(wish);
-  // A backup is known by a number within its instance, and by a longer id elsewhere: which one is meant, the
-  // runbook knows.
+  // A backup has a number within its instance, and a longer id elsewhere: the runbook knows which one is
+  // meant.
   const again =
     !read.success && backup !== undefined && /^\d+$/.test(backup)
       ? runbook.input.safeParse({ ...wish, backup: Number(backup) })
@@ -82,9 +82,9 @@ export async function inputFrom(
 }
 
 /**
- * The instance that a run changes: a recovery into a target changes that one, and is a rehearsal when that
- * one is for rehearsals. Rejects a target that is the source, also under another name or another spelling of
- * its address (`usage.target`, exit 2).
+ * The instance that a run changes: a recovery into a target changes the target, and is a rehearsal when the
+ * target is for rehearsals. Rejects a target that is the source, also under another name or another spelling
+ * of its address (`usage.target`, exit 2).
  */
 export function changedInstance(config: LoadedConfig, { instance, target }: RunFlags) {
   const source = instanceNamed(config, instance);
@@ -100,16 +100,19 @@ export function changedInstance(config: LoadedConfig, { instance, target }: RunF
       exitCode: EXIT.usage,
     });
   }
-  // What the recovery is measured against is what the lost instance promised.
+  // The objectives of a recovery are those of the lost instance.
   return { objectives: source.objectives, rehearsal: into.rehearsal };
 }
 
-/** The instances that are kept to recover into. */
+/** The instances that are kept as recovery targets. */
 export function targetsIn({ instances }: LoadedConfig): readonly string[] {
   return Object.entries(instances).flatMap(([name, { role }]) => (role === 'target' ? [name] : []));
 }
 
-/** The mode, for a runbook that has halves; for another one where a flag asks for one, which it refuses. */
+/**
+ * The mode, for a runbook that has halves; for another one if a flag asks for a mode, which the runbook
+ * refuses.
+ */
 function modeFrom(runbook: Runbook, flags: RunFlags): { mode?: string } {
   const { instance, prepare, perform } = flags;
   const issues = runbook.input.safeParse({ instance }).error?.issues ?? [];
@@ -117,7 +120,7 @@ function modeFrom(runbook: Runbook, flags: RunFlags): { mode?: string } {
   return hasHalves || prepare === true || perform === true ? { mode: modeOf(flags) } : {};
 }
 
-/** A moment of the past, in any way that the screen takes it: RFC 3339, `14:32`, `10 minutes ago`. */
+/** A moment of the past, in any form that the screen accepts: RFC 3339, `14:32`, `10 minutes ago`. */
 export async function momentFrom(text: string, flag: string, now: Date): Promise<string> {
   const { readMoment } = await import('../../view/moment.ts');
   const read = readMoment(text, { now, earliest: dateAt(0), latest: now });
@@ -128,17 +131,14 @@ export async function momentFrom(text: string, flag: string, now: Date): Promise
   });
 }
 
-/**
- * What a run of the runbook can do, where it has to be told and no flag tells it. Any other runbook gives
- * none.
- */
+/** The actions to choose from, if the runbook needs one and no flag names it. Empty for any other runbook. */
 function openActions(runbook: Runbook, { instance, action }: RunFlags): readonly string[] {
   if (action !== undefined) return [];
   const issues = runbook.input.safeParse({ instance }).error?.issues ?? [];
   return issues.filter(({ path }) => path[0] === 'action').flatMap(wordsOf);
 }
 
-/** The words of which one belongs there. */
+/** The words that the field accepts. */
 function wordsOf(issue: Issue): readonly string[] {
   return (issue.values ?? []).map(String);
 }
@@ -185,9 +185,8 @@ function useless(runbook: Runbook, field: string): LifeboatError {
 }
 
 /**
- * The flags, with the action that a person chooses in the terminal where the runbook needs one and no flag
- * names it. Where nobody is to be asked they come back as they are. Rejects with `run.declined` (exit 130)
- * when the person leaves.
+ * The flags, with the action that a person chooses in the terminal if the runbook needs one and no flag names
+ * it. Unchanged if no person is to be asked. Rejects with `run.declined` (exit 130) when the person leaves.
  */
 export async function withAction<Flags extends RunFlags & { readonly yes?: boolean }>(
   context: CommandContext,

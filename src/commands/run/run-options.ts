@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { instance, TIME } from '../../cli/define.ts';
 
-/** Flags that say what a run is about; which of them a runbook takes, `RUNBOOKS` says. */
+/** Flags that describe a run; `RUNBOOKS` says which of them a runbook takes. */
 export function about(): Option[] {
   return [
     instance(),
@@ -21,7 +21,7 @@ export function about(): Option[] {
   ];
 }
 
-/** The flags among them that answer a question, by their names. */
+/** The names of those flags that answer a question. */
 export const ANSWERING = ['yes', 'confirm', 'keyFile', 'guid', 'breakGlass', 'patience'];
 
 /** Flags of commands that drive a run. */
@@ -43,17 +43,17 @@ export function tokenFile(): Option {
   return new Option('--token-file <file>', 'read the access token from this file');
 }
 
-/** How long a wait is waited for beyond its limit, where nobody looks on. */
+/** How far over its limit an unattended wait may go on. */
 export function patience(): Option {
   return new Option('--patience <time>', 'leave a wait this long after its limit (default: 30m)');
 }
 
-/** Flags of commands that answer for a follow-up to the run it belongs to. */
+/** Flags of commands that answer a follow-up for its run. */
 export function answering(): Option[] {
   return [tokenFile(), new Option('--yes', 'go on with the recommended answers')];
 }
 
-/** What a lab is made of and what goes wrong on it. */
+/** How a lab is set up and what goes wrong on it. */
 export function labOptions(): Option[] {
   return [
     new Option('-i, --instance <name[:kind]>', 'an instance to make (repeatable), see below').argParser(
@@ -72,14 +72,14 @@ export function labOptions(): Option[] {
   ];
 }
 
-/** Which revision of the service a lab has. */
+/** The revision of the service in a lab. */
 export function revision(): Option {
   return new Option('--revision <n>', 'revision of the service: 61 or 62')
     .choices(['61', '62'])
     .default('62');
 }
 
-/** A flag that may be given several times. */
+/** Collects a flag that may be given several times. */
 export function repeated(value: string, all: readonly string[] = []): readonly string[] {
   return [...all, value];
 }

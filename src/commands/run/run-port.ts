@@ -9,16 +9,16 @@ import type { ApprovalView, RunView } from '../../view/run-view.ts';
 import { withApproval } from '../../view/view-approval.ts';
 import type { History } from './history.ts';
 
-/** What a renderer is told of a run besides what is on record. */
+/** What a renderer learns of a run besides its record. */
 interface Beside {
   readonly approval?: ((state: RunState) => ApprovalView | undefined) | undefined;
-  /** Why nobody can carry it on once it was left; without it, anybody can. */
+  /** Why the run cannot be continued once it was left; undefined if it can. */
   readonly gone?: string | undefined;
   readonly chapter?: RunView['chapter'];
   readonly history?: History | undefined;
-  /** The instances that the config keeps to recover into. */
+  /** The instances that the config keeps as recovery targets. */
   readonly targets?: readonly string[] | undefined;
-  /** What this process waits for now. */
+  /** What this process now waits for. */
   readonly awaited?: (() => AwaitedFacts | undefined) | undefined;
 }
 
@@ -35,7 +35,7 @@ export function portOf(
   let anchor: string | undefined;
   const ended = run.ended.then(async (end) => {
     if (end.how !== 'ended') return end;
-    // The run is over and on record, whether its anchor can be had or not.
+    // The run is over and on record, even if its anchor cannot be read.
     anchor = await anchorOfHead(log).catch(() => undefined);
     for (const listener of listeners) listener();
     return end;
@@ -67,7 +67,7 @@ export function portOf(
   };
 }
 
-/** A run that is over says what to write into the ticket: what pins everything that the store holds. */
+/** Adds to a finished run what to write into the ticket: the anchor that pins everything in the store. */
 export function withAnchor(view: RunView, anchor: string | undefined): RunView {
   if (view.outcome === undefined || anchor === undefined) return view;
   return { ...view, outcome: { ...view.outcome, anchor } };

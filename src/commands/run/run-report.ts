@@ -54,8 +54,8 @@ async function ledgersOf(
 }
 
 /**
- * The recovery in figures. A run whose version of its runbook is not kept has none here: its states are not
- * known any more.
+ * The recovery in figures. Undefined if the run's version of its runbook is not kept: its states are no
+ * longer known.
  */
 function whatItTook(
   runbook: Runbook | undefined,
@@ -73,8 +73,8 @@ function whatItTook(
 }
 
 /**
- * The name and the logo that the config gives to reports; neither without a config. A record is written
- * however the config or the logo is: what cannot be used is said on stderr and left out.
+ * The name and the logo that the config gives to reports; neither without a config. A record is written in
+ * any case: an unusable config or logo is reported on stderr and left out.
  */
 export async function brandOf({
   env,
@@ -91,7 +91,7 @@ export async function brandOf({
     if (thrown instanceof LifeboatError && thrown.code === 'config.missing') return {};
     const { shortMessage, hints } = failureOf(thrown);
     const rest = hints.map((hint) => `  hint: ${show(hint)}\n`).join('');
-    // Of a config that cannot be used nothing is known, not even the name.
+    // Nothing of an unusable config is known, not even the name.
     const what = thrown instanceof LifeboatError && thrown.code === 'report.logo' ? 'logo' : 'name and logo';
     stderr.write(`the report is written without ${what}: ${show(shortMessage)}\n${rest}`);
     return { name };
@@ -109,8 +109,8 @@ async function bytesOf(path: string): Promise<Buffer> {
 }
 
 /**
- * What a run's journal tells of its times; undefined for a runbook that recovers nothing, or in a version
- * that is not kept.
+ * The times of a run by its journal; undefined for a runbook that recovers nothing, or in a version that is
+ * not kept.
  */
 export function measuresOfRun(runbook: string, entries: readonly Entry[], now?: Date): Measures | undefined {
   const { version = '' } = (entries[0]?.body ?? {}) as { readonly version?: string };

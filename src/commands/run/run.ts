@@ -48,7 +48,7 @@ export const run: Action<DrivingFlags & GivenFlags & { readonly dryRun?: boolean
   const options = await drivingOptions(context, flags);
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
-    // Everything that can be wrong with the config shows before there is a run that it would leave open.
+    // Find every config error before there is a run that it would leave open.
     await using instances = await openInstances(context, config, workspace, {
       instance: flags.instance,
       target: flags.target,

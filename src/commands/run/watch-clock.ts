@@ -5,10 +5,10 @@ import type { Clock, ClockMark } from '../../runner/run.ts';
 import { MIN_SECONDS } from '../../runner/time-notes.ts';
 
 /**
- * Watches the wall clock of this machine from now on. It is held against the time since the machine was
- * started, which nobody can set and which goes on while it sleeps. Where the system does not give that, it is
- * held against the time of this process: to it, a sleep looks as if the clock had been set ahead. A move of
- * less than five seconds does not count.
+ * Watches the wall clock of this machine from now on. Compares it with the time since the machine was
+ * started, which no user can set and which continues during sleep. If the system does not provide that,
+ * compares it with the time of this process: then a sleep looks as if the clock had been set ahead. A change
+ * of less than five seconds does not count.
  */
 export function watchClock(now: () => number = Date.now, passed: () => number = secondsPassed): Clock {
   let lead = now() / 1000 - passed();
@@ -24,8 +24,8 @@ export function watchClock(now: () => number = Date.now, passed: () => number = 
 }
 
 /**
- * How the clock stands to the time since this machine was started; undefined where the system tells neither
- * that nor which start it was.
+ * The clock relative to the time since this machine was started; undefined if the system provides neither
+ * that time nor the identity of the start.
  */
 export function clockMark(): ClockMark | undefined {
   try {

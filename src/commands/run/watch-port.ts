@@ -16,13 +16,13 @@ import { historyOf } from './history.ts';
 import { targetsIn } from './run-input.ts';
 import { withAnchor } from './run-port.ts';
 
-/** How often the store is asked who holds the run. Milliseconds. */
+/** How often the store is asked which process holds the run. Milliseconds. */
 const HOLDER_MS = 2_000;
 
 /**
- * A run that another process drives, for the renderers of a run. It cannot be answered; `detach` looks no
- * longer, and leaves the journal open. Rejects with `run.other-version` for a version of the runbook that is
- * not kept.
+ * A run that another process drives, for the renderers of a run. It cannot be answered; `detach` stops
+ * watching, and leaves the journal open. Rejects with `run.other-version` for a version of the runbook that
+ * is not kept.
  */
 export async function watchPort(
   context: CommandContext,
@@ -64,7 +64,7 @@ export async function watchPort(
       const state = run.state();
       const usual = history.times();
       const isFree = holder === undefined && !isOver();
-      // What nobody does takes no time: its clock would go on as if somebody did it.
+      // If no process drives the run, hide its activity: the activity's clock would otherwise go on.
       const { activity: _, ...resting } = state;
       const doing = isFree ? { ...resting, activity: undefined } : state;
       const view = buildRunView({ ...doing, runbook, prose, usual, targets, now: new Date() });
@@ -99,7 +99,7 @@ export async function watchPort(
   };
 }
 
-/** The config, of which a team's own text for the runbooks is a part; undefined where there is none. */
+/** The config, which names a team's own text for the runbooks; undefined if there is none. */
 export async function configIfAny({ env, configPath }: CommandContext): Promise<LoadedConfig | undefined> {
   try {
     return await loadConfig(env, configPath);

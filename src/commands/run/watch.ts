@@ -12,8 +12,8 @@ import { whereRunIs } from '../drill/drill-homes.ts';
 import { configIfAny, watchPort } from './watch-port.ts';
 
 /**
- * `lifeboat watch [RUN]`: a run as another process drives it, until it ends or the person leaves, which is
- * exit 0 both. In a terminal on the screen, else as lines; with `-o json` its entries, from the first on.
+ * `lifeboat watch [RUN]`: follows a run that another process drives, until it ends or the person leaves; both
+ * are exit 0. In a terminal on the screen, else as lines; with `-o json` its entries, from the first on.
  */
 export const watch: Action<{ readonly plain?: boolean }> = async (context, [word], flags) => {
   const journal = await openReaderOf(await whereRunIs(context, word));
@@ -35,7 +35,7 @@ export const watch: Action<{ readonly plain?: boolean }> = async (context, [word
   }
 };
 
-/** The same for a screen that is there already: `detach` closes the journal, too. */
+/** The same for an existing screen: `detach` closes the journal, too. */
 export async function watchBeside(context: CommandContext, runId: string): Promise<RunPort> {
   const journal = await openReaderOf(await whereRunIs(context, runId));
   try {
@@ -70,7 +70,7 @@ async function printFollowing(context: CommandContext, journal: JournalReader, r
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  // Following keeps no process alive, and nothing else does here.
+  // Following a journal does not keep the process alive, and nothing else here does.
   const awake = setInterval(() => undefined, 60_000);
   try {
     for await (const group of followRun(journal, runId, stop.signal))

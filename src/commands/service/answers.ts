@@ -1,13 +1,13 @@
 import type { SendOutcome, ServiceClient } from '../../service/client.ts';
 
-/** A client that remembers what the service said to the last change that it took. */
+/** A client that remembers how the service answered the last change that it accepted. */
 export interface Listening {
   readonly service: ServiceClient;
-  /** JSON as it came, secrets blanked; undefined when nothing was taken, or nothing was said. */
+  /** The JSON as received, secrets blanked; undefined when nothing was accepted, or the answer was empty. */
   said(): unknown;
 }
 
-/** `-o json` gives the service's own fields, also those that no verb of a runbook needs. */
+/** `-o json` prints the service's own fields, including those that no verb of a runbook needs. */
 export function listenTo(service: ServiceClient): Listening {
   let last: unknown;
   const hear = <T>(sending: Promise<SendOutcome<T>>) =>

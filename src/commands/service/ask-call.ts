@@ -20,8 +20,8 @@ import { activitiesOf, closing, takeCaller } from './take-caller.ts';
 
 /**
  * `lifeboat calls ask`: asks the service what became of a call in doubt, as the next change of the instance
- * would, and ends there. Only GETs are sent: what it finds goes on record, and where it finds nothing the
- * call stays in doubt (exit 5). A call of a run that is open is left to that run (`call.in-doubt`, exit 5).
+ * would, and ends there. Sends only GETs: records what it finds; if it finds nothing, the call stays in doubt
+ * (exit 5). A call of an open run is left to that run (`call.in-doubt`, exit 5).
  */
 export const callsAsk: Action<InstanceFlags> = async (context, [word], flags) => {
   const config = await loadConfig(context.env, context.configPath);
@@ -83,7 +83,7 @@ async function tell(
   });
 }
 
-/** What became of the call, and by what that is known. Throws (exit 5) where it is not. */
+/** What became of the call, and how that is known. Throws (exit 5) if it is not known. */
 function foundIn(end: CallEnd, instance: string, verb: string) {
   const { performed, lost } = end;
   const isAbsent = performed.how === 'done' && Reflect.get(Object(performed.output), 'landed') === false;

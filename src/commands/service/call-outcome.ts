@@ -6,10 +6,10 @@ import { readable } from '../../base/format.ts';
 import type { CallEnd } from '../../runner/call.ts';
 import type { Json } from '../../store/journal.ts';
 
-/** What a verb gave back, with the service's ids in it. */
+/** The output of a verb, including the service's ids. */
 export type Output = { readonly [field: string]: Json | undefined };
 
-/** The output of a verb, or an error that says how it ended. */
+/** The output of a verb; throws an error that says how it ended otherwise. */
 export function outputOf({ performed, lost }: CallEnd, instance: string, verb = ''): Output {
   if (performed.how === 'done') {
     const output = (performed.output ?? {}) as Output;
@@ -29,13 +29,13 @@ export function outputOf({ performed, lost }: CallEnd, instance: string, verb = 
   throw errorFrom({ ...failure, hints }, EXIT.inDoubt);
 }
 
-/** What a call becomes at the service, as far as it is listed there. */
+/** What a call becomes at the service, as far as the service lists it. */
 export function taskOf(verb: string): 'backup' | 'restore' | 'task' {
   const effect = effectOf(verb);
   return effect === 'backup' || effect === 'restore' ? effect : 'task';
 }
 
-/** What came instead of an answer, and that nothing came of it. */
+/** Says what arrived instead of an answer, and that nothing was done. */
 export function absentWords(lost: Failure | undefined): string {
   const answered = typeof lost?.evidence['status'] === 'number';
   return answered
@@ -49,9 +49,7 @@ function absent(lost: Failure | undefined): LifeboatError {
   });
 }
 
-/**
- * KEY UNCERTAIN (design, keys): the old key or the new one is in force, and none that is held is given up.
- */
+/** KEY UNCERTAIN (design, keys): the old key or the new one is in force, and every held key is kept. */
 function inDoubt(output: Output): LifeboatError {
   const failure = output['failure'] as { readonly shortMessage?: string } | undefined;
   const why = failure?.shortMessage ?? 'the answer was lost';
@@ -65,8 +63,8 @@ function inDoubt(output: Output): LifeboatError {
 }
 
 /**
- * What a call in doubt may have become: a line for each task that the service showed, the surest first, in
- * the words of a run's question.
+ * What a call in doubt may have become: a line for each task that the service showed, the most certain first,
+ * in the words of a run's question.
  */
 export function candidateLines(unclear: Failure | undefined, what = 'task'): readonly string[] {
   return adoptions(unclear, what).map(({ label, hint }) =>

@@ -19,8 +19,8 @@ import { candidateLines, taskOf } from './call-outcome.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 
 /**
- * `lifeboat calls list`: calls that may have been sent, and of which nobody knows what became, whoever sent
- * them. Those of an open run carry its id, and stderr says how it goes on: the run asks about them itself.
+ * `lifeboat calls list`: lists calls that may have been sent and whose outcome is unknown, whoever sent them.
+ * Those of an open run carry its id, and stderr says how to continue it: the run asks about them itself.
  */
 export const callsList: Action<{ readonly instance?: string }> = async (context, _, flags) => {
   const open = await wantedDoubts(context, flags.instance);
@@ -39,7 +39,7 @@ export const callsList: Action<{ readonly instance?: string }> = async (context,
 
 /**
  * The doubts of one instance, or all. Rejects with `config.instance` (exit 2) for a name that neither the
- * config nor the journal knows: of a mistyped one, "no call is in doubt" would be a false all-clear.
+ * config nor the journal knows: for a mistyped name, "no call is in doubt" would be a false all-clear.
  */
 async function wantedDoubts(context: CommandContext, name: string | undefined): Promise<readonly Doubt[]> {
   const journal = await openJournalIfAny(context);
@@ -81,9 +81,9 @@ function fieldsOf(doubt: Doubt) {
 }
 
 /**
- * `lifeboat calls resolve --became ID|nothing`: a person's decision on a call of which the service's lists do
- * not show what became. Sends nothing. An id that the service does not list is refused (exit 2), unless it
- * cannot be asked.
+ * `lifeboat calls resolve --became ID|nothing`: records a person's decision on a call whose outcome the
+ * service's lists do not show. Sends nothing. Refuses an id that the service does not list (exit 2), unless
+ * the service cannot be asked.
  */
 export const callsResolve: Action<
   InstanceFlags & { readonly became: string; readonly reason: string }
@@ -125,7 +125,7 @@ export const callsResolve: Action<
   }
 };
 
-/** The call in doubt that a word means; without one the only one. Rejects with `usage.call`, exit 2. */
+/** The call in doubt that a word means; without a word, the only one. Rejects with `usage.call`, exit 2. */
 export function chosenCall(open: readonly OpenCall[], instance: string, word: string | undefined): OpenCall {
   const fits =
     word === undefined
@@ -151,9 +151,9 @@ export function chosenCall(open: readonly OpenCall[], instance: string, word: st
 const SHOWN = 10;
 
 /**
- * Refuses an id that a call cannot have become (`usage.became`, exit 2): it is none of those that the service
- * showed when it was asked, and not in its list now. A service that cannot be asked proves nothing: then it
- * is a warning. What becomes of a restart, recreate or update has no id.
+ * Refuses an id that a call cannot have become (`usage.became`, exit 2): neither the service's earlier answer
+ * nor its list now has it. A service that cannot be asked proves nothing: then it is a warning. A restart,
+ * recreate or update becomes nothing with an id.
  */
 async function assertListed(
   context: CommandContext,
@@ -201,7 +201,7 @@ interface List {
   ) => Promise<{ readonly value: readonly { readonly id: number; readonly status: string }[] }>;
 }
 
-/** Where what a call becomes is listed. */
+/** The list that shows what a call becomes. */
 const LISTS: Readonly<Record<ReturnType<typeof taskOf>, List | undefined>> = {
   backup: { what: 'backup', read: (service) => service.backups() },
   restore: { what: 'restore', read: (service) => service.restores() },

@@ -25,7 +25,7 @@ export const backupsCreate: Action<ChangeFlags> = (context, _, flags) =>
     }),
   );
 
-/** `lifeboat backups restore ID`: replaces the instance's data by one of its own backups (endpoint 7). */
+/** `lifeboat backups restore ID`: replaces the instance's data with one of its own backups (endpoint 7). */
 export const backupsRestore: Action<ChangeFlags> = (context, [id = ''], flags) => {
   const backup = idFrom(id, 'the id of a backup');
   return changeInstance(
@@ -56,7 +56,7 @@ export const backupsRestore: Action<ChangeFlags> = (context, [id = ''], flags) =
   );
 };
 
-/** The backup with this id, as far as a run would offer it: only one that is done can be restored. */
+/** The backup with this id, if a run would offer it: only one that is done can be restored. */
 function doneBackup(backups: readonly Backup[], id: number, instance: string): Backup {
   const done = doneBackups(backups);
   const found = done.find((backup) => backup.id === id);

@@ -28,27 +28,27 @@ import type { Change, ChangeFlags, Scene, Weight } from './planned-change.ts';
 import { progressLine } from './progress-line.ts';
 import { activitiesOf, closing, takeCaller } from './take-caller.ts';
 
-/** How a change is made. */
+/** How to make a change. */
 export interface Manner<S extends Seen> {
   readonly weight: Weight;
-  /** What of it weighs most. */
+  /** The most consequential verb of the change. */
   readonly verb: CommandedVerb;
   /**
-   * GETs only: what speaks against it. It is looked at once more before a change that destroys, and when a
-   * person was asked.
+   * Looks for reasons against the change, by GETs only. Called once more before a change that destroys, and
+   * when a person was asked.
    */
   readonly look: (scene: Scene) => Promise<S>;
 }
 
-/** The look of a change that no runbook makes, and that nothing speaks against. */
+/** The look of a change that no runbook makes, and that has no reasons against it. */
 export const noLook = async (): Promise<Seen> => ({ blockers: [], warnings: [] });
 
 /**
- * Makes one change of one instance from the command line: looks at it as the runbook for it does and refuses
- * what that would stop at, plans it (GETs only), says what will happen, asks, and performs it on the
- * instance's ledger under the same rules as a step of a run. A call that was left in doubt, by whomever,
- * comes first, and nothing is sent meanwhile. If the process dies, the ledger knows whether a byte may have
- * left.
+ * Makes one change of one instance from the command line: looks at the instance as the change's runbook does
+ * and refuses what that would stop at, plans the change (GETs only), says what will happen, asks, and
+ * performs it on the instance's ledger under the same rules as a step of a run. An earlier call in doubt,
+ * whoever sent it, comes first, and until then nothing is sent. If the process dies, the ledger knows whether
+ * a byte may have left.
  */
 export async function changeInstance<S extends Seen>(
   context: CommandContext,
@@ -173,14 +173,14 @@ function sceneOf(
 /** A scene before its ledger is held. */
 type UnheldScene = Omit<Scene, 'record'>;
 
-/** Why, for the record. A broken glass comes first, so that nobody overlooks it. */
+/** The reason for the record. Breaking the glass comes first, so that readers cannot overlook it. */
 function reasonOf({ reason, anyway, breakGlass }: ChangeFlags): string | undefined {
   const why = reason ?? anyway;
   if (breakGlass === undefined) return why;
   return `BREAK-GLASS: ${breakGlass}${why === undefined ? '' : `; ${why}`}`;
 }
 
-/** Prints what came of it. With `--wait` the result is what it becomes, so this goes to stderr. */
+/** Prints the outcome. With `--wait` the result is what the call becomes, so this goes to stderr. */
 async function tell(
   context: CommandContext,
   flags: ChangeFlags,
@@ -209,8 +209,8 @@ function left(isAsked: boolean, cause: unknown): LifeboatError {
 }
 
 /**
- * Says what to write into the ticket about a call that destroys something: no run closes behind it, so
- * nothing else would betray a store that was rolled back to before it.
+ * Says what to write into the ticket about a destructive call: it is not followed by the close of a run, so
+ * nothing else would reveal a store that was rolled back to before it.
  */
 async function tellAnchor(
   { stderr }: Pick<CommandContext, 'stderr'>,

@@ -11,7 +11,7 @@ import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { ChangeFields, ChangeFlags } from './planned-change.ts';
 import { backupConfigFacts, printFacts } from './print-facts.ts';
 
-/** `lifeboat backup-config get`: the backup configuration (endpoint 8). */
+/** `lifeboat backup-config get`: prints the backup configuration (endpoint 8). */
 export const configGet: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.backupsConfig());
   const { value } = answer;
@@ -27,7 +27,7 @@ interface SettingFlags extends ChangeFlags, KeyFlags {
 
 /**
  * `lifeboat backup-config set`: changes the backup configuration (endpoint 9). A key among the values makes
- * it a rotation, which asks for the name.
+ * it a rotation, which asks for the instance's name.
  */
 export const configSet: Action<SettingFlags> = (context, _, flags) => {
   const settings = settingsOf(flags);
@@ -102,7 +102,7 @@ function titleOf(settings: BackupSettings, key: boolean): string {
   return [...words, ...(key ? ['a new encryption key'] : [])].join(', ');
 }
 
-/** The settings as they are now, and the key by its fingerprint. */
+/** The current settings, and the key by its fingerprint. */
 function fieldsOf({ settings, fingerprint }: Output): ChangeFields {
   return {
     ...(settings === undefined ? {} : { settings: settings as BackupSettings }),
@@ -110,7 +110,7 @@ function fieldsOf({ settings, fingerprint }: Output): ChangeFields {
   };
 }
 
-/** Less to keep means that the service deletes backups by itself. */
+/** If fewer backups are to be kept, the service deletes some by itself. */
 function settingWarnings(settings: BackupSettings, now: BackupsConfig): string[] {
   const less = (['minBackupCount', 'retentionDays'] as const).filter(
     (name) => (settings[name] ?? Infinity) < (now[WIRE[name]] ?? 0),

@@ -7,8 +7,8 @@ import type { Change, ChangeFlags, Weight } from './planned-change.ts';
 
 /**
  * Resolves when the operator wants the change: by `--yes`, by `--confirm NAME` for one that destroys, or by
- * an answer in the terminal, where a bare Enter always means no. Gives whether somebody was asked, which
- * takes time. Rejects with exit 3 where nobody can be asked, 130 when the operator leaves.
+ * an answer in the terminal, where a bare Enter always means no. Returns whether a person was asked, which
+ * takes time. Rejects with exit 3 if no person can be asked, 130 when the operator leaves.
  */
 export async function confirmChange(
   context: CommandContext,

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
 import { tokenFile } from '../run/run-options.ts';
 
-/** The commands for single calls that may have been sent, and of which nobody knows what became. */
+/** The commands for single calls that may have been sent and whose outcome is unknown. */
 export function defineCalls(program: Command, command: Define): void {
   const calls = group(program, 'calls', 'list, ask about and resolve calls in doubt', {
     about: `A call is in doubt when it may have been sent and its answer is lost. Until it

@@ -15,7 +15,7 @@ export function defineService(program: Command, command: Define): void {
   defineCalls(program, command);
 }
 
-/** What is said of every command that changes something. */
+/** Help text of every command that changes something. */
 const CHANGES = `It says what will happen, and asks. In a script, --yes agrees to what can be
 undone, and --confirm NAME to what cannot. The call is on the ledger of
 the instance before it is sent; a call in doubt stops the next one.`;
@@ -249,7 +249,7 @@ function waiting(what: string): Option[] {
   return [new Option('--wait', what), patience()];
 }
 
-/** Flags that say whom to ask, and as whom. */
+/** Flags that name the instance to ask, and the token to use. */
 function naming(target = false): Option[] {
   return [
     target ? instance('the instance to recover into (default: the only one)') : instance(),

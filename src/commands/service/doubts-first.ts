@@ -9,10 +9,10 @@ import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { candidateLines, outputOf, taskOf } from './call-outcome.ts';
 
 /**
- * What comes before any change of an instance. A call of an earlier process, or of a run that is over, is
- * asked about, and ends this command whatever became of it. A call in doubt of a run that is open refuses it
- * (`call.in-doubt`, exit 5): only that run can ask. A run that is merely open gets a warning; with
- * `refusesRuns` it refuses as it refuses another run (`run.open`, exit 3). Nothing is sent.
+ * Runs before any change of an instance. Asks about a call in doubt of an earlier process, or of a closed
+ * run, and ends this command whatever became of it. A call in doubt of an open run refuses the command
+ * (`call.in-doubt`, exit 5): only that run can ask. A run that is merely open causes a warning; with
+ * `refusesRuns` it refuses the command as it refuses another run (`run.open`, exit 3). Sends nothing.
  */
 export async function doubtsFirst(
   context: CommandContext,
@@ -56,7 +56,7 @@ async function askAboutEarlier(context: CommandContext, caller: Caller, name: st
   }
 }
 
-/** Two people at one instance see each other's changes only if somebody says so. */
+/** Two people working on one instance see each other's changes only through this warning. */
 function warnOfOpenRun({ stderr }: CommandContext, run: RunSummary, name: string): void {
   const role = run.instance === name ? `on ${name}` : `into ${name}`;
   stderr.write(
@@ -64,7 +64,7 @@ function warnOfOpenRun({ stderr }: CommandContext, run: RunSummary, name: string
   );
 }
 
-/** How sure it is that what the service shows is what was asked for, in words. */
+/** How certain it is that the service shows what was requested, in words. */
 const GRADES: Readonly<Record<string, string>> = {
   certain: 'certainly ours',
   likely: 'likely ours',
@@ -73,9 +73,9 @@ const GRADES: Readonly<Record<string, string>> = {
 };
 
 /**
- * One line about a call whose answer was lost and which the service shows to be done: what was taken for it,
- * and how sure that is. Undefined for a call that was answered. Its texts come from the service and still
- * have to be cleaned.
+ * One line about a call whose answer was lost and which the service shows to be done: what was adopted as its
+ * result, and how certain that is. Undefined for a call that was answered. Its texts come from the service
+ * and must still be cleaned.
  */
 export function adoptedLine({ performed, lost, evidence }: CallEnd, what: string): string | undefined {
   if (performed.how !== 'done') return undefined;

@@ -89,9 +89,9 @@ async function save(
 }
 
 /**
- * The `size` of the backup; undefined where the service lists none, or does not list the backup at all:
- * whether it gives it out, the download shows. What it says against the download is told before. A refused
- * token ends it here.
+ * The `size` of the backup; undefined if the service lists none, or does not list the backup at all: only the
+ * download shows whether the service provides it. Warns first if the service says that it does not. Rejects
+ * if the token is refused.
  */
 async function lookFirst(
   { stderr }: CommandContext,
@@ -117,7 +117,7 @@ interface SavedFile extends Saved {
   readonly seconds: number;
 }
 
-/** Says what was saved, what was checked of it, and what speaks against it. */
+/** Prints what was saved, which checks it passed, and what is wrong with it. */
 async function tellSaved(
   context: CommandContext,
   { name }: OpenInstance,
@@ -128,7 +128,7 @@ async function tellSaved(
   if (path !== undefined) {
     const saved = { path, bytes, sha256, requests, ...checked, warnings, seconds };
     await printResult(context, 'download', saved, () => {
-      // A script needs the name as it is; a terminal is not to act on the name of a folder.
+      // A script needs the exact name; a terminal must not interpret control characters in a folder's name.
       stdout.write(`${stdout.isTTY === true ? show(path, 4_096) : path}\n`);
     });
   }
@@ -143,7 +143,7 @@ async function tellSaved(
   stderr.write(`hint: ${what}: ${how}\n`);
 }
 
-/** Turns chunks into progress with a speed, and warns once when the router will end the request first. */
+/** Turns chunks into progress with a speed, and warns once if the router will end the request first. */
 function meterOf(
   { stderr }: CommandContext,
   { config }: OpenInstance,
@@ -182,7 +182,7 @@ function meterOf(
   };
 }
 
-/** Refuses a target that cannot be written, before anything is asked for. */
+/** Refuses a target that cannot be written, before requesting anything. */
 async function assertTargetFree(path: string, force: boolean): Promise<void> {
   const [there, folder] = await Promise.all(
     [path, dirname(path)].map((at) => stat(at).catch(() => undefined)),
@@ -194,7 +194,7 @@ async function assertTargetFree(path: string, force: boolean): Promise<void> {
     throw unusable(`${path} already exists`, 'name another file with --out, or replace it with --force');
 }
 
-/** Standard output is for the bytes alone, and a terminal is no place for them. */
+/** Standard output carries only the bytes, and must not be a terminal. */
 async function assertStdoutUsable(context: CommandContext): Promise<void> {
   if (!isForPeople(context))
     throw unusable(
@@ -212,23 +212,23 @@ function unusable(what: string, hint: string): LifeboatError {
   });
 }
 
-/** A download under way. Bytes and milliseconds of this request alone, not of what an earlier one brought. */
+/** A download in progress. Bytes and milliseconds of this request alone, without those of an earlier one. */
 export interface Pace {
   readonly done: number;
   readonly total: number | undefined;
   readonly elapsedMs: number;
   /** When the platform's router ends the request (service-api.md section 8). */
   readonly limitMs: number;
-  /** Whether the service can go on from where a download ended. */
+  /** Whether the service can continue a download from where it ended. */
   readonly resumable: boolean;
 }
 
-/** Before this much time has passed, the speed says more about the start than about the way. */
+/** Before this, the speed reflects the start of the download more than the connection. */
 const MEASURED_AFTER_MS = 5_000;
 
 /**
- * What to tell a person when a download will not end before the router ends it; undefined while it will, and
- * while it is too early to say. Pure.
+ * The warning that a download will not end before the router ends it; undefined if it will, and while it is
+ * too early to say. Pure.
  */
 export function routerWarning({ done, total, elapsedMs, limitMs, resumable }: Pace): string | undefined {
   if (total === undefined || done === 0 || elapsedMs < MEASURED_AFTER_MS) return undefined;
@@ -244,7 +244,7 @@ export function routerWarning({ done, total, elapsedMs, limitMs, resumable }: Pa
   );
 }
 
-/** The speed that a download needs at least, in words; undefined for one that any line manages. */
+/** The minimum speed that a download needs, in words; undefined if any connection reaches it. */
 export function leastSpeed(total: number | undefined, limitMs: number): string | undefined {
   const perSecond = ((total ?? 0) / limitMs) * 1000;
   return perSecond < 1_000_000

@@ -20,7 +20,7 @@ import { followRestore, idOf } from './tasks.ts';
 
 /**
  * `lifeboat dr prepare`: asks for the guid that a recovery needs (endpoint 10). With a key it is a rotation,
- * which asks for the name.
+ * which asks for the instance's name.
  */
 export const drPrepare: Action<ChangeFlags & KeyFlags> = (context, _, flags) => {
   const wantsKey = isKeyWanted(flags);
@@ -50,7 +50,7 @@ export const drPrepare: Action<ChangeFlags & KeyFlags> = (context, _, flags) => 
   });
 };
 
-/** What the command was for is the guid: an answer without it is no success, whatever its status. */
+/** The purpose of the command is the guid: an answer without it is a failure, whatever its status. */
 function withGuid(output: Output): Output {
   const { backupGuid, fingerprint } = output;
   if (typeof backupGuid === 'string') return output;
@@ -116,7 +116,7 @@ export const drPerform: Action<PerformFlags> = (context, _, flags) => {
 };
 
 /**
- * From when the data of that backup is, by the record of its instance: what a recovery is known by when its
+ * From when the data of that backup is, by the record of its instance: identifies the recovery when its
  * answer is lost.
  */
 async function expectedFrom(guid: string, owner: string, { workspace }: Scene) {
@@ -125,8 +125,8 @@ async function expectedFrom(guid: string, owner: string, { workspace }: Scene) {
 }
 
 /**
- * The key of the backup by its fingerprint, and under whose name it is kept: from a file, which is kept then,
- * or of those held for the source.
+ * The key of the backup by its fingerprint, and the name under which it is kept: from a file, whose key is
+ * then stored, or one of those held for the source.
  */
 async function keyInHand(
   context: CommandContext,
@@ -148,7 +148,7 @@ async function keyInHand(
   const fits = held.filter((fingerprint) => fingerprint.startsWith(wanted ?? ''));
   const [only, another] = fits;
   if (only !== undefined && another === undefined) return { owner, fingerprint: only };
-  // Of a mistyped name, that no key is held would read as if the key were lost.
+  // For a mistyped name, "no key is held" would read as if the key were lost.
   if (held.length === 0) instanceNamed(config, owner);
   throw new LifeboatError(
     'usage.key',
@@ -177,9 +177,9 @@ function noGuid(): LifeboatError {
 }
 
 /**
- * Looks at the instance that a recovery goes into, as the runbook for it does: whether it is the source
- * itself, fits it, is free and empty and has room. The source is the one that is named, or the one whose card
- * has this guid. Rejects when the target cannot be read.
+ * Looks at the target of a recovery, as its runbook does: whether it is the source itself, fits it, is free
+ * and empty and has room. The source is the named one, or the one whose card has this guid. Rejects when the
+ * target cannot be read.
  */
 async function lookAtTarget(
   context: CommandContext,
@@ -215,9 +215,7 @@ async function lookAtTarget(
   }
 }
 
-/**
- * What the ledgers know of the source: of the one that is named, or of the one whose backups have this guid.
- */
+/** What the ledgers know of the source: of the named one, or of the one whose backups have this guid. */
 async function sourceOnRecord(
   journal: Scene['workspace']['journal'],
   guid: string,

@@ -17,7 +17,7 @@ export interface WaitFlags {
   readonly patience?: string;
 }
 
-/** `--wait` of a command that only looks: no ledger is held, and nothing is written. */
+/** `--wait` of a command that only looks: holds no ledger, and writes nothing. */
 export async function followReading(
   context: CommandContext,
   { service, name }: OpenInstance,
@@ -52,20 +52,20 @@ export async function followReading(
   }
 }
 
-/** What a wait needs beside what it waits for. */
+/** What a wait needs besides the call that it waits for. */
 export interface Following<V extends Waiting> {
   readonly activities: Pick<Activities, V>;
   readonly instance: string;
   readonly signal: AbortSignal;
   readonly line: ProgressLine;
-  /** The command that goes on waiting. */
+  /** The command that continues the wait. */
   readonly command: string;
-  /** How long it may be over its limit; for ever without it. Milliseconds. */
+  /** How far over its limit the wait may go on; undefined for ever. Milliseconds. */
   readonly patienceMs: number | undefined;
 }
 
 /**
- * What `--patience` says; without it, half an hour where nobody looks on, and for ever in a terminal. Throws
+ * The value of `--patience`; without it, half an hour if unattended, and no limit in a terminal. Throws
  * `usage.patience`.
  */
 export function waitPatience(context: CommandContext, flags: WaitFlags): number | undefined {
@@ -73,9 +73,9 @@ export function waitPatience(context: CommandContext, flags: WaitFlags): number 
 }
 
 /**
- * Performs a verb that waits, to its end, and says by what an action is known to be over. Rejects with exit
- * 130 when it is left, 3 when it is over its limit for too long, 4 when the credentials are refused (all say
- * how to go on), 1 when what is waited for has failed.
+ * Performs a verb that waits, to its end, and prints what shows that an action is over. Rejects with exit 130
+ * when it is left, 3 when it is over its limit for too long, 4 when the credentials are refused (all say how
+ * to continue), 1 when what it waits for has failed.
  */
 export async function follow<V extends Waiting>(
   { stderr }: Pick<CommandContext, 'stderr'>,

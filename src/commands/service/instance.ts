@@ -10,7 +10,7 @@ import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { Change, ChangeFlags, Wait, Weight } from './planned-change.ts';
 import { overviewFacts, printFacts, updateLine } from './print-facts.ts';
 
-/** `lifeboat instance show`: the overview (endpoint 12). */
+/** `lifeboat instance show`: prints the overview (endpoint 12). */
 export const instanceShow: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.overview());
   await printAnswer(context, 'instance', answer, () => printOverview(context, answer.value));
@@ -35,7 +35,7 @@ export const instanceUpdate = acting('update', 'changes', [
   'an update cannot be undone; the database is down while it runs',
 ]);
 
-/** A command that asks for one action of the instance. */
+/** A command that requests one action of the instance. */
 function acting(verb: InstanceAction, weight: Weight, warnings: readonly string[]) {
   return (context: CommandContext, _: readonly string[], flags: ChangeFlags): Promise<number> =>
     changeInstance(context, flags, { weight, verb, look: LOOK }, async ({ instance }, { seen }) =>
@@ -68,12 +68,12 @@ export const instanceSettings: Action<
 };
 
 /**
- * As `change-instance` looks: what speaks against it is a restore under way, or that the instance is
- * deploying, or deleted.
+ * As `change-instance` looks: a restore in progress, and an instance that is deploying or deleted, block the
+ * change.
  */
 const LOOK = lookInPlace({ tolerant: true, restores: true });
 
-/** A restart, recreate or update: all three are accepted first and pass through `deploying`. */
+/** A restart, recreate or update: the service accepts all three first, and they pass through `deploying`. */
 function action(
   context: CommandContext,
   instance: OpenInstance,

@@ -6,19 +6,19 @@ import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
 import type { ChangeFlags, Scene } from './planned-change.ts';
 
-/** What was seen of an instance before a change of it, by the same look as that of the runbook for it. */
+/** What a look found at an instance before a change, by the same look as the change's runbook. */
 export interface Seen {
-  /** What speaks against the change. A person may pass over most of it, with a reason. */
+  /** Reasons against the change. A person may override most of them, with a reason. */
   readonly blockers: readonly Failure[];
   readonly warnings: readonly string[];
-  /** What the confirmation rests on; of a recovery from another instance, `target`. */
+  /** The facts that the confirmation relies on; for a recovery from another instance, `target`. */
   readonly baseline?: Baseline | undefined;
   readonly target?: TargetIdentity | undefined;
 }
 
 /**
- * Looks at an instance that is changed in place. With `tolerant` neither a failed instance nor a backup under
- * way speaks against the change.
+ * Looks at an instance that is changed in place. With `tolerant` neither a failed instance nor a backup in
+ * progress blocks the change.
  */
 export function lookInPlace(how: { readonly tolerant: boolean; readonly restores?: boolean }) {
   return async ({ instance, signal }: Pick<Scene, 'instance' | 'signal'>) => {
@@ -28,8 +28,8 @@ export function lookInPlace(how: { readonly tolerant: boolean; readonly restores
 }
 
 /**
- * Rejects while something speaks against a change: with exit 3 where `--anyway REASON` passes over it, with
- * exit 2 where nothing does. Gives the lines of what the flags pass over. Nothing was sent.
+ * Rejects while there are reasons against a change: with exit 3 if `--anyway REASON` overrides them, with
+ * exit 2 if nothing does. Returns the lines of what the flags override. Nothing was sent.
  */
 export function assertNotBlocked({ blockers }: Seen, { anyway }: ChangeFlags): readonly string[] {
   const never = blockers.find(isNeverPassed);
@@ -52,7 +52,7 @@ export function assertNotBlocked({ blockers }: Seen, { anyway }: ChangeFlags): r
   );
 }
 
-/** Rejects, with exit 3, when what was confirmed is not what is there now. Nothing was sent. */
+/** Rejects, with exit 3, when the facts have changed since the confirmation. Nothing was sent. */
 export function assertUnchanged(before: Seen, now: Seen): void {
   const changed = [
     ...(before.baseline && now.baseline ? baselineDifferences(before.baseline, now.baseline) : []),

@@ -10,12 +10,12 @@ import type { MetricPoint, MetricSeries, ParachuteDisk } from '../../service/met
 import { metricWords } from '../../view/app/metric-words.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 
-/** Points of a line: what a glance takes in, and what fits beside the numbers at 80 columns. */
+/** Points of a line: readable at a glance, and fits beside the numbers at 80 columns. */
 const POINTS = 20;
 
 /**
- * `lifeboat metrics`: the latest value of every path with its course; the disks against the parachute first
- * (endpoint 16).
+ * `lifeboat metrics`: prints the latest value of every path with its course; the disks compared with the
+ * parachute first (endpoint 16).
  */
 export const metrics: Action<InstanceFlags & { readonly quantity?: string; readonly path?: string }> = async (
   context,
@@ -34,7 +34,7 @@ export const metrics: Action<InstanceFlags & { readonly quantity?: string; reado
   return EXIT.closed;
 };
 
-/** The data points of an answer that have the text in their path, as the service wrote them. */
+/** The data points of an answer whose path contains the text, as the service wrote them. */
 async function onPath(raw: unknown, path: string): Promise<unknown> {
   const { readMetrics } = await import('../../service/metrics.ts');
   const has = (element: unknown) => readMetrics([element]).some((point) => point.path.includes(path));
@@ -77,14 +77,14 @@ async function printMetrics(
   );
 }
 
-/** Times without the day, as long as all of them are of one: it is the path that needs the room. */
+/** Times without the day, if all of them are on one: the path needs the room. */
 function clockFor(times: readonly number[]): (ms: number) => string {
   const full = (ms: number) => formatTime(isoOf(ms));
   const days = new Set(times.map((ms) => full(ms).slice(0, 10)));
   return days.size > 1 ? full : (ms) => full(ms).slice(11);
 }
 
-/** One line a disk: how far it is from the parachute, which stops the node (service-api.md section 2.8). */
+/** One line per disk: how far it is from the parachute, which stops the node (service-api.md section 2.8). */
 export function diskLine({
   service,
   index,

@@ -11,14 +11,14 @@ import type { Output } from './call-outcome.ts';
 import { lookInPlace, type Seen } from './look-first.ts';
 import type { Perform, Scene } from './planned-change.ts';
 
-/** Where a new key comes from; at most one of them. */
+/** Sources of a new key; at most one of them is given. */
 export interface KeyFlags {
   readonly newKey?: boolean;
   readonly keyFile?: string;
   readonly askKey?: boolean;
 }
 
-/** How a new key comes about, once somebody has agreed to it. */
+/** How to get a new key, once a person has agreed to it. */
 export type NewKey = {
   readonly origin: 'generated' | 'given';
   readonly given?: { fingerprint: string; length: number };
@@ -31,7 +31,7 @@ export function isKeyWanted({ newKey, keyFile, askKey }: KeyFlags): boolean {
 }
 
 /**
- * Takes the new key from where the flags say and checks its length; nothing is stored yet. Exit 2 for a key
+ * Takes the new key from the source in the flags and checks its length; stores nothing yet. Exit 2 for a key
  * that is too short.
  */
 export async function newKeyOf(
@@ -62,7 +62,7 @@ function tooShort(what: string, minLength: number): LifeboatError {
 }
 
 /**
- * Looks at an instance whose key is to be changed, as a rotation does. Rejects while an earlier change of it
+ * Looks at an instance whose key is to be changed, as a rotation does. Rejects while an earlier key change
  * may still arrive.
  */
 export async function lookForKey(scene: Scene): Promise<Seen> {
@@ -70,7 +70,7 @@ export async function lookForKey(scene: Scene): Promise<Seen> {
   return lookInPlace({ tolerant: false, restores: true })(scene);
 }
 
-/** Stores the key, reads it back, writes it down, and only then sets it. */
+/** Stores the key, reads it back, records it, and only then sets it. */
 export async function setKey(perform: Perform, key: NewKey, scene: Scene): Promise<Output> {
   const { fingerprint } = await storeKey(perform, key);
   const previous = await scene.currentKey();
@@ -93,8 +93,8 @@ export async function storeKey(
 }
 
 /**
- * Rejects, with exit 3, while an earlier key change may still arrive: it would win over the new key, and the
- * ledger would believe the wrong one to be in force.
+ * Rejects, with exit 3, while an earlier key change may still arrive: it would replace the new key, and the
+ * ledger would name the wrong one as in force.
  */
 async function assertKeyCertain({ instance, workspace }: Scene): Promise<void> {
   const { epochs } = await readLedger(workspace.journal, instance.name);

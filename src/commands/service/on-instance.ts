@@ -4,9 +4,7 @@ import { type OpenInstance, openInstance } from '../../compose/service-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 
-/**
- * What a command asks one instance, with the name of that instance beside the answer.
- */
+/** Asks one instance for something, and adds the name of that instance to the answer. */
 export async function askInstance<T extends object>(
   context: CommandContext,
   flags: InstanceFlags,
@@ -25,8 +23,8 @@ export interface InstanceFlags {
 }
 
 /**
- * Opens the instance that a command is about, for looking, and closes it after `work`. Needs a key store only
- * for a token that rests in one.
+ * Opens the instance of a command, for looking, and closes it after `work`. Needs a key store only for a
+ * token that is stored in one.
  */
 export async function onInstance<T>(
   context: CommandContext,
@@ -43,7 +41,7 @@ export async function onInstance<T>(
   return await work(instance);
 }
 
-/** The schemas of what the service answered, as it said it. */
+/** The schemas that contain the service's answer unchanged. */
 type Answered =
   | 'backups'
   | 'backup'
@@ -54,15 +52,13 @@ type Answered =
   | 'metrics'
   | 'pitr';
 
-/**
- * Prints what the service answered about an instance: in words by `inWords`, else as it came, below `answer`.
- */
+/** Prints what the service answered about an instance: in words by `inWords`, else unchanged, as `answer`. */
 export function printAnswer<Name extends Answered>(
   context: CommandContext,
   name: Name,
   { instance, raw }: { readonly instance: string; readonly raw: unknown },
   inWords: () => void,
 ): Promise<void> {
-  // The client has read it by the schema, and `raw` is that very answer.
+  // The client has parsed it by the schema, and `raw` is that very answer.
   return printResult(context, name, { instance, answer: raw } as unknown as ResultOf<Name>, inWords);
 }

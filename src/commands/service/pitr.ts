@@ -17,7 +17,7 @@ import type { ChangeFlags, Scene } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
 import { followRestore, idOf } from './tasks.ts';
 
-/** `lifeboat pitr show`: the range that can be restored to (endpoint 17). */
+/** `lifeboat pitr show`: prints the range that can be restored to (endpoint 17). */
 export const pitrShow: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => rangeOf(service));
   const { start, end } = edgesOf(answer.value);
@@ -32,9 +32,9 @@ export const pitrShow: Action<InstanceFlags> = async (context, _, flags) => {
   return EXIT.closed;
 };
 
-/** `lifeboat pitr restore --to TIME`: brings the instance back to a point in time (endpoint 18). */
+/** `lifeboat pitr restore --to TIME`: restores the instance to a point in time (endpoint 18). */
 export const pitrRestore: Action<ChangeFlags & { readonly to: string }> = async (context, _, flags) => {
-  // The service takes UTC (service-api.md section 2); another offset may be read as one or refused.
+  // The service takes UTC (service-api.md section 2); it may read another offset as UTC or refuse it.
   const targetTime = await momentFrom(flags.to, '--to', new Date());
   return changeInstance(
     context,
@@ -73,7 +73,7 @@ export const pitrRestore: Action<ChangeFlags & { readonly to: string }> = async 
   );
 };
 
-/** The range; where there is none, the error says what that means (section 4.1 rule 4). */
+/** The range; if there is none, the error says what that means (section 4.1 rule 4). */
 async function rangeOf(service: ServiceClient): Promise<Answer<PitrRange>> {
   try {
     return await service.pitrRange();
@@ -106,7 +106,7 @@ export function edgesOf({ start_time, end_time }: PitrRange): {
   });
 }
 
-/** What speaks against a time that the service can reach, and we would not choose. */
+/** The reason against a time that the service can reach but a run would not choose. */
 function edge(risk: string, { earliest, latest }: ReachableRange): Failure {
   return {
     code: 'pitr.near-edge',
@@ -116,7 +116,7 @@ function edge(risk: string, { earliest, latest }: ReachableRange): Failure {
   };
 }
 
-/** The range of the service. Rejects where there is none, and for a time outside of it (exit 2). */
+/** The range of the service. Rejects if there is none, and for a time outside of it (exit 2). */
 async function reachable({ instance, signal }: Scene, typed: string, time: string): Promise<ReachableRange> {
   const { pitrRange } = await import('../../activities/pitr-range.ts');
   const now = () => new Date();
@@ -131,7 +131,7 @@ async function reachable({ instance, signal }: Scene, typed: string, time: strin
   });
 }
 
-/** The moment in UTC and, where it differs, by this machine's clock. */
+/** The moment in UTC and, if that differs, by this machine's clock. */
 function bothClocks(ms: number): string {
   const utc = isoOf(ms).replace('T', ' ').replace('Z', ' UTC');
   const minutes = -dateAt(ms).getTimezoneOffset();

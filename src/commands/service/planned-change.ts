@@ -13,17 +13,17 @@ export interface ChangeFlags extends InstanceFlags {
   readonly yes?: boolean;
   readonly confirm?: string;
   readonly wait?: boolean;
-  /** How long the wait may be over its limit. */
+  /** How far over its limit the wait may go on. */
   readonly patience?: string;
   readonly reason?: string;
-  /** Why it is to be done although something speaks against it. */
+  /** The reason to make the change despite a reason against it. */
   readonly anyway?: string;
-  /** Why it is done without the second person who would have to approve it. */
+  /** The reason to make it without the second person who would have to approve it. */
   readonly breakGlass?: string;
 }
 
 /**
- * Whether a change can be made again or made good, or replaces data or a key for good. The second kind asks
+ * Whether a change can be repeated or corrected, or permanently replaces data or a key. The second kind asks
  * for the typed name of the instance.
  */
 export type Weight = 'changes' | 'destroys';
@@ -33,44 +33,44 @@ export type Weight = 'changes' | 'destroys';
  */
 export type Perform = (call: CallOf<Verb>) => Promise<Output>;
 
-/** What a change may print of itself, beside what the service says. */
+/** What a change may print, besides the service's answer. */
 export type ChangeFields = Omit<ResultOf<'change'>, 'instance' | 'answer'>;
 
-/** One change of one instance, looked into and not yet made. */
+/** One change of one instance, planned but not yet made. */
 export interface Change {
   /** What will happen, as an order: `restore backup 3 into orders`. */
   readonly title: string;
-  /** What is at stake, one line each. */
+  /** The risks, one line each. */
   readonly warnings: readonly string[];
   act(perform: Perform): Promise<Output>;
-  /** What came of it, as fields of `lifeboat.change/1` and in words. */
+  /** The outcome, as fields of `lifeboat.change/1` and in words. */
   done(output: Output): { readonly fields: ChangeFields; readonly text: string };
   readonly wait?: Wait;
 }
 
-/** The verbs that wait for what a change has become. */
+/** The verbs that wait for the result of a change. */
 export type Waiting = 'waitForBackup' | 'waitForRestore' | 'waitForInstance';
 
-/** How a change is followed to its end. */
+/** How to follow a change to its end. */
 export interface Wait<V extends Waiting = Waiting> {
   /** The verb that waits; undefined when the answer named nothing to wait for. */
   until(output: Output): CallOf<V> | undefined;
-  /** The command that goes on waiting when this one was left. */
+  /** The command that continues a wait that was left. */
   command(output: Output): string;
-  /** Prints what it has become. */
+  /** Prints what the call became. */
   show(output: Output): Promise<void>;
 }
 
-/** What a change is planned with. */
+/** What planning a change needs. */
 export interface Scene {
   readonly config: LoadedConfig;
   readonly signal: AbortSignal;
   readonly instance: OpenInstance;
   readonly workspace: Workspace;
-  /** Puts a secret in hand for `storeKey`, and keeps it out of the journal. Gives its fingerprint. */
+  /** Keeps a secret in memory for `storeKey`, and out of the journal. Returns its fingerprint. */
   take(key: Secret): Promise<string>;
   /** Writes facts into ledgers; see `Caller.record`. */
   readonly record: Caller['record'];
-  /** The fingerprint that the ledger believes to be in force. */
+  /** The fingerprint of the key that the ledger names as in force. */
   currentKey(): Promise<string | undefined>;
 }

@@ -5,10 +5,10 @@ import type { CommandContext } from '../../cli/context.ts';
 import { columnsOf } from '../../plain/terminal.ts';
 import { cutText } from '../../plain/width.ts';
 
-/** Progress on stderr: one line that is written over in a terminal, a line for each change elsewhere. */
+/** Progress on stderr: one line that overwrites itself in a terminal, a line for each change elsewhere. */
 export interface ProgressLine {
   report(progress: Progress): void;
-  /** Leaves the line and goes on below it. */
+  /** Keeps the line and continues below it. */
   end(): void;
 }
 
@@ -32,10 +32,10 @@ export function progressLine({ stderr }: CommandContext): ProgressLine {
       last = text;
       if (drawn) {
         draw();
-        // A clock that stands still looks like a program that does.
+        // Tick every second: a clock that stands still looks like a hung program.
         ticking ??= setInterval(draw, 1000).unref();
       } else if (progress.kind !== 'bytes') {
-        // In a log, bytes would be a line for every chunk.
+        // Leave out byte counts: in a log, they would add a line for every chunk.
         stderr.write(`${text}\n`);
       }
     },

@@ -7,10 +7,10 @@ import type { Caller } from '../../runner/call.ts';
 import type { Who } from '../../store/run-entry-parts.ts';
 import type { Scene } from './planned-change.ts';
 
-/** What single calls of one instance are made with. */
+/** What single calls of one instance need. */
 type Place = Pick<Scene, 'instance' | 'workspace'>;
 
-/** The verbs on an instance; keys that are not stored yet are in hand. */
+/** The verbs on an instance; `pendingKeys` are not stored yet. */
 export async function activitiesOf(
   { instance, workspace }: Place,
   pendingKeys: ReadonlyMap<string, Secret>,
@@ -19,7 +19,7 @@ export async function activitiesOf(
   return activitiesFor({ instance: depsFor(instance, { ...workspace, platform: noPlatform, pendingKeys }) });
 }
 
-/** Takes the ledger of the instance; `sealed` is called behind each checkpoint before a call. */
+/** Takes the ledger of the instance; calls `sealed` after each checkpoint before a call. */
 export async function takeCaller(
   { instance, workspace }: Place,
   activities: Activities,
@@ -49,7 +49,7 @@ export async function takeCaller(
   });
 }
 
-/** Gives the ledger back, with a checkpoint behind what was written into it; once. */
+/** Releases the ledger, and seals what was written into it with a checkpoint; once. */
 export function closing(caller: Caller, { sealer }: Workspace): () => Promise<void> {
   let closed: Promise<void> | undefined;
   const close = async () => {

@@ -24,7 +24,7 @@ export function followBackup(
   };
 }
 
-/** `--wait` of a call that made a restore, whichever of the three it was. */
+/** `--wait` of a call that made a restore, whichever of the three calls it was. */
 export function followRestore(
   context: CommandContext,
   { service, name }: OpenInstance,
@@ -39,7 +39,7 @@ export function followRestore(
   };
 }
 
-/** What a command asks about one task. Rejects with `service.not-found`, by its id, where there is none. */
+/** Asks for one task. Rejects with `service.not-found`, naming its id, if there is none. */
 export function askTask<T extends object>(
   context: CommandContext,
   flags: InstanceFlags,
@@ -70,12 +70,11 @@ export function askTask<T extends object>(
   });
 }
 
-/** The id of a task in an output; undefined where the answer named none. */
+/** The id of a task in an output; undefined if the answer named none. */
 export function idOf(id: Json | undefined): number | undefined {
   return typeof id === 'number' ? id : undefined;
 }
 
-/** Prints a backup as facts. */
 export function printBackup(context: CommandContext, backup: Backup): void {
   printFacts(context, [
     ['id', backup.id],
@@ -90,7 +89,6 @@ export function printBackup(context: CommandContext, backup: Backup): void {
   ]);
 }
 
-/** Prints a restore as facts. */
 export function printRestore(context: CommandContext, restore: Restore): void {
   printFacts(context, [
     ['id', restore.id],
@@ -106,9 +104,9 @@ export function printRestore(context: CommandContext, restore: Restore): void {
 type Task = Pick<Backup, 'status' | 'triggered_at' | 'finished_at'>;
 
 /**
- * From the request to the end, the time in the queue included. Only of a task that is done or has failed:
- * `finished_at` is when the status last changed, so that of a backup which was deleted later is the time of
- * that.
+ * From the request to the end, including the time in the queue. Only for a task that is done or has failed:
+ * `finished_at` is when the status last changed, so for a backup that was deleted later it is the time of the
+ * deletion.
  */
 export function took(task: Task): string | undefined {
   const [begin, end] = hasEnded(task) ? [instantOf(task.triggered_at), instantOf(task.finished_at)] : [];

@@ -5,7 +5,7 @@ import type { FleetReport } from './print-status.ts';
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number | undefined];
 
-/** One metric. A sample without a value is left out: what is not known has none. */
+/** One metric. Omits samples without a value: something unknown has none. */
 interface Metric {
   readonly name: string;
   readonly help: string;
@@ -13,9 +13,9 @@ interface Metric {
 }
 
 /**
- * What was found, in the text format of Prometheus 0.0.4: gauges only, times in seconds since 1970 by this
+ * The findings in the text format of Prometheus 0.0.4: gauges only, times in seconds since 1970 by this
  * machine's clock, sizes in bytes. Without timestamps, which the textfile collector refuses; the time is a
- * metric of its own, so that an alert can tell a file that nobody writes any more.
+ * metric of its own, so that an alert can detect a file that is no longer updated.
  */
 export function metricsText(report: FleetReport): string {
   return METRICS.map((metric) => textOf(metric, report)).join('');
@@ -100,7 +100,7 @@ function one(name: string, help: string, value: (status: InstanceStatus) => numb
   return each(name, help, (status) => [[{}, value(status)]]);
 }
 
-/** A moment, from its age. */
+/** A moment, computed from its age. */
 function time(name: string, help: string, age: (status: InstanceStatus) => number | undefined): Metric {
   const ages = one(`${name}_timestamp_seconds`, help, age);
   const samples: Metric['samples'] = (report) =>
@@ -117,7 +117,7 @@ function verdictsOf({ inPlace, elsewhere }: InstanceStatus): readonly (readonly 
   return Object.entries({ in_place: inPlace, elsewhere });
 }
 
-/** A target that holds nothing of its own has no answer. */
+/** A target without data of its own has no answer. */
 function ways(status: InstanceStatus): readonly Sample[] {
   return verdictsOf(status).map(([way, { answer }]) => [
     { way },
@@ -161,7 +161,7 @@ function escaped(value: string): string {
   return value.replace(/\\/gu, '\\\\').replace(/"/gu, '\\"').replace(/\n/gu, '\\n');
 }
 
-/** Milliseconds are as fine as any clock here. */
+/** No clock here is finer than milliseconds. */
 function number(value: number): string {
   return String(Math.round(value * 1000) / 1000);
 }

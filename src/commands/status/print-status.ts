@@ -24,14 +24,14 @@ import {
 import type { InstanceStatus, Verdict } from '../../view/fleet/status-schema.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 
-/** What `lifeboat status` has found out, at a moment. */
+/** What `lifeboat status` found at one moment. */
 export interface FleetReport {
   readonly at: Date;
   readonly instances: readonly InstanceStatus[];
   readonly drills: DrillDue;
 }
 
-/** Prints it to stdout: as one object, or as a table with the reasons below it. */
+/** Prints the report to stdout: as one object, or as a table with the reasons below it. */
 export async function printStatus(context: CommandContext, report: FleetReport): Promise<void> {
   const { at, instances, drills } = report;
   await printResult(context, 'status', { at: at.toISOString(), items: instances, drills }, () =>
@@ -90,7 +90,7 @@ function drillLine(due: DrillDue): string {
   return `drills: ${was}; next due: ${dueWords(due)}${warning}`;
 }
 
-/** Why, and what else is worth a word. */
+/** The reasons, and other notes. */
 function linesBelow(status: InstanceStatus, now: Date): string[] {
   const { name, recoverable, objectives, inService } = status;
   const [seen, absent, opener] = [seenWords(status), absenceWords(status, now), openerWords(status)];
@@ -105,7 +105,7 @@ function linesBelow(status: InstanceStatus, now: Date): string[] {
     }),
     ...reasonsOf('within RPO', objectives),
     ...(absent === undefined ? reasonsOf('in service', inService) : []),
-    // What a recovery would take is worth a line where it is not simply the newest one.
+    // The backup that a recovery would take deserves a line unless it is simply the newest.
     ...(opener === undefined || (recoverable.answer === 'yes' && absent === undefined)
       ? []
       : [`${name}: would take: ${opener}`]),

@@ -24,14 +24,14 @@ interface StatusFlags {
   readonly limit?: string;
 }
 
-/** So many are asked at once: a service with one backup manager for hundreds must not feel it. */
+/** How many are asked at the same time: must not burden a service with one backup manager for hundreds. */
 const AT_ONCE = 8;
 const LIMIT_MS = 20_000;
 
 /**
- * `lifeboat status`: each instance, whether it could be recovered now, within its objectives, and whether it
- * is in service. Sends only GETs. Exit 0 when each could be recovered within its objectives and is in
- * service, 1 otherwise: what is unknown of a recovery counts as no, because nothing shows the contrary.
+ * `lifeboat status`: reports for each instance whether it could be recovered now, within its objectives, and
+ * whether it is in service. Sends only GETs. Exit 0 when each could be recovered within its objectives and is
+ * in service, 1 otherwise: an unknown about a recovery counts as no, because nothing shows the contrary.
  */
 export const status: Action<StatusFlags> = async (context, _, flags) => {
   const limitMs = flags.limit === undefined ? LIMIT_MS : durationFrom(flags.limit, 'limit', ['1s', '1h']);
@@ -84,12 +84,12 @@ function isGood({ recoverable: { answer }, objectives, inService }: InstanceStat
 }
 
 /**
- * Writes what was found for the textfile collector of Prometheus' node exporter: whole or not at all, so that
- * the collector never reads half of it. Everybody may read the file, because the exporter is another user; it
- * holds names and numbers and no secret. Rejects with `output.file`.
+ * Writes the findings for the textfile collector of Prometheus' node exporter: whole or not at all, so that
+ * the collector never reads half of it. World-readable, because the exporter is another user; it holds names
+ * and numbers and no secret. Rejects with `output.file`.
  */
 async function writeMetrics(path: string, report: FleetReport): Promise<void> {
-  // It starts threads of Node, which every status would wait for.
+  // Imported late: it starts Node threads, which every status would otherwise wait for.
   const { default: writeFileAtomic } = await import('write-file-atomic');
   try {
     await writeFileAtomic(path, metricsText(report), { mode: 0o644 });

@@ -9,15 +9,15 @@ interface Confirmation {
   readonly word: string;
   readonly given: string | undefined;
   readonly what: string;
-  /** What stands before the dot in the codes of its errors; default `store`. */
+  /** The part before the dot in the codes of its errors; default `store`. */
   readonly area?: string;
-  /** The flag that stands in for the typed word; default `--confirm WORD`. */
+  /** The flag that replaces typing the word; default `--confirm WORD`. */
   readonly flag?: string;
 }
 
 /**
  * Resolves when a person has typed `word`, or `--confirm` says it. Rejects with exit 2 for another
- * `--confirm`, with exit 3 where nobody can be asked, and with 130 when the person leaves.
+ * `--confirm`, with exit 3 if no person can be asked, and with 130 when the person leaves.
  */
 export async function confirmTyped(
   context: CommandContext,
@@ -43,7 +43,7 @@ export async function confirmTyped(
     const prompt = `type ${word} to go on, anything else leaves: `;
     const typed = await typedLine(context, prompt, stop.signal);
     if (typed?.trim() === word) return;
-    // Who left has not ended the line.
+    // A person who leaves has not ended the line.
     if (typed === undefined) context.stderr.write('\n');
   } finally {
     stop.release();

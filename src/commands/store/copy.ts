@@ -24,9 +24,9 @@ interface CopyFlags {
 
 /**
  * `lifeboat store copy --from STORE --to STORE`: moves all entries into an empty store, leaf by leaf, so that
- * every checkpoint and anchor of before still holds. First the source says that it was moved, as its last
- * entry, and from then on no process writes to it; then everything is laid down in the target in one
- * transaction. When the process dies in between, the same command goes on.
+ * every earlier checkpoint and anchor still holds. First the source records, as its last entry, that it was
+ * moved, and from then on no process writes to it; then everything is written to the target in one
+ * transaction. If the process dies in between, the same command continues.
  */
 export const storeCopy: Action<CopyFlags> = async (context, _, flags) => {
   const [source, target] = sidesOf(context, flags);
@@ -56,7 +56,7 @@ export const storeCopy: Action<CopyFlags> = async (context, _, flags) => {
     await from.close();
   }
   const head = await compare(source, target);
-  // Its opening and closing leaves a checkpoint of the new head in every place.
+  // Opening and closing it leaves a checkpoint of the new head in every place.
   await (await openWorkspace(target.context, { checkpoints, sharedPlace: 'begun' })).close();
   const { size: copied, root } = head;
   const moved = { from: source.shown, to: target.shown, size: copied, root };
@@ -78,7 +78,7 @@ function sidesOf(context: CommandContext, { from, to }: CopyFlags): readonly [St
   });
 }
 
-/** Before anything is moved that could not be gone on with. */
+/** Checked first, so that nothing is moved that could not be used afterwards. */
 function assertShared(
   { alone }: CommandContext,
   { from, to }: CopyFlags,
@@ -99,9 +99,9 @@ async function assertNotHeld(source: StoreSide): Promise<void> {
   });
 }
 
-/** How many entries there are to copy. Rejects when the one has none, or the other has some. */
+/** How many entries there are to copy. Rejects when the source has none, or the target has some. */
 async function lookAt(source: StoreSide, target: StoreSide): Promise<number> {
-  // An empty store is what a copy needs, though the home knows the log of another one.
+  // A copy needs an empty store, so do not warn that the home knows the log of another one.
   const { stderr: _, ...quiet } = target.context;
   const [one, other] = [await openJournalIfAny(source.context), await openJournalIfAny(quiet)];
   try {
@@ -118,7 +118,7 @@ async function lookAt(source: StoreSide, target: StoreSide): Promise<number> {
   }
 }
 
-/** A store may come back to where it was moved away from; anything else that holds entries is another log. */
+/** A store may return to where it was moved away from; any other store with entries holds another log. */
 async function assertSame(source: JournalReader, target: JournalReader, { shown }: StoreSide): Promise<void> {
   const { size, root } = await target.log.head();
   if (size === 0) return;
@@ -132,8 +132,7 @@ async function assertSame(source: JournalReader, target: JournalReader, { shown 
 }
 
 /**
- * The last entry of the source. It is there already when an earlier copy to this target did not come to its
- * end.
+ * Appends the last entry of the source. It already exists if an earlier copy to this target was interrupted.
  */
 async function leave(
   source: StoreSide,
@@ -163,7 +162,7 @@ async function movedTo(source: StoreSide): Promise<string | undefined> {
   }
 }
 
-/** Recomputes the target's tree from its entries, and holds it against the source. */
+/** Recomputes the target's tree from its entries, and compares it with the source. */
 async function compare(
   source: StoreSide,
   target: StoreSide,

@@ -13,9 +13,9 @@ import { confirmTyped } from './confirm.ts';
 import { type Installation, installationsIn } from './installations.ts';
 
 /**
- * `lifeboat store endorse INSTALLATION --reason TEXT`: puts on record that the key of another installation is
- * believed. It shows the key first, for the reason is that somebody has compared it (`lifeboat audit key` on
- * the other machine prints it).
+ * `lifeboat store endorse INSTALLATION --reason TEXT`: records that the key of another installation is
+ * trusted. Shows the key first, because the reason must be that a person has compared it (`lifeboat audit
+ * key` on the other machine prints it).
  */
 export const storeEndorse: Action<{ readonly reason: string; readonly confirm?: string }> = async (
   context,
@@ -72,7 +72,7 @@ function theOne(known: readonly Installation[], wanted: string): Installation {
   );
 }
 
-/** Whom nobody believes cannot make others believed. */
+/** An installation that is not trusted cannot make others trusted. */
 function assertBelieved(own: string, known: readonly Installation[]): void {
   const { state } = known.find(({ installation }) => installation === own) ?? { state: 'announced' };
   if (state !== 'announced') return;

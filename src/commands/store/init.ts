@@ -6,7 +6,8 @@ import { isPostgres, shownStore } from '../../config/store-address.ts';
 import { storeNamed } from '../../config/store-named.ts';
 
 /**
- * `lifeboat store init`: makes or migrates the schema of a team's PostgreSQL, and says who may do what in it.
+ * `lifeboat store init`: creates or migrates the schema of a team's PostgreSQL, and prints who may do what in
+ * it.
  */
 export async function storeInit(context: CommandContext): Promise<number> {
   const address = await storeNamed(context.env, context.configPath);

@@ -3,13 +3,13 @@ import { believedKeys, namedKey, parsePublicKeys } from '../../store/log/named-k
 
 /** A key store that signs, or once signed, for this store. */
 export interface Installation {
-  /** 16 hex digits that follow from its key. */
+  /** 16 hex digits derived from its key. */
   readonly installation: string;
   /** PEM. */
   readonly publicKey: string;
   /**
    * `first`: its key began the log; `endorsed`: the first one, or one that it endorsed, vouches for it;
-   * `announced`: nobody has yet, so what it signs is not believed.
+   * `announced`: not vouched for yet, so what it signs is not trusted.
    */
   readonly state: 'first' | 'endorsed' | 'announced';
   readonly by: string;
@@ -20,7 +20,7 @@ export interface Installation {
 
 /**
  * The installations that the entries of `store/log` name, in order of their first entry, as `by` sees them: a
- * PEM, or the key that the log began with. Pure; what cannot be read names none.
+ * PEM, or the key that the log began with. Pure; skips what cannot be read.
  */
 export function installationsIn(
   entries: readonly Entry[],

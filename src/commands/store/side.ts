@@ -4,21 +4,21 @@ import { isPostgres, shownStore } from '../../config/store-address.ts';
 import type { Arrival, MovedFrom } from '../../store/moving.ts';
 import { PROJECTIONS } from '../../store/projected.ts';
 
-/** One store as the commands of `lifeboat store` handle it, whatever its engine is. */
+/** One store as the commands of `lifeboat store` handle it, whatever its engine. */
 export interface StoreSide {
-  /** For a person. */
+  /** The store's name as shown to people. */
   readonly shown: string;
   /** The context in which every other command uses it. */
   readonly context: CommandContext;
-  /** Who writes to it now, in words. */
+  /** Which processes write to it now, in words. */
   holders(): Promise<readonly string[]>;
-  /** What it gives away. Rejects with `journal.none` when nothing was ever written to it. */
+  /** The entries to move out of it. Rejects with `journal.none` when nothing was ever written to it. */
   from(): Promise<MovedFrom & { close(): Promise<void> }>;
-  /** Lays down what another store gives away (`layDown`). */
+  /** Writes what `from` of another store returned (`layDown`). */
   land(from: MovedFrom, arrival: Arrival): Promise<void>;
 }
 
-/** The store of an address, checked already. Opens nothing. */
+/** The store at an address that was already checked. Opens nothing. */
 export function sideOf(context: CommandContext, address: string): StoreSide {
   const there = { ...context, env: { ...context.env, LIFEBOAT_STORE: address } };
   return isPostgres(address) ? postgresSide(there, address) : sqliteSide(there);

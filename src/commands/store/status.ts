@@ -12,7 +12,8 @@ import { type Installation, installationsIn } from './installations.ts';
 import { sideOf } from './side.ts';
 
 /**
- * `lifeboat store status`: where the entries live, how many, who signs, who holds what now. Changes nothing.
+ * `lifeboat store status`: prints where the entries are, how many, who signs, and who now holds what. Changes
+ * nothing.
  */
 export async function storeStatus(context: CommandContext): Promise<number> {
   const address = await storeNamed(context.env, context.configPath);
@@ -76,7 +77,7 @@ function linesOf(status: Status): readonly string[] {
   ];
 }
 
-/** Whose name and time follow: those of the first entry that names the key. */
+/** Followed by the name and time of the first entry that names the key. */
 const STATES = {
   first: 'first,',
   announced: 'announced',
@@ -86,15 +87,15 @@ const STATES = {
 /** How far a place for checkpoints reaches. */
 export interface PlaceReached {
   readonly name: string;
-  /** The size of its newest checkpoint of this log; undefined where it has none, or cannot be asked. */
+  /** The size of its newest checkpoint of this log; undefined if it has none, or cannot be asked. */
   readonly size: number | undefined;
-  /** For a person. */
+  /** The newest checkpoint in words. */
   readonly newest: string;
 }
 
 /**
- * The newest checkpoint of a log in each place; its signature is for `lifeboat audit verify` and `doctor` to
- * check.
+ * The newest checkpoint of a log in each place; does not check its signature, which `lifeboat audit verify`
+ * and `doctor` do.
  */
 export async function newestInPlaces(
   context: CommandContext,
