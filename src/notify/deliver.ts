@@ -6,25 +6,25 @@ import { closesWith, type Wanted, type Wanting, wantedBy } from './due.ts';
 import { bodyOf, type Notice, notificationOf } from './notice.ts';
 import { type Sent, send } from './send.ts';
 
-/** What a round of deliveries works with. */
+/** The state of one round of deliveries. */
 export interface Outbox {
   readonly journal: Pick<Journal, 'append' | 'clock' | 'hold' | 'rows'>;
   readonly targets: readonly NotifyConfig[];
-  /** What there is to be told now. `all`: also what was given up. */
+  /** The notices to deliver now. `all`: including those that were given up. */
   readonly notices: (all: boolean) => Promise<readonly Notice[]>;
 }
 
-/** An attempt that was made. */
+/** One attempt. */
 export interface Delivery extends Sent {
   readonly notice: Notice;
   readonly target: string;
 }
 
 /**
- * Delivers what is due, each notice at most once at each target, and puts every attempt on record. One
- * process does so at a time: where another one does, this gives nothing. A target that fails gets nothing
- * more in this round. What a process that dies has sent and not put on record is sent again by the next.
- * `all` tries also what has to wait, or was given up. Rejects with what the journal rejects with.
+ * Delivers what is due, each notice at most once at each target, and records every attempt. Only one process
+ * does so at a time: if another one does, returns nothing. A target that fails gets nothing more in this
+ * round. If the process dies after sending a notice and before recording it, the next one sends it again.
+ * `all` also tries what has to wait, or was given up. Rejects as the journal does.
  */
 export async function deliver(
   outbox: Outbox,
@@ -35,7 +35,7 @@ export async function deliver(
   const hold = await holdOf(outbox.journal);
   if (hold === undefined) return [];
   try {
-    // Whoever had it before has perhaps just delivered it.
+    // Read again: the previous holder may have just delivered some.
     const due = await dueIn(outbox, all);
     const record = recorder(outbox, hold);
     const stop = AbortSignal.any([signal, hold.lost]);
@@ -47,8 +47,8 @@ export async function deliver(
 }
 
 /**
- * Puts on record from when on each target gets notifications. Where another process has the outbox, it is
- * done the next time.
+ * Records from when on each target gets notifications. If another process holds the outbox, this happens the
+ * next time.
  */
 export async function beginTargets({ journal, targets }: Outbox): Promise<void> {
   const isMissing = async () => {
@@ -100,7 +100,7 @@ async function wantingOf({
 
 type Recorder = (delivery: Delivery) => Promise<void>;
 
-/** Puts one attempt after the other on record: the last one of a notice closes it. */
+/** Records one attempt after the other: the last one of a notice closes it. */
 function recorder({ journal, targets }: Outbox, hold: Hold): Recorder {
   let turn: Promise<unknown> = Promise.resolve();
   return ({ notice, target, outcome, status, why, retryAfter }) => {
@@ -129,7 +129,7 @@ async function deliverTo(
     const delivery = { ...sent, notice, target: target.name };
     await record(delivery);
     done.push(delivery);
-    // What is down now is down for the next one as well.
+    // A target that is down now would also fail for the next notice.
     if (delivery.outcome === 'failed') break;
   }
   return done;

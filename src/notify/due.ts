@@ -23,16 +23,16 @@ const PAUSES: readonly number[] = [
 /** How often a notification is tried at one target. */
 export const MAX_TRIES = PAUSES.length + 1;
 
-/** A target that is configured, with what it wants and what the store knows of it. */
+/** A configured target, with its wanted events and what the store knows of it. */
 export interface Wanting {
   readonly name: string;
   /** Undefined: every event. */
   readonly on: readonly NotifyEvent[] | undefined;
-  /** Since when it gets notifications. */
+  /** From when on it gets notifications. */
   readonly known: Pick<KnownTarget, 'index' | 'at'>;
 }
 
-/** A notice that a target wants and does not have. */
+/** A notice that a target wants and has not received. */
 export interface Wanted {
   readonly notice: Notice;
   readonly target: string;
@@ -43,8 +43,8 @@ export interface Wanted {
 }
 
 /**
- * Which targets want a notice that they do not have: those whose events include it, and that were configured
- * before it came about, or while it stands. Pure.
+ * Which targets want a notice that they have not received: those whose events include it, and that were
+ * configured before it arose, or while it stands. Pure.
  */
 export function wantedBy(
   notice: Notice,
@@ -60,7 +60,8 @@ export function wantedBy(
 }
 
 /**
- * Whether the notice is closed with this attempt, of all who want it: each has it, or never took it. Pure.
+ * Whether this attempt closes the notice for all targets that want it: each has received it, or has failed
+ * for good. Pure.
  */
 export function closesWith(
   wanted: readonly Wanted[],
@@ -72,7 +73,7 @@ export function closesWith(
   return left.every(isOver) ? 'given-up' : undefined;
 }
 
-/** What came about before a target was configured is none of its business. */
+/** A target does not get notices that arose before it was configured. */
 function isFor(
   { event, index, since, stands = false }: Notice,
   { on, known }: Wanting,
@@ -80,11 +81,11 @@ function isFor(
 ): boolean {
   if (on !== undefined && !on.includes(event)) return false;
   if (index !== undefined) return index > known.index;
-  // What it was tried with once is its own, also when it no longer stands.
+  // A notice stays due for a target that it was once tried at, even if it no longer stands.
   return stands || tries !== undefined || msOf(since) > msOf(known.at);
 }
 
-/** A receiver may ask for a longer pause, up to a day: what it did not take by then is old. */
+/** A receiver may ask for a longer pause, up to a day: a notice not delivered by then is old. */
 const LONGEST_ASKED = 24 * HOUR;
 
 function nextTry(tries: Tries | undefined): number {

@@ -11,32 +11,32 @@ import { errorCode } from '../service/failures.ts';
 import { DEFAULT_LIMITS, retryAfterMs } from '../service/limits.ts';
 import { type TokenSource, tokenReader } from '../service/token-source.ts';
 
-/** What became of one attempt. */
+/** The result of one attempt. */
 export interface Sent {
   readonly outcome: 'delivered' | 'failed';
-  /** Of HTTP. */
+  /** The HTTP status. */
   readonly status?: number | undefined;
   /**
-   * A code: `timeout`, `ECONNREFUSED`, `exit 3`, `credentials.missing`, or `left` where this process ended
-   * it.
+   * A code: `timeout`, `ECONNREFUSED`, `exit 3`, `credentials.missing`, or `left` if this process ended the
+   * attempt.
    */
   readonly why?: string | undefined;
-  /** How long the receiver wants to be left alone, in seconds, where it says so with an error. */
+  /** The pause that the receiver asks for with an error, in seconds. */
   readonly retryAfter?: number | undefined;
-  /** The beginning of what the receiver said, without the secrets that it was sent; nobody has cleaned it. */
+  /** The beginning of the receiver's answer, without the secrets that it was sent; not cleaned. */
   readonly said?: string;
 }
 
 /** Milliseconds for one attempt, whatever it waits for. */
 const LIMIT_MS = 10_000;
 const LONGEST_ANSWER = 4 * 1024;
-/** More is read, so that no secret is cut where it ends: half of one would not be found. */
+/** Reads more than is shown, so that no secret is cut at the end: half of one would not be found. */
 const LONGEST_READ = 64 * 1024;
 
 /**
  * Sends a notification once: a POST of JSON that follows no redirect, or a command with the same on its
- * standard input. Delivered is what was answered with 2xx, or ended with 0. Never rejects; ends within ten
- * seconds, and at once when the signal is aborted.
+ * standard input. A 2xx answer, or exit code 0, counts as delivered. Never rejects; ends within ten seconds,
+ * and at once when the signal is aborted.
  */
 export async function send(target: NotifyConfig, body: string, signal: AbortSignal): Promise<Sent> {
   const limit = AbortSignal.timeout(LIMIT_MS);
@@ -54,8 +54,8 @@ export async function send(target: NotifyConfig, body: string, signal: AbortSign
 type Webhook = Extract<NotifyConfig, { readonly url: unknown }>;
 
 /**
- * Where a webhook is, with its headers, and what of them is secret. Rejects with `config.notify` for an
- * address that is not https, or http on this machine, and with what the sources reject with.
+ * The address of a webhook, with its headers, and which parts are secret. Rejects with `config.notify` for an
+ * address that is not https, or http on this machine, and as the sources reject.
  */
 export async function addressOf({ name, url, headers, hideEnv }: Omit<Webhook, 'on'>): Promise<{
   readonly url: URL;
@@ -66,7 +66,7 @@ export async function addressOf({ name, url, headers, hideEnv }: Omit<Webhook, '
     (await tokenReader({ ...source, scheme }, { keychain: async () => undefined, hideEnv })()).reveal();
   const text = typeof url === 'string' ? url : await read(url, 'none');
   const reads = Object.entries(headers).map(async ([header, source]): Promise<[string, string]> => {
-    // Only this one has a scheme by its nature.
+    // Only this header has a scheme by definition.
     const usual = header.toLowerCase() === 'authorization' ? undefined : 'none';
     return [header.toLowerCase(), await read(source, source.scheme ?? usual)];
   });
@@ -88,7 +88,7 @@ export async function addressOf({ name, url, headers, hideEnv }: Omit<Webhook, '
   };
 }
 
-/** What may be the secret in an address: whatever is long enough to be one, and stands behind the host. */
+/** Parts of an address that may be the secret: everything after the host that is long enough to be one. */
 function wordsOf({ href, pathname, search, searchParams }: URL): readonly string[] {
   const words = [...pathname.split('/'), ...searchParams.values()].filter((word) => word.length >= 8);
   return [href, `${pathname}${search}`, ...words].filter((word) => word !== '/');
@@ -122,7 +122,7 @@ async function post(target: Webhook, body: string, signal: AbortSignal): Promise
     const retryAfter = asked === undefined ? {} : { retryAfter: Math.ceil(asked / 1000) };
     return { outcome, status, ...retryAfter, said: withoutSecrets(await textOf(answer), secrets) };
   } finally {
-    // Whatever the receiver still says, nobody listens.
+    // Ignore whatever the receiver still sends.
     dispatcher.destroy().catch(() => undefined);
   }
 }
@@ -131,7 +131,7 @@ function withoutSecrets(said: string, secrets: readonly Secret[] = []): string {
   return redact(said, secrets).slice(0, LONGEST_ANSWER);
 }
 
-/** The status stands whatever becomes of the rest. */
+/** The status counts even if reading the rest fails. */
 async function textOf(answer: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -153,7 +153,7 @@ async function run(
   const env = childEnvironment(hideEnv);
   const text = typeof command === 'string' ? command : command.map(shellQuoted).join(' ');
   const { exit, stdout, stderr } = await runShell(text, { env, timeoutMs: LIMIT_MS, signal, input });
-  // Of what it knows itself, only the usual shapes can be told.
+  // A secret that only the command knows can be recognised only by its usual shape.
   const said = withoutSecrets(stderr.trim() === '' ? stdout : stderr);
   if (exit === 0) return { outcome: 'delivered', said };
   return { outcome: 'failed', why: typeof exit === 'number' ? `exit ${exit}` : exit.slice(0, 60), said };

@@ -11,7 +11,7 @@ import { formatHere } from '../view/zone.ts';
 import type { Asker } from './ask.ts';
 import { describeFollowUp } from './describe-question.ts';
 
-/** What a question may need besides its words. */
+/** What asking needs besides the question. */
 export interface AskingHelp {
   /** The run's clock. */
   readonly now: () => Date;
@@ -49,12 +49,12 @@ export async function askLine(
   }
 }
 
-/** Whether a number alone is an answer; where words are typed, it takes a slash before it. */
+/** Whether a number alone is an answer; if words are typed, it needs a slash before it. */
 function isNumbered({ kind }: QuestionView): boolean {
   return kind === 'choice' || kind === 'followUps';
 }
 
-/** What the numbers stand for, in their order: the follow-ups, then the options. */
+/** What the numbers mean, in order: the follow-ups, then the options. */
 function rowsOf(question: QuestionView) {
   const followUps =
     question.kind === 'followUps'
@@ -103,7 +103,7 @@ async function withOption(
   return undefined;
 }
 
-/** The reason alone breaks nothing: the name is typed as ever. */
+/** A reason alone does not break the glass: the name must still be typed. */
 async function breakGlass(
   question: QuestionView & { kind: 'typed-name' },
   reason: string,
@@ -132,9 +132,7 @@ async function direct(
   return undefined;
 }
 
-/**
- * What was typed is only read; the moment is taken by a word of its own, after it was shown in both zones.
- */
+/** Only reads what was typed; a separate word accepts the moment, after it was shown in both zones. */
 async function momentAnswer(
   question: QuestionView & { kind: 'time' },
   line: string,

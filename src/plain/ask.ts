@@ -5,7 +5,7 @@ import type { Streams } from './terminal.ts';
 
 /** Reads lines from the operator, one at a time. */
 export interface Asker {
-  /** The next line, without its end; nothing when the terminal has ended or the question is gone. */
+  /** The next line, without its end; undefined when the terminal has ended or the question is gone. */
   line(prompt: string, how?: 'shown' | 'hidden'): Promise<string | undefined>;
   say(text: string): void;
   /** Drops what is typed until the next `line`. */
@@ -13,7 +13,7 @@ export interface Asker {
   close(): void;
 }
 
-/** Asks the terminal to mark where a paste begins and ends, and no longer to. */
+/** Turns the terminal's marking of where a paste begins and ends on, and off. */
 const [PASTES_MARKED, PASTES_PLAIN] = ['\u001b[?2004h', '\u001b[?2004l'];
 
 /** Asks for one line; undefined when the terminal is closed or the signal comes first. */
@@ -31,8 +31,8 @@ export async function typedLine(
 }
 
 /**
- * Opens the terminal for questions. Lines are read by readline, which leaves editing to the terminal's habits
- * and keeps a hidden line off the screen. Ends with `signal`.
+ * Opens the terminal for questions. Readline reads the lines: it leaves editing to the terminal's habits and
+ * keeps a hidden line off the screen. Ends with `signal`.
  */
 export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal): Asker {
   let hidden = false;
@@ -50,14 +50,14 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
   const interrupt = () => process.kill(process.pid, 'SIGINT');
   const hear = (_text: unknown, key?: { readonly name?: string; readonly sequence?: string }) => {
     lastHeard = performance.now();
-    // Readline takes Ctrl-C right after Escape for a key with Alt, which means nothing.
+    // Readline takes Ctrl-C right after Escape for an Alt key, which means nothing.
     if (/^\u001b+\u0003$/u.test(key?.sequence ?? '')) interrupt();
     if (key?.name === 'paste-start') paste = { before: reader.line, lines: [] };
     if (key?.name === 'paste-end') endPaste();
   };
   stdin.on('keypress', hear);
-  // A paste never submits: what it ended stands in the line again, and waits for a key that somebody presses.
-  // Lines that were put together would be one that nobody has written.
+  // A paste never submits: its text stays in the line and waits for a pressed key. Pasted lines that were
+  // joined would be one that the operator has not written.
   const endPaste = () => {
     const { before = '', lines = [] } = paste ?? {};
     paste = undefined;
@@ -83,7 +83,7 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
   };
   reader.on('line', take);
   reader.on('close', () => take(undefined));
-  // Ctrl-C is a signal in every other mode of the terminal; readline only reports it.
+  // In every other mode of the terminal Ctrl-C is a signal; readline only reports it.
   reader.on('SIGINT', interrupt);
   const marksPastes = env['TERM'] !== 'dumb';
   if (marksPastes) stderr.write(PASTES_MARKED);
@@ -122,16 +122,16 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
 }
 
 /**
- * Resolves when nothing was typed for `QUIET_MS`. What comes before a prompt could be read, from a key that
- * is held down or a paste of several lines, belongs to something else and is dropped.
+ * Resolves when nothing was typed for `QUIET_MS`. Input from before a prompt was readable, from a held key or
+ * a paste of several lines, is meant for something else and is dropped.
  */
 async function quiet(lastHeard: () => number): Promise<void> {
   const began = performance.now();
   for (;;) {
     const left = Math.max(began, lastHeard()) + QUIET_MS - performance.now();
     if (left <= 0) return;
-    // After the timer Node reads what has come, and then calls the immediate: a key that waited while the
-    // process was held up is heard before the next look.
+    // After the timer Node reads pending input, and then calls the immediate: a key that arrived while the
+    // process was held up is seen before the next check.
     await new Promise((resolve) => setTimeout(() => setImmediate(resolve), left));
   }
 }

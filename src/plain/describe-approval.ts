@@ -1,7 +1,7 @@
 import { show } from '../base/text.ts';
 import type { ApprovalView, QuestionView, Tone } from '../view/run-view.ts';
 
-/** How the approval of a second person stands, in one line that fits beside a name to type. */
+/** The state of a second person's approval, in one line that fits beside a name to type. */
 export function approvalLine(approval: ApprovalView): { readonly text: string; readonly tone: Tone } {
   const { state, by = '', expiresAt, problem } = approval;
   const who = show(by, 200);
@@ -32,13 +32,13 @@ export function approvalLine(approval: ApprovalView): { readonly text: string; r
   }
 }
 
-/** What the second person needs; nothing where nothing is left to do for them. */
+/** What the second person needs; empty if there is nothing left for them to do. */
 export function approvalSteps({ state, challenge, file, command }: ApprovalView): readonly string[] {
   if (state !== 'needed' || challenge === '') return [];
   return [`file: ${show(file)}`, `sign: ${show(command)}`];
 }
 
-/** The approval of a question as lines; none where none is needed. */
+/** The approval of a question as lines; empty if none is needed. */
 export function describeApproval(question: QuestionView): string[] {
   const approval = question.kind === 'typed-name' ? question.approval : undefined;
   if (approval === undefined) return [];
@@ -47,7 +47,7 @@ export function describeApproval(question: QuestionView): string[] {
   return [`  ${mark}${text}`, ...approvalSteps(approval).map((step) => `  ${step}`)];
 }
 
-/** What is new of an approval since the last look at the same question. */
+/** What has changed about an approval since the last look at the same question. */
 export function newsOfApproval(before: QuestionView | undefined, after: QuestionView | undefined): string[] {
   if (before?.kind !== 'typed-name' || after?.kind !== 'typed-name') return [];
   if (before.approval === undefined || after.approval === undefined) return [];

@@ -11,8 +11,8 @@ import { describeApproval } from './describe-approval.ts';
 const COMMAND_LIMIT = 4_000;
 
 /**
- * A question as lines. For an operator: with the numbers to type. For nobody: with what would have answered
- * it, so that whoever reads the log of a job knows how to go on.
+ * A question as lines. For an operator: with the numbers to type. Without one: with the flags that would have
+ * answered it, so that readers of a job's log know how to continue.
  */
 export function describeQuestion(
   question: QuestionView,
@@ -36,12 +36,12 @@ export function describeQuestion(
   ];
 }
 
-/** What the confirmation costs. */
+/** The stakes of the confirmation. */
 function describeStakes({ stakes }: QuestionView & { kind: 'typed-name' }, now: number): string[] {
   return stakesWords(stakes, now).map(({ name, text }) => `  ${`${name}:`.padEnd(13)}${show(text)}`);
 }
 
-/** What there is to know of a failure, and the commands that lead on, each whole on a line of its own. */
+/** The facts of a failure, and the commands that lead on, each whole on a line of its own. */
 function describeTrouble(question: QuestionView): string[] {
   if (question.kind !== 'choice' || question.trouble === undefined) return [];
   const { facts, commands } = question.trouble;
@@ -51,7 +51,7 @@ function describeTrouble(question: QuestionView): string[] {
   ];
 }
 
-/** The marks and both edges, here and in UTC. */
+/** The marks and both ends of the range, in local time and in UTC. */
 function describeRange({ earliest, latest, marks }: QuestionView & { kind: 'time' }): string[] {
   return [
     ...marks.backups.map((at) => ['a backup was made at', at]),
@@ -131,7 +131,7 @@ function howToAnswer(question: QuestionView, inTerminal: readonly string[]): str
   return [...(flag.length === 0 ? ['no flag answers this'] : flag), ...inTerminal];
 }
 
-/** What `--yes` would answer, if it answers anything. */
+/** The answer that `--yes` would give, if any. */
 function flagFor(question: QuestionView): string[] {
   const recommended = question.options.find((option) => option.recommended && option.disabled === undefined);
   return recommended === undefined || recommended.needs !== undefined
@@ -139,7 +139,7 @@ function flagFor(question: QuestionView): string[] {
     : [`--yes answers this with: ${show(recommended.label)}`];
 }
 
-/** One follow-up in one line: what is to be done, until when, since when and by whom. */
+/** One follow-up in one line: what to do, until when, since when and by whom. */
 export function followUpLine(followUp: FollowUpView): string {
   const { text, tone } = dueWords(followUp);
   const due = tone === 'warn' ? `attention: ${text}` : text;

@@ -1,32 +1,33 @@
 /*
- * What a start would pay for knowing every character of Unicode: 8 ms for the first `Intl.Segmenter` and 24
- * ms for the first emoji that is looked for, together 26 % more processor time for `runs` (medians of 30 runs
- * in turns). What the screen draws needs neither. The build puts this in the place of both in the packages
- * that draw (build/plugins.ts).
+ * Loading all of Unicode would slow every start: 8 ms for the first `Intl.Segmenter` and 24 ms for the first
+ * emoji lookup, together 26 % more processor time for `runs` (medians of 30 alternating runs). The text on
+ * the screen needs neither. The build puts this in place of both in the packages that draw
+ * (build/plugins.ts).
  */
 
 /**
  * Whether every character of a text takes one cell of a terminal, and none joins its neighbour: printable
- * ASCII, Latin letters, dashes and quotes, arrows, and what boxes and bars are drawn with. Where this is
- * false, nothing is said. Ambiguous widths count as narrow.
+ * ASCII, Latin letters, dashes and quotes, arrows, and the characters of boxes and bars. False says nothing
+ * about the text. Ambiguous widths count as narrow.
  */
 export function isOneCellEach(text: string): boolean {
   return !OTHER_CELLS.test(text);
 }
 
-/** U+25FD and U+25FE are wide; the three dingbats are the ones of the screen. */
+/** U+25FD and U+25FE are wide; the three dingbats are those that the screen uses. */
 const OTHER_CELLS =
   /[^\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u25ff\u2713\u2717\u276f]/u;
 
-/** The same with control characters, which join nothing either, but for a line feed after its return. */
+/**
+ * The same plus control characters, which join nothing either, except a line feed after a carriage return.
+ */
 const MAY_JOIN =
   /[^\u0000-\u000c\u000e-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u25ff\u2713\u2717\u276f]/u;
 
 let whole: Intl.Segmenter | undefined;
 
 /**
- * `Intl.Segmenter` for graphemes in the locale of the process, built when a text is more than such
- * characters.
+ * `Intl.Segmenter` for graphemes in the locale of the process, built only for a text with other characters.
  */
 export class GraphemeSegmenter {
   segment(text: string): Graphemes {
@@ -40,7 +41,7 @@ interface Graphemes extends Iterable<Intl.SegmentData> {
   containing(index?: number): Intl.SegmentData | undefined;
 }
 
-/** Of a text in which each UTF-16 unit is a grapheme. */
+/** The graphemes of a text in which each UTF-16 unit is one. */
 function segmentsOf(text: string): Graphemes {
   const at = (index: number): Intl.SegmentData => ({ segment: text.charAt(index), index, input: text });
   return {

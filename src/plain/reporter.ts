@@ -7,15 +7,15 @@ import { followUpLine } from './describe-question.ts';
 import { columnsOf, type Streams, wantsColour } from './terminal.ts';
 import { cells, cutText } from './width.ts';
 
-/** Turns a run's views, one after the other, into lines that say what is new. */
+/** Turns successive views of a run into lines that say what is new. */
 export interface Reporter {
   report(view: RunView): void;
   lines(texts: readonly string[]): void;
-  /** Ends a progress line that stands open. */
+  /** Ends an open progress line. */
   end(): void;
 }
 
-/** Between two progress lines in a file or a pipe. On a terminal one line is rewritten every second. */
+/** Time between two progress lines in a file or a pipe. A terminal rewrites one line every second. */
 const PROGRESS_MS = 15_000;
 const REWRITE_MS = 1000;
 
@@ -26,9 +26,9 @@ export function createReporter(
   const colour = wantsColour(stderr, env);
   const rewrites = stderr.isTTY === true && env['TERM'] !== 'dumb' && env['INK_SCREEN_READER'] !== 'true';
   let last: RunView | undefined;
-  /** What the run is at, as the newest line of the log has said it. */
+  /** The current place in the run, as the newest line of the log names it. */
   let place: string | undefined;
-  /** What was said of the end of the whole run: that it is known, or that it is late. */
+  /** What was said about when the whole run ends: that the time is known, or that it is late. */
   let expectedSaid: string | undefined;
   let open = 0;
   let progressAt = Number.NEGATIVE_INFINITY;
@@ -60,7 +60,7 @@ export function createReporter(
     if (last === undefined)
       line(`run ${show(view.runId)}: ${show(view.title)}, ${show(view.instance)}, ${view.mode}`);
     for (const entry of newEntries(last?.log ?? [], view.log)) {
-      // A sentence of the journal says by itself that something failed.
+      // A sentence of the journal already says that something failed.
       const word = entry.tone === 'bad' ? '' : WORDS[entry.tone];
       line(`${show(entry.at)} ${word}${show(entry.text)}`, entry.tone);
       place = entry.next ?? place;
@@ -89,7 +89,7 @@ export function createReporter(
 }
 
 /**
- * Where the run is now, and which steps it did not need on the way there. Steps count as this run takes them.
+ * The current step, and the steps that were skipped on the way. Numbers count the steps that this run takes.
  */
 function newsOfSteps(before: RunView['rail'] | undefined, after: RunView['rail']): string[] {
   const named = (step: RailStep) => `step ${after.indexOf(step) + 1} of ${after.length}`;
@@ -111,7 +111,7 @@ function newsOfSteps(before: RunView['rail'] | undefined, after: RunView['rail']
   ];
 }
 
-/** Which follow-ups were opened and closed since the last look, and how many are open. */
+/** The follow-ups opened and closed since the last look, and how many are open. */
 function newsOfFollowUps(
   before: readonly FollowUpView[] | undefined,
   after: readonly FollowUpView[],
@@ -138,7 +138,7 @@ const WORDS: Readonly<Record<Tone, string>> = {
   bad: 'failed: ',
 };
 
-/** What was appended since the last look; the log may have lost its oldest entries meanwhile. */
+/** The entries appended since the last look; the log may have lost its oldest ones since then. */
 function newEntries(before: readonly LogLine[], after: readonly LogLine[]): readonly LogLine[] {
   const same = (one: LogLine | undefined, other: LogLine | undefined) =>
     one?.at === other?.at && one?.text === other?.text;
@@ -150,7 +150,7 @@ function newEntries(before: readonly LogLine[], after: readonly LogLine[]): read
   return after;
 }
 
-/** What the step usually takes, behind what is going on. */
+/** How long the step usually takes, to follow the current activity. */
 function expectedOf({ activity }: RunView): string {
   return activity?.expected === undefined ? '' : `, step: ${show(activity.expected)}`;
 }

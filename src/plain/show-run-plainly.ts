@@ -15,12 +15,12 @@ import type { Streams } from './terminal.ts';
 
 export interface PlainOptions {
   /**
-   * Answers what the flags determine. Nothing leaves the question to the operator, or, without one, ends this
-   * process's part of the run. Without this function and without an operator, somebody else has to answer,
-   * and a question is described only when it stays open.
+   * Gives the answers that the flags decide. Undefined leaves the question to the operator, or, without one,
+   * ends this process's part of the run. Without this function and without an operator, another process has
+   * to answer, and a question is described only when it stays open.
    */
   readonly answer?: (question: QuestionView) => Answer | undefined;
-  /** Whether an operator is there to be asked, on a terminal at stdin and stderr. Default: no. */
+  /** Whether an operator can be asked, on a terminal at stdin and stderr. Default: no. */
   readonly interactive?: boolean;
   /** Reads what was typed for a moment. Default: the parser of this program. */
   readonly readMoment?: MomentReader;
@@ -62,7 +62,7 @@ export async function showRunPlainly(
     asking.abort();
     asking = new AbortController();
     waiting = undefined;
-    // What goes on by itself needs nobody to answer.
+    // A run that goes on by itself needs no answer.
     if (view.question === undefined || (isBeside(view.question) && !interactive)) return;
     if (interactive || options.answer !== undefined)
       void meet(view.question, asking.signal).catch(broken.reject);
@@ -82,7 +82,7 @@ export async function showRunPlainly(
       try {
         for (;;) {
           const answer = await askLine(question, asker, help);
-          // The question was there still, so it is the terminal that has ended.
+          // The question is still open, so it is the terminal that has ended.
           if (answer === 'gone') return signal.aborted ? undefined : leave(LEFT.inputEnded);
           if (answer === 'leave') return leave(LEFT.byOperator);
           asker.pause();
@@ -131,7 +131,7 @@ export async function showRunPlainly(
   }
 }
 
-/** What an answer is called: its option, its way to close a follow-up, or just that it was given. */
+/** A short name for an answer: its option, its way to close a follow-up, or just that it was given. */
 function labelOf(question: QuestionView, { event, id }: Answer): string {
   const followUp = question.kind === 'followUps' ? question.open.find((one) => one.id === id) : undefined;
   const options =
@@ -144,7 +144,7 @@ function isBeside(question: QuestionView): boolean {
   return question.kind === 'choice' && question.beside === true;
 }
 
-/** How long somebody else has to answer a question before it is described. */
+/** How long another process has to answer a question before it is described. */
 const PATIENCE_MS = 500;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -152,7 +152,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Longest row of a script that is printed whole. */
 const LONGEST_ROW = 4000;
 
-/** The fallback script as lines for a terminal: as it is on disk, and nothing in it acts on the terminal. */
+/** The fallback script as lines for a terminal: as it is on disk, but unable to control the terminal. */
 export function fallbackLines(fallback: string): string[] {
   return fallback.split('\n').map((row) => show(row, LONGEST_ROW));
 }

@@ -6,8 +6,8 @@ import type { ObjectiveView, OutcomeView, RunView, Tone } from '../view/run-view
 import { followUpLine } from './describe-question.ts';
 
 /**
- * The last words about a run, for stdout: how it ended, what it was, how to go on. Plain text, one fact a
- * line.
+ * The last lines about a run, for stdout: how it ended, what it was, how to continue. Plain text, one fact
+ * per line.
  */
 export function formatSummary(view: RunView, end: RunEnd): string {
   const about = `run ${show(view.runId)}: ${show(view.title)}, ${show(view.instance)}, ${view.mode}`;
@@ -59,7 +59,7 @@ export function formatSummary(view: RunView, end: RunEnd): string {
   return lines(title, about, ...clocks, ...followUps, afterLeaving(view));
 }
 
-/** `proven: the key is rotated and proven`; a sentence that begins with the verdict says it once. */
+/** `proven: the key is rotated and proven`; if the sentence begins with the verdict, it is not repeated. */
 function headline({ verdict, title }: OutcomeView): string {
   return title.startsWith(verdict) ? show(title) : `${verdict}: ${show(title)}`;
 }

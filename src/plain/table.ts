@@ -5,16 +5,16 @@ export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
   /**
-   * May be cut when the table is wider than the terminal: at its end, or with `start` at its beginning, where
-   * the end is what tells one row from another. The widest such column gives way first.
+   * May be cut when the table is wider than the terminal: at its end, or with `start` at its beginning, if
+   * the end is what distinguishes rows. The widest such column shrinks first.
    */
   readonly gives?: boolean | 'start';
-  /** Left out, the last one first, where the table does not fit however much gives way. */
+  /** Left out, the last one first, if the table is too wide even after shrinking. */
   readonly drops?: boolean;
 }
 
 export interface TableOptions {
-  /** Cells to fit into. Leave it out for a pipe: then nothing is cut. */
+  /** Maximum width in cells. Leave it out for a pipe: then nothing is cut. */
   readonly width?: number;
   /** Paints the title row bold. */
   readonly colour?: boolean;
@@ -25,7 +25,7 @@ const NARROWEST = 8;
 
 /**
  * Lays rows out in columns, one line each, with a title row. Every cell goes through `show`, so text of a
- * server is safe here. No trailing blanks, no line longer than `width` (unless no column may give way or be
+ * server is safe here. No trailing blanks, no line longer than `width` (unless no column may shrink or be
  * left out).
  */
 export function formatTable(
@@ -51,7 +51,7 @@ export function formatTable(
   return [options.colour ? `\u001b[1m${title}\u001b[22m` : title, ...clean.map(line)].join('\n');
 }
 
-/** Which columns stay, by their place: all, or as many as fit. */
+/** The indexes of the columns that stay: all, or as many as fit. */
 function fitting(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -82,7 +82,7 @@ function shrink(columns: readonly Column[], widths: number[], limit: number): vo
       .sort((one, other) => other.width - one.width);
     const [widest, next] = candidates;
     if (widest === undefined) return;
-    // Down to the next widest at most, so that two long columns give way evenly.
+    // Shrink at most to the next widest, so that two long columns shrink evenly.
     const step = Math.max(1, Math.min(excess, widest.width - Math.max(next?.width ?? NARROWEST, NARROWEST)));
     widths[widest.at] = widest.width - step;
   }

@@ -14,7 +14,7 @@ export type OutputStream = NodeJS.WritableStream & {
 
 /**
  * Whether the full-screen UI can be used. Not without a terminal on both sides, not on a dumb one, and not
- * beside a screen reader: lines that come once and stay are easier to follow than a screen that changes under
+ * with a screen reader: lines that appear once and stay are easier to follow than a screen that changes under
  * the reader.
  */
 export function canDraw(streams: Pick<Streams, 'stdin' | 'stdout' | 'env'>): boolean {
@@ -23,7 +23,7 @@ export function canDraw(streams: Pick<Streams, 'stdin' | 'stdout' | 'env'>): boo
   return env['TERM'] !== 'dumb' && env['INK_SCREEN_READER'] !== 'true';
 }
 
-/** Whether somebody can be asked in lines: what is asked is seen, and what is typed arrives. */
+/** Whether a person can be asked in lines: the question is visible, and typed text arrives. */
 export function canAsk({ stdin, stderr }: Pick<Streams, 'stdin' | 'stderr'>): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
@@ -48,7 +48,7 @@ export function speaksUnicode(env: Streams['env'], platform: NodeJS.Platform = p
   return platform === 'darwin' || platform === 'win32';
 }
 
-/** The width to draw into; 80 where a stream does not know its own. */
+/** The width to draw into; 80 if a stream does not know its own. */
 export function columnsOf(stream: OutputStream): number {
   return stream.columns !== undefined && stream.columns > 0 ? stream.columns : 80;
 }

@@ -8,20 +8,20 @@ export interface Size {
   readonly rows: number;
 }
 
-/** A part of the screen with the cells it gets. Its lines never exceed them. */
+/** A part of the screen with its size in cells. Its lines never exceed it. */
 export interface Pane {
   readonly width: number;
   readonly height: number;
   readonly lines: readonly Line[];
 }
 
-/** One pane or several beside each other. */
+/** One pane, or several side by side. */
 export interface Band {
   readonly height: number;
   readonly panes: readonly Pane[];
 }
 
-/** How far the text on the screen can be scrolled; known to the one who has laid it out. */
+/** How far the text on the screen can be scrolled; known only after its layout. */
 export interface Page {
   readonly height: number;
   readonly last: number;
@@ -33,29 +33,29 @@ export interface Layout {
   readonly page: Page;
 }
 
-/** Below this, only a word of advice is drawn, and nothing can be answered: it could not be read. */
+/** In a smaller terminal only a short hint is drawn, and nothing can be answered: it would be unreadable. */
 const SMALLEST: Size = { columns: 40, rows: 12 };
 
-/** From so many columns on, there is room for a column beside the text. */
+/** From this many columns on, there is room for a column beside the text. */
 export const WIDE = 120;
 
-/** From so many columns on, there is room for the rail beside the text. */
+/** From this many columns on, there is room for the rail beside the text. */
 export const MIDDLE = 80;
 
 /** Cells between two panes. */
 export const GAP = 3;
 
-/** Whether the terminal is too small to be read. */
+/** Whether the terminal is too small to read. */
 export function isTooSmall({ columns, rows }: Size): boolean {
   return columns < SMALLEST.columns || rows < SMALLEST.rows;
 }
 
-/** A band of one pane; what does not fit into `height` is cut. */
+/** A band of one pane; cuts what does not fit into `height`. */
 export function band(lines: readonly Line[], width: number, height = lines.length): Band {
   return { height, panes: [{ width, height, lines: lines.slice(0, height) }] };
 }
 
-/** What is drawn in a terminal that is too small: `title` and how large it must be. */
+/** Shown in a terminal that is too small: `title` and the size that is needed. */
 export function tooSmall(title: string, { columns, rows }: Size, look: Look): Layout {
   const advice = ['this window is too small', `make it at least ${SMALLEST.columns} x ${SMALLEST.rows}`];
   const wrapped = advice.flatMap((text) => wrapLine([span(text)], columns));
@@ -73,9 +73,7 @@ export function wall(height: number, look: Look): Pane {
   };
 }
 
-/**
- * A window onto text that may be longer; the last row says when there is more, and how it is shown larger.
- */
+/** A window onto text that may be longer; its last row says if there is more, and how to enlarge it. */
 export function scrolled(
   lines: readonly Line[],
   scroll: number,
@@ -98,7 +96,7 @@ export function scrolled(
   return { shown: shown.slice(0, rows), page: { height: text, last } };
 }
 
-/** The same lines, with blank ones below up to `height`. */
+/** Adds blank lines below, up to `height`. */
 export function filledUp(lines: readonly Line[], height: number): readonly Line[] {
   return [...lines, ...Array.from({ length: Math.max(0, height - lines.length) }, () => BLANK)].slice(
     0,
@@ -108,12 +106,12 @@ export function filledUp(lines: readonly Line[], height: number): readonly Line[
 
 const STILL: Page = { height: 1, last: 0 };
 
-/** One pane over the whole body of a screen, with blank rows below. */
+/** One pane for the whole body of a screen, with blank rows below. */
 export function wholeBody(lines: readonly Line[], { columns, rows }: Size, page = STILL): Layout {
   return { page, bands: [band(filledUp(lines, rows), columns, rows)] };
 }
 
-/** The same with a text that scrolls. */
+/** The same for a text that scrolls. */
 export function scrolledBody(lines: readonly Line[], scroll: number, size: Size, look: Look): Layout {
   const { shown, page } = scrolled(lines, scroll, size.columns, size.rows, look);
   return wholeBody(shown, size, page);

@@ -22,11 +22,9 @@ const TAKE_SCREEN = '\u001b[?1049h\u001b[?25l\u001b[H\u001b[2J';
 export const GIVE_SCREEN_BACK = '\u001b[?2004l\u001b[0m\u001b[?25h\u001b[?1049l';
 
 /**
- * The bytes of the first frame: the alternate screen with the header the UI will draw again in the same
- * place. Written by hand because loading Ink takes several times as long as starting Node. Nothing heavy is
- * imported here.
- *
- * Whoever writes it has to write `GIVE_SCREEN_BACK` too if the UI does not come up.
+ * The bytes of the first frame: the alternate screen with the header, which the UI will draw again in the
+ * same place. Written by hand because loading Ink takes several times as long as starting Node. Imports
+ * nothing heavy. A caller that writes it must also write `GIVE_SCREEN_BACK` if the UI does not start.
  */
 export function firstFrame({ columns, rows, env, note, ...header }: FirstFrame): string {
   const look = {
@@ -51,7 +49,7 @@ export function hidesNames(env: Streams['env']): boolean {
   return env['LIFEBOAT_PRESENT'] === '1';
 }
 
-/** Close enough for a frame that lives for an instant: everything beyond Latin is taken to be wide. */
+/** An estimate is good enough for a frame that lasts an instant: everything beyond Latin counts as wide. */
 function roughCells(text: string): number {
   let width = 0;
   for (const character of text) width += isWide(character) ? 2 : 1;

@@ -1,6 +1,9 @@
 import { type Streams, speaksUnicode } from '../plain/terminal.ts';
 
-/** The signs the screen is drawn with. Each has an ASCII form of one cell for locales without Unicode. */
+/**
+ * The characters that the screen is drawn with. Each has an ASCII form of one cell for locales without
+ * Unicode.
+ */
 export interface Glyphs {
   readonly done: string;
   readonly current: string;
@@ -65,7 +68,7 @@ const ASCII: Glyphs = {
   levels: '.:-=+*%#',
 };
 
-/** The signs for a locale. */
+/** The characters for a locale. */
 export function glyphsFor(env: Streams['env']): Glyphs {
   return speaksUnicode(env) ? UNICODE : ASCII;
 }

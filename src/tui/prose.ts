@@ -5,22 +5,22 @@ import { BLANK, type Line, type Look, type Span, span } from './span.ts';
 import type { Token } from './theme.ts';
 
 /**
- * Runbook prose (Markdown as GitHub reads it) as rows of at most `width` cells: paragraphs, headings, lists,
- * quotes, code, tables, bold, stress and links. Anything else of Markdown is shown as it was written, which
- * is readable too; comments are left out.
+ * Runbook prose (GitHub Markdown) as rows of at most `width` cells: paragraphs, headings, lists, quotes,
+ * code, tables, bold, emphasis and links. Other Markdown is shown as written, which is readable too; comments
+ * are left out.
  */
 export function proseLines({ markdown, tokens }: Prose, width: number, look: Look): Line[] {
   try {
     const blocks = tokens === undefined ? Lexer.lex(markdown) : (JSON.parse(tokens) as Node[]);
     return drawBlocks(blocks, width, look, BETWEEN);
   } catch (error) {
-    // Thousands of quotes inside each other are more than the stack holds.
+    // Thousands of nested quotes overflow the stack.
     if (!(error instanceof RangeError)) throw error;
     return asWritten(markdown, width);
   }
 }
 
-/** What stands between two blocks. */
+/** The lines between two blocks. */
 const BETWEEN: readonly Line[] = [BLANK];
 
 function drawBlocks(blocks: readonly Node[], width: number, look: Look, between: readonly Line[]): Line[] {
@@ -79,8 +79,8 @@ function drawItem({ tokens, loose }: Tokens.ListItem, marker: string, width: num
 }
 
 /**
- * Rows behind a lead: `first` before the first one, `rest` before the others. It has half of the width at
- * most.
+ * Rows behind a lead: `first` before the first one, `rest` before the others. The lead takes at most half of
+ * the width.
  */
 function led(first: string, rest: string, width: number, rows: (room: number) => Line[]): Line[] {
   const cells = Math.min(first.length, Math.floor(width / 2));
@@ -132,12 +132,12 @@ function asWritten(text: string, width: number): Line[] {
 }
 
 const CELLS_BETWEEN = 2;
-/** A column is not made narrower than this while another one is wider. */
+/** A column does not shrink below this width while another one is wider. */
 const MIN = 6;
 
 /**
- * A table as rows of at most `width` cells: columns as wide as their texts where there is room, else the
- * widest give way and their texts are wrapped. A header without words is left out.
+ * A table as rows of at most `width` cells: columns as wide as their texts if there is room, else the widest
+ * shrink and their texts are wrapped. A header without words is left out.
  */
 function tableRows(header: readonly Line[], rows: readonly (readonly Line[])[], width: number): Line[] {
   const isNamed = header.some((cell) => lineWidth(cell) > 0);
@@ -157,7 +157,7 @@ function tableRows(header: readonly Line[], rows: readonly (readonly Line[])[], 
   return all.flatMap((row) => beside(row, widths));
 }
 
-/** The cells of one row beside each other, each wrapped into its column. */
+/** The cells of one row side by side, each wrapped into its column. */
 function beside(row: readonly Line[], widths: readonly number[]): Line[] {
   const cells = widths.map((wide, at) => {
     const cell = row[at] ?? BLANK;

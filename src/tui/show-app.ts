@@ -5,14 +5,14 @@ import type { Host } from './host.ts';
 import { type TakeOptions, takeScreen } from './take-screen.tsx';
 
 /**
- * Shows the app on the whole terminal, from the board on, until it is left (`takeScreen`). A run that it
- * drives by then is left too, and stays open.
+ * Shows the app on the whole terminal, starting with the board, until the user leaves it (`takeScreen`). A
+ * run that it still drives then is left too, and stays open.
  */
 export async function showApp(streams: Streams, connect: (screen: OnScreen) => AppPort): Promise<void> {
   await takeApp(streams, connect, {
     show: (host) => {
       host.open({ name: 'board' });
-      // The last screen that is closed ends the app.
+      // Closing the last screen ends the app.
       return new Promise(() => undefined);
     },
   });

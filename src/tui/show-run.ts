@@ -10,7 +10,7 @@ import { takeScreen } from './take-screen.tsx';
 export interface ShowRunOptions {
   readonly now?: () => number;
   readonly readMoment?: MomentReader;
-  /** What can be looked at over the run; without it, nothing but the run is shown. */
+  /** Makes further screens available over the run; without it, only the run is shown. */
   readonly connect?: (screen: OnScreen) => AppPort;
 }
 

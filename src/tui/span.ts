@@ -11,22 +11,21 @@ export interface Span {
 /** One row of the screen. */
 export type Line = readonly Span[];
 
-/** How this terminal is drawn on. */
+/** The drawing style of this terminal. */
 export interface Look {
   readonly glyphs: Glyphs;
   readonly colour: boolean;
-  /** Without it, that of the terminal. */
+  /** Default: the theme of the terminal. */
   readonly theme?: Theme | undefined;
 }
 
 export const BLANK: Line = [];
 
-/** Longest text the screen takes from a view in one piece; a state's prose is far below it. */
+/** Longest text that the screen takes from a view in one piece; the prose of a state is far shorter. */
 export const TEXT_LIMIT = 4000;
 
 /**
- * Printable text with a meaning: whatever could act on the terminal is replaced here, before widths are
- * measured.
+ * Printable text with a meaning: replaces whatever could control the terminal, before widths are measured.
  */
 export function span(text: string, token: Token = 'text'): Span {
   return { text: show(text, TEXT_LIMIT), token };

@@ -12,9 +12,9 @@ import { themeFor } from './theme.ts';
 import { readKeys, watchReading, watchTerminal } from './watch-terminal.ts';
 
 /**
- * The alternate screen, emptied, held back by terminals that can until the first frame of Ink follows. It is
- * entered here too, because not every way to the screen begins with a first frame, and what is erased must
- * never be the ordinary one.
+ * Enters and clears the alternate screen; terminals that support it delay this until Ink's first frame.
+ * Enters it here too, because not every way to the screen begins with a first frame, and the normal screen
+ * must never be erased.
  */
 const CLEAR_FIRST_FRAME = '\u001b[?2026h\u001b[?1049h\u001b[H\u001b[J';
 
@@ -22,7 +22,7 @@ export interface TakeOptions {
   readonly now?: (() => number) | undefined;
   readonly readMoment?: MomentReader | undefined;
   readonly app?: HostOptions['app'];
-  /** Puts the first screen on the stack; the terminal is given back when this resolves, too. */
+  /** Puts the first screen on the stack; the terminal is also given back when this resolves. */
   readonly show: (host: Host) => Promise<unknown>;
 }
 
@@ -41,13 +41,13 @@ export async function takeScreen(
   const done = Promise.withResolvers<'left' | 'closed' | 'lost'>();
   let left: string | undefined;
   let suspendInk: Parameters<NonNullable<AppProps['onReady']>>[0] | undefined;
-  // Outside of the screen, the window has the title that it had before.
+  // While the UI is suspended, the window has its earlier title.
   const suspend = async () => {
     stdout.write(RESTORE_TITLE);
     const suspension = await suspendInk?.();
     return {
       resume: async () => {
-        // A key that is echoed where Ink is about to draw would move its first row, and all that follows.
+        // A key echoed where Ink is about to draw would shift its first row, and everything below.
         (stdin as { setRawMode?(isRaw: boolean): unknown }).setRawMode?.(true);
         stdout.write(`${SAVE_TITLE}${CLEAR_FIRST_FRAME}`);
         await suspension?.resume();
@@ -92,10 +92,10 @@ export async function takeScreen(
     },
     suspend,
   });
-  // Before the first screen names the window.
+  // Save the title before the first screen names the window.
   stdout.write(SAVE_TITLE);
   const shown = options.show(host).then(() => 'closed' as const);
-  // Whoever waits below hears of it; nobody does when the screen breaks first.
+  // The wait below reports this error; if the screen breaks first, the error is ignored.
   shown.catch(() => undefined);
   let isBroken = true;
   try {
@@ -111,8 +111,8 @@ export async function takeScreen(
       maxFps: 15,
       interactive: true,
     });
-    // A prompt in lines before this may have left the terminal listened to and yet not read; asking for
-    // nothing makes Node read it again.
+    // An earlier line prompt may have left stdin with listeners but not reading; a read of 0 bytes makes Node
+    // read again.
     const listening = setImmediate(() => stdin.read(0));
     try {
       await Promise.race([done.promise, ink.waitUntilExit(), shown]);
@@ -127,7 +127,7 @@ export async function takeScreen(
     reading.stop();
     if (isBroken) {
       if (!terminal.isLost()) stdout.write(GIVE_SCREEN_BACK);
-      // What broke matters more than a second failure on the way out.
+      // The original error matters more than a second one while leaving.
       await host.leave(LEFT.screenBroke).catch(() => {});
       host.stop();
     }
@@ -139,8 +139,8 @@ export async function takeScreen(
 }
 
 /**
- * Ends the read that Node still waits with: another program would lose the first line that is typed to it.
- * Node ends it where the stream goes from flowing to paused, and in no other case.
+ * Ends Node's pending read: another program would lose the first line typed to it. Node ends it only when the
+ * stream goes from flowing to paused.
  */
 async function letGoOf(stdin: Streams['stdin']): Promise<void> {
   stdin.resume();

@@ -2,8 +2,8 @@ import type { Tone } from '../view/run-view.ts';
 import type { Look } from './span.ts';
 
 /**
- * What a piece of text means. Parts name a token, never a colour, and no meaning hangs on the colour alone: a
- * glyph or a word always says the same.
+ * The meaning of a piece of text. Parts name a token, never a colour, and colour alone never carries a
+ * meaning: a glyph or a word always says the same.
  */
 export type Token =
   | 'text'
@@ -29,7 +29,7 @@ export interface Paint {
   readonly underline?: true;
 }
 
-/** Of the sixteen that every terminal has: their owner has chosen them to be readable. */
+/** The sixteen colours that every terminal has: its owner has chosen them to be readable. */
 export type Colour =
   | 'red'
   | 'green'
@@ -42,19 +42,19 @@ export type Colour =
   | 'yellowBright'
   | 'cyanBright';
 
-/** `terminal` suits every background; the others are for one, or for whoever needs more contrast. */
+/** `terminal` suits every background; the others suit one, or people who need more contrast. */
 export type Theme = (typeof THEMES)[number];
 
 export const THEMES = ['terminal', 'dark', 'light', 'contrast'] as const;
 
-/** The theme that LIFEBOAT_THEME names; without one, or with another word in it, that of the terminal. */
+/** The theme that LIFEBOAT_THEME names; if unset or unknown, that of the terminal. */
 export function themeFor(env: Readonly<Record<string, string | undefined>>): Theme {
   return THEMES.find((theme) => theme === env['LIFEBOAT_THEME']) ?? 'terminal';
 }
 
 type Paints = Readonly<Record<Token, Paint>>;
 
-/** Without any colour: the statuses differ by their weight, and all the rest by little, to stay quiet. */
+/** Without any colour: statuses differ by weight, and everything else only slightly, to stay quiet. */
 const COLOURLESS: Paints = {
   text: {},
   'text.strong': { bold: true },
@@ -105,7 +105,7 @@ const PAINTS: Readonly<Record<Theme, Paints>> = {
     selected: { color: 'blue', bold: true },
     'status.warn': { color: 'magenta', bold: true },
   },
-  // Nothing dim and nothing coloured: weight, inverse and underline alone.
+  // Neither dim nor coloured: only weight, inverse and underline.
   contrast: {
     ...COLOURLESS,
     'text.dim': {},
@@ -121,7 +121,7 @@ const PAINTS: Readonly<Record<Theme, Paints>> = {
 };
 
 /**
- * How to paint a token. Without colour, weight and inverse stay: NO_COLOR asks for no colour, not for no
+ * How to paint a token. Weight and inverse remain without colour: NO_COLOR asks for no colour, not for no
  * emphasis.
  */
 export function paintOf(token: Token, colour: boolean, theme: Theme = 'terminal'): Paint {
@@ -129,7 +129,7 @@ export function paintOf(token: Token, colour: boolean, theme: Theme = 'terminal'
   return COLOURLESS[token];
 }
 
-/** Their numbers in SGR (ECMA-48). */
+/** The colour numbers in SGR (ECMA-48). */
 const COLOURS: Readonly<Record<Colour, number>> = {
   red: 31,
   green: 32,
@@ -144,8 +144,8 @@ const COLOURS: Readonly<Record<Colour, number>> = {
 };
 
 /**
- * A text with the sequences around it that paint it. Each attribute is ended by its own sequence, so painted
- * texts can follow each other.
+ * A text with the sequences that paint it. Each attribute is ended by its own sequence, so that painted texts
+ * can follow each other.
  */
 export function painted(text: string, { color, bold, dimColor, inverse, underline }: Paint): string {
   let whole = text;
@@ -176,7 +176,7 @@ export function tokenOf(tone: Tone): Token {
   }
 }
 
-/** The sign that says a tone without colour; a blank for tones that say nothing. */
+/** The sign that shows a tone without colour; a blank for tones without a meaning. */
 export function signOf(tone: Tone, look: Look): string {
   if (tone === 'good') return look.glyphs.done;
   if (tone === 'warn') return look.glyphs.warn;

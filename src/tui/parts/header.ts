@@ -75,19 +75,19 @@ export function headerLine(
     ];
   }
   const left = span(followUps.short === '' ? '' : ` ${followUps.short}`, tokenOf(followUps.tone));
-  // What is changed stays where only one name has room.
+  // If there is room for only one name, show the instance that is changed.
   const name = span(` ${data.target ?? data.instance}`, 'text.strong');
   const room = Math.max(0, width - measure(badge.text) - measure(left.text));
   return [badge, { ...name, text: cut(name.text, room) }, ...(followUps.short === '' ? [] : [left])];
 }
 
-/** What the screen is about; of two instances, the one that is changed is the strong one. */
+/** The subject of the screen; of two instances, the changed one is shown strong. */
 function subjectSpans({ instance, target }: HeaderData): readonly Span[] {
   if (target !== undefined) return [span(`${instance} -> `), span(target, 'text.strong')];
   return [span(instance === '' ? 'lifeboat' : instance, 'text.strong')];
 }
 
-/** Whether something on the screen is the real thing. */
+/** Whether the screen shows something live. */
 function isLive(mode: Badge | undefined): boolean {
   return mode === 'LIVE' || mode === 'MIXED';
 }

@@ -1,7 +1,7 @@
 import type { Page } from '../bands.ts';
 import type { BoundKey } from '../live-screen.ts';
 
-/** What a person does with a text that is longer than the screen. */
+/** How a person scrolls a text that is longer than the screen. */
 export type ReadingIntent = 'line-up' | 'line-down' | 'page-up' | 'page-down' | 'begin' | 'end';
 
 /** The keys of a text that scrolls. */
@@ -48,7 +48,7 @@ export function isReadingIntent(intent: string): intent is ReadingIntent {
   return INTENTS.has(intent);
 }
 
-/** The first row that is shown after an intent. */
+/** The first visible row after an intent. */
 export function scrolledTo(scroll: number, intent: ReadingIntent, { height, last }: Page): number {
   const at = Math.min(scroll, last);
   switch (intent) {

@@ -2,8 +2,8 @@ import { padLine } from '../line.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
 
 /**
- * The course of a measurement in at most `width` cells, the newest value last. The lowest of what is shown is
- * the lowest sign, and so is a value that never changes.
+ * The course of a measurement in at most `width` cells, the newest value last. The lowest visible value gets
+ * the lowest sign, and so does a value that never changes.
  */
 export function sparkline(values: readonly number[], width: number, look: Look): Span {
   const shown = newest(values, width);
@@ -11,7 +11,7 @@ export function sparkline(values: readonly number[], width: number, look: Look):
   return span(shown.map((value) => levels[levelOf(value, shown, levels.length)] ?? ' ').join(''), 'accent');
 }
 
-/** The same as columns of `height` rows, which tell smaller differences apart. */
+/** The same as columns of `height` rows, which show smaller differences. */
 export function chartLines(
   values: readonly number[],
   width: number,
@@ -41,7 +41,7 @@ function levelOf(value: number, shown: readonly number[], levels: number): numbe
   const least = shown.reduce((low, one) => Math.min(low, one), Number.POSITIVE_INFINITY);
   const most = shown.reduce((high, one) => Math.max(high, one), Number.NEGATIVE_INFINITY);
   if (most === least) return 0;
-  // Halves, because the span of two values near the largest number there is would be no number any more.
+  // Use halves: the difference of two values near the largest number would overflow.
   const share = (value / 2 - least / 2) / (most / 2 - least / 2);
   return Math.min(levels - 1, Math.floor(share * levels));
 }

@@ -1,7 +1,7 @@
 import type { ScreenRequest } from '../live-screen.ts';
 import type { OpenScreen } from '../module-screen.ts';
 
-/** Loads the screen for a request: whoever wants one screen does not wait for what the others need. */
+/** Loads the screen for a request: each screen imports only what it needs. */
 export async function loadScreen(request: ScreenRequest): Promise<OpenScreen> {
   switch (request.name) {
     case 'board':

@@ -26,11 +26,11 @@ interface State {
   /** The first of two entries. */
   readonly first: string | undefined;
   readonly problem: string | undefined;
-  /** It came with a line end behind it, which is not taken. */
+  /** It was pasted with a line end, which was dropped. */
   readonly lostLineEnd?: boolean;
 }
 
-/** The field for a secret: of what is typed, only the length is shown. Its effect hands the secret on. */
+/** The field for a secret: shows only the length of what is typed. Its effect passes the secret on. */
 export function entryScreen(asked: AskedSecret): OpenScreen {
   const { prompt, twice = false, least = 0, refused } = asked;
   return screen<State, Intent>({
@@ -79,7 +79,7 @@ export function entryScreen(asked: AskedSecret): OpenScreen {
   });
 }
 
-/** A line end behind a paste is dropped; what has one inside, or acts on a terminal, is not taken at all. */
+/** Drops a line end after a paste; refuses text that contains one, or that could control a terminal. */
 function taken(field: Field, raw: string): Omit<State, 'first'> {
   const line = raw.replace(/[\r\n]+$/u, '');
   if (/\p{Cc}/u.test(line))

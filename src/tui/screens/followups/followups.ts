@@ -44,7 +44,7 @@ type Intent =
   | ListIntent
   | FieldIntent;
 
-/** What is typed to close a follow-up. */
+/** The text to type in order to close a follow-up. */
 interface Closing {
   readonly how: 'done' | 'skip';
   readonly row: FollowUpRow;
@@ -56,7 +56,7 @@ interface State {
   readonly closing?: Closing;
 }
 
-/** The work that all recoveries have left, in open runs and in ledgers: to do, close or skip it. */
+/** The open work of all recoveries, in open runs and in ledgers: to do, close or skip it. */
 export function followUpsScreen(): OpenScreen {
   return screen<State, Intent>({
     init: { list: FRESH_LIST },
@@ -155,7 +155,7 @@ function reduceField(
   }
 }
 
-/** The list with the cursor on what stands beside a row that goes. */
+/** Moves the cursor next to a row that is about to go. */
 function beside(list: ListState, gone: string, around: Around): ListState {
   const keys = rowsOf(list, around).map(wordOf);
   const at = keys.indexOf(gone);
@@ -208,7 +208,7 @@ const COLUMNS: readonly Column<FollowUpRow>[] = [
   },
 ];
 
-/** What its run does by itself once this one is closed. */
+/** What the run does by itself once this follow-up is closed. */
 function nextOf(row: FollowUpRow | undefined, { facts }: Pick<Around, 'facts'>): readonly FollowUpRow[] {
   if (row?.run === undefined) return [];
   const known = facts.get('followUps', null).last?.value ?? [];
@@ -219,7 +219,7 @@ function nextLines(next: readonly FollowUpRow[], width: number): readonly Line[]
   return next.length === 0 ? [] : wrapLine([span(`  ${runGoesOnWords(next)}`, 'status.warn')], width, 2);
 }
 
-/** What the row of the cursor had no room for. */
+/** What the selected row had no room for. */
 function detailOf(
   row: FollowUpRow | undefined,
   next: readonly FollowUpRow[],
@@ -255,7 +255,7 @@ function closingLines(
   ];
 }
 
-/** The keys over the list, for the row of the cursor. */
+/** The keys of the list, for the selected row. */
 function keysOf(list: ListState, row: FollowUpRow | undefined): readonly BoundKey<Intent>[] {
   if (list.isFiltering) return listKeys(list);
   const none = row === undefined ? 'there is no follow-up here' : undefined;

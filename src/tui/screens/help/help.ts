@@ -48,7 +48,7 @@ function key(shown: string, description: string): ShownKey {
   return { keys: [], shown, label: '', description, inFooter: false };
 }
 
-/** The keys of one screen, with why some do nothing now, and those of every screen. */
+/** The keys of one screen, with why some do nothing now, and the keys of every screen. */
 export function helpScreen(keys: readonly ShownKey[], title: string): OpenScreen {
   return screen<number, Intent>({
     init: 0,

@@ -188,7 +188,7 @@ const LABEL = 10;
 const MAX_ROWS = 2;
 
 /**
- * That this is a lab and not a service, which configured instances it does not have, and why it does not
+ * Says that this is a lab and not a service, which configured instances it does not have, and why it does not
  * answer.
  */
 function bannerLines(

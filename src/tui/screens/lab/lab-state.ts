@@ -34,7 +34,7 @@ export type LabIntent =
   | ListIntent
   | FieldIntent;
 
-/** What is known of the lab, and what the cursor is on. */
+/** What is known of the lab, and what is under the cursor. */
 export interface LabKnown {
   readonly lab: LabFacts | undefined;
   /** Why the lab cannot be changed now; undefined if it can. */

@@ -5,11 +5,11 @@ import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import { hintLines } from '../../parts/facts.ts';
 import { BLANK, span } from '../../span.ts';
 
-/** Something that a person has to know: what happened, and what is safe to do next. */
+/** A message for the user: what happened, and what is safe to do next. */
 export interface Notice {
   readonly title: string;
   readonly text: string;
-  /** What is known besides. */
+  /** Further facts. */
   readonly lines?: readonly string[];
   readonly hints: readonly string[];
 }
@@ -27,7 +27,7 @@ const KEYS: readonly BoundKey<Intent>[] = [
   },
 ];
 
-/** A notice over the screen that it is about. */
+/** Shows a notice over the screen that it is about. */
 export function noticeScreen({ title, text, lines: said = [], hints }: Notice): OpenScreen {
   return screen<null, Intent>({
     init: null,

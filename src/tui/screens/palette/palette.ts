@@ -21,17 +21,17 @@ interface State {
 
 type Intent = 'up' | 'down' | 'choose' | 'close' | FieldIntent;
 
-/** Something that the palette can do. */
+/** One action of the palette. */
 interface Item {
   readonly what: string;
   readonly about: string;
-  /** Other words by which it is found. */
+  /** Other words that find it. */
   readonly words?: string;
   readonly effect: AppEffect;
   readonly disabled?: string | undefined;
 }
 
-/** What the palette has to know of the screen beneath it. */
+/** What the palette needs to know about the screen beneath it. */
 export interface Beneath {
   readonly keys: readonly ShownKey[];
   /** Whether this window drives a run. */
@@ -40,7 +40,7 @@ export interface Beneath {
   readonly hidesNames: boolean;
 }
 
-/** Everything that can be reached from here, found by typing a part of its name. */
+/** Lists everything that can be reached from here, found by typing a part of its name. */
 export function paletteScreen(beneath: Beneath): OpenScreen {
   return screen<State, Intent>({
     init: { field: EMPTY_FIELD, row: 0 },
@@ -132,7 +132,7 @@ const KEYS: readonly BoundKey<Intent>[] = [
   },
 ];
 
-/** What fits the words, first what can be done now. */
+/** The items that match the words, those that work now first. */
 function foundOf(beneath: Beneath, around: Around, words: string): readonly Item[] {
   const found = itemsOf(beneath, around).filter((item) => fits(item, words));
   return found.toSorted(
@@ -140,7 +140,7 @@ function foundOf(beneath: Beneath, around: Around, words: string): readonly Item
   );
 }
 
-/** Older runs have their key in the report. */
+/** How many runs the palette offers to export; the report of an older run has a key for it. */
 const RUNS_OFFERED = 20;
 
 function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): readonly Item[] {
@@ -232,14 +232,14 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
   ];
 }
 
-/** What has no screen of its own is copied, for the shell that `!` opens. */
+/** A command without a screen of its own is copied, for the shell that `!` opens. */
 function commandItem(command: string, about: string, words: string): Item {
   const effect = { type: 'copy', text: command, what: 'the command: ! opens a shell for it' } as const;
   return { what: `copy ${command}`, about, words, effect: { type: 'instead', effect } };
 }
 
 /**
- * How each screen is offered that needs nothing to be about. `with-its-thing`: it is offered with a run or an
+ * How to offer each screen that needs no subject. `with-its-thing`: it is offered together with a run or an
  * instance, here or where that is listed.
  */
 const SCREENS: Readonly<

@@ -10,10 +10,10 @@ import { span } from '../../span.ts';
 
 type Intent = 'write' | 'bundle' | 'copy' | 'journal' | ReadingIntent;
 
-/** The report of a run, to be read and to be written into a file. */
+/** The report of a run, to read it or to write it to a file. */
 export function reportScreen({ runId }: ScreenRequest & { readonly name: 'report' }): OpenScreen {
   const known = ({ facts }: Pick<Around, 'facts'>) => facts.get('report', runId).last?.value;
-  // A report is long: it is broken into rows when it or the screen changes, not at each frame.
+  // Memoised: a long report is wrapped only when it or the screen changes, not for each frame.
   const drawn = memoised(proseLines);
   return screen<number, Intent>({
     init: 0,

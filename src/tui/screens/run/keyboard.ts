@@ -21,7 +21,7 @@ export function isMeant({ quietSince, before }: Keyboard, read: KeyRead): boolea
   return before?.key !== key || since - before.at >= FIRST_REPEAT_MS;
 }
 
-/** After this time every key is meant, so it no longer matters when exactly it was pressed. */
+/** After this time every key counts as meant, so when exactly it was pressed no longer matters. */
 export function judgedUntil({ quietSince, before }: Keyboard): number {
   if (quietSince === undefined) return Number.NEGATIVE_INFINITY;
   return Math.max(quietSince + QUIET_MS, before === undefined ? 0 : before.at + FIRST_REPEAT_MS);

@@ -36,10 +36,10 @@ export interface Press {
   readonly at: number;
 }
 
-/** What it takes to tell whether a key was meant for what is shown. */
+/** What decides whether a key was meant for what is shown. */
 export interface Keyboard {
   readonly last?: Press;
-  /** Since when what is shown has been there and no key came; undefined once it was answered. */
+  /** Since when the shown content has been there without a key press; undefined once it was answered. */
   readonly quietSince?: number;
   /** The last key before it appeared, until another one comes. */
   readonly before?: Press;

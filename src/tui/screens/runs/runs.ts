@@ -26,7 +26,7 @@ type Intent = 'open' | 'watch' | 'report' | 'journal' | 'copy' | 'drills' | List
 
 interface State {
   readonly list: ListState;
-  /** Whether the runs of drills are shown in place of those of this home. */
+  /** Whether the runs of drills are shown instead of those of this home. */
   readonly isDrills: boolean;
 }
 
@@ -96,7 +96,7 @@ function columnsAt(now: Date) {
     {
       title: 'run',
       cell: ({ runId }: RunRow): Line => [span(runId.slice(0, 10), 'text.strong')],
-      // The row of the cursor has it in full below.
+      // The full text is below the table, for the selected row.
       drop: 4,
     },
     {
@@ -147,7 +147,7 @@ const RESULT_TOKENS: Readonly<Record<NonNullable<RunRow['result']>, Token>> = {
   abandoned: 'status.warn',
 };
 
-/** What the row of the cursor may have no room for. */
+/** What the selected row may have no room for. */
 function footOf(run: RunRow | undefined): readonly Line[] {
   if (run === undefined) return [];
   const { runId, runbook, instance, target, status, heldBy, drill, where, followUps, startedAt, by } = run;
@@ -194,7 +194,7 @@ function atCursor(state: State, around: Around): RunRow | undefined {
   return rows[cursorAt(state.list, rows.map(keyOf))];
 }
 
-/** The keys over the list of runs, for the row of the cursor. */
+/** The keys of the list of runs, for the selected row. */
 function keysOf(list: ListState, isDrills: boolean, run: RunRow | undefined): readonly BoundKey<Intent>[] {
   if (list.isFiltering) return listKeys(list);
   const none = run === undefined ? 'there is no run here' : undefined;

@@ -7,8 +7,8 @@ import { noticeScreen } from '../notice/notice.ts';
 import { runScreen } from '../run/run-screen.ts';
 
 /**
- * A run that somebody drives, to look at. It is read as long as somebody listens to the screen; other screens
- * may lie over it meanwhile.
+ * Watches a run that another process drives. Reads the run while the screen has listeners; other screens may
+ * cover it.
  */
 export function watchScreen(request: ScreenRequest & { readonly name: 'watch' }): OpenScreen {
   return (options) => {
@@ -69,7 +69,7 @@ export function watchScreen(request: ScreenRequest & { readonly name: 'watch' })
       keys: () => inner.keys(),
       needs: () => [{ source: 'home', of: null }],
       layOut: (size, look) => inner.layOut(size, look),
-      // The stack of screens suspends.
+      // The stack of screens handles suspending.
       press: (stroke, size) =>
         !(stroke?.kind === 'key' && stroke.key === 'ctrl+z') && inner.press(stroke, size),
       paste: (text, size) => inner.paste(text, size),

@@ -92,9 +92,7 @@ export function leastRows(
   return 2 + aboveName(question, state, now, width, look).length + 1 + 1;
 }
 
-/**
- * All that is said around the rows: the prompt, the facts of the failure, and what was wrong with the answer.
- */
+/** All text around the rows: the prompt, the facts of the failure, and what was wrong with the answer. */
 export function saidLines(question: QuestionView, state: QuestionState, width: number, look: Look): Line[] {
   return [
     ...promptLines(question, state, width),
