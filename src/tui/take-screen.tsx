@@ -28,7 +28,7 @@ export interface TakeOptions {
 
 /**
  * Takes the whole terminal until the last screen is closed or left: by the operator, by SIGTERM, SIGHUP or
- * SIGINT, or because the terminal is gone. What the screens hold is let go of by then.
+ * SIGINT, or because the terminal is gone. By then the screens have released what they hold.
  *
  * The terminal is restored in every case, also when this rejects (with what broke the screen, or with what
  * `show` rejects with). Gives whether the terminal is still there to be written to.

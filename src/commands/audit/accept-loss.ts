@@ -23,7 +23,7 @@ import { whoIs } from '../approvals/present.ts';
 import { confirmTyped } from '../store/confirm.ts';
 import { assertRecoverable, assertUnchanged, rowsLeft, unwritten } from './assert-recoverable.ts';
 
-/** How many checkpoints of one place are compared with the store; reading a place takes only seconds. */
+/** How many checkpoints of one place are compared with the store; a place is read for a few seconds only. */
 const MAX_CHECKPOINTS = 4_096;
 /** How many calls of one instance with a lost recorded outcome are named; older ones are only counted. */
 const MAX_ENDED = 10;

@@ -32,7 +32,7 @@ interface ExportFlags {
  * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar; with `--lines` only its
  * journal, as self-contained lines. Never overwrites a file. Signs only an intact record: rejects with
  * `evidence.not-intact`; so a key that signs here without an endorsement is not vouched for. The proof shows
- * the log at each given anchor, so that the bundle is enough to verify it.
+ * the log at each given anchor, so that the anchor can be verified with the bundle.
  */
 export async function auditExportCommand(
   given: CommandContext,

@@ -145,7 +145,7 @@ async function play(
       if (stage.ended === EXIT.interrupted) return left(context, folder, course);
       course.failure = 'its run was not proven';
       say(`the drill ends here: the run was not proven; ${whatStays(context, folder)}`);
-      // Its lab is gone: there is no run left that could wait for anybody.
+      // Its lab is gone, so no run is left that could wait for an answer.
       return stage.ended === EXIT.waiting ? EXIT.failed : stage.ended;
     }
     return await conclude(context, stage, course);

@@ -116,7 +116,7 @@ export const drPerform: Action<PerformFlags> = (context, _, flags) => {
 };
 
 /**
- * From when the data of that backup is, by the record of its instance: identifies the recovery when its
+ * When the data of that backup dates from, by the record of its instance: identifies the recovery when its
  * answer is lost.
  */
 async function expectedFrom(guid: string, owner: string, { workspace }: Scene) {

@@ -18,8 +18,8 @@ function badgeText({ mode, chapter }: HeaderData): string {
 
 /**
  * The top row: mode, instance, runbook, clock. LIVE gets a loud double rule, here and in the footer, so that
- * nobody mistakes the real thing for a rehearsal. On a narrow screen the date and the running time go first,
- * the title gives way to the runbook's id, and the number of open follow-ups always stays.
+ * it is never mistaken for a rehearsal. On a narrow screen the date and the running time go first, the title
+ * gives way to the runbook's id, and the number of open follow-ups always stays.
  *
  * `measure` and `cut` come from the caller because the first frame is written before the width tables are
  * loaded.
