@@ -1,9 +1,9 @@
 import type { CardOnRecord, ExpectedOrigin, RecoveryCard } from '../parts/recovery-data.ts';
 
 /**
- * When the backup was made that a restore by this guid has to show, as far as the record of its instance
- * tells: a certain one by its `backup_id`, or by the guid of the card the newest then or a newer one.
- * Undefined where the record knows nothing of it: one recovery then looks like the other.
+ * When the backup was made that a restore by this guid must report, from the record of its instance: that of
+ * one `backup_id`, or for the guid of the card the newest then, or a newer one. Undefined without a record:
+ * recoveries then cannot be told apart.
  */
 export function expectedOrigin(
   guid: string | undefined,
@@ -24,10 +24,7 @@ export function expectedOrigin(
   };
 }
 
-/**
- * What a target is compared with: the lost instance as far as its card knows it, and the size of what is
- * recovered.
- */
+/** What a target is compared with: the lost instance by its card, and the size of the recovered data. */
 export function expectedTarget<Name extends string | undefined>(
   instance: Name,
   card: Omit<RecoveryCard, 'preparedAt' | 'proven'> | undefined,

@@ -1,10 +1,9 @@
 import { EXIT } from '../base/errors.ts';
 
 /**
- * Lets the terminal show nothing of what is typed or pasted from now on, for a secret that is going to be
- * asked for: what comes before the prompt stands waits for it unseen. Ctrl-C ends the process as ever. Gives
- * what makes the terminal as it was, which does nothing the second time; the end of the process does that
- * too. Does nothing without a terminal, or where `stty` is not there.
+ * Turns terminal echo off, because a secret will be asked for: what is typed before the prompt appears waits
+ * for it unseen. Ctrl-C still ends the process. Returns a function that restores the terminal, once; so does
+ * the end of the process. Does nothing without a terminal or without `stty`.
  */
 export function disableEcho(stdin: { readonly isTTY?: boolean }): () => void {
   if (stdin.isTTY !== true) return () => undefined;
@@ -21,8 +20,8 @@ export function disableEcho(stdin: { readonly isTTY?: boolean }): () => void {
 }
 
 /**
- * The same for the beginning of a process, where nothing is held or begun yet that a signal would have to
- * leave in order: SIGINT, SIGTERM and SIGHUP end the process with the terminal as it was.
+ * Like `disableEcho`, for the start of a process, which holds nothing yet: SIGINT, SIGTERM and SIGHUP end it
+ * with the terminal restored.
  */
 export function disableEchoFromStart(stdin: { readonly isTTY?: boolean }): () => void {
   const restoreEcho = disableEcho(stdin);
@@ -35,9 +34,9 @@ export function disableEchoFromStart(stdin: { readonly isTTY?: boolean }): () =>
   };
 }
 
-/** What it prints; empty where it fails. A terminal that does not answer must not keep anybody. */
+/** The output of `stty`; empty if it fails. A terminal that does not answer must not block the start. */
 function stty(command: string): string {
-  // Only for whoever asks for a passphrase: every start would pay for it.
+  // Loaded late, because only prompts for a passphrase need it.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { status, stdout } = spawnSync('sh', ['-c', command], {
     stdio: [0, 'pipe', 'ignore'],

@@ -5,7 +5,7 @@ import { show } from '../base/text.ts';
 export const FORMS = ['table', 'json', 'yaml'] as const;
 export type OutputForm = (typeof FORMS)[number];
 
-/** What the flags `-o` and `--json` say; where they stand once on a level of the command line. */
+/** The flags `-o` and `--json` of one level of the command line. */
 export interface FormFlags {
   readonly output?: OutputForm;
   readonly json?: boolean;

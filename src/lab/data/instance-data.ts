@@ -168,7 +168,7 @@ function instanceData(directory: DataDirectory): InstanceData {
       return interval && { start: new Date(interval.start), end: new Date(interval.end) };
     },
     restoreBackup: (content, origin) => {
-      // It may fail while it waits for its turn; who reads it then learns of it.
+      // It may fail while it waits for its turn; its reader gets the error.
       content.on('error', () => undefined);
       return one(() => restoreBackup(directory, content, origin));
     },
