@@ -1,4 +1,4 @@
-import { fstatSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -8,7 +8,7 @@ import { withKeyStore } from '../config/key-store-named.ts';
 import type { Bundle } from './code-cache.ts';
 import { asksApp, asksLines, asksPassphrase, configIn, paintEarly, wordsIn } from './early-frame.ts';
 import { disableEchoFromStart } from './echo.ts';
-import { printError } from './print-error.ts';
+import { keepPrivate } from './keep-private.ts';
 
 /** Changes with every build of the commands. Undefined in a checkout that is run without a build. */
 declare const BUNDLE_STAMP: string | undefined;
@@ -111,42 +111,5 @@ function isFile({ fd, isTTY }: Output): boolean {
     return stat.isFile() || (stat.isCharacterDevice() && isTTY !== true);
   } catch {
     return false;
-  }
-}
-
-/**
- * Keeps other programs from reading the memory of this process, which holds keys. Called once, before any
- * secret is read.
- *
- * - SIGUSR1 would open Node's debugger on loopback to any local program: it is caught and ignored.
- * - A core file contains every key, and Node has neither setrlimit(2) nor prctl(2). Where core files are
- *   allowed, util-linux's prlimit(1) forbids them for this process, and on Linux core(5) is told to leave out
- *   the memory of this process and of the programs that it starts. Processor registers remain. On other
- *   systems, the operator sets `ulimit -c 0`.
- * - SIGQUIT (Ctrl-\) would write a core file: it ends the process as SIGTERM does.
- * - Reports that NODE_OPTIONS can request leave out the environment, which may hold a token.
- * - An uncaught error is cleaned and printed like any other; Node itself would print its text unchanged.
- *
- * Root, and users who may ptrace(2) this process, can still read its memory.
- */
-function keepPrivate(): void {
-  process.on('SIGUSR1', () => undefined);
-  process.on('SIGQUIT', () => process.kill(process.pid, 'SIGTERM'));
-  process.on('uncaughtException', (thrown) => process.exit(printError(thrown, process.stderr)));
-  process.report.excludeEnv = true;
-  if (process.platform === 'linux') forbidCores();
-}
-
-function forbidCores(): void {
-  try {
-    writeFileSync('/proc/self/coredump_filter', '0');
-    if (/^Max core file size\s+0\s/mu.test(readFileSync('/proc/self/limits', 'utf8'))) return;
-    const env = { PATH: process.env['PATH'] };
-    // Deferred, because loading it takes as long as everything else here.
-    const { spawn } = process.getBuiltinModule('node:child_process');
-    const limiting = spawn('prlimit', ['--pid', String(process.pid), '--core=0'], { env, stdio: 'ignore' });
-    limiting.on('error', () => undefined).unref();
-  } catch {
-    // Without core files in the kernel, or with a hidden /proc, there is nothing to change.
   }
 }
