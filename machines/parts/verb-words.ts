@@ -121,6 +121,11 @@ export function madeBy(verb: string, output: unknown): string | undefined {
   return makes === undefined || id === undefined ? undefined : `${makes} ${id}`;
 }
 
+/** The warning before a download of a backup that the service says it does not offer. */
+export function notOffered(id: number): string {
+  return `the service does not offer backup ${id} for download (downloadable: false); trying anyway`;
+}
+
 /** `fetchOld` is a name for programs; people read `fetch old`. */
 export function spaced(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

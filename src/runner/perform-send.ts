@@ -79,7 +79,8 @@ async function takeUp(attempt: Attempt, send: Send): Promise<Performed | 'send'>
       if (typeof shown !== 'string') return failed(unreadable(shown));
       if (shown === 'something') return contradicted(attempt);
       await noteNothing(attempt);
-      // None of the refused attempts can still be under way, so the send starts from the present baseline.
+      // After `absent` no refused attempt can still be under way, so the baseline is taken again. After
+      // `nothing` one might be: the first baseline stays.
       return shown === 'absent' ? prepare(attempt) : 'send';
     }
   }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { notOffered } from '../../../machines/parts/backup-words.ts';
+import { notOffered } from '../../../machines/parts/verb-words.ts';
 import { checkedWords, warningsOf } from '../../activities/check-download.ts';
 import type { Saved } from '../../activities/download-backup.ts';
 import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
