@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { Failure } from '../src/base/failure.ts';
-import type { RunInput } from './inputs.ts';
+import { type RunInput, SingleChange } from './inputs.ts';
+import { isOneBackup } from './parts/backup-id.ts';
 import { RUNBOOK_IDS, type RunbookId } from './parts/touches.ts';
 import { CountSlice } from './phases/after-restore.ts';
 import { AvailableSlice } from './phases/available.ts';
@@ -15,6 +16,7 @@ import { OnceSlice } from './phases/once.ts';
 import { PreflightSlice } from './phases/preflight.ts';
 import { ProofSlice } from './phases/prove.ts';
 import { RecordSlice } from './phases/record.ts';
+import { SettingsSlice } from './phases/settings.ts';
 import { SourceSlice } from './phases/source.ts';
 import { TargetSlice } from './phases/target.ts';
 import { UpdatesSlice } from './phases/updates.ts';
@@ -36,6 +38,8 @@ const Run = () =>
     /** Which half of a disaster recovery is run. */
     mode: z.enum(['prepare', 'perform', 'both']).optional(),
     action: z.enum(['restart', 'recreate', 'update']).optional(),
+    /** The one change of a command. */
+    single: SingleChange().optional(),
     rehearsal: z.boolean().optional(),
     /** A backup's id or `backup_id`, or a point in time, still unchecked. */
     asked: z.object({
@@ -64,6 +68,7 @@ export const RunContext = () =>
     oldBackup: OldBackupSlice(),
     key: KeySlice(),
     updates: UpdatesSlice(),
+    settings: SettingsSlice(),
     confirm: ConfirmSlice(),
     /**
      * The tasks of a run: a backup before the change, one to prove, the restore, a backup after it, an
@@ -82,6 +87,19 @@ export const RunContext = () =>
   });
 export type RunContext = z.infer<ReturnType<typeof RunContext>>;
 
+/** The action of the instance that a single change is, if it is one. */
+function actionOf(single: SingleChange | undefined): RunContext['run']['action'] {
+  const { change } = single ?? {};
+  return change === 'restart' || change === 'recreate' || change === 'update' ? change : undefined;
+}
+
+/** What a single recovery from another instance takes: its command names all of it. */
+function sourceOf(single: SingleChange | undefined): RunContext['source'] {
+  const { change, guid = '', fingerprint = '' } = single ?? {};
+  if (change !== 'performRecovery') return {};
+  return { from: { guid, fingerprint, what: isOneBackup(guid) ? 'backup' : 'newest', how: 'typed' } };
+}
+
 /**
  * Created once: at each transition XState also computes the initial state without an input and drops the
  * error. Creating an error each time would cost more than the transition.
@@ -91,7 +109,8 @@ const NO_INPUT = new TypeError('a run begins with an input');
 /** A run of this runbook before its first event. */
 export function initialContext(runbook: RunbookId, input: RunInput): RunContext {
   if (input === undefined) throw NO_INPUT;
-  const { instance, target, reason, incidentAt, apps, mode, action, rehearsal, backup, time } = input;
+  const { instance, target, reason, incidentAt, apps, mode, rehearsal, backup, time, single } = input;
+  const action = input.action ?? actionOf(single);
   const task = { intents: 1, absences: 0, send: { is: 'open' as const } };
   return {
     run: {
@@ -103,6 +122,7 @@ export function initialContext(runbook: RunbookId, input: RunInput): RunContext 
       onlyApps: apps && [...apps],
       mode,
       action,
+      single,
       rehearsal,
       asked: {
         backup: typeof backup === 'number' ? backup : undefined,
@@ -114,12 +134,13 @@ export function initialContext(runbook: RunbookId, input: RunInput): RunContext 
     preflight: {},
     card: {},
     choose: {},
-    source: {},
+    source: sourceOf(single),
     target: { overridden: [] },
     before: {},
     oldBackup: {},
     key: { isWanted: false },
     updates: { isStopping: false },
+    settings: {},
     confirm: { drift: [] },
     safeguard: { ...task },
     backup: { ...task },

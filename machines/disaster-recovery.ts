@@ -86,6 +86,7 @@ export const disasterRecoveryMachine = lazyMachine({
     ...only(performs, {
       source: chooseSource({ exits: { done: 'target', stop: 'stopped' } }),
       target: inspectTarget({
+        on: 'target',
         exits: {
           done: [
             { guard: when('its data was counted before', isLookedAt), target: 'confirm' },

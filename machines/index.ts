@@ -9,6 +9,7 @@ import {
 } from './closing/closing.ts';
 import { factsOf } from './closing/facts.ts';
 import { closingOfRotation, rotationFacts } from './closing/rotation.ts';
+import { closingOfSingleChange } from './closing/single-change.ts';
 import type { RunContext } from './context.ts';
 import { disasterRecoveryMachine } from './disaster-recovery.ts';
 import * as inputs from './inputs.ts';
@@ -16,17 +17,18 @@ import type { LazyMachine } from './lazy-machine.ts';
 import type { Runbook } from './parts/runbook.ts';
 import { hasTagAt } from './parts/states.ts';
 import { landedOf } from './parts/task-data.ts';
-import { type RunbookId, touchesOf } from './parts/touches.ts';
+import { type OfferedRunbookId, type RunbookId, touchesOf } from './parts/touches.ts';
 import { otherWays } from './phases/failing.ts';
 import { restoreBackupMachine } from './restore-backup.ts';
 import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
+import { singleChangeMachine } from './single-change.ts';
 
 /** Everything about a runbook that is not in its machine. */
 type Definition<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'closing'> &
   Partial<Pick<Runbook<RunContext, Input>, 'facts'>>;
 
-/** Every runbook in its newest version, by its id. */
+/** Every runbook that a person chooses, in its newest version, by its id. */
 export const runbooks: Readonly<Record<string, Runbook>> = {
   'rotate-key': defineRunbook(rotateKeyMachine, {
     title: 'rotate the encryption key and verify a backup',
@@ -59,7 +61,17 @@ export const runbooks: Readonly<Record<string, Runbook>> = {
     input: inputs.ChangeInstanceInput,
     closing: closingOfAction,
   }),
-} satisfies { readonly [Id in RunbookId]: Runbook & { readonly id: Id } };
+} satisfies { readonly [Id in OfferedRunbookId]: Runbook & { readonly id: Id } };
+
+/** The runbook of commands that change an instance. Nobody chooses it: the command starts it. */
+export const singleChange = defineRunbook(singleChangeMachine, {
+  title: 'make one change of an instance',
+  input: inputs.SingleChangeInput,
+  closing: closingOfSingleChange,
+});
+
+/** Every runbook, chosen or started by a command. */
+export const allRunbooks: readonly Runbook[] = [...Object.values(runbooks), singleChange];
 
 /** Older versions. A run that one of them began is shown and resumed with it. */
 const OLDER: readonly Runbook[] = [];
@@ -71,8 +83,7 @@ export const runbookOf: FindRunbook = findIn(OLDER);
 
 /** A `FindRunbook` that also knows these older versions. */
 export function findIn(older: readonly Runbook[]): FindRunbook {
-  return (id, version) =>
-    [...Object.values(runbooks), ...older].find((one) => one.id === id && one.version === version);
+  return (id, version) => [...allRunbooks, ...older].find((one) => one.id === id && one.version === version);
 }
 
 /** The runbook of a machine and its definition. */

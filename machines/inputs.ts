@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { ExpectedOrigin, LostInstance } from './parts/recovery-data.ts';
+import { BackupSettings, UpdateSetting } from './parts/task-data.ts';
 
 /** Input of every runbook. */
 const Plain = z.strictObject({
@@ -57,6 +59,54 @@ export type BackUpAndVerifyInput = z.infer<typeof BackUpAndVerifyInput>;
 export const ChangeInstanceInput = Common.extend({ action: z.enum(['restart', 'recreate', 'update']) });
 export type ChangeInstanceInput = z.infer<typeof ChangeInstanceInput>;
 
+/** What a single command changes: the verb that it is about. */
+export const SINGLE_CHANGES = [
+  'createBackup',
+  'restoreBackup',
+  'restoreToTime',
+  'performRecovery',
+  'restart',
+  'recreate',
+  'update',
+  'setKey',
+  'changeBackupSettings',
+  'changeUpdateSetting',
+  'prepareRecovery',
+] as const;
+
+/** A single change: its verb and what else the command says about it. */
+export const SingleChange = () =>
+  z.object({
+    change: z.enum(SINGLE_CHANGES),
+    /** Wait until the task, or the instance, is done. */
+    wait: z.boolean(),
+    /** Why a restore leaves no follow-ups; without it, it leaves those of its runbook. */
+    noFollowUps: z.string().optional(),
+    /** A new key is set: by `setKey`, or together with `prepareRecovery`. */
+    setsKey: z.boolean(),
+    /** Changed before a key is. */
+    settings: BackupSettings().optional(),
+    setting: UpdateSetting().optional(),
+    /** `performRecovery`: the instance under whose name the key is kept, its fingerprint, and the guid. */
+    source: z.string().optional(),
+    fingerprint: z.string().optional(),
+    guid: z.string().optional(),
+    expectFrom: ExpectedOrigin().optional(),
+    /** What the target is compared with: the lost instance by its record, and the size of its data. */
+    lost: z.object({ source: LostInstance(), needBytes: z.number().optional() }).optional(),
+  });
+export type SingleChange = z.infer<ReturnType<typeof SingleChange>>;
+
+/** Input of the run of a command that changes an instance, such as `lifeboat backups create`. */
+export const SingleChangeInput = Plain.extend({
+  single: SingleChange(),
+  /** `restoreBackup`: the id of the backup. */
+  backup: z.number().optional(),
+  /** `restoreToTime`. */
+  time: z.string().optional(),
+});
+export type SingleChangeInput = z.infer<typeof SingleChangeInput>;
+
 /** Input of any runbook, as the shared setup sees it. */
 export interface RunInput {
   readonly instance: string;
@@ -69,4 +119,5 @@ export interface RunInput {
   readonly rehearsal?: boolean | undefined;
   readonly backup?: string | number | undefined;
   readonly time?: string | undefined;
+  readonly single?: SingleChange | undefined;
 }

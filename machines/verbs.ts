@@ -50,8 +50,7 @@ export const VERBS = {
   reconcile: read<On & { when: 'before' | 'after' }, recovery.Reconciliation>(),
   readCard: read<Nothing, recovery.CardOnRecord>(),
   inspectTarget: read<
-    {
-      on: 'target';
+    On & {
       source?: recovery.LostInstance | undefined;
       /** Size of the backup that is to be recovered. */
       needBytes?: number | undefined;

@@ -49,7 +49,7 @@ function noneOpen({ followUps: { list } }: RunContext): string {
 }
 
 /** Every deviation from the runbook, with its reason. */
-function deviationsOf(context: RunContext): { step: string; reason: string }[] {
+export function deviationsOf(context: RunContext): { step: string; reason: string }[] {
   const otherTime = restoredToAnotherTime(context);
   const { restore, act, updates } = context;
   const failed = context.count.counted?.failure;

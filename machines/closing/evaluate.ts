@@ -5,7 +5,7 @@ import { guidOf } from '../parts/backup-id.ts';
 import type { FollowUp } from '../parts/follow-up.ts';
 import type { ProvenBackup, ReachableRange } from '../parts/recovery-data.ts';
 import { landedOf, type RestoreFacts } from '../parts/task-data.ts';
-import { type Touches, touchesOf } from '../parts/touches.ts';
+import { replacesData, type Touches, touchesOf } from '../parts/touches.ts';
 import { leftUnbound, stillOpen } from '../parts/unfinished.ts';
 import { isReplaced } from './beside.ts';
 
@@ -13,8 +13,19 @@ import { isReplaced } from './beside.ts';
 
 /** What this run does to its instances. */
 export function touchesOfRun({ run }: Pick<RunContext, 'run'>): Touches {
-  const { runbook, mode, action, target } = run;
-  return touchesOf(runbook, { mode, action, target: target.kind === 'other' ? target.name : undefined });
+  const { runbook, mode, action, target, single } = run;
+  const name = target.kind === 'other' ? target.name : undefined;
+  return touchesOf(runbook, { mode, action, target: name, single });
+}
+
+/** The instance that the recovered data comes from, and under whose name its key is kept. */
+export function sourceName({ run }: Pick<RunContext, 'run'>): string {
+  return run.single?.source ?? run.instance;
+}
+
+/** Whether the one change of a command has follow-ups that this run leads through. */
+export function leavesFollowUps(context: Pick<RunContext, 'run'>): boolean {
+  return replacesData(touchesOfRun(context)) && context.run.single?.noFollowUps === undefined;
 }
 
 /** Which side of this run holds the restored data: the target, or the run's own instance. */

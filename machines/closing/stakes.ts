@@ -5,7 +5,7 @@ import type { Stakes } from '../parts/question.ts';
 import { landedOf } from '../parts/task-data.ts';
 import type { Touches } from '../parts/touches.ts';
 import { sentOf } from '../phases/once.ts';
-import { restoredName, touchesOfRun } from './evaluate.ts';
+import { restoredName, sourceName, touchesOfRun } from './evaluate.ts';
 
 /* The stakes of each confirmation. Pure functions of the context. */
 
@@ -63,9 +63,11 @@ function ofTarget(context: RunContext): Pick<Stakes, 'overwritten' | 'wayBack'> 
 }
 
 /** By what is known of the chosen backup. The newest may have been made after the last look at the source. */
-function lostWithSource({ run, source: { from }, card: { onRecord } }: RunContext) {
-  const { card, proven = [], seen } = onRecord ?? {};
-  const where = ` in ${run.instance}`;
+function lostWithSource(context: RunContext) {
+  const { from } = context.source;
+  // What a single change reads is the record of the instance that it goes into.
+  const { card, proven = [], seen } = (context.run.single === undefined && context.card.onRecord) || {};
+  const where = ` in ${sourceName(context)}`;
   const listed = [card?.newest ?? [], seen?.backups ?? []].flat();
   if (from?.what !== 'newest') {
     const chosen = [...proven, ...listed].find(({ backupId }) => backupId === from?.guid);

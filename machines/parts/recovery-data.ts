@@ -113,29 +113,33 @@ export const CardOnRecord = () =>
 export type CardOnRecord = z.infer<ReturnType<typeof CardOnRecord>>;
 
 /** What is known of the backup that a recovery takes, by the clock of the service: from when its data is. */
-export interface ExpectedOrigin {
-  readonly triggeredAt?: string | undefined;
-  readonly startedAt?: string | undefined;
-  readonly finishedAt?: string | undefined;
-  /**
-   * The newest backup is recovered, and this is the newest that is known: it may be from then or from later.
-   */
-  readonly orNewer?: boolean | undefined;
-}
+export const ExpectedOrigin = () =>
+  z.object({
+    triggeredAt: z.string().optional(),
+    startedAt: z.string().optional(),
+    finishedAt: z.string().optional(),
+    /**
+     * The newest backup is recovered, and this is the newest that is known: it may be from then or from later.
+     */
+    orNewer: z.boolean().optional(),
+  });
+export type ExpectedOrigin = z.infer<ReturnType<typeof ExpectedOrigin>>;
 
 /** The instance that is lost, as far as it is known without asking it. */
-export interface LostInstance {
-  /** Its name in the config, where it is in it. */
-  readonly instance?: string | undefined;
-  readonly instanceId?: string | undefined;
-  readonly serviceId?: string | undefined;
-  readonly planId?: string | undefined;
-  /**
-   * The guid, or a `backup_id`, that the recovery takes: backups of the source itself begin with it (domain
-   * 1.2).
-   */
-  readonly backupGuid?: string | undefined;
-}
+export const LostInstance = () =>
+  z.object({
+    /** Its name in the config, where it is in it. */
+    instance: z.string().optional(),
+    instanceId: z.string().optional(),
+    serviceId: z.string().optional(),
+    planId: z.string().optional(),
+    /**
+     * The guid, or a `backup_id`, that the recovery takes: backups of the source itself begin with it (domain
+     * 1.2).
+     */
+    backupGuid: z.string().optional(),
+  });
+export type LostInstance = z.infer<ReturnType<typeof LostInstance>>;
 
 /**
  * By what a target is known. Pinned when it was checked; a difference until the call has it confirmed again

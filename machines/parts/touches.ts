@@ -51,9 +51,17 @@ interface Decisive {
   readonly mode?: unknown;
   readonly action?: unknown;
   readonly target?: unknown;
+  readonly single?: unknown;
 }
 
 const CHANGES = { source: 'changed', target: 'none', lost: 'nothing' } as const;
+
+/** The changes of a single command that replace data, with what is lost. */
+const REPLACING: Readonly<Record<string, LostAfter>> = {
+  restoreBackup: 'chosen-backup',
+  restoreToTime: 'chosen-time',
+  performRecovery: 'newest-backup',
+};
 
 const BY_RUNBOOK = {
   'rotate-key': () => CHANGES,
@@ -68,12 +76,21 @@ const BY_RUNBOOK = {
   'back-up-and-verify': () => CHANGES,
   'change-instance': ({ action }) =>
     action === 'recreate' ? { ...CHANGES, lost: 'only-on-machines' } : CHANGES,
+  'single-change': ({ single }) => {
+    const { change } = (single ?? {}) as { readonly change?: unknown };
+    const lost = Object.hasOwn(REPLACING, String(change)) ? REPLACING[String(change)] : undefined;
+    if (lost !== undefined) return { source: 'replaced', target: 'none', lost };
+    return change === 'recreate' ? { ...CHANGES, lost: 'only-on-machines' } : CHANGES;
+  },
 } satisfies Readonly<Record<string, (input: Decisive) => Touches>>;
 
 export type RunbookId = keyof typeof BY_RUNBOOK;
 
 /** Every runbook. */
 export const RUNBOOK_IDS = Object.keys(BY_RUNBOOK) as readonly RunbookId[];
+
+/** A runbook that a person chooses; commands that change an instance start `single-change` by themselves. */
+export type OfferedRunbookId = Exclude<RunbookId, 'single-change'>;
 
 /** What a run of a runbook with this input touches; undefined for a runbook that is not known here. */
 export function touchesOf(runbook: RunbookId, input: unknown): Touches;

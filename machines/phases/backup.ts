@@ -1,6 +1,7 @@
 import { endOf } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import type { FallbackPart, TimeSlice } from '../parts/runbook.ts';
+import { backupFallback } from '../fallback/backing-up.ts';
+import type { FallbackPart, PlannedCall, TimeSlice } from '../parts/runbook.ts';
 import { type BackupFacts, landedOf } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { FOLLOW_UPS_OPEN } from './asking.ts';
@@ -59,11 +60,8 @@ export function backup(given: Backup): Phase {
           title: `asking for a backup of ${what}`,
           // What is restored elsewhere was opened with the key of the source: its own may not be set.
           input: () => ({ on, ...(isFollowUp && on === 'target' ? { needsKey: true } : {}) }),
-          calls: [
-            { method: 'GET', path: '/backups', what: 'what is there before', on },
-            { method: 'POST', path: '/backups', what: `one backup of ${what}`, on, needs },
-          ],
-          wayBack: 'an extra backup is deleted by retention; nothing else changes',
+          calls: callsFor(what, on, needs),
+          wayBack: EXTRA,
         }),
       },
       {
@@ -73,12 +71,7 @@ export function backup(given: Backup): Phase {
         landed: 'waiting',
         stop,
         without: next,
-        doubt: {
-          title: 'was the backup created?',
-          otherwise: () => 'the answer to the backup request was lost',
-          shown: { task: 'backup' },
-          again: () => 'creates one more backup; harmless, but it counts against retention',
-        },
+        doubt: DOUBT,
         failed: {
           title: `there is no backup of ${what}`,
           ways: failed,
@@ -119,7 +112,7 @@ export function backup(given: Backup): Phase {
         stop,
         ways: {
           retry: 'looks at the same backup again; no other one is asked for',
-          backUp: 'creates one more backup; harmless, but it counts against retention',
+          backUp: ONE_MORE,
           skip: failed.skip,
           markDone: { disabled: 'only the service can say that its backup is done' },
           ...unstoppable,
@@ -131,6 +124,101 @@ export function backup(given: Backup): Phase {
       }),
     }),
   }));
+}
+
+const ONE_MORE = 'creates one more backup; harmless, but it counts against retention';
+const EXTRA = 'an extra backup is deleted by retention; nothing else changes';
+const DOUBT = {
+  title: 'was the backup created?',
+  otherwise: () => 'the answer to the backup request was lost',
+  shown: { task: 'backup' as const },
+  again: () => ONE_MORE,
+};
+
+function callsFor(what: string, on?: 'target', needs?: string): readonly PlannedCall[] {
+  return [
+    { method: 'GET', path: '/backups', what: 'what is there before', on },
+    { method: 'POST', path: '/backups', what: `one backup of ${what}`, on, needs },
+  ];
+}
+
+/** Exits of a phase of a backup that the run exists for: `again` is where another one is asked for. */
+interface Plain {
+  readonly exits: Exits<'again' | 'stop'>;
+}
+
+/** Asks for a backup, and is over when the service has named it. Another one is sent only by a person. */
+export function askForBackup({ exits }: Plain): Phase {
+  const head = {
+    title: 'ask for the backup',
+    like: 'ask-for-backup',
+    fallback: backupFallback(() => 'ask for a backup'),
+    exits,
+  };
+  return phase(head, (key) =>
+    once(
+      {
+        sending: sending('backup', 'createBackup', {
+          verb: 'createBackup',
+          title: 'asking for a backup',
+          input: () => ({}),
+          calls: callsFor('the instance'),
+          wayBack: EXTRA,
+        }),
+      },
+      {
+        key,
+        task: 'backup',
+        what: 'a backup',
+        again: to(exits.again),
+        landed: 'over',
+        stop: to(exits.stop),
+        doubt: DOUBT,
+        failed: {
+          title: 'there is no backup',
+          ways: {
+            retry: 'asks for another backup',
+            skip: { disabled: 'the run is there for the backup; stop instead' },
+            markDone: { disabled: 'create it with the service, then stop this run' },
+          },
+        },
+      },
+    ),
+  );
+}
+
+/** Waits for the backup. */
+export function waitForBackup({ exits }: Plain): Phase {
+  return phase({ title: 'wait for the backup', like: 'wait-for-backup', exits }, (key) => {
+    const failed = failure({
+      step: key,
+      title: 'the backup is not known to be done',
+      retry: 'waiting',
+      stop: to(exits.stop),
+      ways: {
+        retry: 'looks at the same backup again; no other one is asked for',
+        backUp: ONE_MORE,
+        skip: { disabled: 'stop instead: the service goes on with it' },
+        markDone: { disabled: 'only the service can say that its backup is done' },
+      },
+      on: { 'operator.backUp': { target: to(exits.again), actions: 'clearFailure' } },
+    });
+    return waiting({
+      key,
+      verb: 'waitForBackup',
+      what: 'the backup',
+      title: 'waiting for the backup',
+      input: (context) => ({ id: landedOf(context.backup)?.id ?? 0 }),
+      calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done' }],
+      onDone: {
+        target: 'over',
+        actions: assignWith<{ output: BackupFacts }>(({ context, event }) =>
+          changed(context, 'backup', { backup: event.output }),
+        ),
+      },
+      failed,
+    });
+  });
 }
 
 /** Transitions that close the follow-up when its step is skipped or was done by hand. */

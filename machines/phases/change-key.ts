@@ -8,7 +8,7 @@ import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
 import { heldKey } from './key.ts';
 import { nextIntent } from './once.ts';
-import { door, type Exits, type Phase, phase, state, to } from './phase.ts';
+import { door, type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 /**
@@ -21,6 +21,20 @@ type KeyExits = Exits<'again' | 'name' | 'another' | 'stop'>;
 export function changeKey({ exits }: { readonly exits: KeyExits }): Phase {
   const head = { title: 'change the key', fallback: setKeyFallback, exits };
   return phase(head, (step) => ({
+    ...sendingKey(step, exits, JUDGE),
+    notInForce: notInForce(step, exits),
+  }));
+}
+
+/** Sends the new key in a run that makes no backup, so that nothing in it shows which key is in force. */
+export function changeKeyOnly({ exits }: { readonly exits: Exits<'again' | 'stop'> }): Phase {
+  const head = { title: 'change the key', like: 'change-key-only', fallback: setKeyFallback, exits };
+  return phase(head, (step) => sendingKey(step, exits, LATER));
+}
+
+/** The states that send the new key, until its answer is known or a person goes on without. */
+function sendingKey(step: string, exits: Exits<'again' | 'stop'>, judge: Uncertain['judge']): States {
+  return {
     ...task('sending', {
       verb: 'setKey',
       title: 'setting the new key',
@@ -58,9 +72,8 @@ export function changeKey({ exits }: { readonly exits: KeyExits }): Phase {
       meta: { title: 'checking the answer' },
       always: [{ guard: when('the answer was lost', answerWasLost), target: 'inDoubt' }, { target: 'over' }],
     }),
-    inDoubt: uncertain({ exits, goOn: 'over', judge: JUDGE }),
-    notInForce: notInForce(step, exits),
-  }));
+    inDoubt: uncertain({ exits, goOn: 'over', judge }),
+  };
 }
 
 const JUDGE = {
@@ -68,12 +81,17 @@ const JUDGE = {
   hint: 'a backup is made now; whichever key opens it is in force',
 };
 
+const LATER = {
+  label: 'close the run without knowing',
+  hint: 'both keys are kept; whichever key opens the next backup is in force',
+};
+
 export function answerWasLost({ key }: RunContext): boolean {
   return key.setting?.answer === 'unknown';
 }
 
 interface Uncertain {
-  readonly exits: KeyExits;
+  readonly exits: Exits<'again' | 'stop'>;
   readonly goOn: string;
   readonly judge: { readonly label: string; readonly hint: string };
 }

@@ -1,5 +1,6 @@
 import { assign } from 'xstate';
 import * as z from 'zod';
+import type { RunContext } from '../context.ts';
 import { lookFallback } from '../fallback/before.ts';
 import { RESTORES_CALL } from '../parts/baseline.ts';
 import { PreflightFacts } from '../parts/task-data.ts';
@@ -23,11 +24,14 @@ const GETS = [
   { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way' },
 ] as const;
 
+/** Whether something is asked for, in every run of the runbook or by the context. */
+type Asked = boolean | ((context: RunContext) => boolean);
+
 interface Preflight {
   /** A failed instance does not block: it may need this restore. */
-  readonly tolerant: boolean;
+  readonly tolerant: Asked;
   /** A restore under way blocks: it would undo the change, or be disturbed by it. */
-  readonly restores?: boolean;
+  readonly restores?: Asked;
   /** The backup to be made has to be opened afterwards, so a key must be held. */
   readonly needsKey?: boolean;
   /** The run needs calls that V0 does not have. */
@@ -54,11 +58,11 @@ export function preflight(given: Preflight): Phase {
     ...task('looking', {
       verb: 'preflight',
       title: 'looking at the instance',
-      calls: [...calls, ...(restores ? [RESTORES_CALL] : [])],
-      input: ({ run: { instance } }) => ({
-        instance,
-        tolerant: tolerant || undefined,
-        restores: restores || undefined,
+      calls: [...calls, ...(restores === false ? [] : [RESTORES_CALL])],
+      input: (context) => ({
+        instance: context.run.instance,
+        tolerant: isAsked(tolerant, context) || undefined,
+        restores: isAsked(restores, context) || undefined,
         needsKey: needsKey || undefined,
       }),
       keep: (context, facts) => ({
@@ -105,4 +109,8 @@ export function preflight(given: Preflight): Phase {
     }),
     ...(withRecord ? readRecord(step, 'over', stop) : {}),
   }));
+}
+
+function isAsked(asked: Asked, context: RunContext): boolean {
+  return typeof asked === 'boolean' ? asked : asked(context);
 }

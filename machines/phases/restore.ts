@@ -1,38 +1,37 @@
+import type { RunContext } from '../context.ts';
 import { type ManualRestore, restoreFallback } from '../fallback/restoring.ts';
-import type { PlannedCall } from '../parts/runbook.ts';
+import type { FallbackPart, PlannedCall } from '../parts/runbook.ts';
 import { landedOf, type RestoreFacts } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { failure } from './failing.ts';
 import { once, type Send, sending } from './once.ts';
-import { type Exits, type Phase, phase, to } from './phase.ts';
+import { type Exits, type Phase, type PhaseConfig, phase, type States, to } from './phase.ts';
 import { waiting } from './task.ts';
 
-interface Restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'>
-  extends Omit<Send<Verb>, 'calls' | 'when'> {
-  readonly on?: 'target';
+type RestoreVerb = 'restoreBackup' | 'restoreToTime' | 'performRecovery';
+
+/** How a restore is asked for. */
+interface Ask<Verb extends RestoreVerb> extends Omit<Send<Verb>, 'calls'> {
+  readonly on?: 'target' | undefined;
   /** The one call that changes the instance. */
   readonly call: Required<Pick<PlannedCall, 'path' | 'what' | 'needs' | 'forever'>>;
+}
+
+interface Restore<Verb extends RestoreVerb> extends Ask<Verb> {
   readonly fallback: ManualRestore;
   /** `again`: where facts are read and the name is asked for before another send. */
   readonly exits: Exits<'again' | 'stop'>;
 }
 
+const TASK = 'restore' as const;
+
 /** The loss that a dry run names. */
 export const RESTORE_FOREVER = 'everything that the instance holds now is replaced';
 
 /** Sends a restore and waits for it. Another send needs the typed name again. */
-export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'>(
-  given: Restore<Verb>,
-): Phase {
-  const { on, call, exits } = given;
+export function restore<Verb extends RestoreVerb>(given: Restore<Verb>): Phase {
+  const { on, exits } = given;
   const stop = to(exits.stop);
-  const task = 'restore' as const;
-  const outside = {
-    target: 'over',
-    actions: assignWith<{ text: string }>(({ context, event }) =>
-      changed(context, task, { outside: event.text }),
-    ),
-  };
   const head = {
     title: on === undefined ? 'restore the data' : 'recover the data',
     like: 'restore',
@@ -41,54 +40,116 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
     exits,
   };
   return phase(head, (key) => ({
-    ...once(
-      {
-        sending: sending(task, 'restore', {
-          ...given,
-          calls: [
-            { method: 'GET', path: '/restores', what: 'what is there before', on },
-            { method: 'POST', ...call, on },
-          ],
-        }),
+    ...asking({ sending: sendingRestore('restore', given) }, { key, exits, landed: 'waiting' }),
+    ...awaiting({ key, on, again: 'sendingAgain', stop }),
+  }));
+}
+
+/**
+ * Sends the first of several restores that the run passes, and is over when the service has named it. Another
+ * send needs the typed name again.
+ */
+export function askForRestore(
+  sends: Readonly<Record<string, PhaseConfig>>,
+  byHand: (context: RunContext) => ManualRestore,
+  exits: Exits<'again' | 'stop'>,
+): Phase {
+  const head = {
+    title: 'ask for the restore',
+    like: 'ask-for-restore',
+    slice: 'execute' as const,
+    fallback: ((context, ...at) =>
+      restoreFallback(byHand(context))(context, ...at)) as FallbackPart<RunContext>,
+    exits,
+  };
+  return phase(head, (key) => asking(sends, { key, exits, landed: 'over' }));
+}
+
+/** Waits for the restore. Exit `again`: the door of the phase by which another one is sent. */
+export function waitForRestore({ exits }: { readonly exits: Exits<'again' | 'stop'> }): Phase {
+  const head = {
+    title: 'wait for the restore',
+    like: 'wait-for-restore',
+    slice: 'execute' as const,
+    tags: ['sent'] as const,
+    exits,
+  };
+  return phase(head, (key) => awaiting({ key, on: undefined, again: to(exits.again), stop: to(exits.stop) }));
+}
+
+/** The state that sends a restore. */
+export function sendingRestore<Verb extends RestoreVerb>(id: string, given: Ask<Verb>): PhaseConfig {
+  const { on, call } = given;
+  return sending(TASK, id, {
+    ...given,
+    calls: [
+      { method: 'GET', path: '/restores', what: 'what is there before', on },
+      { method: 'POST', ...call, on },
+    ],
+  });
+}
+
+const outside = {
+  target: 'over',
+  actions: assignWith<{ text: string }>(({ context, event }) =>
+    changed(context, TASK, { outside: event.text }),
+  ),
+};
+
+function asking(
+  sends: Readonly<Record<string, PhaseConfig>>,
+  given: { readonly key: string; readonly exits: Exits<'again' | 'stop'>; readonly landed: string },
+): States {
+  const { key, exits, landed } = given;
+  return once(sends, {
+    key,
+    task: TASK,
+    what: 'a restore',
+    tags: ['sent'],
+    again: to(exits.again),
+    landed,
+    stop: to(exits.stop),
+    doubt: {
+      title: 'did the restore start?',
+      otherwise: () => 'the answer to the restore was lost',
+      shown: { task: 'restore' },
+      again: () => 'asks for the name again: a second restore loses what was written after the first',
+    },
+    failed: {
+      title: 'there is no restore',
+      ways: {
+        retry: 'looks at the instance, asks for the name and sends it again',
+        skip: { disabled: 'the run cannot go on without the restore; stop instead' },
+        markDone: 'how was it restored, and when?',
       },
-      {
-        key,
-        task,
-        what: 'a restore',
-        tags: ['sent'],
-        again: to(exits.again),
-        landed: 'waiting',
-        stop,
-        doubt: {
-          title: 'did the restore start?',
-          otherwise: () => 'the answer to the restore was lost',
-          shown: { task: 'restore' },
-          again: () => 'asks for the name again: a second restore loses what was written after the first',
-        },
-        failed: {
-          title: 'there is no restore',
-          ways: {
-            retry: 'looks at the instance, asks for the name and sends it again',
-            skip: { disabled: 'the run cannot go on without the restore; stop instead' },
-            markDone: 'how was it restored, and when?',
-          },
-          on: { 'operator.retry': 'sendingAgain', 'operator.markDone': outside },
-        },
-      },
-    ),
+      on: { 'operator.retry': 'sendingAgain', 'operator.markDone': outside },
+    },
+  });
+}
+
+interface Awaiting {
+  readonly key: string;
+  readonly on: 'target' | undefined;
+  /** Where another restore is sent. */
+  readonly again: string;
+  readonly stop: string;
+}
+
+function awaiting({ key, on, again, stop }: Awaiting): States {
+  return {
     ...waiting({
       key,
       verb: 'waitForRestore',
       what: 'the restore',
       title: 'waiting for the restore',
       tags: ['sent'],
-      input: (context) => ({ id: landedOf(context.restore)?.id ?? 0, on }),
+      input: (context: RunContext) => ({ id: landedOf(context.restore)?.id ?? 0, on }),
       calls: [{ method: 'GET', path: '/restores/:id', what: 'its status, until it is done', on }],
       done: { prompt: 'how do you know that the restore is done?', way: outside },
       onDone: {
         target: 'over',
         actions: assignWith<{ output: RestoreFacts }>(({ context, event }) =>
-          changed(context, task, { restore: event.output }),
+          changed(context, TASK, { restore: event.output }),
         ),
       },
       onOver: 'broken',
@@ -110,7 +171,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
       ...failure({
         step: key,
         title: 'the restore has failed at the service',
-        retry: 'sendingAgain',
+        retry: again,
         next: 'over',
         stop,
         ways: {
@@ -121,10 +182,10 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
           skip: 'what the instance holds is not known; the run goes on to its follow-ups',
           markDone: 'how was it restored, and when?',
         },
-        on: { 'operator.retry': 'sendingAgain', 'operator.markDone': outside },
+        on: { 'operator.retry': again, 'operator.markDone': outside },
       }),
       // Nothing is bound to a target whose restore has failed, and nothing may be.
       tags: on === undefined ? ['question', 'failed', 'sent'] : ['question', 'failed'],
     },
-  }));
+  };
 }

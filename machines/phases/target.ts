@@ -6,6 +6,7 @@ import type { RunContext } from '../context.ts';
 import { targetFallback } from '../fallback/disaster-recovery.ts';
 import { targetDifferences } from '../parts/baseline.ts';
 import { TargetFacts } from '../parts/recovery-data.ts';
+import type { PlannedCall } from '../parts/runbook.ts';
 import { assignWith, changed } from '../setup.ts';
 import { type Option, type RunQuestion, stop as stopOption, typedName } from './asking.ts';
 import { expectedTarget } from './expected-origin.ts';
@@ -22,16 +23,19 @@ export const TargetSlice = () =>
     overridden: z.array(z.string()),
   });
 
+/** The side of the run that takes the data: its target, or its own instance. */
+type Side = 'target' | undefined;
+
 /** Reads that identify the target and show whether it can take the data. */
-const TARGET_CALLS = [
-  { method: 'GET', path: '', what: 'the target, its service, plan and state', on: 'target' },
-  { method: 'GET', path: '/backups', what: 'whether it has backups of its own', on: 'target' },
-  { method: 'GET', path: '/restores', what: 'whether anything was restored into it', on: 'target' },
-  { method: 'GET', path: '/metrics', what: 'its disk, as far as the service reports it', on: 'target' },
-] as const;
+const callsOn = (on: Side): readonly PlannedCall[] => [
+  { method: 'GET', path: '', what: 'the target, its service, plan and state', on },
+  { method: 'GET', path: '/backups', what: 'whether it has backups of its own', on },
+  { method: 'GET', path: '/restores', what: 'whether anything was restored into it', on },
+  { method: 'GET', path: '/metrics', what: 'its disk, as far as the service reports it', on },
+];
 
 /** Inspects the target. A blocker is overridden by the typed name, by a reason, or not at all. */
-export function inspectTarget({ exits }: { readonly exits: Exits<'stop'> }): Phase {
+export function inspectTarget({ on, exits }: { readonly on: Side; readonly exits: Exits<'stop'> }): Phase {
   const stop = to(exits.stop);
   const head = {
     title: 'look at the target',
@@ -43,8 +47,8 @@ export function inspectTarget({ exits }: { readonly exits: Exits<'stop'> }): Pha
     ...task('looking', {
       verb: 'inspectTarget',
       title: 'looking at the target',
-      calls: TARGET_CALLS,
-      input: inspection,
+      calls: callsOn(on),
+      input: (context) => inspection(context, on),
       keep: (context, facts) => withTarget(context, facts, []),
       next: 'evaluating',
       failed: {
@@ -121,8 +125,8 @@ export function confirmTarget({ exits }: ConfirmTarget): Phase {
       verb: 'inspectTarget',
       id: 'reinspectTarget',
       title: 'checking that the target has not changed',
-      calls: TARGET_CALLS,
-      input: inspection,
+      calls: callsOn('target'),
+      input: (context) => inspection(context, 'target'),
       keep: (context, facts) => withTarget(context, facts, driftOf(context, facts)),
       next: 'comparing',
       failed: to(exits.unreadable),
@@ -168,9 +172,11 @@ function overriding(context: RunContext, step: string, reason: string): Partial<
   };
 }
 
-function inspection({ run: { instance, onlyApps }, card, source: { from } }: RunContext) {
+function inspection({ run, card, source: { from } }: RunContext, on: Side) {
+  const { instance, onlyApps, single } = run;
+  if (single !== undefined) return { on, ...single.lost };
   const known = card.card ?? card.onRecord?.card;
-  return { on: 'target' as const, ...expectedTarget(instance, known, from?.guid), apps: onlyApps };
+  return { on, ...expectedTarget(instance, known, from?.guid), apps: onlyApps };
 }
 
 function askAboutTarget(context: RunContext): RunQuestion {

@@ -77,7 +77,8 @@ function verbsOn(deps: ActivityDeps, { instance, target }: DepsBySide) {
     renewServiceKey: renewServiceKey(deps),
     reconnectApp: reconnectApp(deps),
     proveApp: proveApp(deps),
-    inspectTarget: inspectTarget(deps, instance),
+    // A run without a target of its own goes into its instance, and knows its source by the record alone.
+    inspectTarget: inspectTarget(deps, target === undefined ? undefined : instance),
     listBackups: listBackups(deps),
     pitrRange: pitrRange(deps),
     readCard: readCard(deps),

@@ -1,5 +1,5 @@
 import type { Command, CommanderError, Option } from 'commander';
-import type { RunbookId } from '../../machines/parts/touches.ts';
+import type { OfferedRunbookId } from '../../machines/parts/touches.ts';
 import { EXIT, EXIT_CODES, LifeboatError } from '../base/errors.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
@@ -8,7 +8,7 @@ import type { Details } from './define.ts';
 /** First line of the help. */
 export const SUMMARY = 'run disaster-recovery runbooks: one safe step at a time, proven with evidence';
 
-const DOES: Readonly<Record<RunbookId, string>> = {
+const DOES: Readonly<Record<OfferedRunbookId, string>> = {
   'restore-backup': 'restore a backup into its own instance',
   'restore-point-in-time': 'restore the instance as it was at a time (--to)',
   'disaster-recovery': 'recover a lost instance into another (--target)',

@@ -5,9 +5,12 @@ import { chaptersFor } from '../../src/commands/drill/chapters.ts';
 import { SCENES } from '../crash/scenes.ts';
 import { FLOWS } from '../faults/flows.ts';
 
+/** All but the one that a command starts by itself; its errands stand in the crash suite. */
+const OFFERED = RUNBOOK_IDS.filter((id) => id !== 'single-change');
+
 /** The runbooks that these arguments of `lifeboat run` are about. */
 function runbooksIn(flows: readonly { readonly name: string }[]): ReadonlySet<string> {
-  const ids: readonly string[] = RUNBOOK_IDS;
+  const ids: readonly string[] = OFFERED;
   return new Set(flows.map(({ name }) => name.split(/[ /,]/u)[0] ?? '').map(nameOf));
 
   /** The names of the crash suite have the flags in them. */
@@ -21,7 +24,7 @@ function runbooksIn(flows: readonly { readonly name: string }[]): ReadonlySet<st
   }
 }
 
-const ALL = new Set<string>(RUNBOOK_IDS);
+const ALL = new Set<string>(OFFERED);
 
 test('every runbook is there under its own id', () => {
   expect(Object.entries(runbooks).map(([name, { id }]) => [name, id])).toEqual(
@@ -39,7 +42,7 @@ test('every runbook is killed at every point', () => {
   expect(runbooksIn(runs)).toEqual(ALL);
 });
 
-test.each(RUNBOOK_IDS)('%s can be rehearsed by itself', (runbook) => {
+test.each(OFFERED)('%s can be rehearsed by itself', (runbook) => {
   const chapters = chaptersFor({ runbook, scenario: undefined, revision: '62' });
   expect(chapters.map((chapter) => chapter.runbook)).toEqual([runbook]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyStateNode } from 'xstate';
-import { runbooks } from '../../machines/index.ts';
+import { allRunbooks } from '../../machines/index.ts';
 import { metaAt } from '../../machines/parts/states.ts';
 
 /*
@@ -32,7 +32,7 @@ function bound(exits: Exits): readonly string[] {
   );
 }
 
-describe.each(Object.values(runbooks))('$id', ({ machine }) => {
+describe.each(allRunbooks)('$id', ({ machine }) => {
   const phases = (Object.values(machine.states) as AnyStateNode[]).filter(
     (node) => Object.keys(node.states).length > 0,
   );

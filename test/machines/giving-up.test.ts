@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runbooks } from '../../machines/index.ts';
+import { allRunbooks } from '../../machines/index.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
 import { leavesOf, nodesAt } from '../../machines/parts/states.ts';
 import { givenUp } from '../../machines/setup.ts';
@@ -9,7 +9,7 @@ import { proseByState, proseOfStates } from '../../src/view/prose.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'runbooks');
 
-describe.each(Object.values(runbooks))('giving up a wait of $id', ({ id, machine }) => {
+describe.each(allRunbooks)('giving up a wait of $id', ({ id, machine }) => {
   const read = (file: string) => proseByState(readFileSync(join(FOLDER, file), 'utf8'));
   const prose = proseOfStates(machine, read(`${id}.md`), read('phases.md'));
   const led = leavesOf(machine).flatMap((path) => {

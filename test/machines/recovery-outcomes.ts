@@ -188,6 +188,10 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
     { output: { changeable: false, why: 'the revision does not offer it' } },
     failure('service.unreachable'),
   ],
+  changeBackupSettings: [
+    { output: { answer: 'accepted', settings: { retentionDays: 30 } } },
+    failure('service.forbidden'),
+  ],
   changeUpdateSetting: [
     { output: { type: 'general', allowed: false } },
     failure('service.timeout', { mayBeInForce: true }),

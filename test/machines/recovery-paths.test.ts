@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { transition } from 'xstate';
 import { touchesOfRun } from '../../machines/closing/evaluate.ts';
 import { RunContext } from '../../machines/context.ts';
-import { runbooks } from '../../machines/index.ts';
+import { allRunbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { leavesOf, mainPathOf, nodesAt, statePath, stepsOf } from '../../machines/parts/states.ts';
 import { RUNBOOK_IDS, replacesData } from '../../machines/parts/touches.ts';
@@ -14,7 +14,7 @@ import { INPUTS } from './inputs.ts';
 import { situationsOf } from './situations.ts';
 
 const GRAPHS = RUNBOOK_IDS.map((id) => {
-  const runbook = runbooks[id] as Runbook;
+  const runbook = allRunbooks.find((one) => one.id === id) as Runbook;
   const starts = INPUTS[id].map((input) => runbook.input.parse({ instance: 'orders', ...input }));
   return {
     id,
@@ -86,7 +86,7 @@ describe.each(GRAPHS)('every path through $id', ({ runbook, effects, situations 
     for (const { snapshot } of failed) {
       const types = (questionAt(runbook, snapshot)?.options ?? []).map(({ event }) => event.type);
       // Beside a backup that cannot be seen any more, another one can be asked for.
-      const isOfBackup = /^(?:safeguard|backup|fresh)\.waitFailed$/u.test(statePath(snapshot));
+      const isOfBackup = /^(?:safeguard|backup|fresh|waitForBackup)\.waitFailed$/u.test(statePath(snapshot));
       const [retry, ...others] = ways;
       const expected = isOfBackup ? [retry, 'operator.backUp', ...others] : ways;
       expect(types, statePath(snapshot)).toEqual(expected);

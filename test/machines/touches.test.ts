@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { initialContext, type RunContext } from '../../machines/context.ts';
-import { runbooks } from '../../machines/index.ts';
+import { allRunbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { RUNBOOK_IDS, type RunbookId, replacesData, touchesOf } from '../../machines/parts/touches.ts';
 import { callsOf, effectsOf } from './effects.ts';
@@ -24,7 +24,7 @@ function contextOf(id: RunbookId, input: { readonly instance: string }): RunCont
 }
 
 test.each(CASES)('what $id $named touches is what its states call', ({ id, input }) => {
-  const runbook = runbooks[id] as Runbook;
+  const runbook = allRunbooks.find((one) => one.id === id) as Runbook;
   const calls = callsOf(runbook, contextOf(id, input));
   const done = (side: 'instance' | 'target') => {
     const here = calls.filter(({ on }) => (on ?? 'instance') === side);
@@ -42,7 +42,7 @@ test.each(CASES)('what $id $named touches is what its states call', ({ id, input
 test.each(CASES)(
   'the states of $id $named that replace data are there exactly where it says so',
   ({ id, input }) => {
-    const runbook = runbooks[id] as Runbook;
+    const runbook = allRunbooks.find((one) => one.id === id) as Runbook;
     const restores = effectsOf(runbook, contextOf(id, input)).has('restore');
     expect(replacesData(runbook.touches(input))).toBe(restores);
   },

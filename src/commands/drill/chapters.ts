@@ -1,4 +1,4 @@
-import type { RunbookId } from '../../../machines/parts/touches.ts';
+import type { OfferedRunbookId } from '../../../machines/parts/touches.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { accidentalDeletion } from './accidental-deletion.ts';
 import type { Chapter } from './chapter.ts';
@@ -12,7 +12,9 @@ const TARGET = 'orders-dr';
 const OTHER = 'billing';
 
 /** A chapter for every runbook, in the order of a full drill, which plays those marked `inFullDrill`. */
-const CHAPTERS: Readonly<Record<RunbookId, { readonly chapter: Chapter; readonly inFullDrill: boolean }>> = {
+const CHAPTERS: Readonly<
+  Record<OfferedRunbookId, { readonly chapter: Chapter; readonly inFullDrill: boolean }>
+> = {
   'rotate-key': { chapter: rotation(SOURCE), inFullDrill: true },
   'disaster-recovery': { chapter: regionLoss(SOURCE, TARGET), inFullDrill: true },
   'restore-point-in-time': { chapter: accidentalDeletion(OTHER), inFullDrill: true },
@@ -22,7 +24,7 @@ const CHAPTERS: Readonly<Record<RunbookId, { readonly chapter: Chapter; readonly
 };
 
 /** The runbook for each scenario whose lesson does not show in a rotation. */
-const SCENARIO_RUNBOOK: Readonly<Record<string, RunbookId>> = {
+const SCENARIO_RUNBOOK: Readonly<Record<string, OfferedRunbookId>> = {
   'region-loss': 'disaster-recovery',
   storm: 'disaster-recovery',
   'disk-pressure': 'restore-backup',

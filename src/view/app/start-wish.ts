@@ -1,4 +1,4 @@
-import { type RunbookId, type Touches, touchesOf } from '../../../machines/parts/touches.ts';
+import { type OfferedRunbookId, type Touches, touchesOf } from '../../../machines/parts/touches.ts';
 import { formatSpan, formatTime, futureWords, utcTime } from '../../base/format.ts';
 import { msOf } from '../../base/instant.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
@@ -9,7 +9,7 @@ import type { DryRunFacts } from './dry-run-facts.ts';
  * What a run is to be about, as the screen has asked for it: the flags of `lifeboat run`, in the same words.
  */
 export interface StartWish {
-  readonly runbook: RunbookId;
+  readonly runbook: OfferedRunbookId;
   readonly instance: string;
   readonly target?: string;
   readonly backup?: string;

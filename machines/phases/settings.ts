@@ -1,0 +1,206 @@
+import * as z from 'zod';
+import type { RunContext } from '../context.ts';
+import { SettingsChange, UpdateSetting } from '../parts/task-data.ts';
+import { assignWith, changed } from '../setup.ts';
+import { choice, stop as stopOption } from './asking.ts';
+import { answerWasLost, uncertain } from './change-key.ts';
+import { failure } from './failing.ts';
+import { when } from './guards.ts';
+import { NO_GUID } from './guid.ts';
+import { type Exits, type Phase, phase, state, to } from './phase.ts';
+import { task } from './task.ts';
+
+/** What a run has set at the instance besides a key. */
+export const SettingsSlice = () =>
+  z.object({
+    backups: SettingsChange().optional(),
+    updates: UpdateSetting().optional(),
+  });
+
+interface Agree {
+  /** What is agreed to, as an order: `create a backup of orders`. */
+  readonly order: (context: RunContext) => string;
+  readonly exits: Exits<'stop'>;
+}
+
+/** Asks once before a change that destroys nothing. */
+export function agree({ order, exits }: Agree): Phase {
+  return phase({ title: 'agree to it', slice: 'decide', exits }, () => ({
+    asking: state({
+      tags: ['question'],
+      meta: {
+        title: 'whether it is done',
+        question: (context) =>
+          choice(`${order(context)}?`, [
+            {
+              event: { type: 'operator.goOn' },
+              label: 'do it',
+              hint: 'it destroys nothing',
+              recommended: true,
+            },
+            stopOption,
+          ]),
+      },
+      on: { 'operator.goOn': 'over', 'operator.stop': to(exits.stop) },
+    }),
+  }));
+}
+
+const WAYS = {
+  retry: 'sends the same setting again, which changes nothing more',
+  skip: { disabled: 'the run is there for it; stop instead' },
+  markDone: { disabled: 'stop the run: what the service shows counts' },
+} as const;
+
+/** Changes settings of the backups. */
+export function changeBackupSettings({ exits }: { readonly exits: Exits<'stop'> }): Phase {
+  return phase({ title: 'change the settings of backups', exits }, (step) =>
+    task('sending', {
+      verb: 'changeBackupSettings',
+      title: 'changing the settings of backups',
+      calls: [{ method: 'PATCH', path: '/backups-config', what: 'the settings that were named' }],
+      wayBack: 'set the former values again; what retention has deleted meanwhile is gone',
+      input: ({ run: { single } }) => ({ settings: single?.settings ?? {} }),
+      keep: (context, backups) => changed(context, 'settings', { backups }),
+      next: 'over',
+      failed: { step, title: 'the settings were not changed', stop: to(exits.stop), ways: WAYS },
+    }),
+  );
+}
+
+/** Allows or forbids maintenance updates. */
+export function changeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Phase {
+  return phase({ title: 'allow or forbid maintenance updates', exits }, (step) =>
+    task('sending', {
+      verb: 'changeUpdateSetting',
+      title: 'changing the setting',
+      calls: [{ method: 'PATCH', path: '/broker/edit', what: 'whether maintenance updates are allowed' }],
+      wayBack: 'set it the other way; the service does not report what it was',
+      input: ({ run: { single } }) => ({ setting: single?.setting ?? { type: 'general', allowed: true } }),
+      keep: (context, updates) => changed(context, 'settings', { updates }),
+      next: 'over',
+      failed: { step, title: 'the setting was not changed', stop: to(exits.stop), ways: WAYS },
+    }),
+  );
+}
+
+/** Exits of a preparation: `again` is where the name is typed before the same key is sent again. */
+type PrepareExits = Exits<'again' | 'stop'>;
+
+/** Asks for the guid that a recovery needs; the key stays as it is. */
+export function prepareGuid({ exits }: { readonly exits: Exits<'stop'> }): Phase {
+  return phase({ title: 'ask for the guid', exits }, (step) => ({
+    ...task('asking', {
+      verb: 'prepareRecovery',
+      title: 'asking for the guid of the backups',
+      calls: [
+        {
+          method: 'POST',
+          path: '/disaster-recovery/prepare',
+          what: 'the guid, without a key',
+          needs: 'no key is in the body, so none is changed',
+        },
+      ],
+      wayBack: 'it changes nothing',
+      input: () => ({}),
+      keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
+      next: 'evaluating',
+      failed: {
+        step,
+        title: 'there is no guid',
+        stop: to(exits.stop),
+        ways: {
+          retry: 'asks for the guid again, which changes nothing',
+          skip: { disabled: 'the run is there for the guid; stop instead' },
+          markDone: { disabled: 'the guid is in the dashboard; stop the run' },
+        },
+      },
+    }),
+    evaluating: evaluatingGuid('askingFailed'),
+  }));
+}
+
+/** Asks for the guid and sets the new key with the same call. */
+export function prepareWithKey({ exits }: { readonly exits: PrepareExits }): Phase {
+  const stop = to(exits.stop);
+  return phase({ title: 'ask for the guid, with a new key', exits }, (step) => ({
+    ...task('sending', {
+      verb: 'prepareRecovery',
+      id: 'prepareWithKey',
+      title: 'asking for the guid and setting the new key',
+      tags: ['destructive'],
+      calls: [
+        {
+          method: 'POST',
+          path: '/disaster-recovery/prepare',
+          what: 'the guid, and encryption_key = the new key',
+          needs: 'the name was typed, and nothing has changed since',
+          forever: 'backups made before may no longer be offered for download',
+        },
+      ],
+      wayBack: 'set the old key again; backups made in between keep the key they were made with',
+      input: ({ key: { stored }, preflight: { facts } }) => ({
+        fingerprint: stored?.fingerprint,
+        previous: facts?.currentKey,
+      }),
+      keep: (context, { backupGuid, ...setting }) => ({
+        ...changed(context, 'key', { setting }),
+        ...changed(context, 'card', { guid: backupGuid }),
+      }),
+      next: 'evaluatingAnswer',
+      failed: {
+        step,
+        title: 'the key was not set',
+        retry: to(exits.again),
+        stop,
+        ways: {
+          retry: 'asks for the name and sends the same key again',
+          skip: { disabled: 'the run is there for it; stop instead' },
+          markDone: { disabled: 'stop the run: the next backup shows which key is in force' },
+        },
+      },
+    }),
+    evaluatingAnswer: state({
+      meta: { title: 'checking the answer' },
+      always: [
+        { guard: when('the answer was lost', answerWasLost), target: 'inDoubt' },
+        { ...evaluatingGuid('noGuid').always[0], target: 'noGuid' },
+        { target: 'over' },
+      ],
+    }),
+    inDoubt: uncertain({
+      exits,
+      goOn: 'over',
+      judge: {
+        label: 'close the run without the guid',
+        hint: 'both keys are kept; whichever key opens the next backup is in force',
+      },
+    }),
+    noGuid: failure({
+      step,
+      title: 'the key is set, and the service named no guid',
+      retry: to(exits.again),
+      stop,
+      ways: {
+        retry: 'checks the instance and sends the same key again, which changes nothing more',
+        skip: { disabled: 'the run is there for the guid; stop instead' },
+        markDone: { disabled: 'the guid is in the dashboard; stop the run' },
+      },
+    }),
+  }));
+}
+
+/** Goes on when there is a guid, and to the failure state otherwise. */
+function evaluatingGuid(failed: string) {
+  return {
+    meta: { title: 'checking the guid' },
+    always: [
+      {
+        guard: when('there is no guid', ({ card }) => card.guid === undefined),
+        target: failed,
+        actions: assignWith(() => ({ failure: NO_GUID })),
+      },
+      { target: 'over' },
+    ] as const,
+  };
+}
