@@ -60,7 +60,7 @@ export const ChangeInstanceInput = Common.extend({ action: z.enum(['restart', 'r
 export type ChangeInstanceInput = z.infer<typeof ChangeInstanceInput>;
 
 /** What a single command changes: the verb that it is about. */
-export const SINGLE_CHANGES = [
+const SINGLE_CHANGES = [
   'createBackup',
   'restoreBackup',
   'restoreToTime',

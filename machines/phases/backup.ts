@@ -151,7 +151,6 @@ interface Plain {
 export function askForBackup({ exits }: Plain): Phase {
   const head = {
     title: 'ask for the backup',
-    like: 'ask-for-backup',
     fallback: backupFallback(() => 'ask for a backup'),
     exits,
   };
@@ -189,7 +188,7 @@ export function askForBackup({ exits }: Plain): Phase {
 
 /** Waits for the backup. */
 export function waitForBackup({ exits }: Plain): Phase {
-  return phase({ title: 'wait for the backup', like: 'wait-for-backup', exits }, (key) => {
+  return phase({ title: 'wait for the backup', exits }, (key) => {
     const failed = failure({
       step: key,
       title: 'the backup is not known to be done',

@@ -38,7 +38,7 @@ export function readRecord(step: string, next: string, stop: string): States {
 
 /** Reads the record in a run that saves nothing else before its restore. */
 export function recordOnly({ exits }: { readonly exits: Exits<'stop'> }): Phase {
-  const head = { title: 'read what is on record', like: 'on-record', slice: 'decide' as const, exits };
+  const head = { title: 'read what is on record', slice: 'decide' as const, exits };
   return phase(head, (step) => readRecord(step, 'over', to(exits.stop)));
 }
 

@@ -28,7 +28,7 @@ export function changeKey({ exits }: { readonly exits: KeyExits }): Phase {
 
 /** Sends the new key in a run that makes no backup, so that nothing in it shows which key is in force. */
 export function changeKeyOnly({ exits }: { readonly exits: Exits<'again' | 'stop'> }): Phase {
-  const head = { title: 'change the key', like: 'change-key-only', fallback: setKeyFallback, exits };
+  const head = { title: 'change the key', fallback: setKeyFallback, exits };
   return phase(head, (step) => sendingKey(step, exits, LATER));
 }
 

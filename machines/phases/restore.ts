@@ -56,7 +56,6 @@ export function askForRestore(
 ): Phase {
   const head = {
     title: 'ask for the restore',
-    like: 'ask-for-restore',
     slice: 'execute' as const,
     fallback: ((context, ...at) =>
       restoreFallback(byHand(context))(context, ...at)) as FallbackPart<RunContext>,
@@ -69,7 +68,6 @@ export function askForRestore(
 export function waitForRestore({ exits }: { readonly exits: Exits<'again' | 'stop'> }): Phase {
   const head = {
     title: 'wait for the restore',
-    like: 'wait-for-restore',
     slice: 'execute' as const,
     tags: ['sent'] as const,
     exits,

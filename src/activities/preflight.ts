@@ -78,7 +78,7 @@ interface InstanceLook {
  * The part of the preflight without key and ledger, so that a run and a single command find the same. Rejects
  * with the first failure of the GETs.
  */
-export async function lookAtInstance(
+async function lookAtInstance(
   service: ServiceClient,
   { instance, tolerant = false, restores: wanted }: InputOf<'preflight'>,
   signal: AbortSignal,

@@ -16,6 +16,7 @@ import { drillHomes, inDrill } from './drill/drill-homes.ts';
 
 interface RunsFlags {
   readonly open?: boolean;
+  readonly inDoubt?: boolean;
   readonly drills?: boolean;
   readonly limit?: string;
 }
@@ -25,6 +26,7 @@ interface RunsFlags {
  * the drills made from this home. The cost of `--open` does not grow with the number of finished runs.
  */
 export async function runs(context: CommandContext, _: readonly string[], flags: RunsFlags): Promise<number> {
+  if (flags.inDoubt === true) return (await import('./run/doubts.ts')).printDoubts(context);
   const newest = flags.limit === undefined ? undefined : wholeNumber(flags.limit, '--limit', 1);
   const drills = drillHomes(context.env);
   const wanted: ListedRun[] = [];

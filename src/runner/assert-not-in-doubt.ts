@@ -1,9 +1,8 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import type { VerbOf } from '../../machines/verbs.ts';
+import { effectOf, type VerbOf } from '../../machines/verbs.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { JournalReader, Json } from '../store/journal.ts';
 import { type Doubt, handedName, readPending } from '../store/projections/pending-calls.ts';
-import { blocksOtherChanges } from './in-doubt.ts';
 import { type Named, underOtherName } from './where-sent.ts';
 
 /**
@@ -60,15 +59,11 @@ export async function readAllDoubts(journal: Pick<JournalReader, 'rows'>): Promi
 }
 
 /**
- * The doubts of an instance that block other changes and whose runs are over: no process drives those runs,
- * so the ledger must take the calls.
+ * Whether this call must be resolved before another change. Another backup is harmless, so a backup in doubt
+ * blocks only a request for a backup.
  */
-export async function doubtsOfClosedRuns(
-  journal: Pick<JournalReader, 'rows'>,
-  instance: string,
-): Promise<readonly Doubt[]> {
-  const doubts = await readDoubts(journal, instance);
-  return doubts.filter((doubt) => doubt.run?.isOpen === false && blocksOtherChanges(doubt));
+export function blocksOtherChanges({ verb }: Pick<Doubt, 'verb'>): boolean {
+  return effectOf(verb) !== 'backup';
 }
 
 /**
@@ -97,7 +92,7 @@ export function changedBy({
 /** The error for a call in doubt, with the possible next steps. */
 export function inDoubt(doubt: Doubt, first?: string): LifeboatError {
   const { instance, intent, armedAt, run } = doubt;
-  const name = callName(doubt);
+  const word = run === undefined ? intent : run.runId;
   const when = `${armedAt.slice(0, 19).replace('T', ' ')} UTC`;
   return new LifeboatError(
     'call.in-doubt',
@@ -108,14 +103,14 @@ export function inDoubt(doubt: Doubt, first?: string): LifeboatError {
         ...(first === undefined ? [] : [first]),
         ...(run?.isOpen
           ? [
-              `run ${run.runId} sent it; to ask the service and go on: lifeboat resume ${run.runId}`,
+              `run ${run.runId} sent it; to ask the service, which sends nothing: lifeboat resume ${run.runId} --look`,
+              `to ask the service and go on: lifeboat resume ${run.runId}`,
               `or abandon the run; the call stays in doubt: lifeboat resume ${run.runId} --abandon REASON`,
             ]
           : [
-              `what was sent and when: lifeboat calls list --instance ${instance}`,
-              `to ask the service, which sends nothing: lifeboat calls ask ${name} --instance ${instance}`,
-              `or say what it became: lifeboat calls resolve ${name} ` +
-                `--instance ${instance} --became ID|nothing --reason WHY`,
+              'what was sent and when: lifeboat runs --in-doubt',
+              `to ask the service, which sends nothing: lifeboat resume ${word} --look`,
+              `or say what it became: lifeboat resume ${word} --became ID|done|nothing --reason WHY`,
             ]),
       ],
       evidence: { instance, call: intent, verb: doubt.verb, armedAt, ...(run && { run: run.runId }) },

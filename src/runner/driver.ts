@@ -272,11 +272,11 @@ export class Driver implements Run {
         ...(this.#deps.lastNotes?.(true) ?? []),
         { type: 'run.closed', body: body as unknown as Json },
       ];
-      await this.#log.close(notes);
+      await this.#log.append(notes);
       this.#tell();
     }
     await this.#deps.seal();
-    return { how: 'ended', exitCode: closing.proven ? EXIT.closed : EXIT.failed };
+    return { how: 'ended', exitCode: closing.outcome === 'done' ? EXIT.closed : EXIT.failed };
   }
 
   async #leave(): Promise<RunEnd> {

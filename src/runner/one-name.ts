@@ -3,8 +3,7 @@ import { show } from '../base/text.ts';
 import type { Journal, JournalReader } from '../store/journal.ts';
 import { ledgerNamesOf } from '../store/projections/instance-names.ts';
 import { readPending } from '../store/projections/pending-calls.ts';
-import { assertNotRenamed } from './assert-not-in-doubt.ts';
-import { blocksOtherChanges } from './in-doubt.ts';
+import { assertNotRenamed, blocksOtherChanges } from './assert-not-in-doubt.ts';
 import { openRunsOn, runIsOpen } from './runs.ts';
 import type { Named } from './where-sent.ts';
 

@@ -3,9 +3,7 @@ import { isoOf } from '../base/date.ts';
 import type { LifeboatError } from '../base/errors.ts';
 import { msOf } from '../base/instant.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
-import { doubtsOfStream } from '../store/projections/pending-calls.ts';
 import { type Holds, lostHold } from './holds.ts';
-import { blocksOtherChanges, moveToLedger } from './in-doubt.ts';
 import type { Note } from './performed.ts';
 import type { Clock, RunDeps } from './run.ts';
 import { clockNotes } from './time-notes.ts';
@@ -69,21 +67,6 @@ export class RunLog {
 
   append(notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
     return this.inTurn(() => this.write(notes, ledger));
-  }
-
-  /**
-   * Writes the last notes. A call still in doubt moves to the ledger with them, because the run can no longer
-   * ask about it.
-   */
-  close(notes: readonly Note[]): Promise<void> {
-    return this.inTurn(() => {
-      const left = moveToLedger(doubtsOfStream(this.stream, this.entries).filter(blocksOtherChanges));
-      const facts = left.map(({ stream, ...fact }) => ({
-        ...fact,
-        instance: stream.slice('instance/'.length),
-      }));
-      return this.write(notes, facts);
-    });
   }
 
   /**

@@ -11,9 +11,8 @@ import { type Doubt, doubtsOfStream } from '../store/projections/pending-calls.t
 import type { RunSummary } from '../store/projections/run-summary.ts';
 import { openRuns, runs, summariesOf } from '../store/projections/runs.ts';
 import { isEnd } from '../store/run-entries.ts';
-import { assertNotInDoubt, changedBy } from './assert-not-in-doubt.ts';
+import { assertNotInDoubt, blocksOtherChanges, changedBy } from './assert-not-in-doubt.ts';
 import { Holds } from './holds.ts';
-import { blocksOtherChanges, moveToLedger } from './in-doubt.ts';
 import type { Note } from './performed.ts';
 import type { ClockMark } from './run.ts';
 import { type Named, servicesIn } from './where-sent.ts';
@@ -39,6 +38,8 @@ export interface Start {
   readonly clock?: ClockMark | undefined;
   /** Finds the follow-ups that an open run leaves; unknown without it. */
   readonly followUpsOf?: FollowUpsOf | undefined;
+  /** Begins it although another run of an instance is open. */
+  readonly besideOpen?: boolean | undefined;
 }
 
 /** The follow-ups of a run, open and closed. */
@@ -63,8 +64,9 @@ export async function startRun(journal: Journal, start: Start): Promise<string> 
 async function assertNotOpen(
   journal: Journal,
   touched: readonly string[],
-  { services = [], followUpsOf }: Pick<Start, 'services' | 'followUpsOf'>,
+  { services = [], followUpsOf, besideOpen }: Pick<Start, 'services' | 'followUpsOf' | 'besideOpen'>,
 ): Promise<void> {
+  if (besideOpen === true) return;
   const [open] = await openRunsOn(journal, touched, services);
   if (open === undefined) return;
   const shared = [open.instance, open.target].find((name) => name && touched.includes(name));
@@ -188,10 +190,10 @@ async function runsMeantBy(
 }
 
 /**
- * Abandons a run that cannot or must not be continued. The record stays. The run's open follow-ups and its
- * calls in doubt move to the ledger of the instance that it changed, in the same transaction: the next change
- * of that instance asks about the calls first. `notes` are the run's last notes. Returns those calls. Rejects
- * with `run.over` if the run has ended in the meantime.
+ * Abandons a run that cannot or must not be continued. The record stays. The run's open follow-ups move to
+ * the ledger of the instance that it changed, in the same transaction. Its calls in doubt stay in doubt: until
+ * it is known what became of them, that instance is not changed. `notes` are the run's last notes. Returns
+ * those calls. Rejects with `run.over` if the run has ended in the meantime.
  */
 export async function abandonRun(
   journal: Journal,
@@ -207,7 +209,7 @@ export async function abandonRun(
   const entries = await journal.read(stream);
   if (entries.some(isEnd)) throw endedMeanwhile(run.runId);
   const doubts = doubtsOfStream(stream, entries).filter(blocksOtherChanges);
-  await holds.take(...(openFollowUps.length > 0 ? [changed] : []), ...doubts.map(ledgerOf));
+  if (openFollowUps.length > 0) await holds.take(changed);
   // Several runs may leave the same follow-up, so each gets its own id in the ledger. `doable` is dropped:
   // only the run could have done it.
   const handed = openFollowUps.map(({ doable: _, ...followUp }) => ({
@@ -220,12 +222,8 @@ export async function abandonRun(
   }));
   const abandoned = { stream, type: 'run.abandoned', body: { reason } };
   const last = notes.map((note) => ({ stream, ...note }));
-  await journal.append([...last, abandoned, ...handed, ...moveToLedger(doubts)], holds.all);
+  await journal.append([...last, abandoned, ...handed], holds.all);
   return doubts;
-}
-
-function ledgerOf({ instance }: Doubt): StreamName {
-  return `instance/${instance}`;
 }
 
 /** The error of a process that waited for a run while another process ended it. */

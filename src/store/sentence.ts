@@ -197,17 +197,19 @@ interface SingleCall {
   readonly who?: unknown;
   readonly how?: string;
   readonly became?: number | null;
+  readonly landed?: boolean;
   readonly failure?: { readonly shortMessage: string };
 }
 
 function singleSentence(type: string, fields: SingleCall): Sentence | undefined {
-  const { verb, input, reason: why, who, how, failure, became } = fields;
+  const { verb, input, reason: why, who, how, failure, became, landed } = fields;
   if (verb === undefined) return undefined;
   const words = verbTo(verb, input);
   if (type === 'call.begun') return say(`asked to ${words}${whoWords(who)}${reason(why)}`);
   if (type === 'call.decided') {
     const made = madeBy(verb, { id: became }) ?? became;
-    const what = typeof became === 'number' ? `became ${made}` : 'became nothing';
+    const what =
+      typeof became === 'number' ? `became ${made}` : landed === true ? 'was done' : 'became nothing';
     return say(`decided: the request to ${words} ${what}${whoWords(who)}${reason(why)}`, 'warn');
   }
   if (type !== 'call.ended') return undefined;

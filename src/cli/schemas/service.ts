@@ -42,6 +42,7 @@ export const service = {
   pitr: answered('pitr', 'the range that an instance can be restored to', PitrRange),
   change: schema('change', 'a change that the service accepted', {
     instance,
+    run: runId.optional().describe('the run that made it'),
     id: z.int().nonnegative().optional().describe('of the backup or restore that it became'),
     backupGuid: z.string().optional().describe('what a recovery into another instance needs'),
     fingerprint: fingerprint.optional().describe('of the new key'),
@@ -79,11 +80,8 @@ export const service = {
       armedAt: time.describe('from then on it may have been sent'),
       input: z.json(),
       candidates: z.json().optional().describe('what it may have become'),
-      run: runId
-        .optional()
-        .describe(
-          'the open run that sent it, and asks about it when it is resumed; missing: no open run sent it',
-        ),
+      run: runId.optional().describe('the run that sent it; missing: a single command of an earlier version'),
+      isOpen: z.boolean().optional().describe('whether that run is open, and asks about it when resumed'),
     }),
   ),
   call: schema('call', 'what became of a call that was in doubt', {

@@ -10,7 +10,8 @@ import { openStoreOf } from '../../compose/store-of.ts';
 import { checkedAs } from '../../compose/store-seen.ts';
 import { type OpenedStore, openChecked, workspaceOf } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
-import { blocksOtherChanges, lostCallEntries } from '../../runner/in-doubt.ts';
+import { blocksOtherChanges } from '../../runner/assert-not-in-doubt.ts';
+import { lostCallEntries } from '../../runner/lost-calls.ts';
 import { type Hold, type Journal, type Json, LOG_STREAM, type NewEntry } from '../../store/journal.ts';
 import type { Checked } from '../../store/log/check-log.ts';
 import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
@@ -214,6 +215,6 @@ function tellWhatFollows({ stdout }: CommandContext, { doubts, instances, aside 
   stdout.write(`accepted: ${counted(doubts, 'call')} in doubt\n`);
   for (const name of [...instances].sort())
     stdout.write(
-      `${show(name)}: the service is asked before anything is sent: lifeboat calls list --instance ${show(name)}\n`,
+      `${show(name)}: until it is known what became of them, it is not changed: lifeboat runs --in-doubt\n`,
     );
 }

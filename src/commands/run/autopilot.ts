@@ -108,6 +108,37 @@ export async function autopilot(
   return { exitCode: left?.exitCode ?? end.exitCode, why: left?.why };
 }
 
+/**
+ * Lets a run with a call in doubt ask the service once what became of it, and leaves the run before it does
+ * anything else. Resolves with exit code 5 while that is not known. Only for a run with a call in doubt: any
+ * other would go on.
+ */
+export async function lookOnly(run: Run): Promise<{ exitCode: ExitCode; why: string | undefined }> {
+  const events = () => run.state().entries.filter(({ type }) => type === 'event').length;
+  const isInDoubt = () => run.state().snapshot.hasTag('in-doubt' as never);
+  const asks = isInDoubt();
+  // The answer of a person is an event as well as the end of the look.
+  const ended = events() + (asks ? 2 : 1);
+  let left: { exitCode: ExitCode; why: string } | undefined;
+  const leave = (exitCode: ExitCode, why: string) => {
+    left ??= { exitCode, why };
+    void run.detach(why);
+  };
+  // Called before the run performs what comes next, so nothing is sent after the look.
+  const look = () => {
+    if (left !== undefined || events() < ended || run.state().snapshot.status === 'done') return;
+    if (isInDoubt()) leave(EXIT.inDoubt, 'the service does not show what became of the call');
+    else leave(EXIT.closed, 'the service shows what became of the call');
+  };
+  const unsubscribe = run.subscribe(look);
+  if (asks)
+    run
+      .answer({ event: 'operator.lookAgain' })
+      .catch((thrown: unknown) => leave(EXIT.waiting, wordsOf(thrown)));
+  const end = await run.ended.finally(unsubscribe);
+  return { exitCode: left?.exitCode ?? end.exitCode, why: left?.why };
+}
+
 /** Why an answer was rejected, with what would be accepted. */
 function wordsOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);

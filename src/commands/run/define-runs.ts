@@ -39,14 +39,23 @@ With -o json it prints each entry of the journal as it is written.`,
       new Option('--abandon <reason>', 'end the run as it is; its record stays'),
       new Option('--to <time>', TIME),
       new Option('--backup <id>', 'the backup to restore, where the run asks for one'),
+      new Option('--look', 'only ask the service about a call in doubt').conflicts(['abandon', 'became']),
+      new Option('--became <id>', 'what a call in doubt became: an id, done or nothing'),
+      new Option('--reason <text>', 'with --became: how you know'),
       ...driving(),
     ],
     {
       about: `The service is asked first what became of the last call. Nothing is sent twice.
-Without RUN it is the only open run. RUN is the beginning of an id, or \`last\`.`,
+Without RUN it is the only open run. RUN is the beginning of an id, or \`last\`.
+A call is in doubt when it may have been sent and its answer is lost. Until it is
+known what became of it, nothing else changes the instance. --look asks for as
+long as the call may still be under way, and sends nothing; exit code 5 if the
+service does not show it. --became records what you know instead.`,
       examples: [
         'lifeboat resume',
         'lifeboat resume 01K --yes',
+        'lifeboat resume last --look',
+        'lifeboat resume last --became nothing --reason "no such task"',
         'lifeboat resume last --abandon "done by hand"',
       ],
     },
@@ -71,9 +80,10 @@ run, from the first on. Without RUN it is the only open run.`,
     async () => (await import('../runs.ts')).runs,
     [
       new Option('--open', 'only those that are open'),
+      new Option('--in-doubt', 'the calls whose outcome is unknown').conflicts(['open', 'drills', 'limit']),
       new Option('--drills', 'those of drills, each with its folder'),
       new Option('--limit <number>', 'only the newest of them'),
     ],
-    { examples: ['lifeboat runs --open', 'lifeboat runs --limit 10 -o json'] },
+    { examples: ['lifeboat runs --open', 'lifeboat runs --in-doubt', 'lifeboat runs --limit 10 -o json'] },
   );
 }

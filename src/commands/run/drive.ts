@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { runbookOf } from '../../../machines/index.ts';
+import { allRunbooks, runbookOf } from '../../../machines/index.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import type { ApprovalGate } from '../../approvals/gate.ts';
 import { transcriptElsewhere } from '../../audit/transcript/kept.ts';
 import { namesIn } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
@@ -13,7 +14,7 @@ import { type EarlySignals, keepSignals } from '../../cli/stop-signal.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
 import { askForKeys } from '../../compose/ask-for-keys.ts';
 import type { DrivenRun, RunInstances } from '../../compose/instances.ts';
-import { proseOf, runbookNamed } from '../../compose/runbook-files.ts';
+import { proseOf } from '../../compose/runbook-files.ts';
 import { assertSameInstance } from '../../compose/same-place.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import { canAsk, canDraw } from '../../plain/terminal.ts';
@@ -63,21 +64,18 @@ export async function drive(
   options: DriveOptions,
 ): Promise<number> {
   const runbook = runbookOf(summary.runbook, summary.version);
-  if (runbook === undefined) throw otherVersion(summary, runbookNamed(summary.runbook).version);
+  if (runbook === undefined) throw otherVersion(summary);
   const manner = mannerOf(context, options);
   const early = options.early ?? keepSignals();
   const stopPrinting = !isForPeople(context)
     ? await printEntries(context, workspace.journal, summary)
     : undefined;
   try {
-    const fallback = fallbackScriptFor(summary, runbook, instances, workspace.home);
-    const gate = await gateOfRun(context, instances.config, workspace, summary, runbook, options.breakGlass);
-    const admit = await admissionOf(context, instances, workspace, summary, runbook, options.breakGlass);
-    const run = await takeUpRun(workspace, summary, runbook, instances, fallback, manner === 'by-flags', {
-      gate,
-      admit,
+    const { run, gate, fallback } = await takeUpRun(context, instances, workspace, summary, {
+      runbook,
+      breakGlass: options.breakGlass,
+      leaveWhenPaused: manner === 'by-flags',
     });
-    fallback.write(run.state());
     const approval = approvalWatch(gate, workspace.home, instances.config.approvals);
     const prose = await proseOf(runbook, options.overlay);
     const history = historyOf(workspace.journal, runbook, summary);
@@ -141,18 +139,32 @@ async function showInLines(port: RunPort, context: CommandContext): Promise<RunE
   return showRunPlainly(port, context, { interactive: true });
 }
 
-async function takeUpRun(
-  workspace: Workspace,
-  { runId, instance, target }: DrivenRun,
-  runbook: Runbook,
+/** How a process takes up a run. */
+interface Taking {
+  readonly runbook: Runbook;
+  /** Why the confirmation proceeds without the second person who would have to approve it. */
+  readonly breakGlass?: string | undefined;
+  readonly leaveWhenPaused: boolean;
+}
+
+/**
+ * Takes up a run where its journal ends, with everything that it needs: its instances and keys, the approval
+ * of others, its transcript and its fallback script. The run goes on at once. Rejects as `takeUp` does.
+ */
+export async function takeUpRun(
+  context: CommandContext,
   instances: RunInstances,
-  fallback: FallbackScript,
-  leaveWhenPaused: boolean,
-  consent: Pick<RunDeps, 'gate' | 'admit'>,
-): Promise<Run> {
+  workspace: Workspace,
+  summary: DrivenRun,
+  { runbook, breakGlass, leaveWhenPaused }: Taking,
+): Promise<{ readonly run: Run; readonly gate: ApprovalGate; readonly fallback: FallbackScript }> {
+  const fallback = fallbackScriptFor(summary, runbook, instances, workspace.home);
+  const gate = await gateOfRun(context, instances.config, workspace, summary, runbook, breakGlass);
+  const admit = await admissionOf(context, instances, workspace, summary, runbook, breakGlass);
   const { takeUp } = await import('../../runner/take-up.ts');
   const { activitiesFor } = await import('../../activities/index.ts');
   const { journal, keyring, sealer, home } = workspace;
+  const { runId, instance, target } = summary;
   const pendingKeys = new Map<string, Secret>();
   const setup = {
     home,
@@ -162,7 +174,7 @@ async function takeUpRun(
     pendingKeys,
     blank: instances.recorder.blank,
   };
-  return takeUp({
+  const run = await takeUp({
     journal,
     runbook,
     runId,
@@ -171,7 +183,8 @@ async function takeUpRun(
     now: () => new Date(),
     clock: watchClock(),
     leaveWhenPaused,
-    ...consent,
+    gate,
+    admit,
     seal: async () => void (await sealer.sealNow()),
     take: async (key) => {
       journal.guard(key);
@@ -190,6 +203,8 @@ async function takeUpRun(
     held: () => instances.recorder.start({ home, runId, fingerprint: (key) => keyring.fingerprint(key) }),
     lastNotes: instances.recorder.notes,
   });
+  fallback.write(run.state());
+  return { run, gate, fallback };
 }
 
 async function driveByFlags(
@@ -235,10 +250,9 @@ async function admissionOf(
   };
 }
 
-function otherVersion(
-  { runId, version }: { runId: string; version: string },
-  current: string,
-): LifeboatError {
+/** The error for a run of a runbook in a version that this program does not have. */
+export function otherVersion({ runId, runbook, version }: DrivenRun): LifeboatError {
+  const current = allRunbooks.find(({ id }) => id === runbook)?.version ?? 'none';
   return new LifeboatError(
     'run.other-version',
     `run ${runId} was written by version ${version} of its runbook, and this lifeboat has ${current}`,

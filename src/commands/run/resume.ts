@@ -1,3 +1,4 @@
+import { type Answer, STOP_EVENT } from '../../../machines/parts/question.ts';
 import { stillOpen } from '../../../machines/parts/unfinished.ts';
 import { transcriptLeft } from '../../audit/transcript/kept.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
@@ -9,22 +10,30 @@ import { idFrom } from '../../cli/numbers.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { instancesOfRun, openInstances } from '../../compose/instances.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
-import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
+import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { callInWords } from '../../runner/assert-not-in-doubt.ts';
 import { abandonRun, findRun } from '../../runner/runs.ts';
 import type { Doubt } from '../../store/projections/pending-calls.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { assertNotRunOfDrill } from '../drill/drill-homes.ts';
+import { type DoubtFlags, doubtMeant, doubtNeedsFlag, resolveDoubt } from './doubts.ts';
 import { drive } from './drive.ts';
+import { lookAtRun } from './look-at-run.ts';
 import { type DrivingFlags, drivingOptions } from './run.ts';
 import { momentFrom } from './run-input.ts';
 
+interface ResumeFlags {
+  readonly abandon?: string;
+  readonly to?: string;
+  readonly backup?: string;
+}
+
 /**
- * `lifeboat resume [RUN]`: continues a run where its journal ends, or gives it up with `--abandon REASON`.
+ * `lifeboat resume [RUN]`: continues a run where its journal ends, or gives it up with `--abandon REASON`. With
+ * `--look` it only asks the service about a call in doubt; with `--became` a person says what it became.
  */
-export const resume: Action<
-  DrivingFlags & { readonly abandon?: string; readonly to?: string; readonly backup?: string }
-> = async (context, [word], flags) => {
+export const resume: Action<DrivingFlags & ResumeFlags & DoubtFlags> = async (context, [word], flags) => {
   await assertNotRunOfDrill(context, word);
   const config = await loadConfig(context.env, context.configPath);
   const options = {
@@ -35,36 +44,59 @@ export const resume: Action<
   };
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
+    const left = await doubtMeant(workspace.journal, word);
+    if (left !== undefined && (flags.look === true || flags.became !== undefined))
+      return await resolveDoubt(context, config, workspace, left, flags);
+    if (left !== undefined && left.run === undefined) throw doubtNeedsFlag(left);
     const summary = await findRun(workspace.journal, word);
     if (summary.status !== 'open') {
       throw new LifeboatError('run.over', `run ${summary.runId} is ${summary.status}: ${summary.where}`, {
-        hints: [`read it with: lifeboat audit show ${summary.runId}`],
+        hints: [
+          ...(left === undefined ? [] : doubtNeedsFlag(left).hints),
+          `read it with: lifeboat audit show ${summary.runId}`,
+        ],
         exitCode: EXIT.usage,
       });
     }
-    if (flags.abandon !== undefined) {
-      const open = stillOpen(await followUpsOfRun(workspace.journal, summary));
-      const notes = transcriptLeft(workspace.home, summary.runId);
-      const doubts = await abandonRun(workspace.journal, summary, flags.abandon, open, notes);
-      await workspace.sealer.sealNow();
-      const inDoubt = doubts.map((doubt) => ({
-        instance: doubt.instance,
-        call: callInWords(doubt),
-        armedAt: doubt.armedAt,
-      }));
-      const { runId, instance } = summary;
-      await printResult(context, 'abandoned', { runId, instance, openFollowUps: open.length, inDoubt }, () =>
-        tellAbandoned(context, runId, doubts, open.length),
-      );
-      return EXIT.closed;
-    }
+    if (flags.abandon !== undefined) return await abandon(context, workspace, summary, flags.abandon);
+    if (flags.look === true) return await lookAtRun(context, config, workspace, summary, flags.tokenFile);
     const wish = await instancesOfRun(workspace.journal, summary, flags.tokenFile);
     await using instances = await openInstances(context, config, workspace, wish);
-    return await drive(context, instances, workspace, summary, options);
+    return await drive(context, instances, workspace, summary, { ...options, first: answerOf(flags) });
   } finally {
     await workspace.close();
   }
 };
+
+/** What `--became` answers to the question about a call in doubt. */
+function answerOf({ became, reason }: DoubtFlags): Answer | undefined {
+  if (became === undefined) return undefined;
+  if (became === 'done') return { event: 'operator.hasBegun', text: reason ?? '' };
+  if (became !== 'nothing') return { event: `operator.adopt:${idFrom(became, '--became')}` };
+  return { event: STOP_EVENT, ...(reason === undefined ? {} : { text: reason }) };
+}
+
+async function abandon(
+  context: CommandContext,
+  workspace: Workspace,
+  summary: RunSummary,
+  reason: string,
+): Promise<number> {
+  const open = stillOpen(await followUpsOfRun(workspace.journal, summary));
+  const notes = transcriptLeft(workspace.home, summary.runId);
+  const doubts = await abandonRun(workspace.journal, summary, reason, open, notes);
+  await workspace.sealer.sealNow();
+  const inDoubt = doubts.map((doubt) => ({
+    instance: doubt.instance,
+    call: callInWords(doubt),
+    armedAt: doubt.armedAt,
+  }));
+  const { runId, instance } = summary;
+  await printResult(context, 'abandoned', { runId, instance, openFollowUps: open.length, inDoubt }, () =>
+    tellAbandoned(context, runId, doubts, open.length),
+  );
+  return EXIT.closed;
+}
 
 function tellAbandoned(
   { stdout }: CommandContext,
@@ -77,7 +109,7 @@ function tellAbandoned(
     const what = `${callInWords(doubt)} on ${doubt.instance}, sent ${formatTime(doubt.armedAt)} UTC`;
     stdout.write(`${show(what)}, is still in doubt: it may have been done\n`);
     stdout.write(
-      `until that is known, ${doubt.instance} is not changed: lifeboat calls list --instance ${doubt.instance}\n`,
+      `until that is known, ${doubt.instance} is not changed; to ask the service: lifeboat resume ${runId} --look\n`,
     );
   }
   if (openFollowUps > 0) stdout.write(`open follow-ups: ${openFollowUps}; list them: lifeboat followups\n`);

@@ -5,9 +5,9 @@ import { idFrom } from '../../cli/numbers.ts';
 import { printTable } from '../../cli/print-result.ts';
 import { unreadWords } from '../../service/rows.ts';
 import type { Backup } from '../../service/schemas.ts';
-import { followReading, type WaitFlags } from './follow.ts';
+import { followTask, type WaitFlags } from './follow.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
-import { askTask, followBackup, printBackup, took } from './tasks.ts';
+import { askTask, printBackup, took } from './tasks.ts';
 
 /** `lifeboat backups list`: lists every backup that the service shows, in its order (endpoint 1). */
 export const backupsList: Action<InstanceFlags> = async (context, _, flags) => {
@@ -47,8 +47,7 @@ function rowOf(backup: Backup): string[] {
 export const backupsGet: Action<InstanceFlags & WaitFlags> = async (context, [id = ''], flags) => {
   const wanted = idFrom(id, 'the id of a backup');
   const answer = await askTask(context, flags, 'backup', wanted, async (instance) => {
-    const wait = followBackup(context, instance);
-    if (flags.wait) await followReading(context, instance, wait, { id: wanted }, flags);
+    if (flags.wait) await followTask(context, instance, { what: 'backup', id: wanted }, flags);
     return instance.service.backup(wanted);
   });
   await printAnswer(context, 'backup', answer, () => printBackup(context, answer.value));

@@ -1,177 +1,92 @@
+import type { RunContext } from '../../../machines/context.ts';
+import { singleChange } from '../../../machines/index.ts';
+import type { SingleChangeInput } from '../../../machines/inputs.ts';
+import { effectOf } from '../../../machines/verbs.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { readable } from '../../base/format.ts';
-import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { isForPeople, printRecord, type ResultOf } from '../../cli/print-result.ts';
-import { stopSignal } from '../../cli/stop-signal.ts';
-import { type OpenInstance, openForRun } from '../../compose/service-of.ts';
+import { type EarlySignals, keepSignals } from '../../cli/stop-signal.ts';
+import { openInstances, type RunInstances, servicesOfRun } from '../../compose/instances.ts';
+import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import type { Call } from '../../runner/call.ts';
+import { assertNotRenamed, inDoubt, readAllDoubts } from '../../runner/assert-not-in-doubt.ts';
+import { taskOf } from '../../runner/resolve-doubt.ts';
+import type { Run } from '../../runner/run.ts';
+import { abandonRun, findRun, openRunsOn, runIsOpen, startRun } from '../../runner/runs.ts';
+import type { Entry } from '../../store/journal.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
-import { whoIs } from '../approvals/present.ts';
-import {
-  assertSingleCallAllowed,
-  type CommandedVerb,
-  operationOf,
-  riskOfCall,
-} from '../approvals/single-call-allowed.ts';
+import { foldSends } from '../../store/projections/sends.ts';
+import { assertApprovalsReadable, presentOf } from '../approvals/present.ts';
+import { assertApproversConfigured } from '../approvals/required.ts';
+import { assertSupported } from '../run/assert-supported.ts';
+import { adoptedWords, resolveDoubtFirst } from '../run/doubts.ts';
+import { takeUpRun } from '../run/drive.ts';
+import { seenOfRun } from '../run/look-at-run.ts';
+import { inSeconds } from '../run/run.ts';
+import { clockMark } from '../run/watch-clock.ts';
+import { isSent, keyUncertain } from './answer-change.ts';
 import { listenTo } from './answers.ts';
-import { type Output, outputOf, taskOf } from './call-outcome.ts';
-import { assertSameName, confirmChange } from './confirm-change.ts';
-import { adoptedLine, doubtsFirst } from './doubts-first.ts';
-import { follow, waitPatience } from './follow.ts';
-import { assertNotBlocked, assertUnchanged, type Seen } from './look-first.ts';
-import type { Change, ChangeFlags, Scene, Weight } from './planned-change.ts';
-import { progressLine } from './progress-line.ts';
-import { activitiesOf, closing, takeCaller } from './take-caller.ts';
-
-/** How to make a change. */
-export interface Manner<S extends Seen> {
-  readonly weight: Weight;
-  /** The most consequential verb of the change. */
-  readonly verb: CommandedVerb;
-  /**
-   * Looks for reasons against the change, by GETs only. Called once more before a change that destroys, and
-   * when a person was asked.
-   */
-  readonly look: (scene: Scene) => Promise<S>;
-}
-
-/** The look of a change that no runbook makes, and that has no reasons against it. */
-export const noLook = async (): Promise<Seen> => ({ blockers: [], warnings: [] });
+import { assertConfirmable, assertSameName } from './confirm-change.ts';
+import { followRun } from './follow-run.ts';
+import type { Change, ChangeFlags, Scene } from './planned-change.ts';
 
 /**
- * Makes one change of one instance from the command line: looks at the instance as the change's runbook does
- * and refuses what that would stop at, plans the change (GETs only), says what will happen, asks, and
- * performs it on the instance's ledger under the same rules as a step of a run. An earlier call in doubt,
- * whoever sent it, comes first, and until then nothing is sent. If the process dies, the ledger knows whether
- * a byte may have left.
+ * Makes one change of one instance from the command line as a run of the runbook `single-change`, and returns
+ * the exit code: 0 done, 3 waiting for a person (a blocker, a second person, open follow-ups), 5 in doubt. An
+ * earlier call in doubt comes first, and until it is known what became of it nothing is sent. What is refused
+ * before anything is sent closes the run as stopped. If the process dies, `lifeboat resume` goes on.
  */
-export async function changeInstance<S extends Seen>(
+export async function changeInstance(
   context: CommandContext,
   flags: ChangeFlags,
-  { weight, verb: about, look }: Manner<S>,
-  plan: (scene: Scene, seen: S) => Promise<Change>,
+  plan: (scene: Scene) => Change | Promise<Change>,
 ): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
   const name = chosenInstance(config, flags.instance);
   assertSameName(flags.confirm, name);
-  const patienceMs = waitPatience(context, flags);
-  assertSingleCallAllowed(config, name, { verb: about, weight }, flags.breakGlass);
+  assertApproversConfigured(config);
   const workspace = await openWorkspace(context, workspaceFor(config));
-  const stop = stopSignal();
-  const line = progressLine(context);
-  let isAsked = false;
+  const early = keepSignals();
   try {
-    await using instance = await openForRun(context, config, workspace, name, {
-      tokenFile: flags.tokenFile,
-    });
-    instance.service.require(operationOf(about));
-    const { service, said } = listenTo(instance.service);
-    const pendingKeys = new Map<string, Secret>();
-    const unheld = sceneOf(config, { ...instance, service }, workspace, pendingKeys, stop.signal);
-    const activities = await activitiesOf(unheld, pendingKeys);
-    let isSealed = false;
-    const sealed = () => {
-      isSealed = true;
-    };
-    const caller = await takeCaller(unheld, activities, {
-      who: whoIs(config, workspace),
-      signal: stop.signal,
-      report: line.report,
-      sealed,
-    });
-    const signal = AbortSignal.any([stop.signal, caller.lost]);
-    const scene: Scene = { ...unheld, signal, record: caller.record };
-    const done = closing(caller, workspace);
-    try {
-      const isRisky = riskOfCall(about, weight) !== undefined;
-      await doubtsFirst(context, workspace, caller, {
-        name,
-        url: instance.config.url,
-        refusesRuns: isRisky && flags.anyway === undefined,
-      });
-      const seen = await look(scene);
-      const passed = assertNotBlocked(seen, flags);
-      const planned = await plan(scene, seen);
-      const change = { ...planned, warnings: [...planned.warnings, ...seen.warnings, ...passed] };
-      const asked = { name, rehearsal: instance.config.rehearsal, weight, change, flags };
-      const byPerson = await confirmChange(context, asked, signal).catch((thrown: unknown) => {
-        caller.lost.throwIfAborted();
-        throw thrown;
-      });
-      if (byPerson || weight === 'destroys') {
-        const now = await look(scene);
-        assertNotBlocked(now, flags);
-        assertUnchanged(seen, now);
-      }
-      isAsked = true;
-      const adopted: string[] = [];
-      const output = await change.act(async ({ verb, input }) => {
-        assertSingleCallAllowed(config, name, { verb, weight }, flags.breakGlass);
-        const call = { verb, input: input as Call['input'], reason: reasonOf(flags) };
-        const end = await caller.perform(call);
-        const adoption = adoptedLine(end, taskOf(verb));
-        if (adoption !== undefined) adopted.push(adoption);
-        return outputOf(end, name, verb);
-      });
-      line.end();
-      for (const adoption of adopted) context.stderr.write(`${readable(adoption)}\n`);
-      await done();
-      await tell(context, flags, { name, change, output, said: said() });
-      const next = flags.wait === true ? change.wait?.until(output) : undefined;
-      if (next === undefined || change.wait === undefined) return EXIT.closed;
-      const command = change.wait.command(output);
-      const following = { activities, instance: name, signal: stop.signal, line, command, patienceMs };
-      await follow(context, next, following);
-      await change.wait.show(output);
-      return EXIT.closed;
-    } finally {
-      line.end();
-      await done();
-      if (isSealed && weight === 'destroys') await tellAnchor(context, workspace);
-    }
-  } catch (thrown) {
-    const isLeft = thrown instanceof LifeboatError && thrown.code === 'call.left';
-    if (stop.signal.aborted && !isLeft) throw left(isAsked, thrown);
-    throw thrown;
+    const wish = { instance: name, tokenFile: flags.tokenFile, source: 'changed' } as const;
+    await using opened = await openInstances(context, config, workspace, wish);
+    const { service, said } = listenTo(opened.instance.service);
+    const instances: RunInstances = { ...opened, instance: { ...opened.instance, service } };
+    const change = await plan({ config, instance: instances.instance, workspace });
+    assertConfirmable(context, { name, weight: change.weight, flags });
+    const input = inputOf(name, change, flags);
+    assertSupported(singleChange, { instance: instances.instance, target: undefined }, input);
+    await doubtsFirst(context, config, workspace, { name, flags });
+    const runId = await begin(context, config, workspace, instances, { name, change, flags, input });
+    const made = { runId, name, change, flags };
+    return await driveChange(context, workspace, instances, made, { early, said });
   } finally {
-    stop.release();
+    early.release();
     await workspace.close();
   }
 }
 
-function sceneOf(
-  config: LoadedConfig,
-  instance: OpenInstance,
-  workspace: Workspace,
-  pendingKeys: Map<string, Secret>,
-  signal: AbortSignal,
-): UnheldScene {
-  return {
-    config,
-    signal,
+/** The input of the run. */
+function inputOf(instance: string, change: Change, flags: ChangeFlags): SingleChangeInput {
+  const { single, backup, time } = change;
+  const reason = reasonOf(flags);
+  const noFollowUps = typeof flags.followUps === 'string' ? flags.followUps : undefined;
+  return singleChange.input.parse({
     instance,
-    workspace,
-    take: async (key) => {
-      workspace.journal.guard(key);
-      const fingerprint = await workspace.keyring.fingerprint(key);
-      pendingKeys.set(fingerprint, key);
-      return fingerprint;
+    ...(reason === undefined ? {} : { reason }),
+    ...(backup === undefined ? {} : { backup }),
+    ...(time === undefined ? {} : { time }),
+    single: {
+      ...single,
+      wait: flags.wait === true,
+      ...(noFollowUps === undefined ? {} : { noFollowUps }),
     },
-    currentKey: async () => {
-      const { currentKey } = await import('../../store/projections/key-epochs.ts');
-      const { readLedger } = await import('../../store/projections/ledgers.ts');
-      return currentKey((await readLedger(workspace.journal, instance.name)).epochs)?.fingerprint;
-    },
-  };
+  }) as SingleChangeInput;
 }
-
-/** A scene before its ledger is held. */
-type UnheldScene = Omit<Scene, 'record'>;
 
 /** The reason for the record. Breaking the glass comes first, so that readers cannot overlook it. */
 function reasonOf({ reason, anyway, breakGlass }: ChangeFlags): string | undefined {
@@ -180,41 +95,194 @@ function reasonOf({ reason, anyway, breakGlass }: ChangeFlags): string | undefin
   return `BREAK-GLASS: ${breakGlass}${why === undefined ? '' : `; ${why}`}`;
 }
 
-/** Prints the outcome. With `--wait` the result is what the call becomes, so this goes to stderr. */
-async function tell(
+/**
+ * Asks the service first about calls to the instance that are in doubt, whoever sent them. Rejects with
+ * `call.resolved` (exit 3) if one has arrived: the command may be a repetition of it; with `call.in-doubt`
+ * (exit 5) while that is not known, and for a call of an open run of another runbook, which only that run asks
+ * about. Sends nothing.
+ */
+async function doubtsFirst(
   context: CommandContext,
-  flags: ChangeFlags,
-  made: { readonly name: string; readonly change: Change; readonly output: Output; readonly said: unknown },
+  config: LoadedConfig,
+  workspace: Workspace,
+  { name, flags }: { readonly name: string; readonly flags: ChangeFlags },
 ): Promise<void> {
-  const { name, change, output, said } = made;
-  const { fields, text } = change.done(output);
-  const waits = flags.wait === true && change.wait?.until(output) !== undefined;
+  const { journal } = workspace;
+  const doubts = await readAllDoubts(journal);
+  for (const doubt of doubts.filter(({ instance }) => instance === name)) {
+    if (doubt.run?.isOpen !== true) {
+      await resolveDoubtFirst(context, config, workspace, doubt, flags.tokenFile);
+      continue;
+    }
+    const run = await findRun(journal, doubt.run.runId);
+    if (run.runbook !== singleChange.id) throw inDoubt(doubt);
+    const seen = await seenOfRun(context, config, workspace, run, flags.tokenFile);
+    if (seen?.landed === true) throw alreadyDone(seen.doubt.verb, seen.id, run.runId);
+    const after = await findRun(journal, run.runId);
+    if (after.status === 'open') await abandonRun(journal, after, 'the service shows that nothing was done');
+  }
+  const url = config.instances[name]?.url ?? '';
+  await assertNotRenamed(journal, doubts, [{ instance: name, url }]);
+}
+
+function alreadyDone(verb: string, id: number | undefined, runId: string): LifeboatError {
+  const became = id === undefined || id === 0 ? '' : ` as ${id}`;
+  return new LifeboatError('call.resolved', `an earlier call, ${show(verb)}, has arrived${became}`, {
+    hints: [
+      'nothing was sent now',
+      `what is left of it: lifeboat resume ${runId}`,
+      'run the command again if another one is wanted',
+    ],
+    exitCode: EXIT.waiting,
+  });
+}
+
+interface Begun {
+  readonly name: string;
+  readonly change: Change;
+  readonly flags: ChangeFlags;
+  readonly input: SingleChangeInput;
+}
+
+/**
+ * Begins the run. Another open run of the instance refuses a change that destroys, unless `--anyway` is
+ * given, and causes a warning otherwise.
+ */
+async function begin(
+  context: CommandContext,
+  config: LoadedConfig,
+  workspace: Workspace,
+  instances: RunInstances,
+  { name, change, flags, input }: Begun,
+): Promise<string> {
+  const { journal } = workspace;
+  const { url, objectives, rehearsal } = instances.instance.config;
+  const open = await openRunsOn(journal, [name], [{ instance: name, url }]);
+  const [first] = open;
+  if (first !== undefined && isRisky(change) && flags.anyway === undefined)
+    throw runIsOpen(first, name, {
+      followUps: await followUpsOfRun(journal, first),
+      more: ['to do it anyway: add --anyway REASON'],
+    });
+  for (const run of open) {
+    const role = run.instance === name ? `on ${name}` : `into ${name}`;
+    const what = `run ${show(run.runId)} of ${show(run.runbook)} ${role} is open, at: ${show(run.where)}`;
+    context.stderr.write(`warning: ${what}\n`);
+  }
+  const asked = await presentOf(config, workspace, { instance: name });
+  assertApprovalsReadable(asked, flags.breakGlass);
+  return startRun(journal, {
+    instance: name,
+    runbook: singleChange,
+    input: input as never,
+    mode: rehearsal ? 'REHEARSAL' : 'LIVE',
+    objectives: inSeconds(objectives),
+    services: servicesOfRun(config, { instance: name }),
+    operator: workspace.operator,
+    asked,
+    tool: { name: 'lifeboat', version: context.version, node: process.version },
+    clock: clockMark(),
+    besideOpen: true,
+  });
+}
+
+/** Whether a change can lose data, a key or a running instance. */
+function isRisky({ single, weight }: Change): boolean {
+  return weight === 'destroys' || ['restart', 'recreate', 'update'].includes(single.change);
+}
+
+interface Made {
+  readonly runId: string;
+  readonly name: string;
+  readonly change: Change;
+  readonly flags: ChangeFlags;
+}
+
+/** Takes the run up, follows it to its end and prints what came of it. */
+async function driveChange(
+  context: CommandContext,
+  workspace: Workspace,
+  instances: RunInstances,
+  made: Made,
+  { early, said }: { readonly early: EarlySignals; readonly said: () => unknown },
+): Promise<number> {
+  const { runId, name, change, flags } = made;
+  const summary = { runId, runbook: singleChange.id, version: singleChange.version, instance: name };
+  let run: Run;
+  try {
+    const breakGlass = flags.breakGlass?.trim() === '' ? undefined : flags.breakGlass;
+    const how = { runbook: singleChange, breakGlass, leaveWhenPaused: true };
+    ({ run } = await takeUpRun(context, instances, workspace, summary, how));
+  } catch (thrown) {
+    await giveUp(workspace, runId);
+    throw thrown;
+  }
+  let isTold = false;
+  const tell = async (runContext: RunContext) => {
+    if (isTold) return;
+    isTold = true;
+    await tellDone(context, made, runContext, { run, said: said() });
+  };
+  const end = await followRun(context, run, {
+    early,
+    change,
+    flags,
+    instance: instances.instance,
+    accepted: tell,
+  });
+  for (const warning of instances.recorder.warnings()) context.stderr.write(`warning: ${warning}\n`);
+  const { snapshot, entries } = run.state();
+  const runContext = snapshot.context as RunContext;
+  if (!isBegun(entries) && snapshot.status !== 'done') await giveUp(workspace, runId);
+  if (change.weight === 'destroys' && isSent(runContext))
+    context.stderr.write(`anchor for the ticket: ${await anchorOfHead(workspace.journal.log)}\n`);
+  if (end.error?.exitCode !== EXIT.waiting && end.error !== undefined) throw end.error;
+  if (runContext.key.setting?.answer === 'unknown') throw keyUncertain(runContext.key.setting.failure);
+  await tell(runContext);
+  if (flags.wait === true && end.isWaitedFor) await change.show?.(runContext, instances.instance);
+  if (end.error !== undefined) throw end.error;
+  return EXIT.closed;
+}
+
+/** Whether the run has begun to change anything. */
+function isBegun(entries: readonly Entry[]): boolean {
+  return entries.some(({ type, body }) => {
+    const { kind, verb } = body as { readonly kind?: unknown; readonly verb?: unknown };
+    if (type === 'intent.armed') return true;
+    return type === 'activity.begun' && kind === 'repeatable' && effectOf(String(verb)) !== 'none';
+  });
+}
+
+/** Ends a run that has changed nothing, so that it is not in the way of the next command. */
+async function giveUp({ journal }: Workspace, runId: string): Promise<void> {
+  const run = await findRun(journal, runId).catch(() => undefined);
+  if (run?.status !== 'open') return;
+  await abandonRun(journal, run, 'the command ended before anything was sent').catch(() => undefined);
+}
+
+/**
+ * Prints the outcome once the service has accepted the change. With `--wait` the result is what it becomes, so
+ * this goes to stderr.
+ */
+async function tellDone(
+  context: CommandContext,
+  { name, change, flags, runId }: Made,
+  runContext: RunContext,
+  { run, said }: { readonly run: Run; readonly said: unknown },
+): Promise<void> {
+  for (const send of foldSends(run.state().entries).values()) {
+    const { adopted } = (send.output ?? {}) as { readonly adopted?: boolean };
+    if (send.state !== 'landed' || adopted !== true) continue;
+    const words = adoptedWords(send.evidence, send.answer, taskOf(send.verb ?? ''));
+    context.stderr.write(`${readable(words)}\n`);
+  }
+  const { fields, text } = change.done(runContext);
+  const waits = flags.wait === true && change.show !== undefined;
   if (waits) context.stderr.write(`${show(text)}\n`);
   else if (isForPeople(context)) context.stdout.write(`${show(text)}\n`);
   else {
     context.stderr.write(`${show(text)}\n`);
     const answer = said as ResultOf<'change'>['answer'];
-    await printRecord(context, 'change', { instance: name, ...fields, answer });
+    await printRecord(context, 'change', { instance: name, run: runId, ...fields, answer });
   }
-}
-
-function left(isAsked: boolean, cause: unknown): LifeboatError {
-  const hints = isAsked
-    ? [
-        'what was sent goes on at the service',
-        'the next change of this instance asks first what became of it',
-      ]
-    : ['nothing was sent'];
-  return new LifeboatError('call.left', 'interrupted', { hints, exitCode: EXIT.interrupted, cause });
-}
-
-/**
- * Says what to write into the ticket about a destructive call: it is not followed by the close of a run, so
- * nothing else would reveal a store that was rolled back to before it.
- */
-async function tellAnchor(
-  { stderr }: Pick<CommandContext, 'stderr'>,
-  { journal }: Pick<Workspace, 'journal'>,
-): Promise<void> {
-  stderr.write(`anchor for the ticket: ${await anchorOfHead(journal.log)}\n`);
 }

@@ -3,12 +3,10 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { Action } from '../../cli/define.ts';
 import { wholeNumber } from '../../cli/numbers.ts';
 import type { BackupsConfig } from '../../service/schemas.ts';
-import type { Output } from './call-outcome.ts';
-import { changeInstance, noLook } from './change.ts';
-import type { Seen } from './look-first.ts';
-import { isKeyWanted, type KeyFlags, lookForKey, newKeyOf, setKey } from './new-key.ts';
+import { changeInstance } from './change.ts';
+import { isKeyWanted, type KeyFlags, newKeyOf } from './new-key.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
-import type { ChangeFields, ChangeFlags } from './planned-change.ts';
+import type { ChangeFlags } from './planned-change.ts';
 import { backupConfigFacts, printFacts } from './print-facts.ts';
 
 /** `lifeboat backup-config get`: prints the backup configuration (endpoint 8). */
@@ -41,28 +39,31 @@ export const configSet: Action<SettingFlags> = (context, _, flags) => {
       exitCode: EXIT.usage,
     });
   }
-  const manner = wantsKey
-    ? ({ weight: 'destroys', verb: 'setKey', look: lookForKey } as const)
-    : ({ weight: 'changes', verb: 'changeBackupSettings', look: noLook } as const);
-  return changeInstance<Seen>(context, flags, manner, async (scene, seen) => {
-    const now = (await scene.instance.service.backupsConfig()).value;
-    const key = wantsKey ? await newKeyOf(context, flags, scene, seen) : undefined;
+  return changeInstance(context, flags, async (scene) => {
+    const { instance } = scene;
+    const now = (await instance.service.backupsConfig()).value;
+    const key = wantsKey ? await newKeyOf(context, flags, scene, now.min_encryption_key_length) : undefined;
     return {
-      title: `set ${titleOf(settings, wantsKey)} of ${scene.instance.name}`,
-      warnings: [...settingWarnings(settings, now), ...(wantsKey ? KEY_WARNINGS : [])],
-      act: async (perform) => {
-        const changed = isEmpty(settings)
-          ? {}
-          : await perform({
-              verb: 'changeBackupSettings',
-              input: { settings: settings as Readonly<Record<string, number | boolean>> },
-            });
-        return key === undefined ? changed : { ...changed, ...(await setKey(perform, key, scene)) };
+      single: {
+        change: wantsKey ? 'setKey' : 'changeBackupSettings',
+        setsKey: wantsKey,
+        ...(isEmpty(settings) ? {} : { settings }),
       },
-      done: (output) => ({
-        fields: fieldsOf(output),
-        text: `set: ${titleOf(settings, wantsKey)}${fingerprintOf(output)}`,
-      }),
+      weight: wantsKey ? 'destroys' : 'changes',
+      ...(key === undefined ? {} : { key }),
+      title: () => `set ${titleOf(settings, wantsKey)} of ${instance.name}`,
+      warnings: () => [...settingWarnings(settings, now), ...(wantsKey ? KEY_WARNINGS : [])],
+      done: ({ settings: { backups }, key: { stored } }) => {
+        const { fingerprint } = stored ?? {};
+        const set = fingerprint === undefined ? '' : ` (key ${fingerprint})`;
+        return {
+          fields: {
+            ...(backups === undefined ? {} : { settings: backups.settings }),
+            ...(fingerprint === undefined ? {} : { fingerprint }),
+          },
+          text: `set: ${titleOf(settings, wantsKey)}${set}`,
+        };
+      },
     };
   });
 };
@@ -71,10 +72,6 @@ const KEY_WARNINGS = [
   'older backups may no longer be offered for download, and open only with the key they were made with',
   'the key is stored and read back before it is sent; `lifeboat run rotate-key NAME` proves it with a backup as well',
 ];
-
-function fingerprintOf({ fingerprint }: Output): string {
-  return fingerprint === undefined ? '' : ` (key ${fingerprint})`;
-}
 
 function settingsOf(flags: SettingFlags): BackupSettings {
   const { minBackupCount: count, retentionTime: days, excludeFromAutoBackup: exclude } = flags;
@@ -100,14 +97,6 @@ function isEmpty(settings: BackupSettings): boolean {
 function titleOf(settings: BackupSettings, key: boolean): string {
   const words = Object.entries(settings).map(([name, value]) => `${WIRE[name as Name]} to ${value}`);
   return [...words, ...(key ? ['a new encryption key'] : [])].join(', ');
-}
-
-/** The current settings, and the key by its fingerprint. */
-function fieldsOf({ settings, fingerprint }: Output): ChangeFields {
-  return {
-    ...(settings === undefined ? {} : { settings: settings as BackupSettings }),
-    ...(fingerprint === undefined ? {} : { fingerprint: String(fingerprint) }),
-  };
 }
 
 /** If fewer backups are to be kept, the service deletes some by itself. */

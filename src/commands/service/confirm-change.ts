@@ -1,39 +1,71 @@
+import type { RunContext } from '../../../machines/context.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { OpenInstance } from '../../compose/service-of.ts';
 import { typedLine } from '../../plain/ask.ts';
 import { canAsk } from '../../plain/terminal.ts';
 import type { Change, ChangeFlags, Weight } from './planned-change.ts';
 
+interface Confirming {
+  readonly change: Change;
+  readonly flags: ChangeFlags;
+  readonly instance: OpenInstance;
+  readonly context: RunContext;
+}
+
 /**
- * Resolves when the operator wants the change: by `--yes`, by `--confirm NAME` for one that destroys, or by
- * an answer in the terminal, where a bare Enter always means no. Returns whether a person was asked, which
- * takes time. Rejects with exit 3 if no person can be asked, 130 when the operator leaves.
+ * Says what will happen, and resolves when the operator wants it: by `--yes`, by `--confirm NAME` for a
+ * change that destroys, or by an answer in the terminal, where a bare Enter always means no. Rejects with exit
+ * 130 when the operator declines or leaves.
  */
 export async function confirmChange(
   context: CommandContext,
-  asked: {
-    readonly name: string;
-    readonly rehearsal: boolean;
-    readonly weight: Weight;
-    readonly change: Change;
-    readonly flags: ChangeFlags;
-  },
+  { change, flags, instance, context: runContext }: Confirming,
   signal: AbortSignal,
-): Promise<boolean> {
-  const { name, rehearsal, change, flags } = asked;
-  const destroys = asked.weight === 'destroys';
-  context.stderr.write(`${rehearsal ? 'REHEARSAL' : 'LIVE'}: ${show(change.title)}\n`);
+): Promise<void> {
+  const { name, config } = instance;
+  context.stderr.write(`${config.rehearsal ? 'REHEARSAL' : 'LIVE'}: ${show(change.title(runContext))}\n`);
   if (flags.breakGlass !== undefined)
     context.stderr.write(`BREAK-GLASS, without a second person: ${show(flags.breakGlass)}\n`);
-  for (const warning of change.warnings) context.stderr.write(`  ${show(warning)}\n`);
-  if (destroys ? flags.confirm !== undefined : flags.yes === true || flags.confirm !== undefined)
-    return false;
-  if (!canAsk(context)) throw nobody(destroys, name);
+  for (const warning of [...change.warnings(runContext), ...foundBy(runContext)])
+    context.stderr.write(`  ${show(warning)}\n`);
+  if (isConfirmed(change.weight, flags)) return;
+  const destroys = change.weight === 'destroys';
   const prompt = destroys ? `type ${name} to go on, anything else leaves: ` : 'go on? y/N ';
   const answer = (await typedLine(context, prompt, signal))?.trim();
-  if (destroys ? answer === name : /^y(?:es)?$/iu.test(answer ?? '')) return true;
+  if (destroys ? answer === name : /^y(?:es)?$/iu.test(answer ?? '')) return;
   throw new LifeboatError('call.declined', 'nothing was changed', { exitCode: EXIT.interrupted });
+}
+
+/** What the look found, and what `--anyway` passes. */
+function foundBy({ preflight, target, skipped, run }: RunContext): readonly string[] {
+  const blockers = [...(preflight.facts?.blockers ?? []), ...(target.facts?.blockers ?? [])];
+  const isPassed = skipped.length > 0 || target.overridden.length > 0 || run.single === undefined;
+  return [
+    ...(preflight.facts?.warnings ?? []),
+    ...(target.facts?.warnings ?? []),
+    ...(isPassed ? blockers.map(({ shortMessage }) => `overridden: ${shortMessage}`) : []),
+  ];
+}
+
+/** Whether the flags confirm a change. */
+function isConfirmed(weight: Weight, { yes, confirm }: ChangeFlags): boolean {
+  return weight === 'destroys' ? confirm !== undefined : yes === true || confirm !== undefined;
+}
+
+/** Rejects, with exit 3, a change that no flag confirms where nobody can be asked. */
+export function assertConfirmable(
+  context: CommandContext,
+  { name, weight, flags }: { readonly name: string; readonly weight: Weight; readonly flags: ChangeFlags },
+): void {
+  if (isConfirmed(weight, flags) || canAsk(context)) return;
+  const more = weight === 'destroys' ? `to do it: add --confirm ${name}` : 'to do it: add --yes';
+  throw new LifeboatError(
+    'call.unconfirmed',
+    'this changes the instance, and there is no terminal to confirm it in',
+    { hints: ['nothing was sent', more], exitCode: EXIT.waiting },
+  );
 }
 
 /** Rejects a `--confirm` that names anything but the instance, with exit 2. */
@@ -43,15 +75,4 @@ export function assertSameName(given: string | undefined, name: string): void {
     hints: ['nothing was sent'],
     exitCode: EXIT.usage,
   });
-}
-
-function nobody(destroys: boolean, name: string): LifeboatError {
-  return new LifeboatError(
-    'call.unconfirmed',
-    'this changes the instance, and there is no terminal to confirm it in',
-    {
-      hints: ['nothing was sent', destroys ? `to do it: add --confirm ${name}` : 'to do it: add --yes'],
-      exitCode: EXIT.waiting,
-    },
-  );
 }

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance, TIME } from '../../cli/define.ts';
 import { patience, tokenFile } from '../run/run-options.ts';
-import { defineCalls } from './define-calls.ts';
 
 /**
  * The commands for every endpoint of the service (service-api.md section 4), for scripts and for what no
@@ -12,13 +11,17 @@ export function defineService(program: Command, command: Define): void {
   defineConfig(program, command);
   defineInstance(program, command);
   defineRecoveries(program, command);
-  defineCalls(program, command);
 }
 
 /** Help text of every command that changes something. */
 const CHANGES = `It says what will happen, and asks. In a script, --yes agrees to what can be
-undone, and --confirm NAME to what cannot. The call is on the ledger of
-the instance before it is sent; a call in doubt stops the next one.`;
+undone, and --confirm NAME to what cannot. It is a run: \`lifeboat runs\` lists
+it, \`resume\` goes on with it, and a call in doubt stops the next change.`;
+
+/** Help text of a restore. */
+const RESTORES = `${CHANGES}
+The run stays open (exit code 3) until its follow-ups are done or skipped, unless
+--no-follow-ups says why not.`;
 
 function defineBackups(program: Command, command: Define): void {
   const backups = group(program, 'backups', 'list, create, download and restore backups');
@@ -67,9 +70,9 @@ the end it compares size and beginning, and prints the SHA-256.`,
     'restore <id>',
     'replace the data of the instance with a backup',
     async () => (await import('./change-backups.ts')).backupsRestore,
-    changing({ waits: true }),
+    changing({ waits: true, restores: true }),
     {
-      about: `${CHANGES}\n\n\`lifeboat run restore-backup NAME\` also does what follows a restore.`,
+      about: `${RESTORES}\n\n\`lifeboat run restore-backup NAME\` first saves what the restore loses.`,
       examples: ['lifeboat backups restore 12 -i orders --wait'],
     },
   );
@@ -195,9 +198,9 @@ function defineRecoveries(program: Command, command: Define): void {
     'restore [instance]',
     'bring the instance back to a point in time',
     async () => (await import('./pitr.ts')).pitrRestore,
-    [new Option('--to <time>', TIME).makeOptionMandatory(), ...changing({ waits: true })],
+    [new Option('--to <time>', TIME).makeOptionMandatory(), ...changing({ waits: true, restores: true })],
     {
-      about: `${CHANGES}\n\n\`lifeboat run restore-point-in-time NAME\` also does what follows a restore.`,
+      about: `${RESTORES}\n\n\`lifeboat run restore-point-in-time NAME\` first saves what the restore loses.`,
       examples: ['lifeboat pitr restore orders --to "10 minutes ago"'],
     },
   );
@@ -223,17 +226,21 @@ function defineRecoveries(program: Command, command: Define): void {
       new Option('--source <name>', 'take the key from those held for this instance'),
       new Option('--key <fingerprint>', 'which of them'),
       new Option('--key-file <file>', 'take the key from this file (- for stdin)').conflicts('key'),
-      ...changing({ waits: true, target: true }),
+      ...changing({ waits: true, target: true, restores: true }),
     ],
     {
-      about: CHANGES,
+      about: RESTORES,
       examples: ['lifeboat dr perform orders-dr --backup-guid GUID --source orders'],
     },
   );
 }
 
 /** Flags of commands that change something. */
-function changing(does: { readonly waits?: boolean; readonly target?: boolean }): Option[] {
+function changing(does: {
+  readonly waits?: boolean;
+  readonly target?: boolean;
+  readonly restores?: boolean;
+}): Option[] {
   return [
     ...naming(does.target),
     new Option('--yes', 'confirm a change that destroys nothing'),
@@ -242,6 +249,9 @@ function changing(does: { readonly waits?: boolean; readonly target?: boolean })
     new Option('--reason <text>', 'why, for the record'),
     new Option('--anyway <reason>', 'do it despite what was found; recorded'),
     new Option('--break-glass <reason>', 'skip the second person; goes on record'),
+    ...(does.restores
+      ? [new Option('--no-follow-ups <reason>', 'leave what follows the restore to others; goes on record')]
+      : []),
   ];
 }
 

@@ -1,22 +1,21 @@
 import { mayBeOfOneInstance } from '../../../machines/parts/backup-id.ts';
 import type { RecoveryCard } from '../../../machines/parts/recovery-data.ts';
 import { expectedOrigin, expectedTarget } from '../../../machines/phases/expected-origin.ts';
-import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { isSameInstance } from '../../base/instance-url.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { readSecretFile } from '../../cli/read-given-file.ts';
-import { depsFor } from '../../compose/activity-deps.ts';
-import { lazyPlatform } from '../../compose/instances.ts';
+import type { OpenInstance } from '../../compose/service-of.ts';
+import type { Workspace } from '../../compose/workspace.ts';
 import { instanceNamed } from '../../config/load.ts';
-import type { Json } from '../../store/journal.ts';
+import { appendHolding } from '../../runner/holds.ts';
 import { readLedger, readLedgers } from '../../store/projections/ledgers.ts';
-import type { Output } from './call-outcome.ts';
 import { changeInstance } from './change.ts';
-import { lookInPlace, type Seen } from './look-first.ts';
-import { isKeyWanted, type KeyFlags, lookForKey, newKeyOf, storeKey } from './new-key.ts';
+import { isKeyWanted, type KeyFlags, newKeyOf } from './new-key.ts';
 import type { ChangeFlags, Scene } from './planned-change.ts';
-import { followRestore, idOf } from './tasks.ts';
+import { restoreFields, showRestore } from './tasks.ts';
 
 /**
  * `lifeboat dr prepare`: asks for the guid that a recovery needs (endpoint 10). With a key it is a rotation,
@@ -24,48 +23,33 @@ import { followRestore, idOf } from './tasks.ts';
  */
 export const drPrepare: Action<ChangeFlags & KeyFlags> = (context, _, flags) => {
   const wantsKey = isKeyWanted(flags);
-  const verb = 'prepareRecovery';
-  const manner = wantsKey
-    ? ({ weight: 'destroys', verb, look: lookForKey } as const)
-    : ({ weight: 'changes', verb, look: lookInPlace({ tolerant: true }) } as const);
-  return changeInstance<Seen>(context, flags, manner, async (scene, seen) => {
-    const key = wantsKey ? await newKeyOf(context, flags, scene, seen) : undefined;
+  return changeInstance(context, flags, async (scene) => {
+    const { instance } = scene;
+    const least = wantsKey ? await leastKeyLength(instance) : undefined;
+    const key = wantsKey ? await newKeyOf(context, flags, scene, least) : undefined;
     return {
-      title: `prepare disaster recovery of ${scene.instance.name}${wantsKey ? ', and set a new encryption key' : ''}`,
-      warnings: wantsKey
-        ? ['older backups may no longer be offered for download, and open only with their own key']
-        : [],
-      act: async (perform) => {
-        if (key === undefined) return withGuid(await perform({ verb: 'prepareRecovery', input: {} }));
-        const previous = await scene.currentKey();
-        const { fingerprint } = await storeKey(perform, key);
-        const input = { fingerprint, ...(previous === undefined ? {} : { previous }) };
-        return withGuid({ ...(await perform({ verb: 'prepareRecovery', input })), fingerprint });
-      },
-      done: ({ backupGuid, fingerprint }) => ({
-        fields: { backupGuid: textOf(backupGuid), fingerprint: textOf(fingerprint) },
-        text: `backup_guid: ${backupGuid ?? ''}`,
+      single: { change: 'prepareRecovery', setsKey: wantsKey },
+      weight: wantsKey ? 'destroys' : 'changes',
+      ...(key === undefined ? {} : { key }),
+      title: () =>
+        `prepare disaster recovery of ${instance.name}${wantsKey ? ', and set a new encryption key' : ''}`,
+      warnings: () =>
+        wantsKey
+          ? ['older backups may no longer be offered for download, and open only with their own key']
+          : [],
+      done: ({ card, key: { stored } }) => ({
+        fields: {
+          ...(card.guid === undefined ? {} : { backupGuid: card.guid }),
+          ...(stored === undefined ? {} : { fingerprint: stored.fingerprint }),
+        },
+        text: `backup_guid: ${card.guid ?? ''}`,
       }),
     };
   });
 };
 
-/** The purpose of the command is the guid: an answer without it is a failure, whatever its status. */
-function withGuid(output: Output): Output {
-  const { backupGuid, fingerprint } = output;
-  if (typeof backupGuid === 'string') return output;
-  throw new LifeboatError('dr.no-guid', 'the service accepted the request and named no backup_guid', {
-    hints: [
-      ...(typeof fingerprint === 'string'
-        ? [`key ${fingerprint} is kept and was sent: it may be in force`]
-        : []),
-      'look for the guid in the dashboard, or try again later',
-    ],
-  });
-}
-
-function textOf(value: Json | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+async function leastKeyLength({ service }: OpenInstance): Promise<number | undefined> {
+  return (await service.backupsConfig()).value.min_encryption_key_length;
 }
 
 interface PerformFlags extends ChangeFlags {
@@ -79,41 +63,47 @@ interface PerformFlags extends ChangeFlags {
  * `lifeboat dr perform`: recovers another instance's backup into this one, which is the target (endpoint 11).
  */
 export const drPerform: Action<PerformFlags> = (context, _, flags) => {
-  if (flags.backupGuid.trim() === '') throw noGuid();
-  const manner = {
-    weight: 'destroys',
-    verb: 'performRecovery',
-    look: (scene: Scene) => lookAtTarget(context, scene, flags),
-  } as const;
-  return changeInstance(context, flags, manner, async (scene) => {
-    const { instance } = scene;
+  const { backupGuid: guid } = flags;
+  if (guid.trim() === '') throw noGuid();
+  return changeInstance(context, flags, async (scene) => {
+    const { instance, workspace } = scene;
     const { owner, fingerprint } = await keyInHand(context, flags, scene);
-    const expectFrom = await expectedFrom(flags.backupGuid, owner, scene);
+    const expectFrom = await expectedFrom(guid, owner, scene);
+    const { name, card } = await sourceOnRecord(workspace.journal, guid, flags.source);
+    assertOtherInstance(scene, name);
     return {
-      title: `recover ${show(flags.backupGuid, 100)} into ${instance.name}`,
-      warnings: [
+      single: {
+        change: 'performRecovery',
+        setsKey: false,
+        guid,
+        fingerprint,
+        source: owner,
+        ...(expectFrom === undefined ? {} : { expectFrom }),
+        lost: expectedTarget(name, card, guid),
+      },
+      weight: 'destroys',
+      title: () => `recover ${show(guid, 100)} into ${instance.name}`,
+      warnings: () => [
         `all data of ${instance.name} is replaced`,
         `the backup is opened with key ${fingerprint}; with a wrong one the restore fails`,
         'afterwards every bound application must be unbound, bound again and restaged',
       ],
-      act: (perform) =>
-        perform({
-          verb: 'performRecovery',
-          input: {
-            backupGuid: flags.backupGuid,
-            fingerprint,
-            source: owner,
-            ...(expectFrom === undefined ? {} : { expectFrom: { ...expectFrom } }),
-          },
-        }),
-      done: ({ id }) => ({
-        fields: { id: idOf(id) },
-        text: `restore ${id ?? '(no id)'} is queued`,
-      }),
-      wait: followRestore(context, instance),
+      done: (run) => restoreFields(run, 'is queued'),
+      show: showRestore(context),
     };
   });
 };
+
+/** Rejects a source whose address is that of the target (`target.is-source`, exit 2): its data would be lost. */
+function assertOtherInstance({ config, instance }: Scene, source: string | undefined): void {
+  const there =
+    source !== undefined && Object.hasOwn(config.instances, source) ? config.instances[source] : undefined;
+  if (there === undefined || isSameInstance(there.url, instance.config.url) !== true) return;
+  throw new LifeboatError('target.is-source', `${instance.name} is the source itself; nothing was sent`, {
+    hints: ['choose another instance of the same service and plan'],
+    exitCode: EXIT.usage,
+  });
+}
 
 /**
  * When the data of that backup dates from, by the record of its instance: identifies the recovery when its
@@ -131,7 +121,7 @@ async function expectedFrom(guid: string, owner: string, { workspace }: Scene) {
 async function keyInHand(
   context: CommandContext,
   { keyFile, source, key: wanted }: PerformFlags,
-  { instance, workspace, record, config }: Scene,
+  { instance, workspace, config }: Scene,
 ): Promise<{ readonly owner: string; readonly fingerprint: string }> {
   const { keyring, journal } = workspace;
   const owner = source ?? instance.name;
@@ -141,7 +131,7 @@ async function keyInHand(
     const isKnown = (await keyring.list(owner)).includes(await keyring.fingerprint(key));
     const fingerprint = await keyring.add(owner, key);
     const body = { fingerprint, note: `given for a recovery into ${instance.name}` };
-    if (!isKnown) await record([{ instance: owner, type: 'key.added', body }]);
+    if (!isKnown) await appendHolding(journal, [{ stream: `instance/${owner}`, type: 'key.added', body }]);
     return { owner, fingerprint };
   }
   const held = await keyring.list(owner);
@@ -176,48 +166,9 @@ function noGuid(): LifeboatError {
   });
 }
 
-/**
- * Looks at the target of a recovery, as its runbook does: whether it is the source itself, fits it, is free
- * and empty and has room. The source is the named one, or the one whose card has this guid. Rejects when the
- * target cannot be read.
- */
-async function lookAtTarget(
-  context: CommandContext,
-  { instance, workspace, config, signal }: Scene,
-  { backupGuid, source: named }: { readonly backupGuid: string; readonly source?: string },
-): Promise<Seen> {
-  const { inspectTarget } = await import('../../activities/inspect-target.ts');
-  const { journal } = workspace;
-  const { name, card } = await sourceOnRecord(journal, backupGuid, named);
-  const there =
-    name !== undefined && Object.hasOwn(config.instances, name) ? config.instances[name] : undefined;
-  const { platform, close } = lazyPlatform(context, config);
-  try {
-    const look = inspectTarget(
-      depsFor(instance, { ...workspace, platform }),
-      there === undefined ? undefined : { dashboardUrl: there.url },
-    );
-    const now = () => new Date();
-    const report = () => undefined;
-    const input = { on: 'target', ...expectedTarget(name, card, backupGuid) } as const;
-    const result = await look.run(input, {
-      runId: 'look',
-      instance: instance.name,
-      signal,
-      now,
-      report,
-    });
-    if (!result.ok) throw errorFrom(result.failure);
-    const { blockers, warnings, identity } = result.output;
-    return { blockers, warnings, target: identity };
-  } finally {
-    await close();
-  }
-}
-
 /** What the ledgers know of the source: of the named one, or of the one whose backups have this guid. */
 async function sourceOnRecord(
-  journal: Scene['workspace']['journal'],
+  journal: Workspace['journal'],
   guid: string,
   named: string | undefined,
 ): Promise<{ readonly name: string | undefined; readonly card: RecoveryCard | undefined }> {

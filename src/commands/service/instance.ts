@@ -1,14 +1,12 @@
-import { type Action as InstanceAction, updateLines } from '../../activities/doubt-action.ts';
+import type { Action as InstanceAction } from '../../activities/doubt-action.ts';
 import { EXIT } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
-import type { OpenInstance } from '../../compose/service-of.ts';
 import type { InstanceOverview } from '../../service/schemas.ts';
 import { changeInstance } from './change.ts';
-import { lookInPlace } from './look-first.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
-import type { Change, ChangeFlags, Wait, Weight } from './planned-change.ts';
-import { overviewFacts, printFacts, updateLine } from './print-facts.ts';
+import type { ChangeFlags, Weight } from './planned-change.ts';
+import { overviewFacts, printFacts } from './print-facts.ts';
 
 /** `lifeboat instance show`: prints the overview (endpoint 12). */
 export const instanceShow: Action<InstanceFlags> = async (context, _, flags) => {
@@ -36,11 +34,31 @@ export const instanceUpdate = acting('update', 'changes', [
 ]);
 
 /** A command that requests one action of the instance. */
-function acting(verb: InstanceAction, weight: Weight, warnings: readonly string[]) {
+function acting(action: InstanceAction, weight: Weight, warnings: readonly string[]) {
   return (context: CommandContext, _: readonly string[], flags: ChangeFlags): Promise<number> =>
-    changeInstance(context, flags, { weight, verb, look: LOOK }, async ({ instance }, { seen }) =>
-      action(context, instance, verb, seen.overview, warnings),
-    );
+    changeInstance(context, flags, ({ instance }) => ({
+      single: { change: action, setsKey: false },
+      weight,
+      title: () => `${action} ${instance.name}`,
+      warnings: ({ preflight: { facts } }) => [
+        ...warnings,
+        ...(action === 'update' ? [`pending: ${pendingOf(facts?.baseline.updates)}`] : []),
+      ],
+      done: ({ available: { ready } }) => ({
+        fields: {},
+        text: ready?.reason === undefined ? `the service accepted the ${action}` : ready.reason,
+      }),
+      show: async (_run, { service, name }) => {
+        const { value, raw } = await service.overview();
+        await printAnswer(context, 'instance', { instance: name, raw }, () => printOverview(context, value));
+      },
+    }));
+}
+
+function pendingOf(updates: readonly string[] | undefined): string {
+  return updates === undefined || updates.length === 0
+    ? 'nothing that the service reports'
+    : updates.join(', ');
 }
 
 /** `lifeboat instance settings`: allows or forbids maintenance updates (`broker/edit`, revision 61). */
@@ -48,70 +66,21 @@ export const instanceSettings: Action<
   ChangeFlags & { readonly allowUpdates: string; readonly type: string }
 > = (context, _, flags) => {
   const allowed = flags.allowUpdates === 'true';
-  return changeInstance(
-    context,
-    flags,
-    { weight: 'changes', verb: 'changeUpdateSetting', look: LOOK },
-    async ({ instance }) => ({
-      title: `${allowed ? 'allow' : 'forbid'} maintenance updates of ${instance.name}`,
-      warnings: allowed
+  const setting = { type: flags.type, allowed };
+  return changeInstance(context, flags, ({ instance }) => ({
+    single: { change: 'changeUpdateSetting', setsKey: false, setting },
+    weight: 'changes',
+    title: () => `${allowed ? 'allow' : 'forbid'} maintenance updates of ${instance.name}`,
+    warnings: () =>
+      allowed
         ? ['the service does not report this setting: somebody may have forbidden updates on purpose']
         : ['no update, and no security fix, is installed by itself until they are allowed again'],
-      act: (perform) =>
-        perform({ verb: 'changeUpdateSetting', input: { setting: { type: flags.type, allowed } } }),
-      done: () => ({
-        fields: { settings: { type: flags.type, updatesAllowed: allowed } },
-        text: `maintenance updates are ${allowed ? 'allowed' : 'forbidden'}`,
-      }),
+    done: () => ({
+      fields: { settings: { type: flags.type, updatesAllowed: allowed } },
+      text: `maintenance updates are ${allowed ? 'allowed' : 'forbidden'}`,
     }),
-  );
+  }));
 };
-
-/**
- * As `change-instance` looks: a restore in progress, and an instance that is deploying or deleted, block the
- * change.
- */
-const LOOK = lookInPlace({ tolerant: true, restores: true });
-
-/** A restart, recreate or update: the service accepts all three first, and they pass through `deploying`. */
-function action(
-  context: CommandContext,
-  instance: OpenInstance,
-  verb: InstanceAction,
-  value: InstanceOverview | undefined,
-  warnings: readonly string[],
-): Change {
-  const pending = (value?.available_updates ?? []).map(updateLine).join(', ');
-  return {
-    title: `${verb} ${instance.name}`,
-    warnings: [
-      ...warnings,
-      ...(verb === 'update' ? [`pending: ${pending || 'nothing that the service reports'}`] : []),
-    ],
-    act: (perform) => perform({ verb, input: {} }),
-    done: () => ({ fields: {}, text: `the service accepted the ${verb}` }),
-    wait: followInstance(context, instance, verb, value),
-  };
-}
-
-function followInstance(
-  context: CommandContext,
-  { service, name }: OpenInstance,
-  action: InstanceAction,
-  before: InstanceOverview | undefined,
-): Wait {
-  const updatedAt = before?.updated_at;
-  const updates = before && updateLines(before);
-  const input = { action, ...(updatedAt && { updatedAt }), ...(updates && { updates }) };
-  return {
-    until: () => ({ verb: 'waitForInstance', input }),
-    command: () => `lifeboat instance show --instance ${name}`,
-    show: async () => {
-      const { value, raw } = await service.overview();
-      await printAnswer(context, 'instance', { instance: name, raw }, () => printOverview(context, value));
-    },
-  };
-}
 
 function printOverview(context: CommandContext, overview: InstanceOverview): void {
   printFacts(context, overviewFacts(overview));

@@ -1,21 +1,20 @@
-import { isReachable, nearEdge } from '../../../machines/closing/evaluate.ts';
+import { isReachable } from '../../../machines/closing/evaluate.ts';
 import type { ReachableRange } from '../../../machines/parts/recovery-data.ts';
 import { dateAt, isoOf } from '../../base/date.ts';
 import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
-import type { Failure } from '../../base/failure.ts';
 import { formatSpan } from '../../base/format.ts';
 import { instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
+import type { OpenInstance } from '../../compose/service-of.ts';
 import type { Answer, ServiceClient } from '../../service/client.ts';
 import type { PitrRange } from '../../service/schemas.ts';
 import { momentFrom } from '../run/run-input.ts';
 import { changeInstance } from './change.ts';
-import { lookInPlace } from './look-first.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
-import type { ChangeFlags, Scene } from './planned-change.ts';
+import type { ChangeFlags } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
-import { followRestore, idOf } from './tasks.ts';
+import { restoreFields, showRestore } from './tasks.ts';
 
 /** `lifeboat pitr show`: prints the range that can be restored to (endpoint 17). */
 export const pitrShow: Action<InstanceFlags> = async (context, _, flags) => {
@@ -36,42 +35,29 @@ export const pitrShow: Action<InstanceFlags> = async (context, _, flags) => {
 export const pitrRestore: Action<ChangeFlags & { readonly to: string }> = async (context, _, flags) => {
   // The service takes UTC (service-api.md section 2); it may read another offset as UTC or refuse it.
   const targetTime = await momentFrom(flags.to, '--to', new Date());
-  return changeInstance(
-    context,
-    flags,
-    {
+  return changeInstance(context, flags, async ({ instance }) => {
+    await assertReachable(instance, flags.to, targetTime);
+    return {
+      single: { change: 'restoreToTime', setsKey: false },
       weight: 'destroys',
-      verb: 'restoreToTime',
-      look: async (scene) => {
-        const seen = await lookInPlace({ tolerant: true, restores: true })(scene);
-        const range = await reachable(scene, flags.to, targetTime);
-        const risk = nearEdge(range, targetTime);
-        return {
-          ...seen,
-          range,
-          blockers: [...seen.blockers, ...(risk === undefined ? [] : [edge(risk, range)])],
-        };
-      },
-    },
-    async ({ instance }, { range }) => {
-      const lost = (msOf(range.end) - msOf(targetTime)) / 1000;
-      return {
-        title: `restore ${instance.name} to ${flags.to}, which is ${bothClocks(msOf(targetTime))}`,
-        warnings: [
-          `everything written in the ${formatSpan(lost)} after it is gone from the instance`,
-          'afterwards every bound application must be unbound, bound again and restaged',
-          'create a backup right after it: the database begins a new timeline',
-        ],
-        act: (perform) => perform({ verb: 'restoreToTime', input: { targetTime } }),
-        done: ({ id }) => ({
-          fields: { id: idOf(id) },
-          text: id === undefined ? 'the restore is under way' : `restore ${id} is under way`,
-        }),
-        wait: followRestore(context, instance),
-      };
-    },
-  );
+      time: targetTime,
+      title: () => `restore ${instance.name} to ${flags.to}, which is ${bothClocks(msOf(targetTime))}`,
+      warnings: ({ choose: { range } }) => [
+        ...(range === undefined
+          ? []
+          : [`everything written in the ${lostIn(range, targetTime)} after it is gone`]),
+        'afterwards every bound application must be unbound, bound again and restaged',
+        'create a backup right after it: the database begins a new timeline',
+      ],
+      done: (run) => restoreFields(run, 'is under way'),
+      show: showRestore(context),
+    };
+  });
 };
+
+function lostIn({ end }: Pick<ReachableRange, 'end'>, time: string): string {
+  return formatSpan((msOf(end) - msOf(time)) / 1000);
+}
 
 /** The range; if there is none, the error says what that means (section 4.1 rule 4). */
 async function rangeOf(service: ServiceClient): Promise<Answer<PitrRange>> {
@@ -106,25 +92,19 @@ export function edgesOf({ start_time, end_time }: PitrRange): {
   });
 }
 
-/** The reason against a time that the service can reach but a run would not choose. */
-function edge(risk: string, { earliest, latest }: ReachableRange): Failure {
-  return {
-    code: 'pitr.near-edge',
-    shortMessage: `the time is a risk: ${risk}`,
-    hints: earliest < latest ? [`clear of both edges: ${earliest} to ${latest}`] : [],
-    evidence: {},
-  };
-}
-
-/** The range of the service. Rejects if there is none, and for a time outside of it (exit 2). */
-async function reachable({ instance, signal }: Scene, typed: string, time: string): Promise<ReachableRange> {
+/**
+ * Rejects before there is a run, if the instance has no range, and for a time outside of it (`usage.time`, exit
+ * 2).
+ */
+async function assertReachable(instance: OpenInstance, typed: string, time: string): Promise<void> {
   const { pitrRange } = await import('../../activities/pitr-range.ts');
   const now = () => new Date();
+  const signal = new AbortController().signal;
   const context = { runId: 'look', instance: instance.name, signal, now, report: () => undefined };
   const read = await pitrRange(instance).run({}, context);
   if (!read.ok) throw errorFrom(read.failure);
   const range = read.output;
-  if (isReachable(range, time)) return range;
+  if (isReachable(range, time)) return;
   throw new LifeboatError('usage.time', `${show(typed, 60)} is outside of the range that can be restored`, {
     hints: [`oldest: ${range.start}`, `newest: ${range.end}`, 'nothing was sent'],
     exitCode: EXIT.usage,

@@ -1,11 +1,12 @@
-import type { CallOf, Verb } from '../../../machines/verbs.ts';
+import type { RunContext } from '../../../machines/context.ts';
+import type { SingleChange } from '../../../machines/inputs.ts';
+import type { Question } from '../../../machines/parts/question.ts';
+import type { LifeboatError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { ResultOf } from '../../cli/print-result.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import type { Caller } from '../../runner/call.ts';
-import type { Output } from './call-outcome.ts';
 import type { InstanceFlags } from './on-instance.ts';
 
 /** Flags of every command that changes an instance. */
@@ -20,6 +21,11 @@ export interface ChangeFlags extends InstanceFlags {
   readonly anyway?: string;
   /** The reason to make it without the second person who would have to approve it. */
   readonly breakGlass?: string;
+  /**
+   * The reason why the run of a restore does not lead through its follow-ups. The parser sets it to true where
+   * the flag is not given.
+   */
+  readonly followUps?: boolean | string;
 }
 
 /**
@@ -28,49 +34,34 @@ export interface ChangeFlags extends InstanceFlags {
  */
 export type Weight = 'changes' | 'destroys';
 
-/**
- * Performs one verb under the ledger's rules; rejects with a LifeboatError whose exit code says how it ended.
- */
-export type Perform = (call: CallOf<Verb>) => Promise<Output>;
-
 /** What a change may print, besides the service's answer. */
-export type ChangeFields = Omit<ResultOf<'change'>, 'instance' | 'answer'>;
+export type ChangeFields = Omit<ResultOf<'change'>, 'instance' | 'answer' | 'run'>;
 
-/** One change of one instance, planned but not yet made. */
+/** One change of one instance by a command. Everything that it says comes from the context of its run. */
 export interface Change {
+  readonly single: Omit<SingleChange, 'wait' | 'noFollowUps'>;
+  readonly weight: Weight;
+  /** The backup to restore. */
+  readonly backup?: number;
+  /** The time to restore to. RFC 3339. */
+  readonly time?: string;
+  /** Where the new key comes from, if one is set. */
+  readonly key?: 'generated' | Secret;
   /** What will happen, as an order: `restore backup 3 into orders`. */
-  readonly title: string;
-  /** The risks, one line each. */
-  readonly warnings: readonly string[];
-  act(perform: Perform): Promise<Output>;
-  /** The outcome, as fields of `lifeboat.change/1` and in words. */
-  done(output: Output): { readonly fields: ChangeFields; readonly text: string };
-  readonly wait?: Wait;
+  readonly title: (context: RunContext) => string;
+  /** The risks, one line each, besides what the look found. */
+  readonly warnings: (context: RunContext) => readonly string[];
+  /** The error for a question before the send that only a person could answer. */
+  readonly unanswered?: (question: Question, context: RunContext) => LifeboatError | undefined;
+  /** The outcome, as fields of `lifeboat.change/1` and in words. Throws if it lacks what the command is for. */
+  readonly done: (context: RunContext) => { readonly fields: ChangeFields; readonly text: string };
+  /** How to show what it became, once that was waited for. */
+  readonly show?: (context: RunContext, instance: OpenInstance) => Promise<void>;
 }
 
-/** The verbs that wait for the result of a change. */
-export type Waiting = 'waitForBackup' | 'waitForRestore' | 'waitForInstance';
-
-/** How to follow a change to its end. */
-export interface Wait<V extends Waiting = Waiting> {
-  /** The verb that waits; undefined when the answer named nothing to wait for. */
-  until(output: Output): CallOf<V> | undefined;
-  /** The command that continues a wait that was left. */
-  command(output: Output): string;
-  /** Prints what the call became. */
-  show(output: Output): Promise<void>;
-}
-
-/** What planning a change needs. */
+/** What a change is planned with. */
 export interface Scene {
   readonly config: LoadedConfig;
-  readonly signal: AbortSignal;
   readonly instance: OpenInstance;
   readonly workspace: Workspace;
-  /** Keeps a secret in memory for `storeKey`, and out of the journal. Returns its fingerprint. */
-  take(key: Secret): Promise<string>;
-  /** Writes facts into ledgers; see `Caller.record`. */
-  readonly record: Caller['record'];
-  /** The fingerprint of the key that the ledger names as in force. */
-  currentKey(): Promise<string | undefined>;
 }

@@ -58,6 +58,6 @@ export function utc(text: string | undefined): string | undefined {
 type AvailableUpdate = NonNullable<InstanceOverview['available_updates']>[number];
 
 /** A pending update, in one line; untrusted. */
-export function updateLine({ name, type, version }: AvailableUpdate): string {
+function updateLine({ name, type, version }: AvailableUpdate): string {
   return [name, type, version].filter((part) => part !== undefined).join(' ');
 }

@@ -5,9 +5,9 @@ import { idFrom } from '../../cli/numbers.ts';
 import { printTable } from '../../cli/print-result.ts';
 import { unreadWords } from '../../service/rows.ts';
 import type { Restore } from '../../service/schemas.ts';
-import { followReading, type WaitFlags } from './follow.ts';
+import { followTask, type WaitFlags } from './follow.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
-import { askTask, followRestore, printRestore } from './tasks.ts';
+import { askTask, printRestore } from './tasks.ts';
 
 /** `lifeboat restores list`: lists every restore that the service shows, in its order (endpoint 5). */
 export const restoresList: Action<InstanceFlags> = async (context, _, flags) => {
@@ -45,8 +45,7 @@ const COLUMNS = [
 export const restoresGet: Action<InstanceFlags & WaitFlags> = async (context, [id = ''], flags) => {
   const wanted = idFrom(id, 'the id of a restore');
   const answer = await askTask(context, flags, 'restore', wanted, async (instance) => {
-    const wait = followRestore(context, instance);
-    if (flags.wait) await followReading(context, instance, wait, { id: wanted }, flags);
+    if (flags.wait) await followTask(context, instance, { what: 'restore', id: wanted }, flags);
     return instance.service.restore(wanted);
   });
   await printAnswer(context, 'restore', answer, () => printRestore(context, answer.value));

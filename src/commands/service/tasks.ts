@@ -1,42 +1,42 @@
+import type { RunContext } from '../../../machines/context.ts';
+import { landedOf } from '../../../machines/parts/task-data.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { formatBytes, formatSeconds } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { Backup, Restore } from '../../service/schemas.ts';
-import type { Json } from '../../store/journal.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
-import type { Wait } from './planned-change.ts';
+import type { Change } from './planned-change.ts';
 import { printFacts, utc } from './print-facts.ts';
 
-/** `--wait` of a call that made a backup. */
-export function followBackup(
-  context: CommandContext,
-  { service, name }: OpenInstance,
-): Wait<'waitForBackup'> {
-  return {
-    until: ({ id }) => (typeof id === 'number' ? { verb: 'waitForBackup', input: { id } } : undefined),
-    command: ({ id }) => `lifeboat backups get ${id} --wait --instance ${name}`,
-    show: async ({ id }) => {
-      const { value, raw } = await service.backup(Number(id));
-      await printAnswer(context, 'backup', { instance: name, raw }, () => printBackup(context, value));
-    },
+/** Prints the backup that a change made. */
+export function showBackup(context: CommandContext): NonNullable<Change['show']> {
+  return async ({ backup }, instance) => {
+    const id = landedOf(backup)?.id;
+    if (id === undefined) return;
+    const { value, raw } = await instance.service.backup(id);
+    await printAnswer(context, 'backup', { instance: instance.name, raw }, () => printBackup(context, value));
   };
 }
 
-/** `--wait` of a call that made a restore, whichever of the three calls it was. */
-export function followRestore(
-  context: CommandContext,
-  { service, name }: OpenInstance,
-): Wait<'waitForRestore'> {
-  return {
-    until: ({ id }) => (typeof id === 'number' ? { verb: 'waitForRestore', input: { id } } : undefined),
-    command: ({ id }) => `lifeboat restores get ${id} --wait --instance ${name}`,
-    show: async ({ id }) => {
-      const { value, raw } = await service.restore(Number(id));
-      await printAnswer(context, 'restore', { instance: name, raw }, () => printRestore(context, value));
-    },
+/** Prints the restore that a change made, whichever of the three calls it was. */
+export function showRestore(context: CommandContext): NonNullable<Change['show']> {
+  return async ({ restore }, instance) => {
+    const id = landedOf(restore)?.id;
+    if (id === undefined || id === 0) return;
+    const { value, raw } = await instance.service.restore(id);
+    await printAnswer(context, 'restore', { instance: instance.name, raw }, () =>
+      printRestore(context, value),
+    );
   };
+}
+
+/** What a change that asked for a restore prints. */
+export function restoreFields({ restore }: RunContext, how: string): ReturnType<Change['done']> {
+  const id = landedOf(restore)?.id;
+  if (id === undefined || id === 0) return { fields: {}, text: `the restore ${how}` };
+  return { fields: { id }, text: `restore ${id} ${how}` };
 }
 
 /** Asks for one task. Rejects with `service.not-found`, naming its id, if there is none. */
@@ -68,11 +68,6 @@ export function askTask<T extends object>(
       );
     }
   });
-}
-
-/** The id of a task in an output; undefined if the answer named none. */
-export function idOf(id: Json | undefined): number | undefined {
-  return typeof id === 'number' ? id : undefined;
 }
 
 export function printBackup(context: CommandContext, backup: Backup): void {

@@ -75,12 +75,12 @@ interface Calls {
 /**
  * One row for each run that is open or left a call in doubt, and for each ledger with a call that is not
  * over. The key is the stream; the group is `pending` if a call that may have been sent has no outcome. A
- * call that a run hands to a ledger leaves the run's row with the ledger's entry, which is appended while no
- * other process can write the run.
+ * call that is decided after the end of its run leaves the run's row with the ledger's entry, which is
+ * appended while no other process can write the run.
  */
 export const pendingCalls: Projection = {
   name: 'pending-calls',
-  version: 2,
+  version: 3,
   vouched: [PENDING, OTHER],
   keysOf: (entry) => {
     if (!CONCERNS.has(entry.type) || isReading(entry) || isPlainEvent(entry)) return [];
@@ -180,13 +180,13 @@ export function handedRun(intent: string): string | undefined {
   return HANDED.exec(intent)?.[1];
 }
 
-/** The run and call that a ledger's entry takes over. */
+/** The call of a run that a ledger's entry takes over, as earlier versions did, or that is decided by it. */
 function handedIn({
   stream,
   type,
   body,
 }: Entry): { readonly run: string; readonly intent: string } | undefined {
-  if (type !== 'call.begun' || stream.startsWith('run/')) return undefined;
+  if ((type !== 'call.begun' && type !== 'call.decided') || stream.startsWith('run/')) return undefined;
   const [, runId, intent] = HANDED.exec(String(fieldsOf(body)['call'])) ?? [];
   return runId === undefined || intent === undefined ? undefined : { run: `run/${runId}`, intent };
 }

@@ -82,7 +82,10 @@ function eventsOf(send: Send | undefined, entry: Entry): readonly SendEvent[] {
     case 'intent.judged':
       return outcomeOf(body, momentOf(body, 'lostAt', entry));
     case 'call.decided':
-      return decided(typeof body['became'] === 'number' ? 'adopted' : 'givenUp', body['became']);
+      return decided(
+        typeof body['became'] === 'number' || body['landed'] === true ? 'adopted' : 'givenUp',
+        body['became'],
+      );
     default: {
       const word = DECISIONS[wordOfEvent(entry.body)];
       return word === undefined ? [] : decided(word, fieldsOf(body['event'])['id']);
