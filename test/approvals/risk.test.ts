@@ -1,17 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createMachine } from 'xstate';
 import * as z from 'zod';
-import { runbooks } from '../../machines/index.ts';
+import { initialContext } from '../../machines/context.ts';
+import { runbooks, singleChange } from '../../machines/index.ts';
 import type { Question } from '../../machines/parts/question.ts';
 import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
 import { leavesOf, mainPathOf, nodesAt } from '../../machines/parts/states.ts';
-import { effectOf, VERBS, type Verb } from '../../machines/verbs.ts';
-import { failureOf } from '../../src/base/errors.ts';
 import { riskOf, riskOfVerb } from '../../src/commands/approvals/required.ts';
-import { assertSingleCallAllowed } from '../../src/commands/approvals/single-call-allowed.ts';
-import type { LoadedConfig } from '../../src/config/loaded.ts';
-
-const ONCE = (Object.keys(VERBS) as Verb[]).filter((verb) => VERBS[verb].kind === 'once');
 
 /** A confirmation by name, and the state that it leads to. */
 function confirming(next: { readonly verb?: string; readonly calls?: readonly PlannedCall[] }): Runbook {
@@ -99,40 +94,31 @@ test('a state that risks anything is on the path of a run, where confirmations a
   expect(hidden).toEqual([]);
 });
 
-describe('a single command', () => {
-  const config = {
-    instances: { orders: { approval: 'required' } },
-  } as unknown as LoadedConfig;
-  const refusal = (verb: Verb, weight: 'changes' | 'destroys', breakGlass?: string) => {
-    try {
-      assertSingleCallAllowed(config, 'orders', { verb, weight }, breakGlass);
-      return undefined;
-    } catch (thrown) {
-      return failureOf(thrown).hints.join('; ');
-    }
-  };
-
-  test.each(ONCE.filter((verb) => effectOf(verb) !== 'backup'))(
-    'that performs %s is refused without the second person, and names the runbook that asks for one',
-    (verb) => {
-      expect(refusal(verb, 'destroys')).toMatch(/^use the runbook, which asks for it: lifeboat run [a-z-]+ /);
-      expect(refusal(verb, 'changes')).toBe(refusal(verb, 'destroys'));
-      expect(refusal(verb, 'destroys', 'the data centre burns')).toBeUndefined();
-    },
-  );
-
-  test('that makes a backup, changes a setting or prepares a recovery without a key needs nobody else', () => {
-    const harmless = [
-      'createBackup',
-      'changeBackupSettings',
-      'changeUpdateSetting',
-      'prepareRecovery',
-    ] as const;
-    expect(harmless.map((verb) => refusal(verb, 'changes'))).toEqual(harmless.map(() => undefined));
-  });
-
-  test('that sets a key is refused, by whichever call', () => {
-    expect(refusal('setKey', 'destroys')).toContain('lifeboat run rotate-key --instance orders');
-    expect(refusal('prepareRecovery', 'destroys')).toContain('lifeboat run disaster-recovery --prepare');
-  });
-});
+test.each([
+  ['createBackup', false, undefined],
+  ['restoreBackup', false, 'overwrites'],
+  ['restoreToTime', false, 'overwrites'],
+  ['performRecovery', false, 'overwrites'],
+  ['restart', false, 'destructive'],
+  ['recreate', false, 'destructive'],
+  ['update', false, 'destructive'],
+  ['setKey', true, 'destructive'],
+  ['prepareRecovery', true, 'destructive'],
+  ['prepareRecovery', false, undefined],
+  ['changeBackupSettings', false, undefined],
+  ['changeUpdateSetting', false, undefined],
+] as const)(
+  'the command for %s, with a new key: %s, is confirmed with the risk %s',
+  (change, setsKey, is) => {
+    const single = {
+      change,
+      setsKey,
+      wait: false,
+      ...(change === 'changeBackupSettings' && { settings: {} }),
+    };
+    const context = initialContext('single-change', { instance: 'orders', single });
+    const path = mainPathOf(singleChange.machine, context);
+    const risks = path.flatMap((state) => riskOf(singleChange, path, state) ?? []);
+    expect(risks).toEqual(is === undefined ? [] : [is]);
+  },
+);

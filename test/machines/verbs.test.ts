@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { callOf, verbDid, verbTo, WORDED } from '../../machines/parts/verb-words.ts';
 import { effectOf, VERBS, type Verb } from '../../machines/verbs.ts';
 import type { Activities, ActivityOf } from '../../src/activities/activity.ts';
-import type { Perform } from '../../src/commands/service/planned-change.ts';
 import { operationAt } from '../../src/service/revisions.ts';
 
 const names = Object.keys(VERBS) as Verb[];
@@ -48,17 +47,6 @@ test('an activity of another kind, input or output than its verb does not compil
   // @ts-expect-error the other verbs have no activity
   const missing: Activities = { recheck };
   expect([otherKind, otherInput, otherOutput, missing]).toHaveLength(4);
-});
-
-test('a single command that gives a verb something else than it takes does not compile', () => {
-  const calls = (perform: Perform) => [
-    perform({ verb: 'restoreBackup', input: { backup: 3 } }),
-    // @ts-expect-error the id of the backup is a number
-    perform({ verb: 'restoreBackup', input: { backup: '3' } }),
-    // @ts-expect-error no such verb
-    perform({ verb: 'restore', input: { backup: 3 } }),
-  ];
-  expect(calls).toBeTypeOf('function');
 });
 
 test('every verb has words, and nothing else does', () => {

@@ -1,10 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import type { AnyActivity, SendContext } from '../../src/activities/activity.ts';
 import { failureOf } from '../../src/base/errors.ts';
-import { takeLedger } from '../../src/runner/call.ts';
 import { Holds } from '../../src/runner/holds.ts';
 import { leased } from './leased.ts';
-import { answerToTheChange, callDeps, landed, makeWorld, obedient, reaches, sending } from './world.ts';
+import { answerToTheChange, landed, makeWorld, obedient, reaches, sending } from './world.ts';
 
 const LOST = {
   code: 'journal.lost-hold',
@@ -143,26 +142,6 @@ test('a fact for the ledger of an instance that the run does not hold is not wri
   await answerToTheChange(run);
   await expect(run.ended).rejects.toMatchObject({ code: 'journal.unheld' });
   expect(await world.journal.read('instance/shop')).toEqual([]);
-});
-
-test('a single command that loses its hold during its call writes nothing more', async () => {
-  const world = await makeWorld(obedient());
-  await (await world.takeUp()).detach();
-  const lease = leased(world.journal);
-  const sent = Promise.withResolvers<void>();
-  const createBackup = sending(() => {
-    sent.resolve();
-    return new Promise((resolve) => caller.lost.addEventListener('abort', () => resolve(landed(4))));
-  });
-  const caller = await takeLedger(callDeps(lease.journal, { createBackup }));
-  const performing = caller.perform({ verb: 'createBackup', input: {} });
-  await sent.promise;
-  lease.lose();
-  await expect(performing).rejects.toMatchObject({
-    ...LOST,
-    hints: expect.arrayContaining([expect.stringMatching(/^call-.* may have been sent/u)]),
-  });
-  expect((await world.journal.read('instance/orders')).at(-1)?.type).toBe('intent.armed');
 });
 
 test('holds are taken in the order of their names, once each, and released together', async () => {

@@ -3,12 +3,12 @@ import { runbooks } from '../../machines/index.ts';
 import type { RunbookId } from '../../machines/parts/touches.ts';
 import type { AnyActivity } from '../../src/activities/activity.ts';
 import { inDoubt, readDoubts } from '../../src/runner/assert-not-in-doubt.ts';
-import { takeLedger } from '../../src/runner/call.ts';
-import { appendHolding, Holds } from '../../src/runner/holds.ts';
-import { RunLog } from '../../src/runner/run-log.ts';
+import { appendHolding } from '../../src/runner/holds.ts';
+import { decideDoubt, lookUp } from '../../src/runner/resolve-doubt.ts';
 import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
 import type { Journal, Json, StreamName } from '../../src/store/journal.ts';
-import { callDeps, LOST, makeWorld, obedient, sending, type World } from './world.ts';
+import type { Doubt } from '../../src/store/projections/pending-calls.ts';
+import { asking, LOST, makeWorld, obedient, sending, type World } from './world.ts';
 
 const LOOKED: { landed: true; id: number; adopted: boolean } = { landed: true, id: 9, adopted: true };
 
@@ -22,22 +22,22 @@ test('no run begins while a restore of the ledger is in doubt, and the refusal s
       /^the restore of backup 102 on orders, sent \d{4}-.* UTC, is in doubt$/u,
     ),
     hints: expect.arrayContaining([
-      'what was sent and when: lifeboat calls list --instance orders',
-      'to ask the service, which sends nothing: lifeboat calls ask call-1 --instance orders',
-      expect.stringContaining('lifeboat calls resolve call-1 --instance orders --became ID|nothing'),
+      'what was sent and when: lifeboat runs --in-doubt',
+      'to ask the service, which sends nothing: lifeboat resume call-1 --look',
+      expect.stringContaining('lifeboat resume call-1 --became ID|done|nothing --reason WHY'),
     ]),
   });
   expect(await world.journal.streams('run/')).toHaveLength(1);
 });
 
-test('a call left by a closed run is named as in the ledger', async () => {
+test('a call left by a run that is over is asked about by the id of the run', async () => {
   const input = { backup: 102 };
   const call = { intent: 'restore-0', verb: 'restoreBackup', armedAt: '2026-11-21T03:00:00Z', input };
   const doubt = { ...call, instance: 'orders', run: { runId: 'R1', isOpen: false }, baseline: null };
   expect(inDoubt(doubt).hints).toEqual(
     expect.arrayContaining([
-      'to ask the service, which sends nothing: lifeboat calls ask run-R1-restore-0 --instance orders',
-      expect.stringContaining('lifeboat calls resolve run-R1-restore-0 --instance orders --became'),
+      'to ask the service, which sends nothing: lifeboat resume R1 --look',
+      expect.stringContaining('lifeboat resume R1 --became ID|done|nothing'),
     ]),
   );
 });
@@ -59,27 +59,30 @@ test("a run is not taken up while another's call is in doubt, but is for a call 
   await expect(world.takeUp()).rejects.toMatchObject({ code: 'call.in-doubt', exitCode: 5 });
 });
 
-test('a restore that a run left in doubt moves to the ledger when the run is abandoned, with its baseline and its time', async () => {
+test('a restore that an abandoned run left in doubt stops every other change, until the service shows what it became', async () => {
   const world = await makeWorld(obedient());
   const { journal, runId } = world;
   const armedAt = await arm(journal, `run/${runId}`, 'restore-0', 'restoreBackup', { backup: 3 }, [1, 2]);
   const left = await abandonRun(journal, await findRun(journal), 'superseded');
   expect(left).toMatchObject([{ verb: 'restoreBackup', instance: 'orders', armedAt }]);
   await expect(startRun(journal, start('orders'))).rejects.toMatchObject({ code: 'call.in-doubt' });
-  const memories: unknown[] = [];
-  const caller = await takeLedger(judgingDeps(journal, memories));
-  const [open, another] = caller.open();
+  const [open, another] = await readDoubts(journal, 'orders');
   expect(another).toBeUndefined();
-  expect(open).toMatchObject({ verb: 'restoreBackup', armedAt, input: { backup: 3 } });
-  if (open === undefined) throw new Error('nothing was handed on');
-  expect(await caller.lookUp(open)).toMatchObject({ performed: { how: 'done', output: { id: 9 } } });
+  expect(open).toMatchObject({ run: { runId, isOpen: false }, armedAt, input: { backup: 3 } });
+  const memories: unknown[] = [];
+  const found = await lookUp(open as Doubt, judging(journal, memories));
+  expect(found).toMatchObject({ landed: true, id: 9 });
   expect(memories).toMatchObject([{ armedAt, baseline: [1, 2] }]);
-  await caller.release();
   expect(await readDoubts(journal, 'orders')).toEqual([]);
+  expect((await journal.read(`run/${runId}`)).at(-1)?.type).toBe('run.abandoned');
+  expect((await journal.read('instance/orders')).at(-1)).toMatchObject({
+    type: 'call.decided',
+    body: { verb: 'restoreBackup', landed: true, became: 9 },
+  });
   expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
 });
 
-test('a call that was refused and sent again keeps its first arming and its refusal when it moves to the ledger', async () => {
+test('a call that was refused and sent again is judged by its first arming and its refusal after the run is over', async () => {
   const { journal, runId } = await makeWorld(obedient());
   const stream = `run/${runId}` as const;
   const mark = { intent: 'restore-0', verb: 'restoreBackup' };
@@ -107,61 +110,37 @@ test('a call that was refused and sent again keeps its first arming and its refu
   );
   await abandonRun(journal, await findRun(journal), 'superseded');
   const memories: unknown[] = [];
-  const caller = await takeLedger(judgingDeps(journal, memories));
-  const [open] = caller.open();
-  if (open === undefined) throw new Error('nothing was handed on');
-  await caller.lookUp(open);
+  const [open] = await readDoubts(journal, 'orders');
+  await lookUp(open as Doubt, judging(journal, memories));
   expect(memories).toMatchObject([{ ...known, lostAt, refusal: 'doubtful', lost: failure }]);
-  await caller.release();
 });
 
-test('a call in doubt when a run is stopped moves to the ledger with its end, in one transaction', async () => {
-  const { journal, runId } = await makeWorld(obedient());
-  const stream = `run/${runId}` as const;
-  await arm(journal, stream, 'restore-0', 'restoreBackup', { backup: 3 });
-  const writes: string[][] = [];
-  const telling: Journal = {
-    ...journal,
-    append: (entries, holds) => {
-      writes.push(entries.map(({ type }) => type));
-      return journal.append(entries, holds);
-    },
-  };
-  await using holds = new Holds(journal);
-  await holds.take(stream, 'instance/orders');
-  const log = new RunLog(
-    { journal: telling, runId, instance: 'orders', now: () => new Date() },
-    await journal.read(stream),
-    holds,
-  );
-  await log.close([{ type: 'run.closed', body: { outcome: 'stopped' } }]);
-  await holds.release();
-  expect(writes).toEqual([['run.closed', 'call.begun', 'intent.prepared', 'intent.armed']]);
-  await expect(startRun(journal, start('orders'))).rejects.toMatchObject({ code: 'call.in-doubt' });
-  expect(await readDoubts(journal, 'orders')).toMatchObject([
-    { verb: 'restoreBackup', input: { backup: 3 } },
-  ]);
-});
-
-test('calls left by a run abandoned earlier are moved into the ledger by the next call, once', async () => {
-  const world = await makeWorld(obedient());
-  const { journal, runId } = world;
-  await arm(journal, `run/${runId}`, 'restore-0', 'restoreBackup', { backup: 3 });
-  await appendHolding(journal, [
-    { stream: `run/${runId}`, type: 'run.abandoned', body: { reason: 'before' } },
-  ]);
-  await expect(startRun(journal, start('orders'))).rejects.toMatchObject({ code: 'call.in-doubt' });
-  for (const _ of [1, 2]) {
-    const caller = await takeLedger(judgingDeps(journal, []));
-    expect(caller.open()).toMatchObject([{ verb: 'restoreBackup', input: { backup: 3 } }]);
-    await caller.release();
-  }
-  const caller = await takeLedger(judgingDeps(journal, []));
-  const [open] = caller.open();
-  if (open === undefined) throw new Error('nothing is open');
-  await caller.decide(open, undefined, 'the dashboard shows none');
-  await caller.release();
+test('a single call of an earlier version stays in doubt and stops every other change, until a person decides it', async () => {
+  const { journal } = await closedWorld();
+  await arm(journal, 'instance/orders', 'call-1', 'restoreBackup', { backup: 3 });
+  const [open] = await readDoubts(journal, 'orders');
+  expect(open).toMatchObject({ intent: 'call-1', verb: 'restoreBackup', input: { backup: 3 } });
+  await decideDoubt(open as Doubt, judging(journal, []), { landed: false, id: undefined }, 'no such task');
+  expect(await readDoubts(journal, 'orders')).toEqual([]);
   expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
+  await expect(lookUp(open as Doubt, judging(journal, []))).rejects.toMatchObject({ code: 'call.unknown' });
+});
+
+test('a call stays in doubt as long as the service shows nothing certain, and nothing is written', async () => {
+  const { journal } = await closedWorld();
+  await arm(journal, 'instance/orders', 'call-1', 'restoreBackup', { backup: 3 });
+  const [open] = await readDoubts(journal, 'orders');
+  const before = await journal.log.head();
+  const failure = { code: 'doubt.ambiguous', shortMessage: 'two of them', hints: [], evidence: {} };
+  const unclear = sending(
+    async () => {
+      throw new Error('a look sends nothing');
+    },
+    async () => ({ verdict: 'ambiguous', failure }),
+  );
+  expect(await lookUp(open as Doubt, asking(journal, { restoreBackup: unclear }))).toEqual(failure);
+  expect(await journal.log.head()).toEqual(before);
+  expect(await readDoubts(journal, 'orders')).toHaveLength(1);
 });
 
 test('a call that a person decided in a run is no longer in doubt; looking again and stopping decide nothing', async () => {
@@ -247,14 +226,14 @@ async function arm(
   return armed.at;
 }
 
-function judgingDeps(journal: Journal, memories: unknown[]) {
-  const judging = sending(async () => LOST) as AnyActivity & { kind: 'once' };
+function judging(journal: Journal, memories: unknown[]) {
+  const once = sending(async () => LOST) as AnyActivity & { kind: 'once' };
   const restoreBackup = {
-    ...judging,
+    ...once,
     judge: async (_: never, memory: unknown) => {
       memories.push(memory);
       return { verdict: 'landed', output: LOOKED, evidence: {} };
     },
   } as unknown as AnyActivity;
-  return callDeps(journal, { restoreBackup });
+  return asking(journal, { restoreBackup });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lostCallEntries } from '../../src/runner/in-doubt.ts';
+import { lostCallEntries } from '../../src/runner/lost-calls.ts';
 import type { Entry, Json, StreamName } from '../../src/store/journal.ts';
 import type { LostCall } from '../../src/store/log/rollback.ts';
 import { doubtsOfStream } from '../../src/store/projections/pending-calls.ts';

@@ -6,7 +6,7 @@ import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import type { AnyActivity } from '../../src/activities/activity.ts';
-import type { CallDeps } from '../../src/runner/call.ts';
+import type { Look } from '../../src/runner/resolve-doubt.ts';
 import type { Run, RunDeps } from '../../src/runner/run.ts';
 import { startRun } from '../../src/runner/runs.ts';
 import { takeUp } from '../../src/runner/take-up.ts';
@@ -171,17 +171,15 @@ export async function rotated(): Promise<World & { readonly run: Run }> {
   return { ...world, run };
 }
 
-/** The dependencies of a single call. */
-export function callDeps(journal: Journal, activities: CallDeps['activities']): CallDeps {
+/** How a call in doubt is asked about that no run asks about. */
+export function asking(journal: Journal, activities: Look['activities']): Look {
   return {
     journal,
-    instance: 'orders',
+    who: { name: 'tester' },
     url: 'https://service.example/service-instances/orders',
     activities,
-    now: () => new Date(),
     signal: new AbortController().signal,
     sleep: async () => undefined,
     report: () => undefined,
-    seal: async () => undefined,
   };
 }

@@ -1,10 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { blocksOtherChanges, moveToLedger } from '../../../src/runner/in-doubt.ts';
+import { blocksOtherChanges } from '../../../src/runner/assert-not-in-doubt.ts';
 import type { Entry, JournalReader, Json, NewEntry, StreamName } from '../../../src/store/journal.ts';
 import { createFold, PROJECTIONS, selectRows } from '../../../src/store/projected.ts';
-import { doubtsOfStream, type OpenCall } from '../../../src/store/projections/pending-calls.ts';
+import {
+  type Doubt,
+  doubtsOfStream,
+  handedName,
+  type OpenCall,
+} from '../../../src/store/projections/pending-calls.ts';
 
 /** Entries numbered as a store numbers them, one second after the other. */
 export function journalOf(written: readonly NewEntry[]): readonly Entry[] {
@@ -163,8 +168,8 @@ function foundOut(stream: StreamName, { intent, verb }: OpenCall, what: number):
 }
 
 /**
- * A run ends and moves its calls in doubt to the ledgers in the same append; with `forgets` it leaves that to
- * the next command.
+ * A run ends. Earlier versions moved its calls in doubt to the ledgers in the same append; with `forgets` they
+ * stay with the run.
  */
 function end(writer: Writer, forgets: boolean, before: readonly NewEntry[]): readonly NewEntry[] {
   writer.phase = 'over';
@@ -232,4 +237,30 @@ function ledgerFact(what: number, fingerprint: string, number: number): readonly
     [OPENED, { followUp: { id: follow.id, kind: 'polish' } }],
   ];
   return facts[what] ?? ['recovery.done', {}];
+}
+
+/** The calls of a run that is over, as earlier versions copied them into the ledger of the instance. */
+function moveToLedger(doubts: readonly Doubt[]): readonly NewEntry[] {
+  return doubts.flatMap((doubt) => {
+    const { instance, run, intent, verb, input, baseline, armedAt, firstArmedAt, answer, isRefusal, lostAt } =
+      doubt;
+    const call = handedName(run?.runId, intent);
+    const mark = { intent: call, verb };
+    const outcome = {
+      ...mark,
+      sent: 'unknown',
+      ...(isRefusal && { refused: true }),
+      failure: answer as unknown as Json,
+      ...(lostAt && { lostAt }),
+    };
+    const judged = { ...mark, verdict: 'ambiguous', failure: doubt.unclear as unknown as Json };
+    const written: readonly (readonly [type: string, body: Json])[] = [
+      ['call.begun', { call, verb, input, reason: `left in doubt by run ${run?.runId}` }],
+      ['intent.prepared', { ...mark, baseline }],
+      ['intent.armed', { ...mark, armedAt, ...(firstArmedAt && { firstArmedAt }) }],
+      ...(answer === undefined ? [] : [['intent.outcome', outcome] as const]),
+      ...(doubt.unclear === undefined ? [] : [['intent.judged', judged] as const]),
+    ];
+    return written.map(([type, body]): NewEntry => ({ stream: `instance/${instance}`, type, body }));
+  });
 }

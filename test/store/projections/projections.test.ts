@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { gatherFollowUps } from '../../../src/compose/open-follow-ups.ts';
 import { assertNotInDoubt, readAllDoubts, readDoubts } from '../../../src/runner/assert-not-in-doubt.ts';
-import { openCalls } from '../../../src/runner/in-doubt.ts';
 import { refusedBefore } from '../../../src/runner/refused-before.ts';
 import { findRun, listRuns, openRunsOn } from '../../../src/runner/runs.ts';
 import type { Entry, Json, NewEntry } from '../../../src/store/journal.ts';
@@ -10,7 +9,12 @@ import { PROJECTIONS } from '../../../src/store/projected.ts';
 import { readFollowUps } from '../../../src/store/projections/follow-ups.ts';
 import { foldEpochs } from '../../../src/store/projections/key-epochs.ts';
 import { namesKeys, readLedger } from '../../../src/store/projections/ledgers.ts';
-import { armedIn, pendingCalls, readLedgerTail } from '../../../src/store/projections/pending-calls.ts';
+import {
+  armedIn,
+  doubtsOfStream,
+  pendingCalls,
+  readLedgerTail,
+} from '../../../src/store/projections/pending-calls.ts';
 import { journalOf, KEYS, ledgerEntries, readerOf, recorded, runEntries } from './generated-entries.ts';
 import { wholeDoubts, wholeFollowUps, wholeRecord, wholeRetiring, wholeRun } from './whole.ts';
 
@@ -47,7 +51,8 @@ describe('the projections of runs and calls equal a fold of all entries', () => 
         of(`instance/${instance}`),
         await readLedgerTail(reader, `instance/${instance}`),
       ];
-      expect(openCalls(tail)).toEqual(openCalls(ledger));
+      const stream = `instance/${instance}` as const;
+      expect(doubtsOfStream(stream, tail)).toEqual(doubtsOfStream(stream, ledger));
       for (const [verb, backup] of [
         ['restoreBackup', 0],
         ['createBackup', 1],
