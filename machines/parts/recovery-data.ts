@@ -119,7 +119,8 @@ export const ExpectedOrigin = () =>
     startedAt: z.string().optional(),
     finishedAt: z.string().optional(),
     /**
-     * The newest backup is recovered, and this is the newest that is known: it may be from then or from later.
+     * The newest backup is recovered, and this is the newest that is known: it may be from then or from
+     * later.
      */
     orNewer: z.boolean().optional(),
   });

@@ -74,10 +74,7 @@ interface InstanceLook {
   readonly blockers: readonly Failure[];
 }
 
-/**
- * The part of the preflight without key and ledger, so that a run and a single command find the same. Rejects
- * with the first failure of the GETs.
- */
+/** The part of the preflight without key and ledger. Rejects with the first failure of the GETs. */
 async function lookAtInstance(
   service: ServiceClient,
   { instance, tolerant = false, restores: wanted }: InputOf<'preflight'>,

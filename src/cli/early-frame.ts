@@ -14,7 +14,7 @@ const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--dr
 export const VALUED: ReadonlySet<string> = new Set([
   ...['-i', '--instance', '-o', '--output', '--config', '--alone'],
   ...['--target', '--backup', '--to', '--action', '--app', '--incident', '--reason', '--confirm'],
-  ...['--key-file', '--guid', '--token-file', '--break-glass', '--patience', '--abandon'],
+  ...['--key-file', '--guid', '--token-file', '--break-glass', '--patience', '--abandon', '--became'],
 ]);
 
 /** The config that a command line names. */

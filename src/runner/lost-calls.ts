@@ -25,8 +25,8 @@ export function lostCallEntries(
 }
 
 /**
- * The name of a lost call in the ledger. It differs from the name of a call that is decided after the end of its
- * run, because a resumed run uses the same intent again, and that call can be in doubt too.
+ * The name of a lost call in the ledger. It differs from the name of a call that is decided after the end of
+ * its run, because a resumed run uses the same intent again, and that call can be in doubt too.
  */
 function lostName(stream: StreamName, intent: string): string {
   return stream.startsWith('run/') ? `lost-${stream.slice('run/'.length)}-${intent}` : `lost-${intent}`;

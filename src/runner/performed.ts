@@ -18,7 +18,7 @@ export type Note = Omit<NewEntry, 'stream'>;
 export interface PerformPort {
   /** Makes notes and facts durable; what they announce must not happen before this resolves. */
   write(notes: readonly Note[], ledger?: readonly LedgerFact[]): Promise<void>;
-  /** The entries of the run so far, or of the ledger for a single command. Always the same growing array. */
+  /** The entries of the run so far. Always the same growing array. */
   entries(): readonly Entry[];
   /**
    * Resolves when the holds last long enough for a call; awaited before it is armed, or begun if it is

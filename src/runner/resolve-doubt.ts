@@ -45,8 +45,8 @@ export interface Became {
 
 /**
  * Asks the service what became of a call; sends nothing. Records what it shows, and returns it; returns the
- * failure while it shows nothing certain. Rejects as `assertSamePlace` does, with `journal.held` while another
- * process has the ledger, and with the signal's reason.
+ * failure while it shows nothing certain. Rejects as `assertSamePlace` does, with `journal.held` while
+ * another process has the ledger, and with the signal's reason.
  */
 export async function lookUp(doubt: Doubt, look: Look): Promise<Became | Failure> {
   return underHold(doubt, look, async (entries, write) => {

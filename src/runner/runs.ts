@@ -53,11 +53,12 @@ type FollowUpsOf = (run: RunSummary) => Promise<readonly FollowUp[]>;
  */
 export async function startRun(journal: Journal, start: Start): Promise<string> {
   const touched = [...new Set([start.instance, start.target ?? start.instance])].sort();
+  await assertNotInDoubt(journal, changedBy(start), { services: start.services ?? [] });
   await assertNotOpen(journal, touched, start);
   await using holds = new Holds(journal);
   await holds.take(...touched.map((name): StreamName => `instance/${name}`));
-  await assertNotOpen(journal, touched, start);
   await assertNotInDoubt(journal, changedBy(start), { services: start.services ?? [] });
+  await assertNotOpen(journal, touched, start);
   return await begin(journal, start, holds);
 }
 
@@ -191,9 +192,9 @@ async function runsMeantBy(
 
 /**
  * Abandons a run that cannot or must not be continued. The record stays. The run's open follow-ups move to
- * the ledger of the instance that it changed, in the same transaction. Its calls in doubt stay in doubt: until
- * it is known what became of them, that instance is not changed. `notes` are the run's last notes. Returns
- * those calls. Rejects with `run.over` if the run has ended in the meantime.
+ * the ledger of the instance that it changed, in the same transaction. Its calls in doubt stay in doubt:
+ * until it is known what became of them, that instance is not changed. `notes` are the run's last notes.
+ * Returns those calls. Rejects with `run.over` if the run has ended in the meantime.
  */
 export async function abandonRun(
   journal: Journal,

@@ -70,7 +70,7 @@ export async function assertSamePlace(
     {
       hints: [
         'nothing was asked and nothing was sent: the call stays in doubt',
-        `put back the address that it was sent to, then: lifeboat calls ask --instance ${show(instance)}`,
+        'put back the address that it was sent to, then: lifeboat resume RUN --look',
         'give the other instance a name of its own',
       ],
       exitCode: EXIT.usage,

@@ -23,6 +23,11 @@ const WITH_MACHINES = [
   'src/commands/run/resume.ts',
   'src/commands/run/run.ts',
   'src/commands/run/watch.ts',
+  'src/commands/service/change-backups.ts',
+  'src/commands/service/config.ts',
+  'src/commands/service/dr.ts',
+  'src/commands/service/instance.ts',
+  'src/commands/service/pitr.ts',
 ];
 
 describe('loaded at once', () => {

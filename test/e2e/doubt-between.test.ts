@@ -1,5 +1,4 @@
 import { describe, test } from 'vitest';
-import { typesOf } from '../bench-kit/entries-of.ts';
 import type { Trouble } from '../bench-kit/foreign/call.ts';
 import { answerIn, itemsIn } from '../bench-kit/results.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';
@@ -42,7 +41,7 @@ async function killedInDoubt(bench: TestBench, ...args: string[]): Promise<void>
 describe.concurrent('a restore in doubt', () => {
   const bench = useQuickBenches();
 
-  test('of a raw command keeps every run from beginning, until somebody says what it became', async (context) => {
+  test('of a single command keeps every run from beginning, until a person says what it became', async (context) => {
     const { expect } = context;
     const home = await bench(context, { ...HOUR, trouble: atRestore(NEVER_ARRIVED) });
     const id = await newest(home);
@@ -50,45 +49,31 @@ describe.concurrent('a restore in doubt', () => {
     const refused = await home.run('run', 'restore-backup', ...SURE, '--yes', '--backup', id);
     expect([refused.code, restoresSent(home)], refused.stderr).toEqual([5, 1]);
     expect(refused.stderr).toContain(`the restore of backup ${id} on orders, sent `);
-    expect(refused.stderr).toContain('hint: what was sent and when: lifeboat calls list --instance orders');
-    expect(typesOf(await home.entries(), 'run')).toEqual([]);
-    const unlisted = await home.run(
-      'calls',
-      'resolve',
-      ...ORDERS,
-      '--became',
-      '99999',
-      '--reason',
-      'I think',
-    );
+    expect(refused.stderr).toMatch(/^hint: .* which sends nothing: lifeboat resume \w+ --look$/mu);
+    expect((await home.run('resume', 'last', '--abandon', 'no time')).code).toBe(0);
+    const again = await home.run('run', 'restore-backup', ...SURE, '--yes', '--backup', id);
+    expect([again.code, restoresSent(home)], again.stderr).toEqual([5, 1]);
+    const unlisted = await home.run('resume', 'last', '--became', '99999', '--reason', 'I think');
     expect(unlisted.code, unlisted.stderr).toBe(2);
     expect(unlisted.stderr).toContain('the service lists no restore 99999; nothing was resolved');
-    const resolved = await home.run(
-      'calls',
-      'resolve',
-      ...ORDERS,
-      '--became',
-      'nothing',
-      '--reason',
-      'I looked',
-    );
+    const resolved = await home.run('resume', 'last', '--became', 'nothing', '--reason', 'I looked');
     expect(resolved.code, resolved.stderr).toBe(0);
     const begun = await home.run('run', 'restore-backup', ...ORDERS, '--yes', '--backup', id);
     expect(begun.code, begun.stderr).toBe(3);
   });
 
-  test('of a run refuses raw changes, and goes on to refuse when the run is given up', async (context) => {
+  test('of a run refuses single commands, and goes on to refuse when the run is given up', async (context) => {
     const { expect } = context;
     const home = await bench(context, { ...HOUR, trouble: atRestore(NEVER_ARRIVED) });
     const id = await newest(home);
     await killedInDoubt(home, 'run', 'restore-backup', ...SURE, '--yes', '--backup', id);
     const raw = await home.run('backups', 'restore', id, ...SURE);
     expect(raw.code, raw.stderr).toBe(5);
-    expect(raw.stderr).toMatch(/hint: run \w+ sent it; to ask the service and go on: lifeboat resume \w+/u);
+    expect(raw.stderr).toMatch(/hint: to ask the service and go on: lifeboat resume \w+/u);
     const given = await home.run('resume', '--abandon', 'no time');
     expect(given.code, given.stderr).toBe(0);
     expect(given.stdout).toContain(`the restore of backup ${id} on orders, sent `);
-    const listed = await home.run('calls', 'list', '--json');
+    const listed = await home.run('runs', '--in-doubt', '--json');
     expect(itemsIn(listed.stdout)).toMatchObject([{ instance: 'orders', verb: 'restoreBackup' }]);
     const next = await home.run('run', 'restore-backup', ...SURE, '--yes', '--backup', id);
     expect([next.code, restoresSent(home)], next.stderr).toEqual([5, 1]);
@@ -99,11 +84,11 @@ describe.concurrent('a restore in doubt', () => {
     expect(audit.code, audit.stdout).toBe(open.length === 0 ? 0 : 3);
   });
 
-  test('that a raw command finds in the list is adopted, and the command says how sure that is', async (context) => {
+  test('that a single command finds in the list is adopted, and the command says how sure that is', async (context) => {
     const { expect } = context;
     const home = await bench(context, { trouble: atRestore(LOST) });
     const id = await newest(home);
-    const restored = await home.run('backups', 'restore', id, ...SURE);
+    const restored = await home.run('backups', 'restore', id, ...SURE, '--no-follow-ups', 'a script');
     expect(restored.code, restored.stderr).toBe(0);
     expect(restored.stderr).toMatch(
       /^adopted: .*the service shows restore \d+, triggered .*; certainly ours; /mu,
@@ -132,7 +117,15 @@ describe.concurrent('a point in time', () => {
     const { expect } = context;
     const home = await bench(context, archiving);
     await hasPast(home);
-    const { code, stderr } = await home.run('pitr', 'restore', '--to', '3 seconds ago', ...SURE);
+    const { code, stderr } = await home.run(
+      'pitr',
+      'restore',
+      '--to',
+      '3 seconds ago',
+      ...SURE,
+      '--no-follow-ups',
+      'a script',
+    );
     expect(code, stderr).toBe(0);
     const sent = home.server.calls.find(({ path }) => path.endsWith('/pitr/restore'));
     const time = String(sent?.body['target_time']);

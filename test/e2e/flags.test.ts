@@ -203,8 +203,7 @@ describe.concurrent('a command line', () => {
       "unknown option '--instance'\nhint: it goes after the command: lifeboat backups COMMAND --instance NAME",
     ],
     [['status', '-i', 'oders'], 'hint: the most similar: orders\n'],
-    [['calls', 'list', 'ordrs'], 'there is no instance ordrs in '],
-    [['calls', 'list', 'ordrs'], 'hint: the most similar: orders\n'],
+    [['resume', '--became', 'nothing'], '--became needs --reason'],
     [['lab', '--scenario', 'strom'], 'there is no scenario strom\nhint: the most similar: storm'],
     [
       ['run', 'change-instance', 'orders', '--action', 'restrat'],

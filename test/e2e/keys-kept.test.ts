@@ -67,6 +67,8 @@ describe.concurrent('a key change whose process dies while the request is under 
     expect(second.stderr).toContain('may still arrive');
     const listed = await here('keys', 'list', '--json');
     expect(listed.stdout).toContain('"state":"uncertain"');
+    const given = await here('resume', 'last', '--abandon', 'the process died');
+    expect(given.code, given.stderr).toBe(0);
     const rotated = await run(...ROTATE, ...ANSWERED);
     expect(rotated.code, rotated.stderr).not.toBe(0);
     expect(rotated.stderr).toContain('may still arrive');

@@ -61,14 +61,14 @@ describe.concurrent('an instance that two configs name differently has one ledge
     const { expect } = context;
     const home = await bench(context, {});
     const other = ['--config', colleague(home)];
-    const quiet = await home.run(...other, 'calls', 'list');
+    const quiet = await home.run(...other, 'runs', '--in-doubt');
     expect([quiet.code, quiet.stderr]).toEqual([0, expect.not.stringContaining('the store knows')]);
     const began = await home.run('backups', 'create', '--instance', 'orders', '--yes', '--wait');
     expect(began.code, began.stderr).toBe(0);
     for (const words of [
       ['status'],
       ['followups', 'list'],
-      ['calls', 'list'],
+      ['runs', '--in-doubt'],
       ['backups', 'list', '--instance', 'orders-prod'],
     ]) {
       const read = await home.run(...other, ...words);
@@ -78,6 +78,6 @@ describe.concurrent('an instance that two configs name differently has one ledge
         /^warning: orders-prod is orders: the store knows the instance at this address by that name$/mu,
       );
     }
-    expect((await home.run('calls', 'list')).stderr).not.toContain('the store knows');
+    expect((await home.run('runs', '--in-doubt')).stderr).not.toContain('the store knows');
   });
 });

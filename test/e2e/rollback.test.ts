@@ -37,7 +37,7 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
     const again = await bench.run(...restore);
     refused(expect, again, ROLLED_BACK);
     expect(again.stderr).toMatch(
-      /armed in the lost part: restoreBackup on orders, by a single command, sent .* UTC; its outcome is not known/u,
+      /armed in the lost part: restoreBackup on orders, by run \w+, sent .* UTC; its outcome is not known/u,
     );
     const runs = await bench.here('runs');
     expect(runs.code, runs.stderr).toBe(0);
@@ -61,15 +61,9 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
       'the record of the call is lost, and the service shows 1 restore since it was sent',
     );
     const [id] = /(?<=it may be restore )\d+/u.exec(asked.stderr) ?? [''];
-    const resolved = await bench.run(
-      'calls',
-      'resolve',
-      ...ORDERS,
-      '--became',
-      id,
-      '--reason',
-      'the dashboard shows it',
-    );
+    const word = /lifeboat resume (\S+) --became/u.exec(asked.stderr)?.[1] ?? '';
+    const known = ['--became', id, '--reason', 'the dashboard shows it'];
+    const resolved = await bench.run('resume', word, ...known);
     expect(resolved.code, resolved.stderr).toBe(0);
     const doctor = await bench.run('doctor', '--json');
     expect(doctor.stdout).toContain('journal: loss');
@@ -159,7 +153,7 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
     forge(bench.home, (db) => db.exec("UPDATE entries SET body = '{}' WHERE type = 'intent.armed'"));
     const doctor = await bench.run('doctor');
     expect(doctor.code, doctor.stderr).toBe(1);
-    expect(doctor.stdout).toMatch(/^BAD +entries +instance\/orders: entry \d+ was changed/mu);
+    expect(doctor.stdout).toMatch(/^BAD +entries +run\/\w+: entry \d+ was changed/mu);
     const accepted = await accept(bench, 'it is only one');
     expect(accepted.code, accepted.stderr).toBe(5);
     expect(accepted.stderr).toMatch(/^lifeboat: no entry is lost, but .* was changed/mu);

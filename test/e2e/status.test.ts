@@ -76,7 +76,7 @@ describe.concurrent('lifeboat status', () => {
     const keyed = await here(...key, '--confirm', 'orders-dr');
     expect(keyed.code, keyed.stderr).toBe(0);
     const chosen = ['--guid', 'bkp:4.900075~c2', '--yes', '--confirm', 'orders-dr'];
-    const resumed = await here('resume', 'last', ...chosen);
+    const resumed = await here('resume', ...chosen);
     expect(resumed.code, resumed.stderr).toBe(0);
     expect(server.calls.findLast(({ path }) => path.endsWith('/perform'))?.body).toMatchObject({
       backup_guid: 'bkp:4.900075~c2',

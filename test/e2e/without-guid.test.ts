@@ -11,7 +11,7 @@ describe.concurrent('a preparation that the service accepts without naming a gui
     });
     const end = await run('dr', 'prepare', '--instance', 'orders', '--yes');
     expect(end.code, end.stderr).toBe(1);
-    expect(end.stderr).toContain('the service accepted the request and named no backup_guid');
+    expect(end.stderr).toContain('the service gave no guid for the backups');
     expect(server.calls.filter(({ path }) => path.endsWith('/prepare'))).toHaveLength(1);
   });
 });

@@ -3,7 +3,7 @@ import { adoptions } from '../../../machines/parts/doubt-question.ts';
 import { EXIT, errorFrom, exitOf, failureOf, LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
 import { formatTime, readable } from '../../base/format.ts';
-import { meantBy } from '../../base/similar.ts';
+import { LAST, meantBy } from '../../base/similar.ts';
 import { printableJson, show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { idFrom } from '../../cli/numbers.ts';
@@ -87,15 +87,19 @@ export function candidateLines(unclear: Failure | undefined, what = 'task'): rea
 
 /**
  * The call in doubt that a word of `resume` means, if no open run can ask about it: the id of a run that is
- * over, or the name of a call without a run. Undefined for any other word. Rejects with `usage.call`, exit 2,
- * for a word that means several.
+ * over, or the name of a call without a run; without a word the only call in doubt. Undefined for any other
+ * word. Rejects with `usage.call`, exit 2, for a word that means several.
  */
 export async function doubtMeant(
   journal: Pick<JournalReader, 'rows'>,
   word: string | undefined,
+  { look, became }: DoubtFlags,
 ): Promise<Doubt | undefined> {
-  if (word === undefined || word === '') return undefined;
-  const left = (await readAllDoubts(journal)).filter(({ run }) => run?.isOpen !== true);
+  const isWanted = look === true || became !== undefined;
+  if (word === '' || (!isWanted && (word === undefined || word === LAST))) return undefined;
+  const doubts = await readAllDoubts(journal);
+  const left = doubts.filter(({ run }) => run?.isOpen !== true);
+  if (word === undefined) return doubts.length === 1 ? left[0] : undefined;
   const fits = meantBy(
     word,
     left,
@@ -117,6 +121,15 @@ export interface DoubtFlags {
   readonly became?: string;
   readonly reason?: string;
   readonly tokenFile?: string;
+}
+
+/** Rejects, with exit 2, a person's word on a call without the reason. */
+export function assertReasonGiven({ became, reason = '' }: DoubtFlags): void {
+  if (became === undefined || reason.trim() !== '') return;
+  throw new LifeboatError('usage.reason', '--became needs --reason: how do you know?', {
+    hints: ['nothing was resolved'],
+    exitCode: EXIT.usage,
+  });
 }
 
 /** Asks the service about a call, or records a person's word; sends nothing. */
@@ -195,13 +208,8 @@ async function decided(
   config: LoadedConfig,
   workspace: Workspace,
   doubt: Doubt,
-  { became: said = '', reason, tokenFile }: DoubtFlags,
+  { became: said = '', reason = '', tokenFile }: DoubtFlags,
 ): Promise<number> {
-  if (reason === undefined || reason.trim() === '')
-    throw new LifeboatError('usage.reason', '--became needs --reason: how do you know?', {
-      hints: ['nothing was resolved'],
-      exitCode: EXIT.usage,
-    });
   const id = said === 'nothing' || said === 'done' ? undefined : idFrom(said, '--became');
   const url = instanceNamed(config, doubt.instance).url;
   if (id !== undefined) await assertListed(context, config, workspace, doubt, { id, tokenFile });

@@ -17,7 +17,7 @@ import { abandonRun, findRun } from '../../runner/runs.ts';
 import type { Doubt } from '../../store/projections/pending-calls.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { assertNotRunOfDrill } from '../drill/drill-homes.ts';
-import { type DoubtFlags, doubtMeant, doubtNeedsFlag, resolveDoubt } from './doubts.ts';
+import { assertReasonGiven, type DoubtFlags, doubtMeant, doubtNeedsFlag, resolveDoubt } from './doubts.ts';
 import { drive } from './drive.ts';
 import { lookAtRun } from './look-at-run.ts';
 import { type DrivingFlags, drivingOptions } from './run.ts';
@@ -30,10 +30,11 @@ interface ResumeFlags {
 }
 
 /**
- * `lifeboat resume [RUN]`: continues a run where its journal ends, or gives it up with `--abandon REASON`. With
- * `--look` it only asks the service about a call in doubt; with `--became` a person says what it became.
+ * `lifeboat resume [RUN]`: continues a run where its journal ends, or gives it up with `--abandon REASON`.
+ * With `--look` it only asks the service about a call in doubt; with `--became` a person says what it became.
  */
 export const resume: Action<DrivingFlags & ResumeFlags & DoubtFlags> = async (context, [word], flags) => {
+  assertReasonGiven(flags);
   await assertNotRunOfDrill(context, word);
   const config = await loadConfig(context.env, context.configPath);
   const options = {
@@ -44,7 +45,7 @@ export const resume: Action<DrivingFlags & ResumeFlags & DoubtFlags> = async (co
   };
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
-    const left = await doubtMeant(workspace.journal, word);
+    const left = await doubtMeant(workspace.journal, word, flags);
     if (left !== undefined && (flags.look === true || flags.became !== undefined))
       return await resolveDoubt(context, config, workspace, left, flags);
     if (left !== undefined && left.run === undefined) throw doubtNeedsFlag(left);

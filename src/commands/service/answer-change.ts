@@ -70,7 +70,8 @@ function inDoubtMove({ context, runId, inDoubt, question }: Asked): Move {
   const failure = context.failure ?? { code: 'doubt.key', shortMessage: '', hints: [], evidence: {} };
   if (inDoubt === undefined) {
     const goOn = question.options.find(({ event }) => event.type === 'operator.goOn');
-    // KEY UNCERTAIN (design, keys): both keys are kept, and this run has nothing that shows which is in force.
+    // KEY UNCERTAIN (design, keys): both keys are kept, and this run has nothing that shows which is in
+    // force.
     return answer({ event: optionKey(goOn?.event ?? { type: STOP_EVENT }) });
   }
   const error = stillInDoubt({ ...inDoubt, run: { runId, isOpen: true } }, failure);

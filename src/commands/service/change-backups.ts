@@ -51,8 +51,8 @@ function timeOf(backup: RunContext['choose']['backup']): string {
 }
 
 /**
- * Rejects (`usage.backup`, exit 2) a backup that a run would not offer, before there is a run: only one that is
- * done can be restored.
+ * Rejects (`usage.backup`, exit 2) a backup that a run would not offer, before there is a run: only one that
+ * is done can be restored.
  */
 async function assertRestorable({ service, name }: OpenInstance, id: number): Promise<void> {
   const backups: readonly Backup[] = (await service.backups()).value;

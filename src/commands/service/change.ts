@@ -30,7 +30,7 @@ import { inSeconds } from '../run/run.ts';
 import { clockMark } from '../run/watch-clock.ts';
 import { isSent, keyUncertain } from './answer-change.ts';
 import { listenTo } from './answers.ts';
-import { assertConfirmable, assertSameName } from './confirm-change.ts';
+import { assertSameName } from './confirm-change.ts';
 import { followRun } from './follow-run.ts';
 import type { Change, ChangeFlags, Scene } from './planned-change.ts';
 
@@ -57,7 +57,6 @@ export async function changeInstance(
     const { service, said } = listenTo(opened.instance.service);
     const instances: RunInstances = { ...opened, instance: { ...opened.instance, service } };
     const change = await plan({ config, instance: instances.instance, workspace });
-    assertConfirmable(context, { name, weight: change.weight, flags });
     const input = inputOf(name, change, flags);
     assertSupported(singleChange, { instance: instances.instance, target: undefined }, input);
     await doubtsFirst(context, config, workspace, { name, flags });
@@ -98,8 +97,8 @@ function reasonOf({ reason, anyway, breakGlass }: ChangeFlags): string | undefin
 /**
  * Asks the service first about calls to the instance that are in doubt, whoever sent them. Rejects with
  * `call.resolved` (exit 3) if one has arrived: the command may be a repetition of it; with `call.in-doubt`
- * (exit 5) while that is not known, and for a call of an open run of another runbook, which only that run asks
- * about. Sends nothing.
+ * (exit 5) while that is not known, and for a call of an open run of another runbook, which only that run
+ * asks about. Sends nothing.
  */
 async function doubtsFirst(
   context: CommandContext,
@@ -261,8 +260,8 @@ async function giveUp({ journal }: Workspace, runId: string): Promise<void> {
 }
 
 /**
- * Prints the outcome once the service has accepted the change. With `--wait` the result is what it becomes, so
- * this goes to stderr.
+ * Prints the outcome once the service has accepted the change. With `--wait` the result is what it becomes,
+ * so this goes to stderr.
  */
 async function tellDone(
   context: CommandContext,

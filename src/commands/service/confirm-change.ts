@@ -16,8 +16,8 @@ interface Confirming {
 
 /**
  * Says what will happen, and resolves when the operator wants it: by `--yes`, by `--confirm NAME` for a
- * change that destroys, or by an answer in the terminal, where a bare Enter always means no. Rejects with exit
- * 130 when the operator declines or leaves.
+ * change that destroys, or by an answer in the terminal, where a bare Enter always means no. Rejects with
+ * exit 3 if no person can be asked, and 130 when the operator declines or leaves.
  */
 export async function confirmChange(
   context: CommandContext,
@@ -32,6 +32,7 @@ export async function confirmChange(
     context.stderr.write(`  ${show(warning)}\n`);
   if (isConfirmed(change.weight, flags)) return;
   const destroys = change.weight === 'destroys';
+  if (!canAsk(context)) throw unconfirmed(destroys, name);
   const prompt = destroys ? `type ${name} to go on, anything else leaves: ` : 'go on? y/N ';
   const answer = (await typedLine(context, prompt, signal))?.trim();
   if (destroys ? answer === name : /^y(?:es)?$/iu.test(answer ?? '')) return;
@@ -54,20 +55,6 @@ function isConfirmed(weight: Weight, { yes, confirm }: ChangeFlags): boolean {
   return weight === 'destroys' ? confirm !== undefined : yes === true || confirm !== undefined;
 }
 
-/** Rejects, with exit 3, a change that no flag confirms where nobody can be asked. */
-export function assertConfirmable(
-  context: CommandContext,
-  { name, weight, flags }: { readonly name: string; readonly weight: Weight; readonly flags: ChangeFlags },
-): void {
-  if (isConfirmed(weight, flags) || canAsk(context)) return;
-  const more = weight === 'destroys' ? `to do it: add --confirm ${name}` : 'to do it: add --yes';
-  throw new LifeboatError(
-    'call.unconfirmed',
-    'this changes the instance, and there is no terminal to confirm it in',
-    { hints: ['nothing was sent', more], exitCode: EXIT.waiting },
-  );
-}
-
 /** Rejects a `--confirm` that names anything but the instance, with exit 2. */
 export function assertSameName(given: string | undefined, name: string): void {
   if (given === undefined || given === name) return;
@@ -75,4 +62,15 @@ export function assertSameName(given: string | undefined, name: string): void {
     hints: ['nothing was sent'],
     exitCode: EXIT.usage,
   });
+}
+
+function unconfirmed(destroys: boolean, name: string): LifeboatError {
+  return new LifeboatError(
+    'call.unconfirmed',
+    'this changes the instance, and there is no terminal to confirm it in',
+    {
+      hints: ['nothing was sent', destroys ? `to do it: add --confirm ${name}` : 'to do it: add --yes'],
+      exitCode: EXIT.waiting,
+    },
+  );
 }

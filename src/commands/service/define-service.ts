@@ -20,8 +20,8 @@ it, \`resume\` goes on with it, and a call in doubt stops the next change.`;
 
 /** Help text of a restore. */
 const RESTORES = `${CHANGES}
-The run stays open (exit code 3) until its follow-ups are done or skipped, unless
---no-follow-ups says why not.`;
+The run stays open (exit code 3) until its follow-ups are done or skipped;
+--no-follow-ups leaves them to others.`;
 
 function defineBackups(program: Command, command: Define): void {
   const backups = group(program, 'backups', 'list, create, download and restore backups');
@@ -250,7 +250,7 @@ function changing(does: {
     new Option('--anyway <reason>', 'do it despite what was found; recorded'),
     new Option('--break-glass <reason>', 'skip the second person; goes on record'),
     ...(does.restores
-      ? [new Option('--no-follow-ups <reason>', 'leave what follows the restore to others; goes on record')]
+      ? [new Option('--no-follow-ups <why>', 'others do the follow-ups; goes on record')]
       : []),
   ];
 }

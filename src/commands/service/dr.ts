@@ -94,7 +94,9 @@ export const drPerform: Action<PerformFlags> = (context, _, flags) => {
   });
 };
 
-/** Rejects a source whose address is that of the target (`target.is-source`, exit 2): its data would be lost. */
+/**
+ * Rejects a source whose address is that of the target (`target.is-source`, exit 2): its data would be lost.
+ */
 function assertOtherInstance({ config, instance }: Scene, source: string | undefined): void {
   const there =
     source !== undefined && Object.hasOwn(config.instances, source) ? config.instances[source] : undefined;

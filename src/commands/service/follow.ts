@@ -23,9 +23,9 @@ export function waitPatience(context: CommandContext, flags: WaitFlags): number 
 }
 
 /**
- * `--wait` of `backups get` and `restores get`: waits for a task to its end; holds nothing and writes nothing.
- * Rejects with exit 130 when it is left, 3 when it is over its limit for too long, 4 when the credentials are
- * refused (all say how to continue), 1 when the task has failed.
+ * `--wait` of `backups get` and `restores get`: waits for a task to its end; holds nothing and writes
+ * nothing. Rejects with exit 130 when it is left, 3 when it is over its limit for too long, 4 when the
+ * credentials are refused (all say how to continue), 1 when the task has failed.
  */
 export async function followTask(
   context: CommandContext,

@@ -1,5 +1,6 @@
 import type { Action as InstanceAction } from '../../activities/doubt-action.ts';
 import { EXIT } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import type { InstanceOverview } from '../../service/schemas.ts';
@@ -44,11 +45,9 @@ function acting(action: InstanceAction, weight: Weight, warnings: readonly strin
         ...warnings,
         ...(action === 'update' ? [`pending: ${pendingOf(facts?.baseline.updates)}`] : []),
       ],
-      done: ({ available: { ready } }) => ({
-        fields: {},
-        text: ready?.reason === undefined ? `the service accepted the ${action}` : ready.reason,
-      }),
-      show: async (_run, { service, name }) => {
+      done: () => ({ fields: {}, text: `the service accepted the ${action}` }),
+      show: async ({ available: { ready } }, { service, name }) => {
+        if (ready?.reason !== undefined) context.stderr.write(`${show(ready.reason)}\n`);
         const { value, raw } = await service.overview();
         await printAnswer(context, 'instance', { instance: name, raw }, () => printOverview(context, value));
       },

@@ -23,8 +23,8 @@ export function isKeyWanted({ newKey, keyFile, askKey }: KeyFlags): boolean {
 }
 
 /**
- * Takes the new key from the source in the flags and checks its length; stores nothing yet. Rejects with exit 2
- * for a key that is too short, and with exit 3 while an earlier key change may still arrive.
+ * Takes the new key from the source in the flags and checks its length; stores nothing yet. Rejects with exit
+ * 2 for a key that is too short, and with exit 3 while an earlier key change may still arrive.
  */
 export async function newKeyOf(
   context: CommandContext,

@@ -93,8 +93,8 @@ export function edgesOf({ start_time, end_time }: PitrRange): {
 }
 
 /**
- * Rejects before there is a run, if the instance has no range, and for a time outside of it (`usage.time`, exit
- * 2).
+ * Rejects before there is a run, if the instance has no range, and for a time outside of it (`usage.time`,
+ * exit 2).
  */
 async function assertReachable(instance: OpenInstance, typed: string, time: string): Promise<void> {
   const { pitrRange } = await import('../../activities/pitr-range.ts');

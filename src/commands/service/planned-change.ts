@@ -22,8 +22,8 @@ export interface ChangeFlags extends InstanceFlags {
   /** The reason to make it without the second person who would have to approve it. */
   readonly breakGlass?: string;
   /**
-   * The reason why the run of a restore does not lead through its follow-ups. The parser sets it to true where
-   * the flag is not given.
+   * The reason why the run of a restore does not lead through its follow-ups. The parser sets it to true
+   * where the flag is not given.
    */
   readonly followUps?: boolean | string;
 }
@@ -53,7 +53,9 @@ export interface Change {
   readonly warnings: (context: RunContext) => readonly string[];
   /** The error for a question before the send that only a person could answer. */
   readonly unanswered?: (question: Question, context: RunContext) => LifeboatError | undefined;
-  /** The outcome, as fields of `lifeboat.change/1` and in words. Throws if it lacks what the command is for. */
+  /**
+   * The outcome, as fields of `lifeboat.change/1` and in words. Throws if it lacks what the command is for.
+   */
   readonly done: (context: RunContext) => { readonly fields: ChangeFields; readonly text: string };
   /** How to show what it became, once that was waited for. */
   readonly show?: (context: RunContext, instance: OpenInstance) => Promise<void>;

@@ -168,8 +168,8 @@ function foundOut(stream: StreamName, { intent, verb }: OpenCall, what: number):
 }
 
 /**
- * A run ends. Earlier versions moved its calls in doubt to the ledgers in the same append; with `forgets` they
- * stay with the run.
+ * A run ends. Earlier versions moved its calls in doubt to the ledgers in the same append; with `forgets`
+ * they stay with the run.
  */
 function end(writer: Writer, forgets: boolean, before: readonly NewEntry[]): readonly NewEntry[] {
   writer.phase = 'over';
