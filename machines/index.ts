@@ -7,6 +7,7 @@ import {
   closingOfRestore,
   followUpsOf,
 } from './closing/closing.ts';
+import { sourceName } from './closing/evaluate.ts';
 import { factsOf } from './closing/facts.ts';
 import { closingOfRotation, rotationFacts } from './closing/rotation.ts';
 import { closingOfSingleChange } from './closing/single-change.ts';
@@ -111,9 +112,11 @@ export function defineRunbook<Id extends RunbookId, Input>(
 }
 
 /** The new key until it is proven, and the key of the backup until it is restored. */
-function keys({ key, source, proof, restore }: RunContext): readonly string[] {
+function keys(context: RunContext): readonly string[] {
+  const { key, source, proof, restore, run } = context;
   const { stored } = key;
-  const isRestored = landedOf(restore) !== undefined || restore.outside !== undefined;
+  const isElsewhere = sourceName(context) !== run.instance;
+  const isRestored = isElsewhere || landedOf(restore) !== undefined || restore.outside !== undefined;
   return [
     ...(stored === undefined || proof.verification?.opens === stored.fingerprint ? [] : [stored.fingerprint]),
     ...(source.from === undefined || source.from.fingerprint === '' || isRestored

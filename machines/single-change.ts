@@ -12,7 +12,7 @@ import { recordOnly } from './phases/before.ts';
 import { renewCard } from './phases/card.ts';
 import { changeKeyOnly } from './phases/change-key.ts';
 import { chooseBackup, chooseTime } from './phases/choose.ts';
-import { confirm } from './phases/confirm.ts';
+import { confirmSeen } from './phases/confirm.ts';
 import { followUps } from './phases/follow-ups.ts';
 import { when } from './phases/guards.ts';
 import { newKey } from './phases/key.ts';
@@ -73,7 +73,7 @@ export const singleChangeMachine = lazyMachine({
   initial: 'preflight',
   states: phases({
     preflight: preflight({
-      tolerant: (context) => !is('createBackup', 'setKey')(context),
+      tolerant: (context) => !is('createBackup')(context) && !setsKey(context),
       restores: (context) => isTyped(context),
       exits: {
         done: [
@@ -97,7 +97,7 @@ export const singleChangeMachine = lazyMachine({
     ...only(restores, { onRecord: recordOnly({ exits: { done: 'confirm', stop: 'stopped' } }) }),
     ...only(setsKey, { key: newKey({ exits: { done: 'confirm', stop: 'stopped' } }) }),
     ...only(isTyped, {
-      confirm: confirm<never>({
+      confirm: confirmSeen({
         order: orderOf,
         stakes: stakesOfChange,
         exits: { done: SEND, stop: 'stopped' },

@@ -79,17 +79,7 @@ export function confirm<More extends string = never>({
         next: Object.keys(lastly)[0] ?? 'over',
       }),
       ...lastly,
-      lookFailed: failure({
-        step,
-        title: 'the instance could not be read again',
-        retry: 'looking',
-        stop,
-        ways: {
-          retry: 'asks the service again, then for the name; nothing is sent before that',
-          skip: { disabled: 'the confirmation rests on these facts' },
-          markDone: { disabled: 'only the service can give these facts' },
-        },
-      }),
+      lookFailed: lookFailed(step, 'looking', stop),
       restoreMeanwhile: failure({
         step,
         title: 'a restore has started meanwhile',
@@ -103,6 +93,39 @@ export function confirm<More extends string = never>({
         },
       }),
     };
+  });
+}
+
+/**
+ * A confirmation that rests on the facts of the look just before it: the typed name, and the facts again. Any
+ * change in between is confirmed again.
+ */
+export function confirmSeen({ order, stakes, exits }: Omit<Confirmation, 'last'>): Phase {
+  const stop = to(exits.stop);
+  return phase({ title: 'confirm by name', slice: 'decide', exits }, (step) => ({
+    ...askAndCompare({
+      step,
+      title: 'the last look before the change',
+      question: askForConfirmation(order, stakes),
+      stop,
+      failed: 'lookFailed',
+      next: 'over',
+    }),
+    lookFailed: lookFailed(step, 'asking', stop),
+  }));
+}
+
+function lookFailed(step: string, retry: string, stop: string) {
+  return failure({
+    step,
+    title: 'the instance could not be read again',
+    retry,
+    stop,
+    ways: {
+      retry: 'asks the service again, then for the name; nothing is sent before that',
+      skip: { disabled: 'the confirmation rests on these facts' },
+      markDone: { disabled: 'only the service can give these facts' },
+    },
   });
 }
 

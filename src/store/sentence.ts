@@ -33,8 +33,9 @@ function sentenceAfter(before: SaidBefore, entry: Said): Sentence {
 function runSentence(entry: RunEntry, before: SaidBefore): Sentence {
   switch (entry.type) {
     case 'run.started': {
-      const { runbook, version, instance, mode, operator, who, approvals } = entry.body;
-      const more = `${whoWords(who)}${policyWords(approvals)}`;
+      const { runbook, version, instance, mode, operator, who, approvals, input } = entry.body;
+      const { reason: why } = (input ?? {}) as { readonly reason?: unknown };
+      const more = `${whoWords(who)}${policyWords(approvals)}${reason(typeof why === 'string' ? why : undefined)}`;
       return say(`${operator} started ${runbook} ${version} on ${instance}, ${mode}${more}`);
     }
     case 'run.resumed': {

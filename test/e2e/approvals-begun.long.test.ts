@@ -180,17 +180,17 @@ describe.concurrent('what was asked when a run began', () => {
     expect(glass.code, glass.stderr).toBe(0);
   });
 
-  test('stands beside a single call, too: who made it, on which machine, under which config', async (context) => {
+  test('is on record for a single command, too: who made it, on which machine, under which config', async (context) => {
     const { expect } = context;
     const { run, entries, folder } = await withApprovals(bench, context);
     const glass = await run('instance', 'restart', '--instance', 'orders', '--yes', '--break-glass', 'alone');
     expect(glass.code, glass.stderr).toBe(0);
-    const begun = (await entries()).findLast(({ type }) => type === 'call.begun');
+    const begun = (await entries()).findLast(({ type }) => type === 'run.started');
     expect(begun?.body).toMatchObject({
-      reason: 'BREAK-GLASS: alone',
+      input: { reason: 'BREAK-GLASS: alone' },
       who: whoAsks(folder),
     });
-    const shown = await run('audit', 'show', '--instance', 'orders');
+    const shown = await run('audit', 'show', 'last');
     expect(shown.stdout).toContain(`login ${userInfo().username} (uid`);
   });
 });

@@ -31,7 +31,9 @@ describe.each([61, 62] as const)(
       await good('backups', 'download', `${backup.id}`, '--out', 'file');
       await good('verify', 'file', '--instance', 'orders');
       await orders?.query('delete from order_lines; delete from orders');
-      const restore = await json('backups', 'restore', `${backup.id}`, '--confirm', 'orders', '--wait');
+      const alone = ['--no-follow-ups', 'a test'];
+      const sure = ['--confirm', 'orders', '--wait', ...alone];
+      const restore = await json('backups', 'restore', `${backup.id}`, ...sure);
       expect(restore).toMatchObject({ status: 'done', backup_id: backup.id });
       expect(await count(orders)).toBe(before);
       expect(await json('restores', 'get', `${restore.id}`)).toEqual(restore);
@@ -56,10 +58,10 @@ describe.each([61, 62] as const)(
       const perform = ['dr', 'perform', '--backup-guid', guid, '--source', 'orders', '--key'];
       const target = ['--instance', 'orders-dr', '--confirm', 'orders-dr', '--wait'];
       const other = keys.find(({ fingerprint }) => fingerprint !== key)?.fingerprint ?? '';
-      await expect(good(...perform, other, ...target)).rejects.toThrow('restore 1 is failed');
+      await expect(good(...perform, other, ...target, ...alone)).rejects.toThrow('restore 1 is failed');
       // The attempt that failed stands in its list, and what is not fresh is not overwritten unasked.
       await expect(good(...perform, key, ...target)).rejects.toThrow('is not empty: it holds 1 restore');
-      await good(...perform, key, ...target, '--anyway', 'only the attempt before is in it');
+      await good(...perform, key, ...target, '--anyway', 'only the attempt before is in it', ...alone);
       expect(await count(standby)).toBe(before);
 
       for (const verb of ['restart', 'update']) await good('instance', verb, '--yes', '--wait');
@@ -73,7 +75,7 @@ describe.each([61, 62] as const)(
       } else {
         await orders?.query('delete from order_lines; delete from orders');
         const then = new Date(Date.parse(range.end_time) - 2_000).toISOString();
-        await good('pitr', 'restore', '--to', then, '--confirm', 'orders', '--wait');
+        await good('pitr', 'restore', '--to', then, ...sure);
         expect(await count(orders)).toBe(before);
       }
       await good('audit', 'verify');

@@ -121,7 +121,7 @@ describe('a recovery in trouble', { timeout: 1_200_000 }, () => {
       // The restart is still in doubt, and stops every other change until somebody has said what became of
       // it.
       expect((await run(...(commands[0]?.split(' ').slice(1) ?? []), '--yes')).code).toBe(5);
-      await good('calls', 'resolve', '--instance', 'orders', '--became', 'nothing', '--reason', 'it did not');
+      await good('resume', 'last', '--became', 'nothing', '--reason', 'it did not');
       await good(...(commands[0]?.split(' ').slice(1) ?? []), '--yes');
       expect(did().filter((one) => one === 'orders PATCH /broker/edit')).toHaveLength(2);
       await good('followups', 'done', id, '--proof', 'allowed by the command');

@@ -7,7 +7,6 @@ import {
   lived,
   loseLog,
   newest,
-  ORDERS,
   refused,
   SURE,
   sent,
@@ -45,15 +44,8 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
     expect(accepted.code, accepted.stderr).toBe(0);
     const next = await bench.run(...run);
     expect([next.code, sent(bench)], next.stderr).toEqual([5, 1]);
-    const resolved = await bench.run(
-      'calls',
-      'resolve',
-      ...ORDERS,
-      '--became',
-      'nothing',
-      '--reason',
-      'I looked',
-    );
+    const word = /lifeboat resume (lost-\S+) --became/u.exec(next.stderr)?.[1] ?? '';
+    const resolved = await bench.run('resume', word, '--became', 'nothing', '--reason', 'I looked');
     expect(resolved.code, resolved.stderr).toBe(0);
     await killedAtAnswer(bench, ...run);
     const { stdout } = await bench.run('runs', '--json');

@@ -62,7 +62,7 @@ describe('a command with -o json prints what its schema says:', () => {
       prints(['runs'], 'runs'),
       prints(['followups'], 'followups'),
       prints(['followups'], 'followups', 'list'),
-      prints(['calls'], 'calls', 'list'),
+      prints(['calls'], 'runs', '--in-doubt'),
       prints(['approvals'], 'approvals'),
       prints(['keys'], 'keys', 'list'),
       prints(['store'], 'store', 'status'),
@@ -142,7 +142,8 @@ describe('a command with -o json prints what its schema says:', () => {
     };
     await prints(['change'], 'backups', 'create', 'orders', '--yes');
     await prints(['backup'], 'backups', 'create', 'orders', '--yes', '--wait');
-    await prints(['restore'], 'backups', 'restore', '900041', '-i', 'orders', ...SURE, '--wait');
+    const alone = ['--no-follow-ups', 'a test'];
+    await prints(['restore'], 'backups', 'restore', '900041', '-i', 'orders', ...SURE, '--wait', ...alone);
     const [restore] = opened.server.instance('orders').restores;
     await prints(['restore'], 'restores', 'get', String(restore?.id), '-i', 'orders');
     await prints(['change'], 'backup-config', 'set', 'orders', '--retention-time', '5', '--yes');
@@ -153,16 +154,16 @@ describe('a command with -o json prints what its schema says:', () => {
     const { backupGuid } = JSON.parse(prepared.stdout) as { backupGuid: string };
     const into = ['dr', 'perform', 'orders-dr', '--backup-guid', backupGuid, '--source', 'orders'];
     const key = itemsIn<{ fingerprint: string }>((await run('keys', 'list', 'orders', '--json')).stdout)[0];
-    await prints(['change'], ...into, '--key', key?.fingerprint ?? '', '--confirm', 'orders-dr');
+    await prints(['change'], ...into, '--key', key?.fingerprint ?? '', '--confirm', 'orders-dr', ...alone);
     await hasPast(opened);
     const then = new Date(Date.now() - 3_000).toISOString();
-    await prints(['change'], 'pitr', 'restore', 'orders', '--to', then, ...SURE);
+    await prints(['change'], 'pitr', 'restore', 'orders', '--to', then, ...SURE, ...alone);
     await prints(['change'], 'instance', 'update', 'orders', '--yes', '--anyway', 'a test');
     isLosing = true;
     await prints([], 'instance', 'restart', 'orders', '--yes', '--anyway', 'a test');
     const decided = ['--became', 'nothing', '--reason', 'a test'];
-    await prints([], 'calls', 'ask', 'last', '-i', 'orders');
-    await prints(['call'], 'calls', 'resolve', 'last', '-i', 'orders', ...decided);
+    await prints([], 'resume', 'last', '--look');
+    await prints(['call'], 'resume', 'last', ...decided);
   });
 
   test('the setting of revision 61', async (context) => {

@@ -88,7 +88,9 @@ describe.concurrent('every endpoint from the command line', { timeout: 1_200_000
         '--key',
         key?.fingerprint ?? '',
       ];
-      expect(await json(...performed, ...target, '--wait')).toMatchObject({ status: 'done' });
+      expect(await json(...performed, ...target, '--wait', '--no-follow-ups', 'a test')).toMatchObject({
+        status: 'done',
+      });
       expect(server.instance('orders-dr').data()).toEqual(server.instance('orders').data());
 
       for (const verb of ['restart', 'recreate', 'update'])
@@ -133,7 +135,8 @@ describe.concurrent('every endpoint from the command line', { timeout: 1_200_000
         'rotate-key cannot be run on orders: interface v0 of the service cannot change',
       );
       expect(rotation.code).toBe(2);
-      expect(itemsIn((await home.run('runs', '--json')).stdout)).toEqual([]);
+      const runs = itemsIn<{ runbook: string }>((await home.run('runs', '--json')).stdout);
+      expect(runs.map(({ runbook }) => runbook)).toEqual(['single-change', 'single-change']);
       const { code, stderr } = await home.run('instance', 'show', ...ORDERS);
       expect(code).toBe(2);
       expect(stderr).toContain('v0 of the service cannot describe the instance');
@@ -234,21 +237,20 @@ describe.concurrent('a change', () => {
     expect(server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('stands in the ledger of the instance, with who made it and why', async (context) => {
+  test('is a run on record, with who made it and why', async (context) => {
     const { expect } = context;
     const { run, entries } = await bench(context, { taskMs: 20 });
     await run('backups', 'create', ...ORDERS, '--yes', '--reason', 'before the move');
-    expect(typesOf(await entries(), 'instance')).toEqual([
-      'call.begun',
-      'activity.begun',
+    const types = typesOf(await entries(), 'run');
+    expect(types[0]).toBe('run.started');
+    expect(types.at(-1)).toBe('run.closed');
+    expect(types.filter((type) => type.startsWith('intent.'))).toEqual([
       'intent.prepared',
       'intent.armed',
       'intent.outcome',
-      'call.ended',
     ]);
-    const { stdout } = await run('audit', 'show', ...ORDERS);
-    expect(stdout).toContain('Robin');
-    expect(stdout).toMatch(/asked to create a backup, .*because: before the move/u);
+    const { stdout } = await run('audit', 'show', 'last');
+    expect(stdout).toMatch(/Robin started single-change .*because: before the move/u);
   });
 
   test('whose answer is lost is found in the list and not sent again', async (context) => {
@@ -259,6 +261,7 @@ describe.concurrent('a change', () => {
     expect(JSON.parse(stdout)).toEqual({
       schema: 'lifeboat.change/1',
       instance: 'orders',
+      run: expect.any(String),
       id: Math.max(...server.backups.map(({ id }) => id)),
     });
     expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
@@ -268,8 +271,7 @@ describe.concurrent('a change', () => {
     const { expect } = context;
     const { run } = await bench(context, { trouble: lostPost({ work: false }) });
     const { code, stderr } = await run('backups', 'restore', '900041', ...SURE);
-    expect(stderr).toContain('the request never arrived');
-    // Nothing closes behind a raw call, so it has an anchor for the ticket.
+    expect(stderr).toContain('the request for a restore never arrived');
     const [, anchor = ''] = /^anchor for the ticket: (lifeboat:[0-9a-f]{16}:\S+)$/mu.exec(stderr) ?? [];
     expect((await run('audit', 'anchor')).stdout.trim()).toBe(anchor);
     expect((await run('audit', 'verify', '--anchor', anchor)).code).toBe(0);
@@ -305,22 +307,14 @@ describe.concurrent('a change', () => {
     });
     const restart = ['instance', 'restart', ...ORDERS, '--yes'];
     const doubtful = await run(...restart);
-    expect(doubtful.stderr).toContain('lifeboat calls resolve --instance orders --became nothing');
+    expect(doubtful.stderr).toMatch(/lifeboat resume \w+ --became ID\|done\|nothing --reason WHY/u);
     expect(doubtful.code).toBe(5);
     expect((await run(...restart)).code).toBe(5);
     expect((await run('backups', 'create', ...ORDERS, '--yes')).code).toBe(5);
     expect(server.calls.filter(({ method }) => method !== 'GET').length).toBe(1);
-    const open = await run('calls', 'list', '--json');
+    const open = await run('runs', '--in-doubt', '--json');
     expect(itemsIn(open.stdout)).toMatchObject([{ instance: 'orders', verb: 'restart' }]);
-    const resolve = [
-      'calls',
-      'resolve',
-      ...ORDERS,
-      '--became',
-      'nothing',
-      '--reason',
-      'I looked at the dashboard',
-    ];
+    const resolve = ['resume', 'last', '--became', 'nothing', '--reason', 'I looked at the dashboard'];
     expect((await run(...resolve)).code).toBe(0);
     expect((await run(...resolve)).code).toBe(2);
     const goesOn = await run(...restart);
@@ -339,7 +333,7 @@ describe.concurrent('a change', () => {
       trouble: first(({ method }) => method === 'POST', { work: false, answer: { status: 409, body } }),
     });
     const { code, stderr } = await run('backups', 'create', ...ORDERS, '--yes');
-    expect(stderr).toContain('(409): "somebody else is at it"; its lists show that nothing was done');
+    expect(stderr).toContain('(409): "somebody else is at it"');
     expect(stderr).not.toContain('lost');
     expect(code).toBe(1);
   });
@@ -358,7 +352,7 @@ describe.concurrent('a change', () => {
       expect(stderr).toContain(' of the instance is in progress already');
       expect(stderr).toContain('nothing was done');
       expect(code, stderr).toBe(1);
-      expect((await run('calls', 'list')).stdout).not.toContain(action);
+      expect((await run('runs', '--in-doubt')).stdout).not.toContain(action);
       expect(server.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(1);
     },
   );
@@ -370,15 +364,15 @@ describe.concurrent('a change', () => {
       taskMs: 20,
       trouble: ({ method }) => (method === 'POST' ? { task: { until: free.promise } } : undefined),
     });
-    const restore = ['backups', 'restore', '900041', ...SURE];
+    const restore = ['backups', 'restore', '900041', ...SURE, '--no-follow-ups', 'a script'];
     const left = start(...restore, '--wait');
     await seen(left, 'running');
     left.child.kill('SIGINT');
     const { code, stderr } = await left.ended;
     expect(code).toBe(130);
-    expect(stderr).toMatch(/to go on waiting: lifeboat restores get \d+ --wait --instance orders/);
+    expect(stderr).toMatch(/to go on: lifeboat resume \w+/);
     const again = await run(...restore);
-    expect(again.stderr).toMatch(/restore \d+ of orders is (queued|running); nothing was sent/);
+    expect(again.stderr).toMatch(/run \w+ on orders is still open/);
     expect(again.code).toBe(3);
     expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
     const [id] = server.instance('orders').restores.map((task) => task.id);

@@ -50,7 +50,7 @@ Without RUN it is the only open run. RUN is the beginning of an id, or \`last\`.
 A call is in doubt when it may have been sent and its answer is lost. Until it is
 known what became of it, nothing else changes the instance. --look asks for as
 long as the call may still be under way, and sends nothing; exit code 5 if the
-service does not show it. --became records what you know instead.`,
+service does not show it. --became records what you know instead; with \`nothing\` the run ends.`,
       examples: [
         'lifeboat resume',
         'lifeboat resume 01K --yes',

@@ -278,9 +278,8 @@ export function stillInDoubt(doubt: Pick<Doubt, 'verb' | 'run' | 'intent'>, fail
     ...candidateLines(failure, taskOf(doubt.verb)).map((line) => `it may be ${line}`),
     'lifeboat changes nothing at the instance before this is resolved',
     `to look again, which sends nothing: lifeboat resume ${word} --look`,
-    ...(doubt.run?.isOpen === true
-      ? [`to decide in a terminal: lifeboat resume ${word}`]
-      : [`to say what it became: lifeboat resume ${word} --became ID|done|nothing --reason WHY`]),
+    `to say what it became: lifeboat resume ${word} --became ID|done|nothing --reason WHY`,
+    ...(doubt.run?.isOpen === true ? [`to decide in a terminal: lifeboat resume ${word}`] : []),
   ];
   return errorFrom({ ...failure, hints }, EXIT.inDoubt);
 }

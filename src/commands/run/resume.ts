@@ -1,4 +1,4 @@
-import { type Answer, STOP_EVENT } from '../../../machines/parts/question.ts';
+import type { Answer } from '../../../machines/parts/question.ts';
 import { stillOpen } from '../../../machines/parts/unfinished.ts';
 import { transcriptLeft } from '../../audit/transcript/kept.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
@@ -14,7 +14,7 @@ import { openWorkspace, type Workspace, workspaceFor } from '../../compose/works
 import { loadConfig } from '../../config/load.ts';
 import { callInWords } from '../../runner/assert-not-in-doubt.ts';
 import { abandonRun, findRun } from '../../runner/runs.ts';
-import type { Doubt } from '../../store/projections/pending-calls.ts';
+import { type Doubt, doubtsOfStream } from '../../store/projections/pending-calls.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { assertNotRunOfDrill } from '../drill/drill-homes.ts';
 import { assertReasonGiven, type DoubtFlags, doubtMeant, doubtNeedsFlag, resolveDoubt } from './doubts.ts';
@@ -60,6 +60,17 @@ export const resume: Action<DrivingFlags & ResumeFlags & DoubtFlags> = async (co
       });
     }
     if (flags.abandon !== undefined) return await abandon(context, workspace, summary, flags.abandon);
+    if (flags.became === 'nothing') {
+      const [doubt] = doubtsOfStream(
+        `run/${summary.runId}`,
+        await workspace.journal.read(`run/${summary.runId}`),
+      );
+      if (doubt !== undefined) {
+        await endRun(workspace, summary, flags.reason ?? '');
+        const run = { runId: summary.runId, isOpen: false };
+        return await resolveDoubt(context, config, workspace, { ...doubt, run }, flags);
+      }
+    }
     if (flags.look === true) return await lookAtRun(context, config, workspace, summary, flags.tokenFile);
     const wish = await instancesOfRun(workspace.journal, summary, flags.tokenFile);
     await using instances = await openInstances(context, config, workspace, wish);
@@ -71,10 +82,9 @@ export const resume: Action<DrivingFlags & ResumeFlags & DoubtFlags> = async (co
 
 /** What `--became` answers to the question about a call in doubt. */
 function answerOf({ became, reason }: DoubtFlags): Answer | undefined {
-  if (became === undefined) return undefined;
+  if (became === undefined || became === 'nothing') return undefined;
   if (became === 'done') return { event: 'operator.hasBegun', text: reason ?? '' };
-  if (became !== 'nothing') return { event: `operator.adopt:${idFrom(became, '--became')}` };
-  return { event: STOP_EVENT, ...(reason === undefined ? {} : { text: reason }) };
+  return { event: `operator.adopt:${idFrom(became, '--became')}` };
 }
 
 async function abandon(
@@ -83,20 +93,26 @@ async function abandon(
   summary: RunSummary,
   reason: string,
 ): Promise<number> {
-  const open = stillOpen(await followUpsOfRun(workspace.journal, summary));
-  const notes = transcriptLeft(workspace.home, summary.runId);
-  const doubts = await abandonRun(workspace.journal, summary, reason, open, notes);
-  await workspace.sealer.sealNow();
+  const { doubts, openFollowUps } = await endRun(workspace, summary, reason);
   const inDoubt = doubts.map((doubt) => ({
     instance: doubt.instance,
     call: callInWords(doubt),
     armedAt: doubt.armedAt,
   }));
   const { runId, instance } = summary;
-  await printResult(context, 'abandoned', { runId, instance, openFollowUps: open.length, inDoubt }, () =>
-    tellAbandoned(context, runId, doubts, open.length),
+  await printResult(context, 'abandoned', { runId, instance, openFollowUps, inDoubt }, () =>
+    tellAbandoned(context, runId, doubts, openFollowUps),
   );
   return EXIT.closed;
+}
+
+/** Ends a run as it is; its open follow-ups move to the ledger. */
+async function endRun(workspace: Workspace, summary: RunSummary, reason: string) {
+  const open = stillOpen(await followUpsOfRun(workspace.journal, summary));
+  const notes = transcriptLeft(workspace.home, summary.runId);
+  const doubts = await abandonRun(workspace.journal, summary, reason, open, notes);
+  await workspace.sealer.sealNow();
+  return { doubts, openFollowUps: open.length };
 }
 
 function tellAbandoned(

@@ -9,7 +9,12 @@ import type { Change, ChangeFlags } from './planned-change.ts';
 
 /** What a command does about a question of its run. */
 export type Move =
-  | { readonly do: 'answer'; readonly answer: Answer }
+  | {
+      readonly do: 'answer';
+      readonly answer: Answer;
+      /** The finding that the answer passes, in words. */
+      readonly passes?: string | undefined;
+    }
   /** Asks the operator, or takes the flags, and then gives this answer. */
   | { readonly do: 'confirm'; readonly answer: Answer }
   /** Closes the run as stopped, and ends the command with the error. */
@@ -39,7 +44,7 @@ export function moveOf(asked: Asked, change: Change, flags: ChangeFlags): Move {
   if (question.kind === 'typed-name' && question.event === 'operator.override')
     return flags.anyway === undefined
       ? stopped(asked, blocked(context.failure, flags))
-      : answer({ event: question.event, typed: question.expected });
+      : answer({ event: question.event, typed: question.expected }, context.failure?.shortMessage);
   if (is('failed')) return failedMove(asked, flags);
   if (question.kind === 'typed-name') {
     const { drift } = context.confirm;
@@ -58,7 +63,7 @@ export function moveOf(asked: Asked, change: Change, flags: ChangeFlags): Move {
   if (atRisk !== undefined)
     return flags.anyway === undefined
       ? stopped(asked, risk(question.prompt))
-      : answer({ event: atRisk.event.type, text: flags.anyway });
+      : answer({ event: atRisk.event.type, text: flags.anyway }, riskWords(question.prompt));
   const goOn = option('operator.goOn');
   if (goOn !== undefined)
     // After the send it only asks whether the instance is available, which nobody has looked at here.
@@ -97,13 +102,18 @@ function failedMove(asked: Asked, flags: ChangeFlags): Move {
   const skip = question.options.find(({ event }) => event.type === 'operator.skip');
   const isOpen = skip?.disabled === undefined && !isSent(context);
   if (isOpen && skip !== undefined && flags.anyway !== undefined)
-    return answer({ event: optionKey(skip.event), text: flags.anyway });
-  if (isOpen) return stopped(asked, blocked(failure, flags));
+    return answer({ event: optionKey(skip.event), text: flags.anyway }, failure?.shortMessage);
+  const isNever = !isSent(context) && failure !== undefined && isNeverPassed(failure);
+  if (isOpen || isNever) return stopped(asked, blocked(failure, flags));
   if (failure === undefined) return stopped(asked, unanswered(question));
   const error = errorFrom(failure, exitOf(failure));
   if (!isSent(context) || !leavesFollowUps(context)) return stopped(asked, error);
   const hints = [...failure.hints, `the run is open: lifeboat resume ${runId}`];
-  return { do: 'leave', error: errorFrom({ ...failure, hints }, exitOf(failure)) };
+  const isRestored = context.restore.restore !== undefined;
+  return {
+    do: 'leave',
+    error: errorFrom({ ...failure, hints }, isRestored ? EXIT.waiting : exitOf(failure)),
+  };
 }
 
 /** A finding against the change: exit 3 if `--anyway` passes it, exit 2 if nothing does. */
@@ -127,14 +137,14 @@ function blocked(failure: Failure | undefined, { anyway }: ChangeFlags): Lifeboa
 }
 
 function risk(prompt: string): LifeboatError {
-  return new LifeboatError(
-    'pitr.near-edge',
-    `the time is a risk: ${prompt.replace(/: go on with it\?$/u, '')}; nothing was sent`,
-    {
-      hints: ['to do it anyway: add --anyway REASON'],
-      exitCode: EXIT.waiting,
-    },
-  );
+  return new LifeboatError('pitr.near-edge', `${riskWords(prompt)}; nothing was sent`, {
+    hints: ['to do it anyway: add --anyway REASON'],
+    exitCode: EXIT.waiting,
+  });
+}
+
+function riskWords(prompt: string): string {
+  return `the time is a risk: ${prompt.replace(/: go on with it\?$/u, '')}`;
 }
 
 function changed(drift: readonly string[]): LifeboatError {
@@ -177,8 +187,8 @@ export function isSent({ backup, restore, act, key, settings, card }: RunContext
   );
 }
 
-function answer(given: Answer): Move {
-  return { do: 'answer', answer: given };
+function answer(given: Answer, passes?: string): Move {
+  return { do: 'answer', answer: given, passes };
 }
 
 /** Closes the run where it may be stopped; else leaves it. */

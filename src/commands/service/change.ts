@@ -3,7 +3,7 @@ import { singleChange } from '../../../machines/index.ts';
 import type { SingleChangeInput } from '../../../machines/inputs.ts';
 import { effectOf } from '../../../machines/verbs.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import { readable } from '../../base/format.ts';
+import { formatTime, readable } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { isForPeople, printRecord, type ResultOf } from '../../cli/print-result.ts';
@@ -17,18 +17,18 @@ import { assertNotRenamed, inDoubt, readAllDoubts } from '../../runner/assert-no
 import { taskOf } from '../../runner/resolve-doubt.ts';
 import type { Run } from '../../runner/run.ts';
 import { abandonRun, findRun, openRunsOn, runIsOpen, startRun } from '../../runner/runs.ts';
+import type { Operation } from '../../service/revisions.ts';
 import type { Entry } from '../../store/journal.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
 import { foldSends } from '../../store/projections/sends.ts';
 import { assertApprovalsReadable, presentOf } from '../approvals/present.ts';
 import { assertApproversConfigured } from '../approvals/required.ts';
-import { assertSupported } from '../run/assert-supported.ts';
 import { adoptedWords, resolveDoubtFirst } from '../run/doubts.ts';
 import { takeUpRun } from '../run/drive.ts';
-import { seenOfRun } from '../run/look-at-run.ts';
+import { type SeenOfRun, seenOfRun } from '../run/look-at-run.ts';
 import { inSeconds } from '../run/run.ts';
 import { clockMark } from '../run/watch-clock.ts';
-import { isSent, keyUncertain } from './answer-change.ts';
+import { keyUncertain } from './answer-change.ts';
 import { listenTo } from './answers.ts';
 import { assertSameName } from './confirm-change.ts';
 import { followRun } from './follow-run.ts';
@@ -57,8 +57,8 @@ export async function changeInstance(
     const { service, said } = listenTo(opened.instance.service);
     const instances: RunInstances = { ...opened, instance: { ...opened.instance, service } };
     const change = await plan({ config, instance: instances.instance, workspace });
+    service.require(OPERATIONS[change.single.change]);
     const input = inputOf(name, change, flags);
-    assertSupported(singleChange, { instance: instances.instance, target: undefined }, input);
     await doubtsFirst(context, config, workspace, { name, flags });
     const runId = await begin(context, config, workspace, instances, { name, change, flags, input });
     const made = { runId, name, change, flags };
@@ -68,6 +68,21 @@ export async function changeInstance(
     await workspace.close();
   }
 }
+
+/** What a change needs of the service, which not every revision has. */
+const OPERATIONS: Readonly<Record<Change['single']['change'], Operation>> = {
+  createBackup: 'createBackup',
+  restoreBackup: 'restoreBackup',
+  restoreToTime: 'restoreToTime',
+  performRecovery: 'performRecovery',
+  restart: 'restart',
+  recreate: 'recreate',
+  update: 'update',
+  setKey: 'changeBackupsConfig',
+  changeBackupSettings: 'changeBackupsConfig',
+  changeUpdateSetting: 'changeUpdateSetting',
+  prepareRecovery: 'prepareRecovery',
+};
 
 /** The input of the run. */
 function inputOf(instance: string, change: Change, flags: ChangeFlags): SingleChangeInput {
@@ -116,7 +131,7 @@ async function doubtsFirst(
     const run = await findRun(journal, doubt.run.runId);
     if (run.runbook !== singleChange.id) throw inDoubt(doubt);
     const seen = await seenOfRun(context, config, workspace, run, flags.tokenFile);
-    if (seen?.landed === true) throw alreadyDone(seen.doubt.verb, seen.id, run.runId);
+    if (seen?.landed === true) throw alreadyDone(seen, run.runId);
     const after = await findRun(journal, run.runId);
     if (after.status === 'open') await abandonRun(journal, after, 'the service shows that nothing was done');
   }
@@ -124,9 +139,10 @@ async function doubtsFirst(
   await assertNotRenamed(journal, doubts, [{ instance: name, url }]);
 }
 
-function alreadyDone(verb: string, id: number | undefined, runId: string): LifeboatError {
+function alreadyDone({ doubt, id }: SeenOfRun, runId: string): LifeboatError {
   const became = id === undefined || id === 0 ? '' : ` as ${id}`;
-  return new LifeboatError('call.resolved', `an earlier call, ${show(verb)}, has arrived${became}`, {
+  const what = `an earlier call, ${show(doubt.verb)} of ${formatTime(doubt.armedAt)} UTC,`;
+  return new LifeboatError('call.resolved', `${what} has arrived${became}`, {
     hints: [
       'nothing was sent now',
       `what is left of it: lifeboat resume ${runId}`,
@@ -232,8 +248,9 @@ async function driveChange(
   for (const warning of instances.recorder.warnings()) context.stderr.write(`warning: ${warning}\n`);
   const { snapshot, entries } = run.state();
   const runContext = snapshot.context as RunContext;
-  if (!isBegun(entries) && snapshot.status !== 'done') await giveUp(workspace, runId);
-  if (change.weight === 'destroys' && isSent(runContext))
+  const isAsking = end.error?.code.startsWith('approval.') === true;
+  if (!isBegun(entries) && !isAsking && snapshot.status !== 'done') await giveUp(workspace, runId);
+  if (change.weight === 'destroys' && isBegun(entries))
     context.stderr.write(`anchor for the ticket: ${await anchorOfHead(workspace.journal.log)}\n`);
   if (end.error?.exitCode !== EXIT.waiting && end.error !== undefined) throw end.error;
   if (runContext.key.setting?.answer === 'unknown') throw keyUncertain(runContext.key.setting.failure);

@@ -12,6 +12,8 @@ interface Confirming {
   readonly flags: ChangeFlags;
   readonly instance: OpenInstance;
   readonly context: RunContext;
+  /** The findings that `--anyway` has passed, in words. */
+  readonly passed: readonly string[];
 }
 
 /**
@@ -21,14 +23,21 @@ interface Confirming {
  */
 export async function confirmChange(
   context: CommandContext,
-  { change, flags, instance, context: runContext }: Confirming,
+  { change, flags, instance, context: runContext, passed }: Confirming,
   signal: AbortSignal,
 ): Promise<void> {
   const { name, config } = instance;
   context.stderr.write(`${config.rehearsal ? 'REHEARSAL' : 'LIVE'}: ${show(change.title(runContext))}\n`);
   if (flags.breakGlass !== undefined)
     context.stderr.write(`BREAK-GLASS, without a second person: ${show(flags.breakGlass)}\n`);
-  for (const warning of [...change.warnings(runContext), ...foundBy(runContext)])
+  const { preflight, target } = runContext;
+  const found = [...(preflight.facts?.warnings ?? []), ...(target.facts?.warnings ?? [])];
+  for (const warning of [
+    ...change.warnings(runContext),
+    // It is said when the instance is opened.
+    ...found.filter((words) => words !== instance.service.limits?.deprecation),
+    ...passed.map((words) => `overridden: ${words}`),
+  ])
     context.stderr.write(`  ${show(warning)}\n`);
   if (isConfirmed(change.weight, flags)) return;
   const destroys = change.weight === 'destroys';
@@ -37,17 +46,6 @@ export async function confirmChange(
   const answer = (await typedLine(context, prompt, signal))?.trim();
   if (destroys ? answer === name : /^y(?:es)?$/iu.test(answer ?? '')) return;
   throw new LifeboatError('call.declined', 'nothing was changed', { exitCode: EXIT.interrupted });
-}
-
-/** What the look found, and what `--anyway` passes. */
-function foundBy({ preflight, target, skipped, run }: RunContext): readonly string[] {
-  const blockers = [...(preflight.facts?.blockers ?? []), ...(target.facts?.blockers ?? [])];
-  const isPassed = skipped.length > 0 || target.overridden.length > 0 || run.single === undefined;
-  return [
-    ...(preflight.facts?.warnings ?? []),
-    ...(target.facts?.warnings ?? []),
-    ...(isPassed ? blockers.map(({ shortMessage }) => `overridden: ${shortMessage}`) : []),
-  ];
 }
 
 /** Whether the flags confirm a change. */

@@ -100,8 +100,12 @@ export const drPerform: Action<PerformFlags> = (context, _, flags) => {
 function assertOtherInstance({ config, instance }: Scene, source: string | undefined): void {
   const there =
     source !== undefined && Object.hasOwn(config.instances, source) ? config.instances[source] : undefined;
-  if (there === undefined || isSameInstance(there.url, instance.config.url) !== true) return;
-  throw new LifeboatError('target.is-source', `${instance.name} is the source itself; nothing was sent`, {
+  // Under the same name the look of the run finds it.
+  if (there === undefined || source === instance.name) return;
+  if (isSameInstance(there.url, instance.config.url) !== true) return;
+  const why = `the config gives it the address of ${source}`;
+  const what = `target ${instance.name} is the source itself: ${why}; nothing was sent`;
+  throw new LifeboatError('target.is-source', what, {
     hints: ['choose another instance of the same service and plan'],
     exitCode: EXIT.usage,
   });

@@ -49,6 +49,7 @@ export async function followRun(
   const leaving = new AbortController();
   let error: LifeboatError | undefined;
   let isConfirmed = false;
+  const passed: string[] = [];
   const leave = async (why: LifeboatError | undefined, words: string) => {
     error ??= why;
     leaving.abort();
@@ -72,9 +73,10 @@ export async function followRun(
     }
     if (move.do === 'confirm') {
       line.end();
-      await confirmChange(context, { change, flags, instance, context: asked.context }, leaving.signal);
+      const confirming = { change, flags, instance, context: asked.context, passed };
+      await confirmChange(context, confirming, leaving.signal);
       isConfirmed = true;
-    }
+    } else if (move.passes !== undefined) passed.push(move.passes);
     return run.answer(move.answer);
   };
   /** What the operator declines closes the run; what a second person has to approve leaves it open. */
