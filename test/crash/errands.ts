@@ -4,8 +4,8 @@ import type { Ended } from '../bench-kit/product.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * A command that is no run of its own: it is typed again after its process has died, as somebody would who
- * saw nothing of it.
+ * A command that is not resumed by its words: it is typed again after its process has died, as a person would
+ * who saw nothing of it.
  */
 export interface Errand {
   readonly name: string;
@@ -17,7 +17,7 @@ export interface Errand {
   /** What the service needs for a task that is begun here. Milliseconds. */
   readonly taskMs?: number;
   /** Makes what the errand stands on; gives its words, all of them. */
-  begin(stage: Omit<Stage, 'words' | 'from' | 'written'>): Promise<readonly string[]>;
+  begin(stage: Omit<Stage, 'words' | 'from' | 'runsBefore' | 'written'>): Promise<readonly string[]>;
   /** Each attempt makes a key of its own, none of which may be lost. */
   readonly givesKeys?: true;
   /** How it ends undisturbed. */
@@ -29,10 +29,13 @@ export interface Errand {
 }
 
 const SURE = ['--yes', '--confirm', 'orders'] as const;
+/** What the next command meets after a process has died before its run was over, and what is typed then. */
+const STILL_OPEN = /^lifeboat: run \w+ on orders is still open/mu;
+const RESUMED = ['resume', ...SURE] as const;
 const BUNDLE = 'bundle.tar';
 
 /**
- * One or more of each kind: calls to the service outside of a run, closing a follow-up, handing out evidence.
+ * One or more of each kind: a change by a command, closing a follow-up, handing out evidence.
  */
 export const ERRANDS: readonly Errand[] = [
   {
@@ -41,10 +44,12 @@ export const ERRANDS: readonly Errand[] = [
     taskMs: 600_000,
     begin: async ({ bench }) => {
       const [backup] = bench.server.backups;
-      return ['backups', 'restore', `${backup?.id}`, '--instance', 'orders', ...SURE];
+      const alone = ['--no-follow-ups', 'a script does them'];
+      return ['backups', 'restore', `${backup?.id}`, '--instance', 'orders', ...SURE, ...alone];
     },
     code: 0,
     next: ({ code, stderr }, words) => {
+      if (STILL_OPEN.test(stderr)) return RESUMED;
       if (code === 3 && /has arrived as \d+|is under way|nothing was sent/u.test(stderr)) return 'done';
       return code === 1 && stderr.includes('never arrived') ? words : undefined;
     },
@@ -55,6 +60,7 @@ export const ERRANDS: readonly Errand[] = [
     givesKeys: true,
     code: 0,
     next: ({ code, stderr }, words) => {
+      if (STILL_OPEN.test(stderr)) return RESUMED;
       if (stderr.includes('has arrived')) return 'done';
       const isDoubt = /may still arrive|may or may not be set|never arrived|nothing was done/u.test(stderr);
       return isDoubt && code !== 2 ? words : undefined;

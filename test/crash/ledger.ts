@@ -1,4 +1,5 @@
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
+import { effectOf } from '../../machines/verbs.ts';
 import { gatherFollowUps } from '../../src/compose/open-follow-ups.ts';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
@@ -36,7 +37,9 @@ export async function ledgerOf(stage: Stage): Promise<Ledger> {
   const { bench, capi, from } = stage;
   const calls = bench.server.calls.slice(from);
   const entries = await entriesIn(stage.bench);
-  const run = runsIn(entries).at(-1) ?? [];
+  const runs = runsIn(entries).slice(stage.runsBefore);
+  // A command that is typed again can begin a run that is stopped because the first has done it.
+  const run = runs.findLast(hasSent) ?? runs.at(-1) ?? [];
   const stored = [...(await bench.vault()).values(), ...(await bench.vault('orders-dr')).values()];
   const held = new Set(stored);
   const given = bench.server.instances.flatMap(({ keys }) => keys);
@@ -68,6 +71,13 @@ function reusedIn(run: readonly Entry[]): number {
     type === 'approval.given' ? [(body as { readonly challenge: string }).challenge] : [],
   );
   return used.length - new Set(used).size;
+}
+
+function hasSent(run: readonly Entry[]): boolean {
+  return run.some(({ type, body }) => {
+    const { kind, verb } = body as { readonly kind?: unknown; readonly verb?: unknown };
+    return type === 'intent.armed' || (kind === 'repeatable' && effectOf(String(verb)) !== 'none');
+  });
 }
 
 interface Closing {

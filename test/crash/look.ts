@@ -6,8 +6,7 @@ import type { Stage } from './stage.ts';
 export async function look(stage: Stage) {
   try {
     const runs = runsIn(await entriesIn(stage.bench));
-    // Of what comes before, only runs are among them.
-    const own = runs[stage.scene.before.filter(([word]) => word === 'run').length] ?? [];
+    const own = runs[stage.runsBefore] ?? [];
     const last = own.at(-1);
     const { activity, verb, to } = (last?.body ?? {}) as { activity?: string; verb?: string; to?: string };
     const where = [last?.type ?? 'nothing', activity ?? verb ?? to].filter((word) => word !== undefined);

@@ -8,6 +8,7 @@ import { openBench, type TestBench } from '../bench-kit/test-bench.ts';
 import { type Accident, FURTHER_PLACE, prepareFor } from './accident.ts';
 import { type Approver, approverOf } from './approvers.ts';
 import { freshDatabase, type TrialDatabase } from './database.ts';
+import { runsIn } from './ledger.ts';
 import type { Scene } from './scenes.ts';
 import { openWire, type Wire } from './wire.ts';
 
@@ -27,6 +28,8 @@ export interface Stage {
   readonly words: readonly string[];
   /** How many requests the service had before the flow itself began. */
   readonly from: number;
+  /** How many runs there were before the flow itself began. */
+  readonly runsBefore: number;
   /** How many entries the run has that is struck: none, unless it was begun before. */
   readonly written: number;
   close(): Promise<void>;
@@ -78,14 +81,15 @@ export async function openStage(product: Product, scene: Scene, accident?: Accid
     }
     await pause(Math.max(0, scene.ageMs - (performance.now() - opened)));
     const stage = { scene, product, bench, database, capi, wires, approver, close };
+    const runsBefore = scene.before.length === 0 ? 0 : runsIn(await bench.entries()).length;
     const words = (await errand?.begin(stage)) ?? ['run', ...scene.args(bench)];
     const from = bench.server.calls.length;
     await prepareFor(accident, bench, database);
-    if (approval !== 'given') return { ...stage, words, from, written: 0 };
+    if (approval !== 'given') return { ...stage, words, from, runsBefore, written: 0 };
     await bench.run(...words, '--yes', '--confirm', scene.confirm);
     await approver?.sign();
     const written = (await bench.entries()).filter(({ stream }) => stream.startsWith('run/')).length;
-    return { ...stage, words: ['resume'], from, written };
+    return { ...stage, words: ['resume'], from, runsBefore, written };
   } catch (thrown) {
     await close();
     throw thrown;
