@@ -83,8 +83,12 @@ export function createSealer(
     const look = await place.look({ origin, beyond: before, most: 0 });
     if (look.result !== 'read') return;
     const { size } = await journal.log.head();
-    const other = look.origins.find((one) => one !== origin && isForeign({ ...NO_CLAIM, origin: one }));
-    if (isRequired(place) && other !== undefined) throw begunAnew(place, other, size);
+    const others = isRequired(place) ? look.origins.filter((one) => one !== origin) : [];
+    for (const other of others.filter((one) => isForeign({ ...NO_CLAIM, origin: one }))) {
+      // A process that died before its first checkpoint leaves an empty folder.
+      const theirs = await place.look({ origin: other, beyond: 0, most: 1 });
+      if (theirs.result === 'read' && theirs.notes.length > 0) throw begunAnew(place, other, size);
+    }
     for (const placed of look.notes) {
       const read = readCheckpoint(placed.note ?? '', look.keys);
       if (read.result !== 'signed' || !isForeign(read.checkpoint)) continue;
