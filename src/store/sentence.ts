@@ -104,7 +104,7 @@ function runSentence(entry: RunEntry, before: SaidBefore): Sentence {
       const steps = deviations.map(({ step }) => step).join(', ');
       const count = steps === '' ? '' : `, with deviations: ${steps}`;
       const text =
-        `closed, ${proven ? 'proven' : 'not proven'}: ` +
+        `closed, ${proven ? 'proven' : outcome === 'done' ? 'done' : 'not proven'}: ` +
         `${title ?? outcome}${count}${because(entry.body.failure)}`;
       return say(text, proven ? 'good' : 'warn');
     }

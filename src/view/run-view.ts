@@ -171,7 +171,7 @@ export interface ActivityView {
 }
 
 /** What the end of a run amounts to, in the words that every renderer uses. */
-export type Verdict = 'proven' | 'proven, with deviations' | 'not proven' | 'stopped' | 'abandoned';
+export type Verdict = 'proven' | 'proven, with deviations' | 'not proven' | 'done' | 'stopped' | 'abandoned';
 
 export interface OutcomeView {
   readonly tone: 'good' | 'warn' | 'bad';

@@ -67,7 +67,7 @@ export function viewFact({ label, value, unit, tone }: Fact): FactLine {
 
 function verdictOf({ outcome, proven }: Closing, remarks: number): Verdict {
   if (outcome === 'stopped') return 'stopped';
-  if (!proven) return 'not proven';
+  if (!proven) return outcome === 'done' ? 'done' : 'not proven';
   return remarks === 0 ? 'proven' : 'proven, with deviations';
 }
 
@@ -75,6 +75,7 @@ const TONES: Readonly<Record<Verdict, OutcomeView['tone']>> = {
   proven: 'good',
   'proven, with deviations': 'warn',
   'not proven': 'bad',
+  done: 'warn',
   stopped: 'warn',
   abandoned: 'warn',
 };

@@ -19,9 +19,12 @@ export const RunSummary = z.object({
   startedAt: time,
   lastAt: time,
   status: z.enum(['open', 'closed', 'abandoned']),
-  /** `not proven`: it came to its end, and what it did is not shown to be good. */
+  /**
+   * `not proven`: it came to its end, and what it did is not shown to be good; `done`: it made the one change
+   * of a command, which shows nothing more.
+   */
   result: z
-    .enum(['proven', 'not proven', 'stopped', 'abandoned'])
+    .enum(['proven', 'not proven', 'done', 'stopped', 'abandoned'])
     .optional()
     .describe('how it ended; missing while it is open'),
   where: z.string().describe('its progress, in words'),

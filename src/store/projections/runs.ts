@@ -34,7 +34,9 @@ interface Folded extends Omit<RunProgress, 'title'> {
   /** The title of the final state. */
   readonly outcome?: string;
   /** Whether someone stopped it before its end. */
-  readonly isStopped?: boolean;
+  readonly isStopped?: boolean | undefined;
+  /** Whether it did all that it was for, which proves nothing: one change of a command. */
+  readonly isDone?: boolean | undefined;
 }
 
 const PREFIX = 'run/';
@@ -60,13 +62,14 @@ export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
       isPaused,
       isLeft,
       isStopped,
+      isDone,
       begunIndex,
       rtoSeconds,
       incidentAt,
       reached,
       ...summary
     } = value as unknown as Folded;
-    const result = resultOf(summary, isStopped === true);
+    const result = resultOf(summary, { isStopped, isDone });
     return {
       ...summary,
       ...(result === undefined ? {} : { result }),
@@ -90,11 +93,13 @@ export async function progressOfOpenRuns(
 
 function resultOf(
   { status, proven }: Pick<RunSummary, 'status' | 'proven'>,
-  isStopped: boolean,
+  { isStopped, isDone }: Pick<Folded, 'isStopped' | 'isDone'>,
 ): RunSummary['result'] {
   if (status === 'open') return undefined;
   if (status === 'abandoned') return 'abandoned';
-  return isStopped ? 'stopped' : proven ? 'proven' : 'not proven';
+  if (isStopped === true) return 'stopped';
+  if (proven) return 'proven';
+  return isDone === true ? 'done' : 'not proven';
 }
 
 function rowOf(folded: Folded): FoldedRow {
@@ -155,6 +160,7 @@ function next(before: Folded, entry: Entry): Folded {
     status: 'closed',
     proven: proven ?? false,
     ...(outcome === 'stopped' ? { isStopped: true } : {}),
+    ...(outcome === 'done' && proven !== true ? { isDone: true } : {}),
     ...(title === undefined ? {} : { outcome: title }),
   };
 }

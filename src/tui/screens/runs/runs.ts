@@ -143,6 +143,7 @@ function statusOf({ status, result, heldBy }: RunRow): Span {
 const RESULT_TOKENS: Readonly<Record<NonNullable<RunRow['result']>, Token>> = {
   proven: 'status.ok',
   'not proven': 'status.bad',
+  done: 'status.ok',
   stopped: 'status.warn',
   abandoned: 'status.warn',
 };
