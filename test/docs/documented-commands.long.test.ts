@@ -34,6 +34,9 @@ const newestBackup: Step['put'] = async (session) => ({
 const newestRun: Step['put'] = async (session) => ({
   RUN: itemsIn<{ runId: string }>(await printed(session, 'runs'))[0]?.runId ?? '',
 });
+const openRun: Step['put'] = async (session) => ({
+  RUN: itemsIn<{ runId: string }>(await printed(session, 'runs', '--open'))[0]?.runId ?? '',
+});
 const followUp: Step['put'] = async (session) => ({
   ID: itemsIn<{ id: string }>(await printed(session, 'followups'))[0]?.id ?? '',
   TEXT: 'seen by a reader',
@@ -102,7 +105,7 @@ const SESSION: readonly Step[] = [
   step('lifeboat runs --open'),
   step('lifeboat runs --open -o yaml'),
   step('lifeboat resume', 3),
-  step('lifeboat resume RUN --look', 0, newestRun),
+  step('lifeboat resume RUN --look', 0, openRun),
   LEAVE,
   step('lifeboat run restore-backup --instance orders --backup 7 --yes --confirm orders', 0, newestBackup),
   step('lifeboat runs --in-doubt'),
