@@ -162,7 +162,7 @@ function obstaclesOf(instance: string, { state, runningTasks }: Baseline): Failu
   return obstacles;
 }
 
-/** The next restore would overwrite this one. The raw command refuses it in the same words. */
+/** The next restore would overwrite this one. */
 function restoreObstacles(
   instance: string,
   restores: readonly Restore[] | 'not reported' | undefined,

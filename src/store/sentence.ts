@@ -190,7 +190,7 @@ function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence 
   return say([type, texts.join(', ')].join(' ').trim());
 }
 
-/** Facts in a ledger about calls made outside of a run. */
+/** Facts in a ledger about calls that no run asks about, or that an earlier version sent without a run. */
 interface SingleCall {
   readonly verb?: string;
   readonly input?: unknown;

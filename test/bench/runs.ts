@@ -38,7 +38,7 @@ const START = ['run', 'back-up-and-verify', '--instance', 'bench', '--yes', '--j
 const COMMANDS: Readonly<Record<string, { readonly args: readonly string[]; readonly isStart?: boolean }>> = {
   'runs --open': { args: ['runs', '--open', '--json'] },
   followUps: { args: ['followups', '--json'] },
-  'calls list': { args: ['calls', 'list', '--json'] },
+  'runs --in-doubt': { args: ['runs', '--in-doubt', '--json'] },
   'keys list': { args: ['keys', 'list', '--json'] },
   'start of a run': { args: START, isStart: true },
 };

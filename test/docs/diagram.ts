@@ -1,5 +1,6 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { initialContext } from '../../machines/context.ts';
+import type { RunInput, SingleChange } from '../../machines/inputs.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { metaAt, stepsOf } from '../../machines/parts/states.ts';
 import type { RunbookId } from '../../machines/parts/touches.ts';
@@ -21,22 +22,47 @@ export function diagramOf(runbook: Runbook): string {
   ].join('\n\n');
 }
 
-const HALVES = ['prepare', 'perform'] as const;
-
-/** One picture of all phases; of a runbook that is run in halves, one of each. */
+/** One picture of all phases; of a runbook whose runs pass different ones, one of each kind of run. */
 function wholesOf({ id, machine, input }: Runbook): readonly string[] {
-  const given = { instance: 'orders', target: 'orders-dr' };
-  const halves = HALVES.filter((mode) => {
-    const { data } = input.safeParse({ ...given, mode });
-    return (data as { readonly mode?: string } | undefined)?.mode === mode;
-  });
-  if (halves.length === 0) return [pictureOf(drawPhases(machine))];
-  return halves.map((mode) => {
-    const context = initialContext(id as RunbookId, { ...given, mode });
+  const all = id === 'single-change' ? SINGLE : HALVES;
+  const kinds = Object.entries(all).filter(([, kind]) => isInput(input, kind));
+  if (kinds.length === 0) return [pictureOf(drawPhases(machine))];
+  return kinds.map(([title, kind]) => {
+    const context = initialContext(id as RunbookId, kind);
     // What only some runs pass belongs into the picture.
     const whole = drawPhases(machine, { ...context, key: { isWanted: true } });
-    return `**${mode}**\n\n${pictureOf(whole)}`;
+    return `**${title}**\n\n${pictureOf(whole)}`;
   });
+}
+
+/** A runbook that is run in halves. */
+const HALVES: Readonly<Record<string, RunInput>> = {
+  prepare: { instance: 'orders', target: 'orders-dr', mode: 'prepare' },
+  perform: { instance: 'orders', target: 'orders-dr', mode: 'perform' },
+};
+
+/** The runs of `single-change`, by the command that starts them. */
+const SINGLE: Readonly<Record<string, RunInput>> = {
+  'backups create': single({ change: 'createBackup' }),
+  'backups restore': single({ change: 'restoreBackup' }),
+  'pitr restore': single({ change: 'restoreToTime' }),
+  'dr perform': single({ change: 'performRecovery' }),
+  'instance restart, recreate, update': single({ change: 'restart' }),
+  'instance settings': single({ change: 'changeUpdateSetting' }),
+  'backup-config set': single({ change: 'changeBackupSettings', settings: {} }),
+  'backup-config set, with a key': single({ change: 'setKey', setsKey: true, settings: {} }),
+  'dr prepare': single({ change: 'prepareRecovery' }),
+  'dr prepare, with a key': single({ change: 'prepareRecovery', setsKey: true }),
+};
+
+function single(change: Pick<SingleChange, 'change'> & Partial<SingleChange>): RunInput {
+  return { instance: 'orders', single: { wait: true, setsKey: false, ...change } };
+}
+
+/** Whether the runs of a runbook can begin with this; an input may ignore what it does not know. */
+function isInput(input: Runbook['input'], kind: RunInput): boolean {
+  const data: unknown = input.safeParse(kind).data;
+  return Object.keys(kind).every((name) => Object.hasOwn(data ?? {}, name));
 }
 
 /** The phases that several runbooks share, each drawn where it has the most states. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AnyStateMachine } from 'xstate';
-import { runbooks } from '../../machines/index.ts';
+import { allRunbooks } from '../../machines/index.ts';
 import { hasTagAt, leavesOf, mainPathOf, metaAt, nodesAt, stepsOf } from '../../machines/parts/states.ts';
 import { operationAt } from '../../src/service/revisions.ts';
 import { proseByState, proseOfStates } from '../../src/view/prose.ts';
@@ -25,11 +25,11 @@ const shared = proseByState(readFileSync(join(FOLDER, 'phases.md'), 'utf8'));
 describe('prose', () => {
   it('every runbook has a machine, and every machine a runbook', () => {
     expect(readdirSync(FOLDER).sort()).toEqual(
-      ['phases', ...Object.keys(runbooks)].map((name) => `${name}.md`).sort(),
+      ['phases', ...allRunbooks.map(({ id }) => id)].map((name) => `${name}.md`).sort(),
     );
   });
 
-  describe.each(Object.values(runbooks))('$id', ({ id, machine }) => {
+  describe.each(allRunbooks)('$id', ({ id, machine }) => {
     const markdown = readFileSync(join(FOLDER, `${id}.md`), 'utf8');
     const own = proseByState(markdown);
     const prose = proseOfStates(machine, own, shared);
@@ -75,7 +75,7 @@ describe('prose', () => {
   });
 });
 
-describe.each(Object.values(runbooks))('what is generated for $id', (runbook) => {
+describe.each(allRunbooks)('what is generated for $id', (runbook) => {
   const { machine } = runbook;
 
   it('stands in its runbook as the machine is now', () => {
@@ -93,7 +93,7 @@ describe.each(Object.values(runbooks))('what is generated for $id', (runbook) =>
   });
 
   it('draws every phase once, and every state of each, here or among the shared ones', () => {
-    const drawn = `${diagramOf(runbook)}\n${sharedDiagrams(Object.values(runbooks))}`;
+    const drawn = `${diagramOf(runbook)}\n${sharedDiagrams(allRunbooks)}`;
     for (const { id } of stepsOf(machine))
       expect(drawn).toMatch(new RegExp(`^ {2}state ".+" as ${id}$`, 'm'));
     const own = stepsOf(machine).filter(({ id }) => metaAt(machine, id)?.like === undefined);
@@ -119,7 +119,7 @@ describe.each(Object.values(runbooks))('what is generated for $id', (runbook) =>
 });
 
 describe('what runbooks share', () => {
-  const all = Object.values(runbooks);
+  const all = allRunbooks;
 
   it('is drawn as the machines are now', () => {
     const markdown = readFileSync(join(FOLDER, 'phases.md'), 'utf8');

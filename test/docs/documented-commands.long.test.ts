@@ -34,6 +34,9 @@ const newestBackup: Step['put'] = async (session) => ({
 const newestRun: Step['put'] = async (session) => ({
   RUN: itemsIn<{ runId: string }>(await printed(session, 'runs'))[0]?.runId ?? '',
 });
+const openRun: Step['put'] = async (session) => ({
+  RUN: itemsIn<{ runId: string }>(await printed(session, 'runs', '--open'))[0]?.runId ?? '',
+});
 const followUp: Step['put'] = async (session) => ({
   ID: itemsIn<{ id: string }>(await printed(session, 'followups'))[0]?.id ?? '',
   TEXT: 'seen by a reader',
@@ -102,11 +105,17 @@ const SESSION: readonly Step[] = [
   step('lifeboat runs --open'),
   step('lifeboat runs --open -o yaml'),
   step('lifeboat resume', 3),
+  step('lifeboat resume RUN --look', 0, openRun),
   LEAVE,
   step('lifeboat run restore-backup --instance orders --backup 7 --yes --confirm orders', 0, newestBackup),
-  step('lifeboat calls list'),
-  step('lifeboat calls ask', 2),
-  step('lifeboat calls resolve', 2),
+  step('lifeboat runs --in-doubt'),
+  step('lifeboat resume RUN', 2, newestRun),
+  step('lifeboat resume RUN --became ID --reason TEXT', 2, newestRun),
+  step(
+    'lifeboat backups restore 7 -i orders --confirm orders --wait --no-follow-ups "our pipeline binds them"',
+    0,
+    newestBackup,
+  ),
   step('lifeboat run restore-point-in-time --instance orders', 3),
   LEAVE,
   step(

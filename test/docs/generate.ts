@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runbooks } from '../../machines/index.ts';
+import { allRunbooks } from '../../machines/index.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { EXIT, EXIT_CODES } from '../../src/base/errors.ts';
 import { commandLine } from '../../src/cli/program.ts';
@@ -20,15 +20,14 @@ import { stepTableOf } from './step-table.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const check = process.argv.includes('--check');
 
-for (const runbook of Object.values(runbooks)) {
+for (const runbook of allRunbooks) {
   const blocks = { diagram: diagramOf(runbook), steps: stepTableOf(runbook) };
   renew(join('runbooks', `${runbook.id}.md`), blocks, Object.keys(blocks));
 }
-renew(
-  join('runbooks', 'phases.md'),
-  { send: sendDiagram(), diagrams: sharedDiagrams(Object.values(runbooks)) },
-  ['send', 'diagrams'],
-);
+renew(join('runbooks', 'phases.md'), { send: sendDiagram(), diagrams: sharedDiagrams(allRunbooks) }, [
+  'send',
+  'diagrams',
+]);
 renew(join('docs', 'automation.md'), { 'exit-codes': exitCodes() }, ['exit-codes']);
 renew(join('docs', 'app.md'), { 'app-keys': await keyTables() }, ['app-keys']);
 renew('README.md', { 'common-keys': commonKeys(), send: sendDiagram() }, ['common-keys', 'send']);

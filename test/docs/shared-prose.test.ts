@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AnyStateMachine } from 'xstate';
 import { initialContext } from '../../machines/context.ts';
-import { runbooks } from '../../machines/index.ts';
+import { allRunbooks } from '../../machines/index.ts';
 import { leavesOf, metaAt, stepOf } from '../../machines/parts/states.ts';
 import { type ProseSection, proseByState, proseOfStates } from '../../src/view/prose.ts';
 import { ROOT } from '../architecture/source-files.ts';
 
 const read = (name: string) => proseByState(readFileSync(join(ROOT, 'runbooks', `${name}.md`), 'utf8'));
 const SHARED = read('phases');
-const SHOWN = Object.entries(runbooks).map(([id, { machine }]) => {
+const SHOWN = allRunbooks.map(({ id, machine }) => {
   const own = read(id);
   return { id, machine, own, all: proseOfStates(machine, own, SHARED) };
 });

@@ -73,7 +73,7 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
     },
   );
 
-  test('after the commands for single calls, and after what they refuse', {
+  test('after the commands that make one change, and after what they refuse', {
     timeout: 1_200_000,
   }, async (context) => {
     const bench = await openBench(context);

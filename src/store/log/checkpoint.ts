@@ -30,7 +30,7 @@ export interface Checkpoint {
 
 /** A call that may have been sent when the checkpoint was made. */
 export interface ArmedCall {
-  /** The run that sends it, or the ledger for a single command. */
+  /** The run that sends it, or the ledger for a single command of an earlier version. */
   readonly stream: StreamName;
   readonly instance: string;
   readonly verb: string;

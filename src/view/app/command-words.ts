@@ -10,9 +10,13 @@ export interface CommandWords {
 
 const rows: readonly (readonly [name: string, about: string, words?: string])[] = [
   ['run', 'run a runbook, one safe step at a time', 'begin start recovery dry-run plan'],
-  ['resume', 'resume a run, or end it as it is with --abandon', 'continue go on abandon give up take over'],
+  [
+    'resume',
+    'resume a run, or end it as it is with --abandon',
+    'continue go on abandon give up take over call in doubt lost answer unknown',
+  ],
   ['watch', 'watch a run that another process drives', 'look colleague'],
-  ['runs', 'list runs and their progress', 'history'],
+  ['runs', 'list runs and their progress', 'history calls in doubt lost answer unknown'],
   ['status', 'show whether each instance could be recovered now', 'health recoverable overview'],
   ['followups list', 'list the work that recoveries leave', 'follow-ups follow up todo open tasks'],
   ['followups run', 'do a follow-up from here', 'follow-up rebind restage'],
@@ -60,9 +64,6 @@ const rows: readonly (readonly [name: string, about: string, words?: string])[] 
   ['pitr restore', 'restore to a point in time, without a runbook', 'undo deleted rows wal'],
   ['dr prepare', 'ask for the guid of the backups', 'disaster recovery card'],
   ['dr perform', 'recover into another instance, without a runbook', 'disaster recovery region lost'],
-  ['calls list', 'list calls in doubt', 'lost answer unknown'],
-  ['calls ask', 'ask what became of a call in doubt', 'lost answer unknown'],
-  ['calls resolve', 'say what became of a call in doubt', 'lost answer unknown settle'],
   ['init', 'write a config, and try what it says', 'setup configure first'],
   ['doctor', 'check config, token, keys, clock and disk', 'diagnose problem trouble health check'],
   ['completion', 'print the completion script of a shell', 'bash zsh fish tab'],

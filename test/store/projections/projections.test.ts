@@ -183,8 +183,8 @@ test('closed runs cost a command nothing, except where they are listed', async (
     const reader = readerOf(
       journalOf([...runs.flat(), { stream: 'run/OPEN', type: 'run.started', body: begun }]),
     );
-    // `resume`, `runs --open`, `runs --limit`, `followups`, the start of a run, single commands, `calls
-    // list`, `keys list`.
+    // `resume`, `runs --open`, `runs --limit`, `followups`, the start of a run, `runs --in-doubt`,
+    // `keys list`.
     await findRun(reader);
     await findRun(reader, 'OP');
     await listRuns(reader, 5);
