@@ -55,7 +55,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
   });
 
   test('is never a device whose rights should be changed', () => {
-    expect(distrustOf('/dev/null').map(({ mend }) => mend)).toEqual([expect.not.stringContaining('chmod')]);
+    expect(distrustOf('/dev/null').map(({ fix }) => fix)).toEqual([expect.not.stringContaining('chmod')]);
   });
 
   test.each([
@@ -64,7 +64,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
   ] as const)('is found by the mode %o of its folder, where files can be exchanged', (mode, says) => {
     const { folder, path } = place();
     chmodSync(folder, mode);
-    expect(distrustOf(path)).toEqual(says.map((one) => ({ says: one, mend: `chmod go-w ${folder}` })));
+    expect(distrustOf(path)).toEqual(says.map((one) => ({ says: one, fix: `chmod go-w ${folder}` })));
   });
 
   test('is found where a link to it lies, and where the link leads', () => {
@@ -114,8 +114,8 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     chownSync(folder, 0, OTHER);
     chmodSync(folder, 0o770);
     expect(distrustOf(path)).toEqual([
-      { says: 'its group can write it', mend: `chmod go-w ${path}` },
-      { says: 'its group can write its folder', mend: `chmod go-w ${folder}` },
+      { says: 'its group can write it', fix: `chmod go-w ${path}` },
+      { says: 'its group can write its folder', fix: `chmod go-w ${folder}` },
     ]);
   });
 
