@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { InstanceData } from './data/instance-data.ts';
 
-/** The credentials of an application for an instance; only the application knows the password. */
+/** One application's credentials for an instance. Only the application knows the password. */
 export interface Binding {
   readonly id: string;
   readonly app: string;
@@ -9,7 +9,7 @@ export interface Binding {
   readonly createdAt: Date;
 }
 
-/** What the application of a new binding is given. */
+/** What a new binding gives its application. */
 export type Credentials = Awaited<ReturnType<InstanceData['bind']>>;
 
 /**
@@ -31,7 +31,7 @@ export class InstanceBindings {
     return [...this.#bindings.values()];
   }
 
-  /** Makes a user of its own for an application; rejects while the server is down. */
+  /** Creates a database user for an application. Rejects while the server is down. */
   async create(app: string): Promise<{ readonly binding: Binding; readonly credentials: Credentials }> {
     const credentials = await this.#data.bind();
     const binding = { id: randomUUID(), app, user: credentials.user, createdAt: this.#now() };
@@ -39,7 +39,10 @@ export class InstanceBindings {
     return { binding, credentials };
   }
 
-  /** Drops the user; false when there is no such binding. Rejects, and keeps it, while the server is down. */
+  /**
+   * Drops the user; false if there is no such binding. Rejects, and keeps the binding, while the server is
+   * down.
+   */
   async delete(id: string): Promise<boolean> {
     const binding = this.#bindings.get(id);
     if (binding === undefined) return false;

@@ -23,9 +23,9 @@ export interface Home {
 }
 
 /**
- * Makes a new home in the first temporary folder that fits: short enough for a socket, reachable for the
- * database's user. A listening socket inside says that its lab lives; the kernel closes it when the process
- * dies, however it dies, so the next lab knows which homes are left over.
+ * Makes a new home in the first suitable temporary folder: short enough for a socket, reachable by the
+ * database's user. A listening socket inside marks a living lab; the kernel closes it when the process dies,
+ * for any reason, so the next lab finds abandoned homes.
  */
 export async function claimHome(user: EngineUser | undefined): Promise<Home> {
   const path = await mkdtemp(join(await suitableRoot(user), HOME_PREFIX));
@@ -40,7 +40,7 @@ export async function claimHome(user: EngineUser | undefined): Promise<Home> {
     await mkdir(state, { mode: 0o700 });
     if (user !== undefined) {
       await chown(engine, user.uid, user.gid);
-      // The database's user may pass through the home, and neither list nor change it.
+      // The database's user may pass through the home, but neither list nor change it.
       await chown(path, 0, user.gid);
       await chmod(path, 0o710);
     }
@@ -57,8 +57,8 @@ export async function claimHome(user: EngineUser | undefined): Promise<Home> {
 }
 
 /**
- * Removes the homes of labs that were killed. A home is touched only when it belongs to this user, nothing
- * listens in it, and its databases have ended.
+ * Removes the homes of killed labs. A home is touched only if it belongs to this user, nothing listens in it,
+ * and its databases have ended.
  */
 export async function sweepHomes(log: (line: string) => void): Promise<void> {
   for (const root of await temporaryRoots()) {
@@ -89,7 +89,7 @@ export async function listens(socketPath: string): Promise<boolean> {
   });
 }
 
-/** Whether another user can reach a path: every folder above it can be passed by others. */
+/** Whether other users can reach a path: they can pass every folder above it. */
 export async function isReachable(path: string): Promise<boolean> {
   for (let at = await realpath(path); ; at = dirname(at)) {
     if (((await stat(at)).mode & 0o001) === 0) return false;
@@ -101,7 +101,7 @@ export async function removeFolder(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
 }
 
-/** The socket goes last: while it is there, a sweep that is killed itself can be taken up by the next. */
+/** The socket goes last, so that the next sweep can resume one that is killed. */
 async function removeRemains(path: string): Promise<void> {
   const names = (await readdir(path)).filter((name) => name !== 'alive');
   await Promise.all(names.map((name) => removeFolder(join(path, name))));
@@ -127,7 +127,7 @@ async function suitableRoot(user: EngineUser | undefined): Promise<string> {
   );
 }
 
-/** Making a home takes milliseconds; one without a socket that is older than this died while it was made. */
+/** Making a home takes milliseconds; an older one without a socket was abandoned. */
 const HALF_MADE_MS = 60_000;
 
 async function isLeftOver(path: string): Promise<boolean> {
@@ -135,7 +135,7 @@ async function isLeftOver(path: string): Promise<boolean> {
   if (facts === undefined || !facts.isDirectory() || facts.uid !== process.getuid?.()) return false;
   const socket = join(path, 'alive');
   if ((await lstat(socket).catch(() => undefined)) === undefined) {
-    // It gets its socket first, so it is empty; anything else is another folder with the same name.
+    // A home gets its socket first, so this one is empty; anything else is not a home.
     return Date.now() - facts.mtimeMs > HALF_MADE_MS && (await readdir(path)).length === 0;
   }
   return !(await listens(socket));

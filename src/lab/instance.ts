@@ -31,7 +31,7 @@ export class LabInstance {
   #updatedAt: Date;
   #settings: BackupSettings = { min_backup_count: 5, retention_time: 30, exclude_from_auto_backup: false };
   #life = new AbortController();
-  /** By what its life has ended. */
+  /** How its life ended. */
   #end: 'lost' | 'deleted' | undefined;
   /** Until the first operation on it is over. */
   #isFresh = true;
@@ -67,7 +67,7 @@ export class LabInstance {
         kept: ({ backupId }, known) => (data.archiving ? data.keepBackup(backupId, known) : undefined),
         forgotten: async ({ backupId }) => (data.archiving ? await data.forgetBackup(backupId) : undefined),
         retention: () => this.#settings,
-        // Of an instance that is gone it is taken up, and fails.
+        // A task of an instance that is gone starts at once, and fails.
         isReady: () => this.gone || !(this.upkeep.isBusy || this.restores.isRunning),
         life,
       },
@@ -115,7 +115,7 @@ export class LabInstance {
     return this.#settings;
   }
 
-  /** Takes over the settings that are given. A shorter retention deletes at once what it no longer keeps. */
+  /** Applies the given settings. A shorter retention deletes expired backups at once. */
   changeSettings(
     change: { readonly [Name in keyof BackupSettings]?: BackupSettings[Name] | undefined },
   ): void {
@@ -128,7 +128,7 @@ export class LabInstance {
     this.backups.prune();
   }
 
-  /** Replaces the user's key; backups made before keep the key they were made with. */
+  /** Replaces the user's key; earlier backups keep theirs. */
   setKey(key: Secret): void {
     this.#keys.user = key;
     this.#updatedAt = this.#clock.now();
@@ -157,8 +157,8 @@ export class LabInstance {
   }
 
   /**
-   * Queues a restore of any instance's backup, under the given key. `find` is asked when the task runs. With
-   * no backup, a wrong key or an unusable file the task fails, and this instance stays as it was.
+   * Queues a restore of any instance's backup, under the given key. `find` is called when the task runs.
+   * Without a backup, with a wrong key or an unusable file the task fails, and this instance is unchanged.
    */
   recover(find: () => Found, key: Secret, outcome?: Outcome): LabRestore {
     return this.restores.trigger(
@@ -177,7 +177,7 @@ export class LabInstance {
     );
   }
 
-  /** The range for a restore to a time, in the service's time; undefined without archiving or any backup. */
+  /** The range for a restore to a time, in the service's time; undefined without archiving or a backup. */
   async pitrRange(): Promise<{ readonly start: Date; readonly end: Date } | undefined> {
     const range = await this.data.range();
     if (range === undefined) return undefined;
@@ -209,12 +209,12 @@ export class LabInstance {
     );
   }
 
-  /** It is unreachable: a router answers in its place. */
+  /** Unreachable: a router answers in its place. */
   get lost(): boolean {
     return this.#end === 'lost';
   }
 
-  /** It was removed from the service, which keeps its records and its backups. */
+  /** Removed from the service, which keeps its records and backups. */
   get deleted(): boolean {
     return this.#end === 'deleted';
   }
@@ -231,7 +231,7 @@ export class LabInstance {
     if (!this.deleted) await this.#finish('lost');
   }
 
-  /** Somebody removes it: its server and its work end, for good. Its backups stay. Safe to call twice. */
+  /** Removes it: its server and its work end for good. Its backups stay. Safe to call twice. */
   async delete(): Promise<void> {
     if (this.deleted) return;
     this.#updatedAt = this.#clock.now();

@@ -4,7 +4,7 @@ import { Secret } from '../base/secret.ts';
 /** The lab operator's requirements for a user's key. */
 export const MIN_KEY_LENGTH = 16;
 
-/** The present key. Without a user's key the Backup Manager uses its own, which is never disclosed. */
+/** The current key. Without a user's key the Backup Manager uses its own, which is never disclosed. */
 export interface KeyRing {
   readonly generated: Secret;
   user: Secret | undefined;

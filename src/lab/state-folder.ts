@@ -7,7 +7,7 @@ import { HOME_PREFIX, type Home, listens, removeFolder } from './home.ts';
 
 export interface StateFolder {
   readonly path: string;
-  /** Removes what the lab put there; the folder too when the lab made it and it is empty then. */
+  /** Removes what the lab put there, and the folder if the lab made it and it is empty. */
   release(): Promise<void>;
 }
 
@@ -15,7 +15,7 @@ const MARK = 'lab.json';
 /** The files that a lab writes beside the keys of its instances. */
 const OWN = [MARK, 'token', 'token-readonly', 'lifeboat.yaml', 'store', 'archive', 'sockets.json'];
 
-/** Strict, and with a word that nothing else writes: its folder is removed. */
+/** Strict, with a word that nothing else writes, because its folder is removed. */
 const Mark = z.strictObject({
   lifeboat: z.literal('lab'),
   home: z.string().refine((home) => basename(home).startsWith(HOME_PREFIX)),
@@ -23,9 +23,8 @@ const Mark = z.strictObject({
 });
 
 /**
- * The folder for tokens, keys and stored backups: the one that was asked for, else one in the lab's home. One
- * that holds anything but the remains of a killed lab rejects with `lab.folder`, and nothing in it is
- * touched.
+ * The folder for tokens, keys and stored backups: the requested one, or one in the lab's home. A folder that
+ * holds anything but a killed lab's remains rejects with `lab.folder` and is left untouched.
  */
 export async function openStateFolder(
   wanted: string | undefined,
@@ -48,7 +47,7 @@ export async function openStateFolder(
   };
 }
 
-/** Whether it was made now. Making several folders at once can hang (nodejs/node#27198). */
+/** Returns whether it was created. Making several folders at once can hang (nodejs/node#27198). */
 async function makeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -89,7 +88,7 @@ async function readMark(path: string): Promise<z.infer<typeof Mark> | undefined>
   }
 }
 
-/** The mark goes last: while it is there, a removal that is killed can be taken up. */
+/** The mark goes last, so that a killed removal can be resumed. */
 async function removeNames(path: string, names: readonly string[]): Promise<void> {
   const plain = names.filter((name) => name !== MARK && basename(name) === name);
   await Promise.all(plain.map((name) => removeFolder(join(path, name))));

@@ -25,7 +25,6 @@ import {
 
 const PATH = '/v3/apps/:guid';
 
-/** Applications: what they are, whether they run, and starting and stopping them. */
 export const appRoutes: readonly CfRoute[] = [
   get('/v3/apps', listApps),
   get(PATH, (request) => presentApp(appOf(request), request.origin)),

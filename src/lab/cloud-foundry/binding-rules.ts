@@ -2,7 +2,7 @@ import { unprocessable } from './cf-error.ts';
 import type { BindingStrategy, BindingWish, CredentialBinding } from './credential-bindings.ts';
 
 /**
- * Throws 422 for a binding that may not be made, in the words of the platform (cloud_controller_ng,
+ * Throws 422 for a binding that is not allowed, in the platform's words (cloud_controller_ng,
  * `app/actions/service_credential_binding_app_create.rb` and `..._key_create.rb`). Without the strategy
  * `multiple` any bound application is "already bound"; with it, the limit decides (RFC 0040).
  */
@@ -70,7 +70,7 @@ function checkKey({ instance, name }: BindingWish, bindings: readonly Credential
   throw unprocessable(`The binding name is invalid. ${rule} ${detail}`);
 }
 
-/** A binding that never came to be makes room for the next. */
+/** A failed creation makes room for the next binding. */
 function isLeftOver({ operation }: CredentialBinding): boolean {
   return operation.type === 'create' && operation.state === 'failed';
 }

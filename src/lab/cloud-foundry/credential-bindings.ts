@@ -24,7 +24,7 @@ export interface CredentialBinding {
   readonly instance: LabInstance;
   /** Undefined for a key. */
   readonly app: LabApp | undefined;
-  /** The parameters it was made with; they may be secret. */
+  /** The parameters it was created with; they may be secret. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly metadata: Metadata;
   readonly createdAt: Date;
@@ -46,16 +46,15 @@ export interface BindingParts {
   readonly jobs: Jobs;
   readonly audit: AuditLog;
   readonly now: () => Date;
-  /** Bindings that an application may have to one service instance at once. */
+  /** How many bindings an application may have to one instance. */
   readonly maxBindings: number;
   /** Whether unbinding from a lost instance succeeds. */
   readonly unbindLost: boolean;
 }
 
 /**
- * The bindings as the platform keeps them. What a binding opens is a user of the instance's database, made
- * and removed by the instance's own bindings; here it has a name, parameters, labels, and an operation that
- * takes its time and may fail.
+ * The bindings as the platform keeps them. The instance's own bindings create and drop the database user;
+ * here a binding has a name, parameters, labels, and an operation that takes time and may fail.
  */
 export class CredentialBindings {
   readonly #parts: BindingParts;
@@ -70,7 +69,7 @@ export class CredentialBindings {
     return [...this.#bindings.values()];
   }
 
-  /** Begins a binding; throws 422 for one that may not be. One whose creation has failed gives way. */
+  /** Begins a binding. Throws 422 if it is not allowed. An earlier one that failed gives way. */
   create(
     wish: BindingWish,
     strategy: BindingStrategy = 'single',
@@ -91,7 +90,7 @@ export class CredentialBindings {
     return { binding, job };
   }
 
-  /** Begins its removal; throws 422 while something else is under way with it. */
+  /** Begins its removal. Throws 422 while another operation on it is in progress. */
   delete(binding: CredentialBinding): Job {
     const { now, audit, jobs } = this.#parts;
     if (binding.operation.state === 'initial' || binding.operation.state === 'in progress') {
@@ -117,7 +116,7 @@ export class CredentialBindings {
     this.#parts.audit.record(`${eventOf(binding)}.create`, targetOf(binding), requestOf(binding));
   }
 
-  /** Lenient: a user that a restore took away already is no reason to keep the binding. */
+  /** Lenient: a restore may have removed the user already. */
   async #remove(binding: CredentialBinding): Promise<void> {
     const { instance, made } = binding;
     try {
@@ -173,7 +172,7 @@ function targetOf({ guid, type, name }: CredentialBinding) {
   return { guid, type: type === 'app' ? 'service_binding' : 'service_key', name: name ?? '' };
 }
 
-/** The request in the words of an event, never with its parameters. */
+/** The request as an event describes it, never with its parameters. */
 function requestOf({ type, name, instance, app }: CredentialBinding) {
   const about = app === undefined ? {} : { app_guid: app.guid };
   return { request: { type, name, service_instance_guid: instance.guid, ...about } };

@@ -15,7 +15,6 @@ import {
   selected,
 } from './route.ts';
 
-/** How a new process comes to be: packages, builds, droplets, deployments. */
 export const stagingRoutes: readonly CfRoute[] = [
   get('/v3/packages', listPackages),
   get('/v3/packages/:guid', (request) =>

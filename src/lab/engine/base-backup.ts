@@ -1,4 +1,4 @@
-// By hand: pg with pg-copy-streams crashes on the row sets that BASE_BACKUP sends before the copy.
+// Written by hand: pg with pg-copy-streams crashes on the row sets that BASE_BACKUP sends before the copy.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -8,8 +8,8 @@ import { pack } from 'tar-stream';
 import type { BaseBackup } from './engine.ts';
 
 /**
- * Takes a base backup that needs no archive to be restored: the write-ahead log of its own time is inside.
- * Nothing is stored on the way; the server is read as fast as `content` is.
+ * Takes a base backup that needs no archive: it contains the log of its own time. Nothing is stored on the
+ * way; the server is read as fast as `content` is.
  */
 export function takeBaseBackup(socketPath: string, label: string): BaseBackup {
   let manifest: Buffer = Buffer.alloc(0);
@@ -68,9 +68,9 @@ type BackupPart =
 const PROTOCOL_3_0 = 196_608;
 
 /**
- * Sends one `BASE_BACKUP` over a unix socket whose server knows its peer, and yields the parts as they
- * arrive. Reading slowly slows the server down; leaving the loop closes the connection. Rejects with the
- * server's own message.
+ * Sends one `BASE_BACKUP` over a unix socket with peer authentication, and yields the parts as they arrive.
+ * Slow reading slows the server down; leaving the loop closes the connection. Rejects with the server's own
+ * message.
  */
 async function* streamBaseBackup(socketPath: string, command: string): AsyncGenerator<BackupPart> {
   const socket = connect(socketPath);
@@ -127,7 +127,7 @@ async function* messages(source: AsyncIterable<Buffer>): AsyncGenerator<{ type: 
   }
 }
 
-/** The first byte of each CopyData message tells what the rest is. */
+/** The first byte of each CopyData message is its kind. */
 function backupPart(body: Buffer): BackupPart {
   const rest = body.subarray(1);
   switch (String.fromCharCode(body[0] ?? 0)) {
@@ -138,7 +138,7 @@ function backupPart(body: Buffer): BackupPart {
     case 'd':
       return { kind: 'data', bytes: rest };
     default:
-      // 'p' is progress, and only sent when asked for.
+      // 'p' is progress, sent only on request.
       return { kind: 'data', bytes: Buffer.alloc(0) };
   }
 }

@@ -8,12 +8,12 @@ import type { Query, Server, Settings } from './engine.ts';
 import { postgresError } from './launcher.ts';
 import type { PostgresProcess } from './postgres-process.ts';
 
-/** Connections to a ready process, which is stopped, with `lab.postgres`, when it does not answer. */
+/** Connections to a ready process; stops it and throws `lab.postgres` if it does not answer. */
 export async function openServer(folder: string, process: PostgresProcess): Promise<Server> {
   const pool = new Pool({ ...superuser(folder), max: 4 });
   // Connections break when the server stops; the next query says so.
   pool.on('error', () => undefined);
-  // A pool that ends forgets who waits for a connection; they are rejected here.
+  // A pool that ends forgets its waiting callers; they are rejected here.
   const waiting = new Set<(reason: LifeboatError) => void>();
   const query: Query = async <Row extends object>(sql: string, parameters?: readonly unknown[]) => {
     const gone = Promise.withResolvers<never>();
@@ -26,7 +26,7 @@ export async function openServer(folder: string, process: PostgresProcess): Prom
       waiting.delete(gone.reject);
     }
   };
-  // Together: the pool waits for its queries, and a query that hangs ends with the server.
+  // In parallel: the pool waits for its queries, and a query that hangs ends with the server.
   const ending = async (end: () => Promise<void>) => {
     await Promise.all([pool.end().catch(() => undefined), end()]);
     for (const reject of waiting) reject(databaseDown());
@@ -42,8 +42,7 @@ export async function openServer(folder: string, process: PostgresProcess): Prom
       const before = await configLoadedAt(folder);
       await writeOpenAccess(folder);
       await query('select pg_reload_conf()');
-      // A process of the server knows the configuration it was born with: only a new one tells of the new
-      // one.
+      // A server process keeps its configuration: only a new connection shows the new one.
       while ((await configLoadedAt(folder)) === before);
     },
     stop: () => ending(process.stop),
@@ -58,7 +57,6 @@ export async function openServer(folder: string, process: PostgresProcess): Prom
   }
 }
 
-/** The error of a query while there is no server. */
 export function databaseDown(): LifeboatError {
   return new LifeboatError('lab.down', 'the database is down', {
     hints: ['start the instance, or wait until its restore is over'],
@@ -81,16 +79,14 @@ function superuser(folder: string) {
   return { host: folder, user: 'postgres', database: 'postgres' } as const;
 }
 
-/** The configuration file of a server in this folder. */
 export function configFile(folder: string): string {
   return join(folder, 'postgresql.conf');
 }
 
 /**
- * Writes the whole configuration of a server, outside of its data folder: a restored cluster brings the files
- * of its source along, its archive among them, and must not act on them. Only the superuser gets in, and only
- * this process's own user is the superuser: the kernel says who connects (PostgreSQL documentation, "Peer
- * Authentication").
+ * Writes the server's whole configuration outside its data folder: a restored cluster brings its source's
+ * files, including the archive settings, and must not use them. Only this process's own user gets in, as the
+ * superuser: the kernel says who connects (PostgreSQL documentation, "Peer Authentication").
  */
 export async function writeConfig(
   folder: string,
@@ -108,7 +104,7 @@ export async function writeConfig(
     fsync: options.fsync ? 'on' : 'off',
     wal_level: 'replica',
     max_wal_senders: '6',
-    // A backup streams its own log at the end: log written during the backup must still be there.
+    // A backup streams its own log at the end, so log written during it must still exist.
     wal_keep_size: '64MB',
     // At least twice the segment size, or the server refuses to start.
     min_wal_size: '5MB',
@@ -117,7 +113,7 @@ export async function writeConfig(
     max_connections: '20',
     autovacuum_max_workers: '1',
     jit: 'off',
-    // A server that is killed leaves its shared memory behind: then in its own folder, which goes with it.
+    // A killed server leaves its shared memory behind: keep it in its own folder, which is deleted.
     dynamic_shared_memory_type: 'mmap',
     // A statement may hold a password.
     log_min_error_statement: 'panic',
@@ -130,12 +126,12 @@ export async function writeConfig(
   await writeReadable(identFile(folder), `${MAP} "${userInfo().username.replaceAll('"', '""')}" postgres\n`);
 }
 
-/** Lets everybody else in by password, once the server has read it again. */
+/** Admits all others by password, once the server has reloaded. */
 async function writeOpenAccess(folder: string): Promise<void> {
   await writeReadable(hbaFile(folder), `${SUPERUSER}local all all scram-sha-256\n`);
 }
 
-/** For the server, which may run as another user: whatever the umask of who started the lab takes away. */
+/** Readable for the server, which may run as another user, whatever the umask. */
 async function writeReadable(path: string, text: string): Promise<void> {
   await writeFile(path, text);
   await chmod(path, 0o644);
@@ -144,8 +140,8 @@ async function writeReadable(path: string, text: string): Promise<void> {
 const MAP = 'lab';
 
 /*
- * The folder of the socket is closed to others, and that is not all: when root starts the lab, the folder
- * belongs to a user whom other services of the machine may run as, too.
+ * A closed socket folder is not enough: if root starts the lab, the folder belongs to a user as whom other
+ * services may run.
  */
 const SUPERUSER = `local all postgres peer map=${MAP}\nlocal replication postgres peer map=${MAP}\n`;
 

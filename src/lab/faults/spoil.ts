@@ -1,4 +1,4 @@
-/** The ways to spoil what is inside a JSON answer, so that it still is JSON. */
+/** Ways to spoil the content of a JSON answer so that it is still JSON. */
 export type Spoil = 'strings' | 'objects' | 'nulls' | 'enums';
 
 /** Endpoints with a field of a closed set of words (section 3); parameters without their names. */

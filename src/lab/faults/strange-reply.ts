@@ -1,11 +1,11 @@
-/** An answer that is not the service's own, or not as it made it. */
+/** An answer that the service did not send, or not in this form. */
 export interface StrangeReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
-/** The service's text for a status, in words that it or a router uses. */
+/** The text for a status, in words that the service or a router uses. */
 export function saying(status: number): { readonly word: string; readonly description: string } {
   const [, word, description] = wordsOf(status);
   return { word, description };
@@ -35,7 +35,7 @@ export function redirectReply(status: number, to: string, path: string): Strange
   return { status, headers: { location, 'content-type': TYPES.empty }, text: '' };
 }
 
-/** Says that JSON follows, and it does not. */
+/** Claims to be JSON and is not. */
 export function textReply(status: number): StrangeReply {
   return {
     status,
@@ -51,7 +51,7 @@ type Words = readonly [phrase: string, word: string, description: string];
 const UPSTREAM: Words = ['Bad Gateway', 'upstreamError', 'error in upstream communication'];
 const REFUSED: Words = ['Refused', 'requestRefused', 'the request was refused'];
 
-/** Section 7, and what routers add to it. */
+/** Section 7, plus what routers add. */
 const WORDS: Readonly<Record<number, Words>> = {
   401: ['Unauthorized', 'unauthorized', 'no valid authentication credentials'],
   403: ['Forbidden', 'forbidden', 'the credentials lack the right to perform this request'],

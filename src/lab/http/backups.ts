@@ -74,7 +74,7 @@ export function findBackup(instance: LabInstance, id: string | undefined): LabBa
   return instance.backups.all.find((backup) => String(backup.id) === id);
 }
 
-/** All that any revision says of a backup. */
+/** Everything that any revision reports of a backup. */
 function describeBackup(
   instance: LabInstance,
   backup: LabBackup,

@@ -6,33 +6,32 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { Fault } from '../faults/fault.ts';
 
-/** How long after the scenario began, in real time. */
+/** Real time since the scenario began. */
 const after = Duration.default(0);
 /** Name or guid. */
 const instance = z.string().min(1);
 
-/** Something that happens by itself. */
 const Step = z.discriminatedUnion('do', [
-  /** The instance is gone: its database is killed, and a router answers 502 in its place. */
+  /** The instance is lost: its database is killed, and a router answers 502 in its place. */
   z.strictObject({ do: z.literal('lose'), after, instance }),
   z.strictObject({ do: z.literal('bring-back'), after, instance }),
-  /** From now on this goes wrong. */
+  /** Adds a fault. */
   z.strictObject({ do: z.literal('fault'), after, fault: Fault }),
-  /** Nothing goes wrong any more; tasks held in the queue go on. */
+  /** Ends all faults; tasks held in the queue go on. */
   z.strictObject({ do: z.literal('clear'), after }),
   /** Tasks held in the queue go on; faults stay. */
   z.strictObject({ do: z.literal('release'), after }),
-  /** The full token in use is refused from now on; the token file holds a new one. */
+  /** The current full token is refused from now on; the token file holds a new one. */
   z.strictObject({ do: z.literal('expire-token'), after }),
-  /** Somebody else gives the instance a key that nobody else learns. */
+  /** Another person gives the instance a key that no one else learns. */
   z.strictObject({ do: z.literal('rotate-key'), after, instance }),
-  /** Somebody else starts a backup. */
+  /** Another person starts a backup. */
   z.strictObject({ do: z.literal('backup'), after, instance }),
-  /** The metrics tell of a persistent disk that is so full; 80 % open the parachute (section 2.8). */
+  /** The metrics show a persistent disk this full; 80 % open the parachute (section 2.8). */
   z.strictObject({ do: z.literal('fill-disk'), after, instance, percent: z.number().min(0).max(100) }),
-  /** The service's time jumps ahead. */
+  /** The service's clock jumps ahead. */
   z.strictObject({ do: z.literal('advance'), after, by: Duration }),
-  /** The service's clock is wrong by so much. */
+  /** The service's clock is off by this much. */
   z.strictObject({ do: z.literal('skew'), after, by: Offset }),
 ]);
 export type Step = z.output<typeof Step>;
@@ -41,31 +40,30 @@ export type Step = z.output<typeof Step>;
 const Period = Duration.refine((ms) => ms >= 1_000, 'must be 1s or more');
 
 const Settings = z.strictObject({
-  /** Tasks that the Backup Manager works on at once. */
+  /** Tasks that the Backup Manager runs at once. */
   workers: z.int().positive().optional(),
   /** How long a worker waits before each task's work. */
   taskDelay: Duration.optional(),
-  /** How much of the service's time passes between scheduled backups of each instance. */
+  /** The service's time between scheduled backups of each instance. */
   backupEvery: Period.optional(),
-  /** How much of it passes between the lab's own maintenance of each instance that allows it. */
+  /** The service's time between the lab's own maintenance of each instance that allows it. */
   maintenanceEvery: Period.optional(),
   /** The error of the service's clock; negative is behind. */
   clockSkew: Offset.optional(),
-  /** How fast the service's time passes: 1 or more. */
+  /** How fast the service's clock runs: 1 or more. */
   clockRate: z.number().min(1).max(100_000).optional(),
 });
 
-/** Faults in a lab, and when they happen. */
 export const Scenario = z.strictObject({
   name: z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/u, 'must be lower-case words joined by -'),
   /** One sentence: what a team learns from it. */
   summary: z.string().min(1),
   settings: Settings.default({}),
-  /** From the beginning on. */
+  /** Active from the start. */
   faults: z.array(Fault).default([]),
   timeline: z.array(Step).default([]),
 });
-/** A scenario with nothing left open; durations in milliseconds. */
+/** A scenario with all defaults filled in; durations in milliseconds. */
 export type Scenario = z.output<typeof Scenario>;
 /** A scenario as it is written. */
 export type ScenarioInput = z.input<typeof Scenario>;
@@ -106,7 +104,7 @@ export async function loadScenario(path: string): Promise<Scenario> {
     const line = mistake.linePos?.[0].line;
     throw broken(path, `line ${line ?? '?'} is not YAML: ${mistake.message.split('\n')[0]}`, mistake);
   }
-  // A bomb of aliases makes this throw instead of filling the memory.
+  // An alias bomb makes this throw instead of filling the memory.
   let content: unknown;
   try {
     content = document.toJS();
@@ -116,9 +114,7 @@ export async function loadScenario(path: string): Promise<Scenario> {
   return parseScenario(content, path);
 }
 
-/**
- * A scenario in plain data. Throws `lab.scenario`, which names the source and the place of the first mistake.
- */
+/** Parses a scenario from plain data. Throws `lab.scenario` with the source and the first mistake. */
 export function parseScenario(content: unknown, source: string): Scenario {
   const parsed = Scenario.safeParse(content);
   if (parsed.success) return parsed.data;
