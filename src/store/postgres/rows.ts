@@ -20,8 +20,7 @@ import type { Link, Session } from './link.ts';
 import { rootAt } from './log.ts';
 import { columnsOf, hearStore, readLeaves, readStream } from './queries.ts';
 import { TAKE_LEAD } from './schema.ts';
-import { signedRows } from './signed-rows.ts';
-import { rowStored, storable } from './storable.ts';
+import { rowStored, signedRows, storable } from './signed-rows.ts';
 
 /** How far one version of a projection keeps its rows. Lifeboats of two versions may share a store. */
 export interface Version {

@@ -15,7 +15,6 @@ import {
 import type { Session } from './link.ts';
 import type { Ask } from './log.ts';
 import { hearStore } from './queries.ts';
-import { rowStored, storable } from './storable.ts';
 
 /** The rows of a projection; otherwise why they cannot be used and must be folded from the entries. */
 export async function selectKept(
@@ -115,3 +114,16 @@ const SIGNED = `select coalesce((select max(size) from lifeboat.heads), 0) as si
   (select value from lifeboat.rows where projection = $4 and version = $2 and key = $1) as note,
   (select json_agg(json_build_object('key', key, 'group', grp, 'sort', sort, 'value', value)) from lifeboat.rows
     where projection = $1 and version = $2 and grp = any ($3::text[])) as rows`;
+
+/** PostgreSQL text cannot hold NUL or a lone surrogate. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+/** A folded row as stored here. */
+export function rowStored(
+  key: string,
+  row: { readonly group: string; readonly sort: string; readonly value: unknown },
+) {
+  return { key, group: storable(row.group), sort: storable(row.sort), value: JSON.stringify(row.value) };
+}

@@ -9,8 +9,16 @@ import { prepareEntry, storableName } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import { createFollowers, type Followers } from '../reading.ts';
 import { createSecretGuard } from '../secret-guard.ts';
-import { assertVersion, DATABASE_FILE, openDatabase, openDatabaseForReading, orClosed } from './database.ts';
-import { earlierJournal, emptied, isEmptied } from './earlier.ts';
+import {
+  assertVersion,
+  DATABASE_FILE,
+  earlierJournal,
+  emptied,
+  isEmptied,
+  openDatabase,
+  openDatabaseForReading,
+  orClosed,
+} from './database.ts';
 import { busy, diskTrouble, evidenceOf, SQLITE_BUSY, sqliteCode } from './errors.ts';
 import { createHolds } from './holds.ts';
 import { createLog } from './log.ts';
