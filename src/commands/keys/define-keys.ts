@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
 
-/** Also named in `src/keys/fresh-read.ts`, which is only imported when needed. */
+/** Also named in `src/keys/os-store.ts`, which is only imported when needed. */
 const READ_ITEM = 'keychain-item';
 
 /** `lifeboat keys …`. */
