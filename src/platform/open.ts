@@ -1,3 +1,4 @@
+import type { PlatformInstance } from '../../machines/parts/recovery-data.ts';
 import type { Awaits } from '../service/awaited.ts';
 import type { Tap } from '../service/interceptors.ts';
 import type { Limits } from '../service/limits.ts';
@@ -8,8 +9,10 @@ import { type ApiConnection, type ApiOptions, openApi } from './api/connection.t
 import { renewKey } from './api/renew-key.ts';
 import { restage } from './api/restage.ts';
 import { unbind } from './api/unbind.ts';
-import { findBindings } from './capi/find-bindings.ts';
+import { listAll } from './capi/capi.ts';
+import { findBindings, placesOf } from './capi/find-bindings.ts';
 import { proveRebound } from './capi/prove.ts';
+import { ServiceInstance } from './capi/schemas.ts';
 import { type CfLoginOptions, LOGIN, loginOfCf } from './cf-login.ts';
 import type { NoPlatform, Platform } from './platform.ts';
 import { hasCode } from './problem.ts';
@@ -64,7 +67,7 @@ export async function openPlatform(
  * The API of the platform that the tool `cf` is logged in to; or why there is none, for people. The user's
  * own login and target are read and never changed. Rejects with `platform.stopped`, throws `config.proxy`.
  */
-export async function openByCf(
+async function openByCf(
   options: CfLoginOptions,
   more: Omit<ApiOptions, 'api' | 'token' | 'caFile'> = {},
 ): Promise<{ readonly api: ApiConnection; readonly description: string } | { readonly none: string }> {
@@ -98,4 +101,44 @@ function platformOf(
     prove: (app, to, options) => proveRebound(api, app, to, options),
     close: () => api.close(),
   };
+}
+
+/** A service instance with the address of its dashboard, as printed by `cf service NAME`. */
+export interface ListedInstance extends PlatformInstance {
+  readonly dashboardUrl: string;
+}
+
+/**
+ * The service instances with a dashboard that the login of the tool `cf` may see, in every space, by name; or
+ * why there is no login, for people. Only reads. Rejects as documented at `Platform`.
+ */
+export async function instancesOfCf(
+  options: CfLoginOptions,
+): Promise<
+  { readonly description: string; readonly instances: readonly ListedInstance[] } | { readonly none: string }
+> {
+  const opened = await openByCf(options);
+  if ('none' in opened) return opened;
+  const { api, description } = opened;
+  const { signal } = options;
+  try {
+    const all = await listAll(api, '/v3/service_instances', { type: 'managed' }, ServiceInstance, signal);
+    const spaceOf = (one: ServiceInstance) => one.relationships?.space?.data?.guid ?? '';
+    const places = await placesOf(api, all.map(spaceOf).filter(Boolean), signal);
+    const instances = all.flatMap((one) =>
+      one.dashboard_url == null
+        ? []
+        : [
+            {
+              guid: one.guid,
+              name: one.name,
+              ...places.get(spaceOf(one)),
+              dashboardUrl: one.dashboard_url.slice(0, 2_000),
+            },
+          ],
+    );
+    return { description, instances: instances.toSorted((one, other) => one.name.localeCompare(other.name)) };
+  } finally {
+    await api.close();
+  }
 }

@@ -88,7 +88,7 @@ async function make(
 }
 
 async function askCf({ env }: CommandContext, signal: AbortSignal) {
-  const { instancesOfCf } = await import('../../platform/listed-instances.ts');
+  const { instancesOfCf } = await import('../../platform/open.ts');
   return instancesOfCf({ env, signal });
 }
 
