@@ -1,9 +1,8 @@
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { transcriptPath } from '../../src/audit/transcript/kept.ts';
 import type { HttpCall } from '../../src/audit/transcript/line.ts';
-import { openTranscript } from '../../src/audit/transcript/transcript.ts';
+import { openTranscript, transcriptPath } from '../../src/audit/transcript/transcript.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
 

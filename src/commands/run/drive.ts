@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { runbookOf } from '../../../machines/index.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
-import { transcriptElsewhere } from '../../audit/transcript/kept.ts';
+import { transcriptElsewhere } from '../../audit/transcript/transcript.ts';
 import { namesIn } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
