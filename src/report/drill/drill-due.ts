@@ -2,8 +2,7 @@ import { isoOf } from '../../base/date.ts';
 import { counted, formatSpan, formatTime } from '../../base/format.ts';
 import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
-import type { DrillRecord } from './drill-report.ts';
-import type { DrillDue, LastDrill } from './due-schema.ts';
+import type { DrillDue, DrillRecord, LastDrill } from './drill-report.ts';
 
 /** Milliseconds that the clock of a drill may have been ahead. */
 const SKEW_MS = 5 * 60_000;
