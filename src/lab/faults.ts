@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import { type Effect, Fault, type FullFault } from './faults/fault.ts';
-import { hasWords } from './faults/spoil.ts';
+import { hasWords } from './faults/strange-reply.ts';
 
 export type { Fault } from './faults/fault.ts';
 

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import type { Secret } from '../base/secret.ts';
-import { InstanceBindings } from './bindings.ts';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { Secret } from '../base/secret.ts';
 import type { LabClock } from './clock.ts';
 import type { BaseBackupFacts, InstanceData } from './data/instance-data.ts';
 import type { BackupSettings, BackupType, Found, InstanceFacts, InstanceParts } from './instance-plan.ts';
-import type { KeyRing } from './key-ring.ts';
 import { type DownloadRule, InstanceBackups, type LabBackup } from './manager/instance-backups.ts';
 import { InstanceRestores, type LabRestore } from './manager/instance-restores.ts';
 import { openBackup } from './manager/store.ts';
@@ -254,5 +252,74 @@ export class LabInstance {
     this.#end = undefined;
     this.#isFresh = false;
     this.#life = new AbortController();
+  }
+}
+
+/** The lab operator's requirements for a user's key. */
+export const MIN_KEY_LENGTH = 16;
+
+/** The current key. Without a user's key the Backup Manager uses its own, which is never disclosed. */
+export interface KeyRing {
+  readonly generated: Secret;
+  user: Secret | undefined;
+}
+
+/** 32 random bytes in base64url: 43 characters that no shell touches. */
+export function newKey(): Secret {
+  return new Secret(randomBytes(32).toString('base64url'));
+}
+
+/** Makes a key recognisable in the ledger. */
+export function keyMark(key: Secret): string {
+  return `sha256:${createHash('sha256').update(key.reveal()).digest('hex').slice(0, 12)}`;
+}
+
+/** One application's credentials for an instance. Only the application knows the password. */
+interface Binding {
+  readonly id: string;
+  readonly app: string;
+  readonly user: string;
+  readonly createdAt: Date;
+}
+
+/** What a new binding gives its application. */
+export type Credentials = Awaited<ReturnType<InstanceData['bind']>>;
+
+/**
+ * The bindings of applications to one instance. A restore invalidates them: the users get unknown passwords,
+ * and the entries stay, as they do on a platform, until they are unbound.
+ */
+class InstanceBindings {
+  readonly #data: Pick<InstanceData, 'bind' | 'unbind'>;
+  readonly #now: () => Date;
+  readonly #bindings = new Map<string, Binding>();
+
+  constructor(data: Pick<InstanceData, 'bind' | 'unbind'>, now: () => Date) {
+    this.#data = data;
+    this.#now = now;
+  }
+
+  /** Oldest first. */
+  get all(): readonly Binding[] {
+    return [...this.#bindings.values()];
+  }
+
+  /** Creates a database user for an application. Rejects while the server is down. */
+  async create(app: string): Promise<{ readonly binding: Binding; readonly credentials: Credentials }> {
+    const credentials = await this.#data.bind();
+    const binding = { id: randomUUID(), app, user: credentials.user, createdAt: this.#now() };
+    this.#bindings.set(binding.id, binding);
+    return { binding, credentials };
+  }
+
+  /**
+   * Drops the user; false if there is no such binding. Rejects, and keeps the binding, while the server is
+   * down.
+   */
+  async delete(id: string): Promise<boolean> {
+    const binding = this.#bindings.get(id);
+    if (binding === undefined) return false;
+    await this.#data.unbind(binding.user);
+    return this.#bindings.delete(id);
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { spoil } from '../../src/lab/faults/spoil.ts';
+import { spoil } from '../../src/lab/faults/strange-reply.ts';
 import { type Fault, FaultTable, type FaultTarget } from '../../src/lab/faults.ts';
 
 const LIST: FaultTarget = { method: 'GET', path: '/backups' };

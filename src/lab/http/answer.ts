@@ -3,8 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Effect, effectOf } from '../faults/fault.ts';
-import { spoil } from '../faults/spoil.ts';
-import { type StrangeReply, strangeReply, textReply } from '../faults/strange-reply.ts';
+import { type StrangeReply, spoil, strangeReply, textReply } from '../faults/strange-reply.ts';
 import { type FileReply, type JsonReply, jsonReply, type Reply } from './endpoint.ts';
 
 export interface Delivery {

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import type { Credentials } from '../bindings.ts';
-import type { LabInstance } from '../instance.ts';
+import type { Credentials, LabInstance } from '../instance.ts';
 import { parseOrRefuse, Refusal } from './endpoint.ts';
 
 /*

@@ -1,10 +1,8 @@
 import * as z from 'zod';
 import { Secret } from '../../base/secret.ts';
-import type { LabInstance } from '../instance.ts';
-import { keyMark } from '../key-ring.ts';
+import { keyMark, type LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
-import { backupNamed, describeRestore } from './backups.ts';
-import { EncryptionKey } from './backups-config.ts';
+import { backupNamed, describeRestore, EncryptionKey } from './backups.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
 import { Moment, PitrRange, Restore } from './wire.ts';
 
