@@ -2,8 +2,7 @@ import { backupProblem, problemOf } from './backup-file.ts';
 import { ByteReader } from './byte-reader.ts';
 import { DataInspector } from './data-inspector.ts';
 import { looksLikeGzip, unpackGzip } from './gunzip.ts';
-import { looksLikeTar, TAR_BLOCK } from './tar-header.ts';
-import { TarWalker } from './tar-walker.ts';
+import { looksLikeTar, TAR_BLOCK, TarWalker } from './tar-walker.ts';
 
 /** The kind of a backup's content. */
 interface Inspection {
