@@ -1,10 +1,22 @@
-import { formatSeconds } from '../../base/format.ts';
+import { counted, formatSeconds } from '../../base/format.ts';
 import type { Report } from '../model/model.ts';
-import { type Document, given, type Section, type Text, time } from './document.ts';
+import type { Line } from '../model/model-rows.ts';
+import {
+  BLANK,
+  type Block,
+  blanks,
+  type Document,
+  detail,
+  given,
+  paragraph,
+  type Section,
+  type Text,
+  tableOf,
+  time,
+} from './document.ts';
 import { decidedSections } from './pages-decided.ts';
 import { measuredSections } from './pages-measured.ts';
 import { provenSections, rotationSections } from './pages-proven.ts';
-import { recordSections } from './pages-record.ts';
 import { summaryBlocks } from './pages-summary.ts';
 
 /** A report as the document that every renderer writes: so all of them say the same. */
@@ -82,4 +94,81 @@ function clock({ run }: Report): string {
   if (ahead === undefined) return `${own}; the clock of the service was not measured`;
   if (ahead === 0) return `${own}; the clock of the service agreed within a second`;
   return `${own}; the clock of the service was ${Math.abs(ahead)} s ${ahead > 0 ? 'ahead' : 'behind'}`;
+}
+
+/** The journal itself, how it is proven, and who signs. */
+function recordSections(report: Report): Section[] {
+  const { entries, ledger, signOff } = report;
+  return [
+    {
+      title: 'Timeline (UTC)',
+      isDetail: true,
+      blocks: lines('Every entry of the journal of the run', entries),
+    },
+    ...detail('Written to the ledger of the instance', lines('What the run wrote to the ledger', ledger)),
+    { title: 'Evidence', isDetail: true, blocks: evidenceBlocks(report) },
+    {
+      title: 'Sign-off',
+      blocks: [
+        ...tableOf(
+          'To be filled in by people',
+          ['Role', 'Name', 'Date', 'Statement', 'Signature'],
+          signOff.map(({ role, statement }) => [role, BLANK, BLANK, statement, BLANK]),
+        ),
+        ...blanks(report, 'signOff'),
+      ],
+    },
+  ];
+}
+
+function lines(caption: string, entries: readonly Line[]): Block[] {
+  const rows = entries.map(({ at, seq, by, text }) => [time(at), String(seq), by, text]);
+  return tableOf(caption, ['Time', 'No', 'Who', 'What'], rows);
+}
+
+/** The last entry, the signed head of the log, the files, and how to verify them. */
+function evidenceBlocks({ run, evidence }: Report): Block[] {
+  const { head, anchor, signedHead, files, bundle, transcript, verify } = evidence;
+  return [
+    paragraph(headText(run.entries, head)),
+    ...(anchor === undefined ? [] : [paragraph(['Anchor for the ticket: ', { code: anchor }])]),
+    ...(files.length === 0
+      ? [
+          paragraph([
+            'The files of the evidence, each with its SHA-256, are in the bundle: ',
+            { code: bundle },
+            '.',
+          ]),
+        ]
+      : tableOf(
+          'Files of the evidence',
+          ['File', 'SHA-256'],
+          files.map(({ name, sha256 }) => [name, { code: sha256 }]),
+        )),
+    paragraph(
+      transcript === undefined
+        ? 'No transcript of requests was kept.'
+        : [
+            `The transcript of requests has ${counted(transcript.lines, 'line')}, ` +
+              `${transcript.bytes} bytes, SHA-256 `,
+            { code: transcript.sha256 },
+            '.',
+          ],
+    ),
+    signedHead === undefined
+      ? paragraph('The log has no signed head.')
+      : { kind: 'lines', caption: 'Signed head of the log', lines: signedHead },
+    paragraph([
+      'To verify: ',
+      { code: verify },
+      '. The hash of an entry is that of its leaf in the Merkle tree over all entries (RFC 6962): ' +
+        'the SHA-256 over a zero byte and its canonical JSON (RFC 8785, in ASCII) of ' +
+        '{at, body, by, seq, stream, type}.',
+    ]),
+  ];
+}
+
+function headText(count: number, head: string | undefined): Text {
+  if (head === undefined) return 'There are no entries.';
+  return [`${counted(count, 'entry', 'entries')}, the last of them with the leaf hash `, { code: head }, '.'];
 }
