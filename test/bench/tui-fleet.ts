@@ -3,7 +3,7 @@
  * fleet. It asks nobody.
  */
 import process from 'node:process';
-import { showApp } from '../../src/tui/show-app.ts';
+import { showApp } from '../../src/tui/show-run.ts';
 import type { AppPort } from '../../src/view/app/app-port.ts';
 import { nothingAsked } from '../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AppEffect } from '../../src/tui/live-screen.ts';
 import { boardScreen } from '../../src/tui/screens/board/board.ts';
-import type { RunRow } from '../../src/view/app/run-row.ts';
-import type { Fact, Fleet } from '../../src/view/app/sources.ts';
+import type { Fact, Fleet, RunRow } from '../../src/view/app/sources.ts';
 import {
   ASCII,
   ago,

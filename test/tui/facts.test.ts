@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { createFacts } from '../../src/tui/facts.ts';
-import type { RunRow } from '../../src/view/app/run-row.ts';
-import type { Loaders } from '../../src/view/app/sources.ts';
+import type { Loaders, RunRow } from '../../src/view/app/sources.ts';
 import { loadersWith } from './fake-loaders.ts';
 
 const RUNS = { source: 'runs', of: null } as const;

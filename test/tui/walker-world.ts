@@ -1,9 +1,7 @@
 import { LifeboatError } from '../../src/base/errors.ts';
 import type { AppPort } from '../../src/view/app/app-port.ts';
 import { ENTRIES_A_PAGE, type EntriesPage } from '../../src/view/app/entries-page.ts';
-import type { Badge } from '../../src/view/app/home.ts';
-import type { RunRow } from '../../src/view/app/run-row.ts';
-import type { Loaders, SourceName, Sources } from '../../src/view/app/sources.ts';
+import type { Badge, Loaders, RunRow, SourceName, Sources } from '../../src/view/app/sources.ts';
 import type { StartWish } from '../../src/view/app/start-wish.ts';
 import { nothingAsked, type Part } from '../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';

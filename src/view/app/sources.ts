@@ -1,13 +1,13 @@
+import { msOf } from '../../base/instant.ts';
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
+import type { ListedRun } from '../../store/projections/run-summary.ts';
 import type { Part } from '../fleet/fleet-facts.ts';
 import type { InstanceStatus } from '../fleet/status-schema.ts';
 import type { FollowUpRow } from '../view-follow-ups.ts';
 import type { BackupList } from './backup-list.ts';
 import type { DryRunFacts } from './dry-run-facts.ts';
 import type { EntriesPage, EntriesWanted, OlderEntriesWanted } from './entries-page.ts';
-import type { Home } from './home.ts';
 import type { LabFacts } from './lab-facts.ts';
-import type { ReportText, RunRow } from './run-row.ts';
 import type { StartWish } from './start-wish.ts';
 
 /** What the screens of the app may need to know: what names it (`of`), and what is then known (`value`). */
@@ -217,4 +217,84 @@ export interface RestoreRow {
   readonly restoredFrom?: string | undefined;
   readonly triggeredAt?: string | undefined;
   readonly finishedAt?: string | undefined;
+}
+
+/** A run in a list, with who holds it now, in words; undefined where no process does. Printable. */
+export type RunRow = ListedRun & { readonly heldBy?: string | undefined };
+
+/** Seconds that a run has taken, to `now` while it is open. */
+export function secondsOfRun({ status, startedAt, lastAt }: RunRow, now: Date): number {
+  const end = status === 'open' ? now.getTime() : msOf(lastAt);
+  return Math.max(0, (end - msOf(startedAt)) / 1000);
+}
+
+/** The report of a run, as Markdown. */
+export interface ReportText {
+  readonly markdown: string;
+  /** The command that writes it into a file. */
+  readonly command: string;
+  readonly mode: ListedRun['mode'];
+  /** The instance that the run is about, with the one that it goes into where that is another one. */
+  readonly instance: string;
+}
+
+/** The file that the report of a run is written into, in the current folder; the `at`th name of its kind. */
+export function reportFile(runId: string, at = 1): string {
+  return `report-${runId}${at === 1 ? '' : `-${at}`}.html`;
+}
+
+/** The command that writes it there. */
+export function reportCommand(runId: string): string {
+  return `lifeboat report ${runId} --format html --out ${reportFile(runId)}`;
+}
+
+/** One instance as the config has it. */
+export interface HomeInstance {
+  readonly name: string;
+  readonly role: 'source' | 'target';
+  /** A run that changes it is a rehearsal. */
+  readonly isRehearsal: boolean;
+  /** The revision of its API, as the config names it. */
+  readonly revision: string;
+  /** Where its API is, for people: host and port. */
+  readonly place: string;
+  /** The whole address without its spelling: two instances that share it are one. */
+  readonly address?: string;
+}
+
+/** The lab that the config names. */
+export interface HomeLab {
+  /** Host and port. */
+  readonly place: string;
+  /** Instances of the config that are somewhere else: the lab cannot touch them. */
+  readonly elsewhere: readonly string[];
+}
+
+/** Why there is no screen of a lab. */
+export const NO_LAB = 'the config names no lab: `lifeboat lab --out lifeboat.yaml` writes one that does';
+
+/** What config and environment say. */
+export interface Home {
+  readonly instances: readonly HomeInstance[];
+  readonly operator: string;
+  /** The names of all applications that the config names. */
+  readonly apps?: readonly string[];
+  /** The folder of keys and journal. */
+  readonly folder: string;
+  readonly config: string;
+  /** Where the journal is: a folder, or the address of a database without its password. */
+  readonly store: string;
+  /** Only a config for a lab names one; there is no other way to know a lab. */
+  readonly lab?: HomeLab | undefined;
+}
+
+/** What the frame of a screen says: the real thing, a rehearsal, or some of both. */
+export type Badge = 'LIVE' | 'REHEARSAL' | 'MIXED';
+
+/** What is at stake on a screen over these; undefined where the config is not read, or names none. */
+export function badgeOf(instances: readonly HomeInstance[] | undefined): Badge | undefined {
+  if (instances === undefined || instances.length === 0) return undefined;
+  const rehearsals = instances.filter(({ isRehearsal }) => isRehearsal).length;
+  if (rehearsals === 0) return 'LIVE';
+  return rehearsals === instances.length ? 'REHEARSAL' : 'MIXED';
 }

@@ -1,6 +1,6 @@
 import type { InstanceStatus } from '../fleet/status-schema.ts';
-import type { HomeInstance } from './home.ts';
 import { asksSource, type Situation } from './situations.ts';
+import type { HomeInstance } from './sources.ts';
 import { NOT_FOUND_NEXT } from './status-cells.ts';
 
 /** An instance that can be chosen, or why it cannot. Every text is printable by `show`. */

@@ -3,8 +3,8 @@ import type { Around } from '../../../src/tui/live-screen.ts';
 import { boardScreen } from '../../../src/tui/screens/board/board.ts';
 import { labScreen } from '../../../src/tui/screens/lab/lab.ts';
 import { paletteScreen } from '../../../src/tui/screens/palette/palette.ts';
-import type { Home, HomeLab } from '../../../src/view/app/home.ts';
 import { askingWords, type LabChange, type LabFacts, spanWords } from '../../../src/view/app/lab-facts.ts';
+import type { Home, HomeLab } from '../../../src/view/app/sources.ts';
 import { ASCII, fact, factsOf, failedPart, NOW, opened, press, SIZE, SIZES } from '../fake-fleet.ts';
 
 const HOSTILE = 'ev\u001b[31mil\u202e \u0007注文'.padEnd(400, 'x');

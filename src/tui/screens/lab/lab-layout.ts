@@ -1,5 +1,4 @@
 import { counted, formatTime } from '../../../base/format.ts';
-import { type HomeLab, NO_LAB } from '../../../view/app/home.ts';
 import {
   type LabCallRow,
   type LabClock,
@@ -8,6 +7,7 @@ import {
   type LabScenario,
   spanWords,
 } from '../../../view/app/lab-facts.ts';
+import { type HomeLab, NO_LAB } from '../../../view/app/sources.ts';
 import { band, filledUp, GAP, type Layout, WIDE, wall, wholeBody } from '../../bands.ts';
 import { cutLine, padLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';

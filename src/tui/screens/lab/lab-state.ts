@@ -1,5 +1,5 @@
-import { NO_LAB } from '../../../view/app/home.ts';
 import type { LabFacts, LabInstance, LabScenario } from '../../../view/app/lab-facts.ts';
+import { NO_LAB } from '../../../view/app/sources.ts';
 import type { Around } from '../../live-screen.ts';
 import type { Field, FieldIntent } from '../../parts/field.ts';
 import { cursorAt, FRESH_LIST, filtered, type ListIntent, type ListState } from '../../parts/list.ts';

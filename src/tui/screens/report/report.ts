@@ -1,4 +1,4 @@
-import type { ReportText } from '../../../view/app/run-row.ts';
+import type { ReportText } from '../../../view/app/sources.ts';
 import { scrolledBody } from '../../bands.ts';
 import { memoised, wrapLine } from '../../line.ts';
 import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';

@@ -1,6 +1,6 @@
 import { formatElapsed, formatTime } from '../../../base/format.ts';
 import { show } from '../../../base/text.ts';
-import { type RunRow, secondsOfRun } from '../../../view/app/run-row.ts';
+import { type RunRow, secondsOfRun } from '../../../view/app/sources.ts';
 import { wrapLine } from '../../line.ts';
 import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
