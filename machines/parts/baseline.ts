@@ -40,7 +40,6 @@ export function baselineDifferences(before: Baseline, now: Baseline): string[] {
   return [...found, ...restoreDifferences(before, now), ...updateDifferences(before, now)];
 }
 
-/** Restores that are under way now and were not before. */
 export function newRestores(before: Baseline | undefined, now: Baseline): readonly number[] {
   const known = before?.runningRestores ?? [];
   return (now.runningRestores ?? []).filter((id) => !known.includes(id));

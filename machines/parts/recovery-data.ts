@@ -69,7 +69,7 @@ export const RecoveryCard = () =>
   });
 export type RecoveryCard = z.infer<ReturnType<typeof RecoveryCard>>;
 
-/** A card as a run makes it: whoever writes it into the ledger stamps the times. */
+/** A recovery card as a run makes it; its times are set when it is written into the ledger. */
 export const CardDraft = () =>
   RecoveryCard()
     .partial({ preparedAt: true })
@@ -119,7 +119,8 @@ export const ExpectedOrigin = () =>
     startedAt: z.string().optional(),
     finishedAt: z.string().optional(),
     /**
-     * The newest backup is recovered, and this is the newest that is known: it may be from then or from later.
+     * The newest backup is recovered, and this is the newest that is known: it may be from then or from
+     * later.
      */
     orNewer: z.boolean().optional(),
   });
@@ -235,7 +236,7 @@ export const BoundApp = () =>
         parametersSha256: z.string().optional(),
       })
       .optional(),
-    /** As the config names whoever sees to it. */
+    /** The owner's name in the config. */
     owner: z.string().optional(),
     /** The team's own way to give it its new credentials, whatever the platform is. */
     reconnect: Reconnect().optional(),
@@ -254,7 +255,6 @@ export const ServiceKey = () =>
   });
 export type ServiceKey = z.infer<ReturnType<typeof ServiceKey>>;
 
-/** A service instance as the platform knows it. */
 export const PlatformInstance = () =>
   z.object({
     guid: z.string(),
@@ -283,7 +283,7 @@ export const Bound = () =>
     /** Applications in spaces that this token may not see, by space (domain 2.2). */
     unseen: z.array(z.object({ space: z.string(), apps: z.number() })),
     /**
-     * `no-downtime`: bind anew, restage rolling, then remove the old binding; only where the platform allows
+     * `no-downtime`: bind again, restage rolling, then remove the old binding; only where the platform allows
      * two bindings.
      */
     order: z.enum(['replace', 'no-downtime']),

@@ -266,7 +266,6 @@ const Armed = z.object({ intent: z.string() });
 /** A process begins with these, and writes a checkpoint that an earlier one may have omitted. */
 const BEGINS: ReadonlySet<string> = new Set(['run.started', 'run.resumed', 'call.begun']);
 
-/** Collects the demands of entries below the leaf `below`. */
 function demandWatch(below: number): { take(entry: LoggedEntry): void; found(): Demands } {
   const armed = new Map<string, Demand>();
   let certain: Demand | undefined;

@@ -105,7 +105,6 @@ const BELOW = /^(?:\s|(?:[\w./-]+: )?(?:detail|hint|context|statement|warning)\b
 /** A statement or a record, whatever it is about. */
 const DATA_LINE = /;\s*$|^-- |^\/\*|^dn:|^\{/u;
 
-/** Whether a text names an error anywhere. */
 function namesError(text: string): boolean {
   return NAMES_ERROR.test(text);
 }

@@ -14,7 +14,7 @@ import { show } from './text.ts';
 
 /*
  * Which files are trusted. A file that decides something (a config runs commands, a token is sent, a list of
- * signers approves) counts only if nobody but the user and root could have written it. The rules are those of
+ * signers approves) counts only if no one but the user and root could have written it. The rules are those of
  * OpenSSH for its own files (safe_path of misc.c), with the folder of each link on the way instead of all
  * folders up to the root:
  *
@@ -22,7 +22,7 @@ import { show } from './text.ts';
  *   process or to root;
  * - neither the file nor those folders can be written by others; a folder with the sticky bit (/tmp) can,
  *   since only the owner of a file may exchange it there;
- * - a group counts as others, unless it is the user's own and has nobody else in it, as where the umask is
+ * - a group counts as others, unless it is the user's own and has no other member, as where the umask is
  *   002.
  *
  * Root trusts what root owns, even under sudo: files of the user who called sudo would otherwise run commands

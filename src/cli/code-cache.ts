@@ -57,7 +57,7 @@ type Main = (
  * start. Without this, `runs` takes 74 % more processor time and `status -o json` 58 %; with Node's own
  * cache still 34 % more each (medians of 30 runs in turns).
  *
- * The code is kept below NODE_COMPILE_CACHE, XDG_CACHE_HOME or ~/.cache, in a folder that nobody else can
+ * The code is kept below NODE_COMPILE_CACHE, XDG_CACHE_HOME or ~/.cache, in a folder that no one else can
  * write to: it is run. Where that cannot be had, or with NODE_DISABLE_COMPILE_CACHE, everything is compiled
  * anew.
  */

@@ -15,7 +15,7 @@ export interface CommandContext extends Streams {
   readonly alone?: string | undefined;
   /**
    * Lets the terminal show again what is typed, where it shows nothing since the process was started
-   * (echo.ts): called once the key store is open, after which nobody is asked for its passphrase.
+   * (echo.ts): called once the key store is open and its passphrase is no longer asked for.
    */
   readonly restoreEcho?: (() => void) | undefined;
   /** Where the full screen is up: it asks for secrets. Without it the terminal is there to be asked on. */

@@ -81,8 +81,8 @@ export function instance(what = 'the instance (default: the only one)'): Option 
 }
 
 /**
- * Makes a flag refuse a second value that is another one (`usage.option`, exit 2): whoever types two means
- * one of them, and nobody knows which. A flag that collects its values is left as it is.
+ * Makes a flag refuse a second, different value (`usage.option`, exit 2): it is unknown which one was meant.
+ * A flag that collects its values is unchanged.
  */
 export function takenOnce(option: Option): Option {
   const { parseArg: read, defaultValue } = option;
@@ -107,7 +107,6 @@ function noReason(flag: string, value: string): LifeboatError {
   });
 }
 
-/** What is said of a flag with two values that disagree. */
 export function twoValues(flag: string, one: string, other: string): LifeboatError {
   return new LifeboatError(
     'usage.option',

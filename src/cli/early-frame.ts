@@ -95,8 +95,8 @@ function onSignalAlone(act: () => void): void {
 }
 
 /**
- * Whether whoever opens the keys is asked for a passphrase, which happens on the ordinary screen. `env` is
- * that of `withKeyStore`.
+ * Whether opening the keys asks for a passphrase, which happens on the ordinary screen. `env` is that of
+ * `withKeyStore`.
  */
 export function asksPassphrase(env: CommandContext['env']): boolean {
   return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !env['LIFEBOAT_PASSPHRASE_FILE'];

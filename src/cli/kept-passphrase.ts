@@ -3,13 +3,13 @@ import type { Secret } from '../base/secret.ts';
 
 /** The passphrase of the vault, kept in memory for as long as the process lives. */
 export interface KeptPassphrase {
-  /** Whether it is wanted for what nobody has just asked for, and can go on without it. */
+  /** Whether it is wanted for background work, which can do without it. */
   readonly isUnasked: boolean;
   /** The one that is kept; without one, asks for it, once for all that want it at the same time. */
   get(ask: () => Promise<Secret>): Promise<Secret>;
   /** Another one is to be asked for: this one was refused, with `why`. */
   forget(why?: unknown): void;
-  /** Somebody enters it again: whoever needs it next asks once more. */
+  /** Forgets it: the next caller that needs it asks again. */
   askAgain(): void;
 }
 
@@ -21,7 +21,7 @@ export function keepPassphrase(): KeptPassphrase {
       if (asked !== undefined) return asked;
       const asking = ask();
       asked = asking;
-      // Whoever entered nothing can be asked again.
+      // After an empty input the person can be asked again.
       asking.catch(() => {
         if (asked === asking) asked = undefined;
       });

@@ -29,7 +29,7 @@ export function stopSignal(also?: AbortSignal): {
 /** What was asked of this process before there was anything to leave. */
 export interface EarlySignals {
   /**
-   * Signals have their usual effect again, or that of whoever listens by now; gives the first that came in
+   * Gives signals their usual effect again, or that of later listeners; returns the first signal received in
    * between.
    */
   release(): NodeJS.Signals | undefined;

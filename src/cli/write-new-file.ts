@@ -15,7 +15,7 @@ export function writeNewFile(path: string, content: Buffer | string): void {
   const part = `${path}.${randomBytes(4).toString('hex')}.part`;
   try {
     writeFileSync(part, content, { flag: 'wx', mode: 0o600, flush: true });
-    // Unlike a rename, a link never replaces what somebody else has written meanwhile.
+    // Unlike a rename, a link never replaces a file that another process has just written.
     linkSync(part, path);
   } catch (thrown) {
     const { code = '', syscall } = thrown as NodeJS.ErrnoException;

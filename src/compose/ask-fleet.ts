@@ -119,7 +119,7 @@ async function askService(ask: AskFleet, name: string, own: Own): Promise<FromSe
 
 const MISSING = { state: 'missing' } as const;
 
-/** No backup is tried of an instance whose keys are not known: nobody is asked for a passphrase for it. */
+/** No backup is tried if the instance's keys are unknown: this asks for no passphrase. */
 async function fitsOf(
   ask: AskFleet,
   given: Own & {
@@ -145,7 +145,7 @@ function shownFit({ id, key, tried }: KeptFit): BackupFit {
   return { id, key, tried: tried.length };
 }
 
-/** No key store is opened, and nobody is asked for a passphrase, for an instance whose keys nobody knows. */
+/** If an instance's keys are unknown, no key store is opened and no passphrase is asked for. */
 async function askKeys(
   ask: AskFleet,
   name: string,

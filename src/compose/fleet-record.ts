@@ -11,10 +11,7 @@ import type { InstanceRecord, Part } from '../view/fleet/fleet-facts.ts';
 import type { StoreContext } from './store-of.ts';
 import { openJournalIfAny } from './store-of.ts';
 
-/**
- * A recovery that is older than so many runs is not looked for: a board must not read all runs there ever
- * were.
- */
+/** Older recoveries are not looked for: a board must not read all runs. */
 const MAX_RUNS = 500;
 
 /**

@@ -22,7 +22,7 @@ import type { KeptFit } from './try-fit.ts';
 const MAX = 20;
 /** Bytes: twenty backups, however long their ids. */
 const MAX_BYTES = 64 * 1024;
-/** Milliseconds after which a list that has not changed is dated anew. */
+/** Milliseconds after which an unchanged list gets a new date. */
 const DATED_MS = 10 * 60 * 1000;
 
 /** Built once: a board reads the file of every instance. */

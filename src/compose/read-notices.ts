@@ -15,7 +15,6 @@ const MAX_ENDED = 200;
 
 type Reading = Pick<Journal, 'clock'> & Pick<JournalReader, 'read' | 'rows'>;
 
-/** What is asked for. */
 export interface Asked {
   /** Only what came about behind this leaf. */
   readonly from: number;

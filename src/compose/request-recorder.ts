@@ -8,7 +8,6 @@ import type { Tap } from '../service/interceptors.ts';
 
 /** Hears every request of a process and writes them into the transcript of its run once that is known. */
 export interface RequestRecorder {
-  /** For the client of an instance. */
   service(instance: string): Tap;
   readonly platform: Tap;
   /** Begins to write, with what was heard before. Only for the process that holds the run. */
@@ -52,7 +51,7 @@ export function openRequestRecorder(): RequestRecorder {
     void write();
   };
 
-  /** Without a secret that is new, all of it happens before this returns to whoever made the call. */
+  /** Without a new secret, all of it happens before this returns to the caller. */
   async function write(): Promise<void> {
     if (transcript === undefined || writing || ended) return;
     writing = true;

@@ -8,9 +8,9 @@ import { namedKey } from '../store/log/named-keys.ts';
 import type { Signer } from '../store/log/signer.ts';
 
 /*
- * A team's database can be put back, or made anew, by whoever runs it. The home of who had a call under way
- * shows it; that of a colleague does not. So each folder below `checkpoints` is looked at before anything is
- * changed, and has to take the checkpoint of a call before the call is sent.
+ * A team's database can be restored or recreated by its operator. The home of the person who had a call in
+ * progress shows that; a colleague's home does not. So each folder below `checkpoints` is checked before
+ * anything is changed, and must take the checkpoint of a call before the call is sent.
  */
 
 /** Why the folder of a team cannot be relied on. */
@@ -82,7 +82,7 @@ async function isOwnLog(
   return first === undefined || namedKey(first)?.installation === installation;
 }
 
-/** The refusal (exit 2): nothing was changed, and nobody else could see what this process sends. */
+/** The refusal (exit 2): nothing was changed, and no one else could see what this process sends. */
 export function unshared({ what, hints }: Lack): LifeboatError {
   return new LifeboatError('store.unshared', `the checkpoint folder of this team cannot be used: ${what}`, {
     hints: [
@@ -94,7 +94,7 @@ export function unshared({ what, hints }: Lack): LifeboatError {
   });
 }
 
-/** Puts on record that somebody goes on without the folder. */
+/** Records that a person continues without the folder. */
 export async function recordAlone(
   journal: Pick<Journal, 'append'>,
   reason: string,

@@ -9,8 +9,8 @@ import type { CheckOptions } from '../store/log/check-log.ts';
 import type { StoreContext } from './store-of.ts';
 
 /*
- * Which log this home has found at the address of a team's store: `$LIFEBOAT_HOME/stores/<digest of the
- * address>`. Another log there later is a database that was made again, and no store that somebody joins.
+ * The log that this home found at the address of a team's store: `$LIFEBOAT_HOME/stores/<digest of the
+ * address>`. Another log there later means a recreated database, not a store to join.
  */
 
 /** Bytes: the name of a log. */

@@ -49,7 +49,6 @@ export interface WorkspaceOptions {
   readonly most?: number;
 }
 
-/** How a command that has a config opens its workspace. */
 export function workspaceFor({ operator, checkpoints, notify, instances }: LoadedConfig): WorkspaceOptions {
   return { operator: operator.name, checkpoints, notify, instances };
 }
@@ -195,11 +194,9 @@ async function notifierOf(journal: Journal, targets: readonly NotifyConfig[]) {
 }
 
 /**
- * The key store that the environment asks for, with the keys of the instances in it: to be written to, so
- * proven usable, unless it is only looked into (`look`), where no disk has to be writable and
- * one that is open already will do. Rejects with
- * `keys.gone` where the home remembers keys and the store has none; with `check` nobody is asked whether to
- * begin anew.
+ * The key store that the environment asks for, with the keys of the instances in it. It is opened for
+ * writing, so proven usable; with `look` no disk has to be writable, and an open one is reused. Rejects with
+ * `keys.gone` if the home remembers keys and the store has none; with `check` without asking for a new store.
  */
 export async function openKeys(
   context: CommandContext,
@@ -243,7 +240,7 @@ async function openKeyStore(context: CommandContext, how: 'change' | 'look' | 'c
   return keyring;
 }
 
-/** The login name: for entries' `by` when the config names nobody, and to know the operator by. */
+/** The login name: for entries' `by` if the config names no operator, and to recognise the operator. */
 export function loginName(env: NodeJS.ProcessEnv): string {
   return loginIfAny() ?? (env['USER'] || 'unknown');
 }
@@ -251,8 +248,8 @@ export function loginName(env: NodeJS.ProcessEnv): string {
 type AskPassphrase = NonNullable<StoreChoice['askPassphrase']>;
 
 /**
- * What `open` gives, with the passphrase that somebody enters where they can be asked. On the screen, one
- * that does not open the vault is told in the field, and asked for again.
+ * The result of `open`, with the passphrase that a person enters where one can be asked. On the screen, the
+ * field reports a passphrase that does not open the vault, and asks again.
  */
 async function unlocked<T>(
   context: CommandContext,

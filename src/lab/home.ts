@@ -6,7 +6,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { LifeboatError } from '../base/errors.ts';
 import type { EngineUser } from './engine/launcher.ts';
 
-/** The prefix of every lab's home. */
 export const HOME_PREFIX = 'lifeboat-lab-';
 /** A socket's path has 107 bytes at most (`unix(7)`; 103 on macOS); the lab puts 34 below its home. */
 const LONGEST_HOME = 69;

@@ -29,7 +29,6 @@ type PlatformChoice =
   | 'none';
 
 interface OpenPlatformOptions {
-  /** Creates the reader of a token source, as for instances. */
   readonly tokenOf: (source: TokenSource) => TokenReader;
   readonly env: NodeJS.ProcessEnv;
   /** Variables withheld from the tool `cf`, such as those with tokens of instances. */

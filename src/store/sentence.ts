@@ -352,7 +352,6 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The instance that a call goes to; undefined if unknown. */
 function goesTo({ instance, target }: SaidBefore, input: unknown): string | undefined {
   return fieldsOf(input)['on'] === 'target' ? target : instance;
 }

@@ -71,7 +71,6 @@ export type AppEffect =
   | { readonly type: 'start'; readonly wish: StartWish }
   | { readonly type: 'start-each'; readonly wishes: readonly StartWish[] }
   | { readonly type: 'resume'; readonly runId: string }
-  /** Writes the report of a run to a file, and says where. */
   | { readonly type: 'write-report'; readonly runId: string }
   /** Starts a task that reports its end. */
   | { readonly type: 'errand'; readonly errand: Errand }

@@ -114,7 +114,7 @@ function readInstant(text: string, now: Date, zone: string): Read {
     return { problem: `"${show(clean, 40)}" is not a time that can be read: ${FORMS}` };
   if (isRelative(found.tags())) {
     if (offset !== undefined) return { problem: 'a time that counts from now needs no zone' };
-    // Whole seconds: nobody who says "10 minutes ago" means a millisecond.
+    // Whole seconds: "10 minutes ago" does not mean a millisecond.
     return Math.floor(found.start.date().getTime() / 1000) * 1000;
   }
   return placed(found.start, rest, now, where);

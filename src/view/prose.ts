@@ -10,7 +10,6 @@ export interface ProseSection extends Prose {
 /** Markdown, and what is in it where that is known without reading it. */
 export interface Prose {
   readonly markdown: string;
-  /** What `tokensOf` gives. */
   readonly tokens?: string | undefined;
 }
 

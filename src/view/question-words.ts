@@ -63,7 +63,7 @@ function unseen(typed: string, expected: string): string | undefined {
 }
 
 /**
- * The way around an approval that cannot be had in time: first a reason, then the name as ever. It is no
+ * The way around an approval that cannot be given in time: first a reason, then the name as usual. It is no
  * event of any machine.
  */
 export const BREAK_GLASS: QuestionOption = {

@@ -117,9 +117,9 @@ function moveTo(record: Draft, state: string, at: number): void {
 
 /** What stands on a run that is only looked at. Printable. */
 export interface WatchedView {
-  /** Who drives the run, or that nobody does, in one sentence without a stop. */
+  /** Who drives the run, or that no process does, in one sentence without a full stop. */
   readonly driver: string;
-  /** Nobody drives it, and it is not over: it can be taken over. */
+  /** No process drives it, and it has not ended: it can be taken over. */
   readonly isFree: boolean;
 }
 
@@ -130,7 +130,7 @@ export function holderWords({ by, pid, host, since, isHere }: Holder): string {
   return `${who} since ${formatTime(since)} UTC`;
 }
 
-/** Who drives a run, by the store and, where it names nobody, by the entries of the run. */
+/** Who drives a run: by the store, or by the run's entries if the store names no one. */
 export function driverOf(entries: readonly Entry[], holder: Holder | undefined, runId: string): string {
   if (holder !== undefined) return `driven by ${holderWords(holder)}`;
   const resume = `resume it with: lifeboat resume ${show(runId)}`;

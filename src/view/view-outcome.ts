@@ -30,8 +30,8 @@ export interface EndedRun {
 }
 
 /**
- * How a run ended; undefined while it goes on. What was not done, or stands on somebody's word alone, comes
- * before everything that went well; a broken glass before all.
+ * How a run ended; undefined while it goes on. What was not done, or rests on a person's word alone, comes
+ * before everything that went well; a break glass comes first.
  */
 export function viewOutcome(run: EndedRun): OutcomeView | undefined {
   const { snapshot, runbook, state, followUps, abandoned } = run;
@@ -80,7 +80,7 @@ const TONES: Readonly<Record<Verdict, OutcomeView['tone']>> = {
   abandoned: 'warn',
 };
 
-/** Nobody closed it, so its machine says nothing of the end: the one who gave it up does. */
+/** An abandoned run has no end in its machine; the person who abandoned it states the end. */
 function abandonedRun(run: EndedRun, entry: Entry): OutcomeView {
   const known = readRunEntry(entry);
   const reason = known?.type === 'run.abandoned' ? known.body.reason : '';
@@ -115,7 +115,7 @@ function tookWords(timeline: Timeline | undefined): string {
   if (timeline === undefined) return '';
   const { firstMs, endedMs = timeline.lastMs, clockMovedMs } = timeline;
   const begun = formatTime(isoOf(firstMs));
-  // By the clock as it stands now: that is what whoever reads it has on the wall.
+  // Local time, as on the reader's clock.
   const ended = formatTime(isoOf(endedMs + clockMovedMs));
   const until = ended.slice(0, 10) === begun.slice(0, 10) ? ended.slice(11) : ended;
   return `${formatSeconds((endedMs - firstMs) / 1000)}, ${begun} to ${until} UTC`;

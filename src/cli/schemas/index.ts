@@ -23,7 +23,6 @@ export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>
 /** The name of the one schema that is of a file and of nothing printed (config/json-schema.ts). */
 export const OF_CONFIG = 'config';
 
-/** Every schema that can be named, by name, with what it is. */
 export function listSchemas(): { readonly name: SchemaName | typeof OF_CONFIG; readonly about: string }[] {
   const printed = (Object.keys(SCHEMAS) as SchemaName[]).map((name) => ({
     name,

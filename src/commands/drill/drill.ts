@@ -155,7 +155,6 @@ async function play(
   }
 }
 
-/** Records how the drill ended, and what was not played. */
 async function endRecord(course: Course): Promise<DrillRecord> {
   if (course.open === undefined) throw new LifeboatError('drill.broken', 'the drill has no folder');
   course.record = await course.open.end(endOf(course));

@@ -7,7 +7,6 @@ import type { DrillRecord } from '../../report/drill/drill-report.ts';
 import { writeJunit } from './junit.ts';
 import { keepNewest } from './keep-drills.ts';
 
-/** What to do after a drill, besides its notification. */
 export interface AfterDrill {
   readonly junit: string | undefined;
   readonly keep: number | undefined;

@@ -8,7 +8,6 @@ import { addressFrom } from '../../service/address.ts';
 import { type Check, good } from '../doctor/check.ts';
 import type { Prompts } from './prompts.ts';
 
-/** What the flags specify about the instances. */
 export interface InstanceFlags {
   readonly url?: string;
   readonly name?: readonly string[];

@@ -44,7 +44,6 @@ export interface DriveOptions extends Policy {
   readonly breakGlass?: string | undefined;
   /** Why the run cannot be continued once it was left, and what remains of it; undefined if it can. */
   readonly gone?: string | undefined;
-  /** The chapter of the drill that the run belongs to. */
   readonly chapter?: RunView['chapter'];
   /** Signal handlers installed before the run was begun. */
   readonly early?: EarlySignals | undefined;

@@ -22,7 +22,6 @@ import { archiveError, type LogArchive, openLogArchive } from './log-archive.ts'
 /** The current parts of an instance: data folder, server, archive. */
 export interface DataDirectory {
   readonly place: Place;
-  /** Undefined if the log is not archived. */
   readonly store: LogStore | undefined;
   /** When each base backup began, by its label; milliseconds since 1970. */
   readonly labels: Map<string, number>;

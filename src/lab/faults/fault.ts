@@ -71,7 +71,6 @@ export const Effect = z.discriminatedUnion('kind', [
 ]);
 export type Effect = z.infer<typeof Effect>;
 
-/** The effect of one kind, if it is among them. */
 export function effectOf<Kind extends Effect['kind']>(
   effects: readonly Effect[],
   kind: Kind,

@@ -67,7 +67,6 @@ export interface Endpoint extends FaultTarget {
   readonly query?: z.ZodType | undefined;
   /** Statuses of refusals beyond 401, 403 and that of an unknown instance. */
   readonly refuses: { readonly [R in Revision]?: readonly number[] };
-  /** The status for an unknown instance. */
   readonly unknownInstance: 404 | 412;
   /** Examples for the description. */
   readonly examples?: { readonly request?: unknown; readonly answer?: unknown };

@@ -104,7 +104,7 @@ export const SCENARIOS: readonly Scenario[] = (
     },
     {
       name: 'wrong-key',
-      summary: 'Somebody set another key on instance orders and made a backup: your key cannot open it.',
+      summary: 'Another person set a key on instance orders and made a backup: your key cannot open it.',
       timeline: [
         { do: 'rotate-key', instance: 'orders' },
         { do: 'backup', instance: 'orders' },

@@ -58,7 +58,6 @@ export function isFailure({ outcome }: Pick<DrillRecord, 'outcome'>): boolean {
   return outcome === 'failed' || outcome === 'not-proven' || outcome === 'died';
 }
 
-/** When the next drill is due, in words. */
 export function dueWords({ dueAt, isOverdue, lastProven, everySeconds }: DrillDue): string {
   if (dueAt === undefined || everySeconds === undefined) return 'no interval is set (config: drills.every)';
   const every = `every ${daysOf(everySeconds)}`;

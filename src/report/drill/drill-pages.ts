@@ -13,7 +13,6 @@ import {
 import { dueWords } from './drill-due.ts';
 import type { DrillChapter, DrillDue, DrillRecord, DrillReport, Trend, TrendRow } from './drill-report.ts';
 
-/** The report of a drill as a document for every renderer. */
 export function drillPages({ drill, trends, due }: DrillReport): Document {
   return {
     title: `Drill ${drill.id}: ${drill.scope}`,

@@ -137,7 +137,6 @@ export interface LastDrill extends Readonly<z.infer<typeof LastDrill>> {
   readonly outcome: DrillRecord['outcome'];
 }
 
-/** When the next drill is due. */
 export const DrillDue = z.object({
   lastProven: LastDrill.optional(),
   last: LastDrill.optional().describe('the newest that is over, whatever came of it'),

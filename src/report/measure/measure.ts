@@ -149,7 +149,6 @@ export function resultOfTime(measures: Measures): Result {
   return resultOf(measures, meetsRto);
 }
 
-/** The result for the recovery point objective. */
 export function resultOfPoint(measures: Measures): Result {
   const { pointUnshown, meetsRpo } = measures;
   // Nothing more will be shown.

@@ -46,7 +46,6 @@ function markOf({ run }: Report): string {
   return `${run.mode ?? 'mode unknown'}, run ${run.id}`;
 }
 
-/** What run it is, who did it when, and with what. */
 function runSection(report: Report): Section {
   const { run, people } = report;
   const acting = people.filter(({ roles }) => roles.includes('acted')).map(({ name }) => name);

@@ -209,7 +209,6 @@ function openReading(
   });
   const inWords = <T>(work: () => Promise<T>): Promise<T> => inOurWords(address, work);
   const answer: Ask = (look) => inWords(() => ask(look));
-  /** All rows of a projection, folded from the entries. */
   const fold = async (projection: Projection): Promise<readonly ProjectedRow[]> => {
     const folded = createFold(projection);
     const page = (from: number) => ask((session) => readLeaves(session, from, PAGE));

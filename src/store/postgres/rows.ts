@@ -300,7 +300,6 @@ function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** A folded row as stored here. */
 function rowStored(
   key: string,
   row: { readonly group: string; readonly sort: string; readonly value: unknown },

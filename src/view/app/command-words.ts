@@ -4,7 +4,6 @@ export interface CommandWords {
   readonly name: string;
   /** What it does, in one line. */
   readonly about: string;
-  /** Other words for it. */
   readonly words: string;
 }
 

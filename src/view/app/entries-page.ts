@@ -28,7 +28,7 @@ export interface EntryRow {
   readonly type: string;
   /** The entry in one line. */
   readonly sentence: string;
-  /** Its body as it is stored: JSON on one line. Data of whoever wrote it. */
+  /** Its body as stored: JSON on one line. Untrusted data of its writer. */
   readonly body: string;
   /** Its leaf hash, hex. */
   readonly hash: string;

@@ -62,7 +62,7 @@ export type LabChange =
   | { readonly do: 'play'; readonly scenario: string }
   | { readonly do: 'stop-faults' }
   | { readonly do: 'lose' | 'bring-back' | 'delete'; readonly instance: string }
-  /** `by` is a duration such as `30d` or `1h30m`, as somebody typed it. */
+  /** `by` is a duration as typed, such as `30d` or `1h30m`. */
   | { readonly do: 'advance'; readonly by: string }
   | { readonly do: 'expire-tokens' };
 

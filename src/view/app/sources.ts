@@ -21,7 +21,6 @@ export interface Sources {
   readonly followUps: { readonly of: null; readonly value: readonly FollowUpRow[] };
   /** The runs of the drills that were made from this home. */
   readonly drillRuns: { readonly of: null; readonly value: readonly RunRow[] };
-  /** One instance, by its name. */
   readonly instance: { readonly of: string; readonly value: InstanceDetail };
   /** All backups of one instance, by its name. */
   readonly backups: { readonly of: string; readonly value: BackupList };
@@ -32,9 +31,8 @@ export interface Sources {
   readonly olderEntries: { readonly of: OlderEntriesWanted; readonly value: EntriesPage };
   /** What an audit of the journal finds; each try is made once. */
   readonly audit: { readonly of: AuditWanted; readonly value: AuditFacts };
-  /** What a run would do. */
   readonly dryRun: { readonly of: StartWish; readonly value: DryRunFacts };
-  /** A moment of the past as somebody types it, such as `14:32` or `10 minutes ago`. */
+  /** A moment of the past as typed, such as `14:32` or `10 minutes ago`. */
   readonly moment: { readonly of: string; readonly value: TypedMoment };
   /** The report of a run, by its id. */
   readonly report: { readonly of: string; readonly value: ReportText };
@@ -86,7 +84,6 @@ export type SourceName = keyof Sources;
 /** Something that a screen needs to know as long as it is shown. */
 export type Need = { readonly [Name in SourceName]: NeedOf<Name> }[SourceName];
 
-/** The same of one source. */
 export interface NeedOf<Name extends SourceName> {
   readonly source: Name;
   readonly of: Sources[Name]['of'];
@@ -164,7 +161,6 @@ export interface KeyRow {
   readonly isConfigured: boolean;
 }
 
-/** The keys of every instance. */
 export interface KeysFacts {
   /** Which key store, in words. */
   readonly store: string;

@@ -112,7 +112,7 @@ function choiceOf(
 function openRun(status: InstanceStatus | undefined): InstanceChoice['disabled'] {
   const [run] = status?.openRuns ?? [];
   if (run === undefined) return undefined;
-  // Whoever abandons a run whose applications wait for their bindings leaves them without.
+  // Abandoning a run whose applications wait for their bindings leaves them without.
   const waysOut =
     (status?.followUps?.open ?? 0) > 0
       ? 'do what is left to be done: lifeboat followups'

@@ -72,9 +72,9 @@ export function usualSeconds(usual: UsualTimes | undefined, step: string): numbe
 }
 
 /**
- * What earlier runs took for a step that this one has worked at for so many seconds, and when it should end:
- * `usually 4 min; expected 14:36 UTC`. Undefined without a history. Half of all runs take longer than usual,
- * so that is said only of one that takes clearly longer than each of them.
+ * What earlier runs took for a step that this one has worked at for this many seconds, and when it should
+ * end: `usually 4 min; expected 14:36 UTC`. Undefined without a history. Half of all runs take longer than
+ * usual, so that is said only of one that takes clearly longer than each of them.
  */
 export function expectedEnd(
   usual: UsualTimes | undefined,

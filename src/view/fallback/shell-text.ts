@@ -48,7 +48,6 @@ export function variable(name: string): string {
   return `"$${name}"`;
 }
 
-/** A value as a word of the shell. */
 export function word(value: FallbackValue): string {
   return 'known' in value ? quoted(value.known) : variable(value.variable);
 }

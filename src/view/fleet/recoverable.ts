@@ -29,9 +29,9 @@ export interface Known {
 }
 
 /**
- * Damaged data: could a backup be brought back into the instance itself? The service holds the key for that.
- * That it opens is asked for all the same, because a backup that was never opened may be damaged, or of
- * another key than the one that the service has now.
+ * Damaged data: could a backup be restored into the instance itself? The service holds the key for that.
+ * Still, it must be known to open: a backup that was never opened may be damaged, or encrypted with another
+ * key than the service's current one.
  */
 export function inPlace(known: Known): Verdict {
   const { facts } = known;
@@ -125,7 +125,6 @@ export function openerOf({ facts, done = [] }: Pick<Known, 'facts' | 'done'>): O
   return { id, triggeredAt, ageSeconds, meetsRpo, ...openness };
 }
 
-/** That a backup is of the future. */
 export function futureBackup({ id, aheadSeconds = 0 }: Pick<BackupStatus, 'id' | 'aheadSeconds'>): string {
   return `backup ${id} is ${futureWords(aheadSeconds)}`;
 }

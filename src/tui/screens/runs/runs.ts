@@ -194,7 +194,6 @@ function atCursor(state: State, around: Around): RunRow | undefined {
   return rows[cursorAt(state.list, rows.map(keyOf))];
 }
 
-/** The keys of the list of runs, for the selected row. */
 function keysOf(list: ListState, isDrills: boolean, run: RunRow | undefined): readonly BoundKey<Intent>[] {
   if (list.isFiltering) return listKeys(list);
   const none = run === undefined ? 'there is no run here' : undefined;
