@@ -16,7 +16,7 @@ const checkpoint = ({ home }: Pick<SealedJournal, 'home'>, size: number) => {
 };
 
 describe('checkpoints', () => {
-  test('that the store remembers and nobody has are a problem', async () => {
+  test('that the store remembers and no place has are a problem', async () => {
     const sealed = await openSealed();
     await sealed.append({ stream: 'run/a', type: 'note', body: 1 });
     await sealed.sealer.sealNow();

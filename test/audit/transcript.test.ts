@@ -100,7 +100,7 @@ describe('a transcript of requests', () => {
     expect(text).toMatch(/withheld|fingerprint/u);
   });
 
-  test('a secret that nobody named is not written when its field says what it is', () => {
+  test('a secret that was not registered is not written if its field says what it is', () => {
     const answer = { name: 'orders', password: 'hunter2', admin: { access_token: 'abc', keyCount: 2 } };
     const line = lineOf(call({ answer: JSON.stringify(answer) }));
     expect(line['answer']).toMatchObject({
@@ -126,7 +126,7 @@ describe('a transcript of requests', () => {
     }
   });
 
-  test('hostile text does not act on whoever reads it', () => {
+  test('hostile text does not act on its reader', () => {
     const answer = JSON.stringify({ note: '\u001b]0;x\u0007\u202e\u009b' });
     const home = temporaryHome();
     const transcript = openTranscript(home, 'r');

@@ -78,7 +78,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     expect(saysOf(link)).toEqual(['everybody can write it', 'everybody can write its folder']);
   });
 
-  test('is none by its group, as long as nobody else is in it: so files are made where the umask is 002', () => {
+  test('is trusted if its group has no other member: files are made so where the umask is 002', () => {
     const { folder, path } = place();
     chmodSync(path, 0o664);
     chmodSync(folder, 0o775);
@@ -143,7 +143,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     },
   );
 
-  test('is judged as it was opened: what takes its place meanwhile is not believed for it', async () => {
+  test('is judged as it was opened: a file that takes its place is not trusted in its stead', async () => {
     const { folder, path } = place();
     const other = join(folder, 'other');
     writeFileSync(other, '', { mode: 0o600 });

@@ -1,6 +1,6 @@
 /*
  * The app over five hundred instances of which EVENTS change a second, each as a new answer of the whole
- * fleet. It asks nobody.
+ * fleet. It sends no request.
  */
 import process from 'node:process';
 import { showApp } from '../../src/tui/show-run.ts';

@@ -163,7 +163,7 @@ describe('generated blocks', () => {
   });
 });
 
-/** Nobody sees what a run only passes through. */
+/** A person does not see what a run only passes through. */
 function isSeen(machine: AnyStateMachine, state: string): boolean {
   return !state.endsWith('.over') && nodesAt(machine, state).at(-1)?.always === undefined;
 }

@@ -20,7 +20,7 @@ const CANNOT_START = 'lifeboat: PostgreSQL cannot start';
 describe.concurrent('a drill that does not come to its end', () => {
   const benches = useQuickBenches();
 
-  /** A machine on which no database can be made, and on which somebody is notified. */
+  /** A machine on which no database can be made, with a target for notifications. */
   async function scene(context: TestContext) {
     const bench = await benches(context);
     const receiver = await startReceiver(() => 200);

@@ -6,7 +6,7 @@ const product = builtProduct({ cheapVault: true });
 
 describe('a drill in which something goes wrong', () => {
   test.each(['lost-answers', 'half-answers', 'skewed-clock', 'cut-download'])(
-    'comes to its proof all the same: %s',
+    'still comes to its proof: %s',
     async (name) => {
       const { code, stdout, stderr } = await drill(name);
       expect(code, stderr).toBe(0);

@@ -169,8 +169,8 @@ async function stateOf(bench: LabBench, instance: string): Promise<unknown> {
 }
 
 /**
- * Puts a listener at the address that the config has for an instance. It counts who comes, and answers
- * nobody.
+ * Puts a listener at the address that the config has for an instance. It counts connections, and answers
+ * none.
  */
 async function listenInPlaceOf(
   { lab, env }: LabBench,

@@ -5,7 +5,7 @@ import { changes, type TestBench, useQuickBenches } from '../bench-kit/test-benc
 
 const RESTART = ['run', 'change-instance', '--instance', 'orders', '--action', 'restart'] as const;
 
-/** Writes the config anew, as a pull from a repository would. */
+/** Rewrites the config, as a pull from a repository would. */
 function edit({ folder }: TestBench, change: (yaml: string) => string): void {
   const path = join(folder, 'lifeboat.yaml');
   const before = readFileSync(path, 'utf8');

@@ -4,7 +4,7 @@ import { changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 const SURE = ['--instance', 'orders', '--yes', '--confirm', 'orders'] as const;
 
-describe.concurrent('somebody in between who sends each restore twice', () => {
+describe.concurrent('a proxy that sends each restore twice', () => {
   const bench = useQuickBenches();
 
   test('is told on screen and in the report, and nothing rests on the first while the second is under way', async (context) => {

@@ -78,7 +78,7 @@ test('skew changes the time shown, and a time shown still leads back to its mome
   expect(() => clock.advance(8_000 * 365.25 * DAY)).toThrow(RangeError);
 });
 
-test('whoever waits for a moment is woken when the clock jumps there, and not before', async () => {
+test('a caller that waits for a moment is woken when the clock jumps there, and not before', async () => {
   const clock = createLabClock();
   const ending = new AbortController();
   let woken = false;

@@ -140,7 +140,7 @@ describe('an answer', () => {
     }
   });
 
-  test('can have wrong types, nulls and words that nobody knows, and still be JSON', async () => {
+  test('can have wrong types, nulls and unknown words, and still be JSON', async () => {
     const whole = (await list()).json as Record<string, unknown>[];
     const spoiled: unknown[] = [];
     for (const body of ['strings', 'objects', 'nulls', 'enums'] as const) {
@@ -184,7 +184,7 @@ describe('an answer', () => {
   });
 });
 
-describe('somebody else', () => {
+describe('a colleague', () => {
   test('starts a backup in the moment before ours: two of them, and both are done', async () => {
     const before = await ids();
     lab.fault({ method: 'POST', path: '/backups', effect: { kind: 'colleague' } });

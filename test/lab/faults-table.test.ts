@@ -13,7 +13,7 @@ const DROP = { kind: 'drop', when: 'before' } as const;
 
 const table = () => new FaultTable([LIST, CREATE, SETTINGS, DOWNLOAD], [ORDERS, TARGET]);
 
-/** Which of so many calls are hit, counted from 0. */
+/** Which of this many calls are hit, counted from 0. */
 function hits(faults: FaultTable, calls: number, target = LIST): number[] {
   return Array.from({ length: calls }, (_, call) => call).filter(
     () => faults.take(target, ORDERS).length > 0,
@@ -146,7 +146,7 @@ describe('a spoiled answer', () => {
     { id: 2, status: 'queued', downloadable: false, size: 0, finished_at: null },
   ];
 
-  test('has texts for numbers, an object for a list, null for everything, words nobody knows', () => {
+  test('has texts for numbers, an object for a list, null for everything, unknown words', () => {
     expect(spoil(backups, 'strings')).toMatchObject([
       { id: '1', size: '12', downloadable: true },
       { id: '2', size: '0' },

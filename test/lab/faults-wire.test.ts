@@ -166,7 +166,7 @@ describe('clients', () => {
   });
 
   test.skipIf(!existsSync('/proc/self/fd'))(
-    'that leave in the middle of a download leave no open file behind, and disturb nobody',
+    'that leave in the middle of a download leave no open file behind, and disturb no other client',
     async () => {
       const path = `${instanceOf(lab, 'orders').v0}/backups/1/download`;
       const size = (await listBackups(lab)).at(-1)?.size ?? 0;

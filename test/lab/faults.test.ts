@@ -96,7 +96,7 @@ test('a held task goes on when the faults are cleared', async () => {
 test.each(['before', 'after'] as const)('a delay holds the answer back, %s the work', async (when) => {
   lab.fault({ times: 'always', effect: { kind: 'task', outcome: 'failed' } });
   const before = (await ids()).length;
-  // An hour: what answers meanwhile was not waited for.
+  // An hour: what answers before that was not waited for.
   lab.fault({ method: 'POST', effect: { kind: 'delay', ms: 3_600_000, when } });
   const giveUp = new AbortController();
   let isAnswered = false;

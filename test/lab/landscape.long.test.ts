@@ -70,7 +70,7 @@ test('revision 61 answers 409 while the same action is in progress; revision 62 
       const [first, second, third] = [await restore(), await restore(), await perform()];
       expect(first.status).toBe(lab === old ? 202 : 200);
       expect([second.status, third.status]).toEqual(lab === old ? [409, 409] : [200, 200]);
-      // Somebody else's instance is not in the way.
+      // A foreign instance does not get in the way.
       const other = `${instanceOf(lab, 'orders-dr').v1}/disaster-recovery/perform`;
       const elsewhere = await ask(lab, 'POST', other, { body });
       expect(elsewhere.status).toBe(lab === old ? 202 : 200);

@@ -60,7 +60,7 @@ async function allGone(pids: readonly number[]): Promise<void> {
   );
 }
 
-/** A zombie counts as gone: it waits for somebody to collect it and does nothing. */
+/** A zombie counts as gone: it waits to be collected and does nothing. */
 async function isRunning(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);
@@ -86,7 +86,7 @@ test('close ends every process and removes every file, and can be called twice',
 test('an abort in the middle of work closes the lab, and waits for nothing', async () => {
   const ending = new AbortController();
   const lab = await startTestLab({ sampleApp: { rowsPerSecond: 200 }, signal: ending.signal });
-  // Whoever waited for one of these would wait for longer than the test may take.
+  // Waiting for one of these would take longer than the test may.
   lab.fault({ method: 'GET', effect: { kind: 'delay', ms: 600_000 } });
   const [{ guid } = { guid: '' }] = lab.instances;
   const stuck = curl(lab, 'GET', `/v1/instances/${guid}`);

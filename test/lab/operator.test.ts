@@ -38,7 +38,7 @@ test('an update is refused while updates are forbidden, and done once they are a
   );
 });
 
-test('where nobody may forbid updates there is no endpoint for it, and updates are allowed', async () => {
+test('where updates cannot be forbidden there is no endpoint for it, and updates are allowed', async () => {
   await edit(false);
   expect((await settings({ updateBlocking: false })).json).toEqual({ ...DEFAULTS, updateBlocking: false });
   expect(await edit(false)).toMatchObject({ status: 404, json: { error: 'notFound' } });

@@ -122,7 +122,7 @@ test('with a wrong key the task fails, and the target is as it was', async () =>
   expect((await ask(lab, 'GET', target.v1)).json).toMatchObject({ state: 'available' });
 });
 
-test('nobody knows an unknown guid, and a body without a guid or key is 422', async () => {
+test('an unknown guid is not found, and a body without a guid or key is 422', async () => {
   const path = `${instanceOf(lab, 'orders-dr').v1}/disaster-recovery/perform`;
   const encryption_key = await readFile(lab.keyFile, 'utf8');
   const unknown = { backup_guid: '00000000-0000-4000-8000-000000000000', encryption_key };

@@ -48,7 +48,7 @@ test('flaky-router, half-answers and storm: some calls fail in their ways, and o
   expect(new Set((await seen(30)).map(({ status }) => status))).toEqual(new Set([200, 502]));
 });
 
-test('lost-answers and colleague: the backup is there and nobody said so; or there are two', async () => {
+test('lost-answers and colleague: the backup exists without an answer; or there are two', async () => {
   const ids = async () => (await listBackups(lab)).map(({ id }) => id);
   const before = await ids();
   const first = (before[0] ?? 0) + 1;

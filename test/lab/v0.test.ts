@@ -154,7 +154,7 @@ describe('the sign-on before V0', () => {
     expect(statuses(await raw(`${v0}/backups`, '-H', `Cookie: ${cookie}`))).toEqual(['200']);
   });
 
-  test('nobody gets in with a wrong token, a made-up cookie or a ticket that was used', async () => {
+  test('a wrong token, an invented cookie or a used ticket is refused', async () => {
     const { v0 } = instanceOf(lab, 'orders');
     const path = `${v0}/backups`;
     expect(statuses(await raw(path, '-L', '-H', 'Authorization: bearer wrong'))).toEqual(['401']);

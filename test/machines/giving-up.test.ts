@@ -23,7 +23,7 @@ describe.each(allRunbooks)('giving up a wait of $id', ({ id, machine }) => {
   });
 
   test.each(led)(
-    'leads to %s, which claims nothing that nobody has seen, and says what is safe',
+    'leads to %s, which claims nothing that was not seen, and says what is safe',
     (key, state) => {
       const { title } = state.meta as StateMeta<never, never>;
       const section = prose.get(key);

@@ -65,7 +65,7 @@ test('another paint, another height and one row less are seen', () => {
   look([]);
 });
 
-test('another size is laid out anew', () => {
+test('another size is laid out again', () => {
   const screen = drawn(['a']);
   const frameIn = framesOf(screen);
   frameIn(SIZE);

@@ -15,7 +15,7 @@ function screenOf(state: UiState, columns = 80, rows = 24) {
   return { text: textIn(layout), page: layout.page };
 }
 
-/** All that the screen shows while somebody presses Tab from the beginning to the end. */
+/** All that the screen shows while a person presses Tab from the beginning to the end. */
 function paged(view: RunView, columns = 80, rows = 24): string {
   return pagedFrom(firstState(view, 0), columns, rows);
 }

@@ -19,7 +19,7 @@ import {
 const LOOK = { glyphs: glyphsFor({ LC_ALL: 'C.UTF-8' }), colour: false };
 const SIZE = { columns: 80, rows: 24 };
 
-/** Somebody who reads each page before the next key, unless told otherwise. */
+/** A person who reads each page before the next key, unless told otherwise. */
 function sitDown(answers: Known = known(), request: { situation?: string; instance?: string } = {}) {
   const effects: AppEffect[] = [];
   let nowMs = NOW.getTime();
@@ -253,7 +253,7 @@ test('the picker never stands on now, whether the time of the mistake is known o
   expect(text()).toContain('2026-03-01 01:59:50 UTC');
 });
 
-test('Enter alone takes no moment as long as nobody knows when it happened', () => {
+test('Enter alone takes no moment as long as the time of the incident is unknown', () => {
   const { text, press, choose } = sitDown();
   choose('rows were deleted');
   press('enter');

@@ -99,7 +99,7 @@ export function createWorld(random: Random, now: () => Date): World {
         emit(values[name](of));
       }
       if (random.inPercent(20)) throw failure(random);
-      // Some never answer, and hear only that nobody waits for them any more.
+      // Some never answer, and learn only that their answer is no longer awaited.
       if (random.inPercent(10)) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     };
     return loader as Loaders[Name];
@@ -163,7 +163,7 @@ export function createWorld(random: Random, now: () => Date): World {
   };
 }
 
-/** A text that somebody or something else chose. */
+/** A text chosen by a person or a program. */
 export function text(random: Random): string {
   return random.one(random.inPercent(60) ? NAMES.slice(0, 4) : NAMES);
 }

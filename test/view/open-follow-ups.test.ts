@@ -172,7 +172,7 @@ describe('a question', () => {
     options: [],
   };
 
-  test('for a time never suggests the latest where nobody said when it went wrong', () => {
+  test('for a time never suggests the latest if the time of the incident is unknown', () => {
     const long = { ...time, earliest: at(-86_400) };
     const marks = { incident: undefined, backups: [] };
     expect(viewOf({ question: long }).question).toEqual({ ...long, marks, suggested: at(-905) });

@@ -82,7 +82,7 @@ test('a broken glass comes before everything else of the outcome, and nothing is
   });
 });
 
-test('the outcome names who approved, and nobody whose approval expired or was taken back', async () => {
+test('the outcome names who approved, and no one whose approval expired or was withdrawn', async () => {
   const { run } = await rotated();
   const asked = (challenge: string, order = 'set the key') =>
     ['approval.asked', { challenge, order }] as const;
@@ -222,7 +222,7 @@ test('what does not answer is named with its host, since when, and until when it
   await run.detach();
 });
 
-test('time in which nobody drove the run does not make a step longer than usual', async () => {
+test('time in which no process drove the run does not make a step longer than usual', async () => {
   const world = await makeWorld(
     obedient({ waitForBackup: { kind: 'read', run: () => new Promise(() => undefined) } }),
   );

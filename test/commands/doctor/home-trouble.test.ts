@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { homeTrouble } from '../../../src/commands/doctor/home-trouble.ts';
 
-/** A folder with so many bytes free, or one to which the system lets nothing be written. */
+/** A folder with this many bytes free, or one to which the system lets nothing be written. */
 function disk({ free = 1e9, denied }: { readonly free?: number; readonly denied?: string }) {
   return {
     free: async () => free,

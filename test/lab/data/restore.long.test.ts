@@ -112,7 +112,7 @@ test("another instance's backup begins a new archive, and neither writes into th
 
   const listed = async () =>
     (await readdir(source.folder, { recursive: true })).filter((name) => name.endsWith('.gz.enc')).sort();
-  // Whoever asks for the range waits until all of the log so far is stored.
+  // Asking for the range waits until all of the log so far is stored.
   await source.data.range();
   const before = await listed();
   await target.backUp('first');

@@ -39,7 +39,7 @@ test('a recovery is measured in slices, until the last application runs', () => 
   ]);
 });
 
-test('it counts from the incident when somebody said when that was, unless it is said to lie ahead', () => {
+test('it counts from the stated time of the incident, unless that lies ahead', () => {
   const said = (incidentAt: string) => {
     const head = started({ input: { instance: 'orders', incidentAt }, objectives: { rtoSeconds: 600 } });
     return measure(journalOf(head, recoveryLines), { sliceOf, followUps });

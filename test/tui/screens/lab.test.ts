@@ -169,7 +169,7 @@ describe('without a lab that answers', () => {
   const failed = { part: failedPart('no lab answers at 127.0.0.1:4000: it may have ended'), isAsking: false };
   const EVERY = ['p', 'x', 'l', 'b', 'a', 't', 'D', 'enter'];
 
-  test('a config that names none asks nobody, changes nothing, and says how to get one', () => {
+  test('a config that names none asks nothing, changes nothing, and says how to get one', () => {
     const { screen, press: type, effects, text } = sitDown(known({}, homeWith(undefined)));
     expect(screen.needs().map(({ source }) => source)).toEqual(['home']);
     type(...EVERY);

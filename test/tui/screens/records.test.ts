@@ -212,7 +212,7 @@ describe('a key from a file', () => {
     });
   });
 
-  test('Escape stores nothing, and what was given before can be had again', () => {
+  test('Escape stores nothing, and what was given before can be recalled', () => {
     const one = asking();
     one.press(...'/keys/a', 'escape');
     expect(one.effects).toEqual([]);
