@@ -9,7 +9,7 @@ import type { InstanceData } from './data/instance-data.ts';
 import { makePostgresEngine } from './engine/engine.ts';
 import { engineUser, makeLauncher } from './engine/launcher.ts';
 import { locatePostgres } from './engine/locate-postgres.ts';
-import { claimHome, sweepHomes } from './home.ts';
+import { claimHome, openStateFolder, sweepHomes } from './home.ts';
 import { endpointsOf } from './http/endpoints.ts';
 import { openHttp } from './http/serve.ts';
 import { makeTokens } from './http/tokens.ts';
@@ -24,7 +24,6 @@ import { writeSockets } from './query-sample-data.ts';
 import { keepOrdering } from './sample-data.ts';
 import { endTimeline, playScenario } from './scenarios/play-scenario.ts';
 import { startSchedule } from './schedule.ts';
-import { openStateFolder } from './state-folder.ts';
 
 export type { Lab, LabOptions, Scratch } from './lab-contract.ts';
 

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadScenario, parseScenario } from '../../src/lab/scenarios/scenario.ts';
-import { SCENARIOS, scenarioNamed } from '../../src/lab/scenarios/scenarios.ts';
+import { loadScenario, parseScenario, SCENARIOS, scenarioNamed } from '../../src/lab/scenarios/scenario.ts';
 import { temporaryFolder } from './helpers.ts';
 
 async function load(text: string) {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import { SCENARIOS } from '../../src/lab/scenarios/scenarios.ts';
+import { SCENARIOS } from '../../src/lab/scenarios/scenario.ts';
 import { startTestLab } from '../bench-kit/lab.ts';
 import { backupEnded, curl, instanceOf, listBackups, until } from './helpers.ts';
 

@@ -1,8 +1,7 @@
 import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Home, sweepHomes } from '../../src/lab/home.ts';
-import { openStateFolder } from '../../src/lab/state-folder.ts';
+import { type Home, openStateFolder, sweepHomes } from '../../src/lab/home.ts';
 import { temporaryFolder } from './helpers.ts';
 
 describe('the folder of a lab', () => {

@@ -4,13 +4,12 @@ import { Refusal } from '../http/endpoint.ts';
 import { type LabContext, readJson } from '../http/request.ts';
 import type { Tokens } from '../http/tokens.ts';
 import type { AppState } from './app-process.ts';
-import { appRoutes } from './app-routes.ts';
+import { appRoutes, stagingRoutes } from './app-routes.ts';
 import { bindingRoutes } from './binding-routes.ts';
 import { CfError } from './cf-error.ts';
 import { landscapeRoutes } from './landscape-routes.ts';
 import type { Platform } from './platform.ts';
 import type { CfReply, CfRoute } from './route.ts';
-import { stagingRoutes } from './staging-routes.ts';
 
 export interface PlatformFace {
   readonly routes: Hono<{ Bindings: HttpBindings }>;
