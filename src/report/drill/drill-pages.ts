@@ -10,8 +10,15 @@ import {
   tableOr,
   time,
 } from '../render/document.ts';
-import { dueWords } from './drill-due.ts';
-import type { DrillChapter, DrillDue, DrillRecord, DrillReport, Trend, TrendRow } from './drill-report.ts';
+import {
+  type DrillChapter,
+  type DrillDue,
+  type DrillRecord,
+  type DrillReport,
+  dueWords,
+  type Trend,
+  type TrendRow,
+} from './drill-report.ts';
 
 export function drillPages({ drill, trends, due }: DrillReport): Document {
   return {

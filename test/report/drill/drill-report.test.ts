@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { drillDue, dueWords, futureDrillWords, isFailure } from '../../../src/report/drill/drill-due.ts';
-import { DrillRecord, drillReportOf } from '../../../src/report/drill/drill-report.ts';
+import {
+  DrillRecord,
+  drillDue,
+  drillReportOf,
+  dueWords,
+  futureDrillWords,
+  isFailure,
+} from '../../../src/report/drill/drill-report.ts';
 import { renderDrill } from '../../../src/report/render-report.ts';
 import { chapter, drillAt } from './drills.ts';
 
