@@ -24,7 +24,7 @@ interface Remembered {
 /** What a person types to begin again anyway. */
 const WORDS = 'begin without the old keys';
 
-/** What the store that was asked for lacks. */
+/** What the requested store lacks. */
 interface Missing {
   readonly kind: KeyStore['kind'];
   /** The store for a person, such as `OS keychain`; of a vault that is not there, its path. */
@@ -94,7 +94,7 @@ function vaultIn(home: string): string {
 
 const PATIENCE_MS = 10 * 60_000;
 
-/** The file of the vault when it is to be used and is not there. */
+/** The path of the vault file, if it should be used and is missing. */
 export function missingVault(env: NodeJS.ProcessEnv, home: string): string | undefined {
   const path = vaultIn(home);
   return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !existsSync(path) ? path : undefined;

@@ -23,9 +23,9 @@ export interface EndedRun {
   readonly followUps: readonly FollowUp[];
   /** See `RunFacts`. */
   readonly targets?: readonly string[] | undefined;
-  /** What the record says of second people. */
+  /** What the record says about second people. */
   readonly approvals: readonly Entry[];
-  /** The entry that gave the run up. */
+  /** The entry that abandoned the run. */
   readonly abandoned: Entry | undefined;
 }
 
@@ -105,7 +105,7 @@ function ending(
   };
 }
 
-/** How many follow-ups are open is said with what they are. */
+/** The number of open follow-ups is stated with their list. */
 function viewGroup({ title, facts }: FactGroup): FactGroupView[] {
   const shown = facts.filter(({ label }) => label !== FOLLOW_UPS_LABEL).map(viewFact);
   return shown.length === 0 ? [] : [{ title, facts: shown }];
@@ -121,10 +121,7 @@ function tookWords(timeline: Timeline | undefined): string {
   return `${formatSeconds((endedMs - firstMs) / 1000)}, ${begun} to ${until} UTC`;
 }
 
-/**
- * A run's view with what the second person has done so far, and with the way around it. Cleaned for every
- * renderer.
- */
+/** A run's view with the second person's progress, and with the way around it. Cleaned for every renderer. */
 export function withApproval(view: RunView, approval: ApprovalView | undefined): RunView {
   const { question } = view;
   if (approval === undefined || question?.kind !== 'typed-name') return view;
@@ -143,8 +140,8 @@ export function withApproval(view: RunView, approval: ApprovalView | undefined):
 }
 
 /**
- * What the record says of second people, for the end of a run: who approved, and what went on without one. An
- * approval counts for the last request of its order, unless it was taken back.
+ * What the record says about second people, for the end of a run: who approved, and what continued without
+ * approval. An approval counts for the last request of its order, unless it was withdrawn.
  */
 function approvalsIn(entries: readonly Entry[]): {
   readonly given: readonly string[];
