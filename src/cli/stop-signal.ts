@@ -26,7 +26,7 @@ export function stopSignal(also?: AbortSignal): {
   };
 }
 
-/** What was asked of this process before there was anything to leave. */
+/** Signals received before there was anything to leave. */
 export interface EarlySignals {
   /**
    * Gives signals their usual effect again, or that of later listeners; returns the first signal received in
@@ -36,8 +36,8 @@ export interface EarlySignals {
 }
 
 /**
- * Keeps SIGINT, SIGTERM and SIGHUP from ending the process while a run is begun and taken up: what is on
- * record by then must be left in order, with the exit code of a run that can be resumed.
+ * Keeps SIGINT, SIGTERM and SIGHUP from ending the process while a run is begun and taken up: the record must
+ * be left in order, with the exit code of a resumable run.
  */
 export function keepSignals(): EarlySignals {
   let came: NodeJS.Signals | undefined;
