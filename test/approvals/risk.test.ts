@@ -121,7 +121,7 @@ describe('a single command', () => {
     },
   );
 
-  test('that makes a backup, changes a setting or prepares a recovery without a key needs no second person', () => {
+  test('that makes a backup, changes a setting or prepares a recovery without a key needs nobody else', () => {
     const harmless = [
       'createBackup',
       'changeBackupSettings',

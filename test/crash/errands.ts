@@ -4,8 +4,8 @@ import type { Ended } from '../bench-kit/product.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * A command that is no run of its own: it is typed again after its process has died, as a person would who
- * saw no result.
+ * A command that is no run of its own: it is typed again after its process has died, as somebody would who
+ * saw nothing of it.
  */
 export interface Errand {
   readonly name: string;
@@ -37,7 +37,7 @@ const BUNDLE = 'bundle.tar';
 export const ERRANDS: readonly Errand[] = [
   {
     name: 'backups-restore',
-    // A second restore while the first is in progress is stopped; after it, another one is another request.
+    // Whoever restores again while it is under way is stopped; once it is over, another one is another wish.
     taskMs: 600_000,
     begin: async ({ bench }) => {
       const [backup] = bench.server.backups;

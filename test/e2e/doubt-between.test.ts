@@ -42,7 +42,7 @@ async function killedInDoubt(bench: TestBench, ...args: string[]): Promise<void>
 describe.concurrent('a restore in doubt', () => {
   const bench = useQuickBenches();
 
-  test('of a raw command keeps every run from beginning, until a person says what it became', async (context) => {
+  test('of a raw command keeps every run from beginning, until somebody says what it became', async (context) => {
     const { expect } = context;
     const home = await bench(context, { ...HOUR, trouble: atRestore(NEVER_ARRIVED) });
     const id = await newest(home);

@@ -27,6 +27,7 @@ const COMMANDED = {
   changeUpdateSetting: { needs: 'changeUpdateSetting' },
 } as const satisfies Readonly<Record<VerbOf<'once'>, Commanded> & Partial<Record<Verb, Commanded>>>;
 
+/** A verb that a single command can perform. */
 export type CommandedVerb = keyof typeof COMMANDED;
 
 /** The service operation that a single command needs. */
