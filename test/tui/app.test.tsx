@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { render } from 'ink-testing-library';
 import { describe, expect, test, vi } from 'vitest';
-import { App } from '../../src/tui/app.tsx';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { createHost } from '../../src/tui/host.ts';
+import { App } from '../../src/tui/take-screen.tsx';
 import { createFakeRun } from './fake-run.ts';
 import { VIEWS } from './fake-views.ts';
 
