@@ -17,7 +17,6 @@ export const VALUED: ReadonlySet<string> = new Set([
   ...['--key-file', '--guid', '--token-file', '--break-glass', '--patience', '--abandon'],
 ]);
 
-/** The config that a command line names. */
 export function configIn(argv: readonly string[]): string | undefined {
   const at = argv.findIndex((arg) => arg === '--config' || arg.startsWith('--config='));
   if (at === -1) return undefined;

@@ -94,7 +94,6 @@ function vaultIn(home: string): string {
 
 const PATIENCE_MS = 10 * 60_000;
 
-/** The path of the vault file, if it should be used and is missing. */
 export function missingVault(env: NodeJS.ProcessEnv, home: string): string | undefined {
   const path = vaultIn(home);
   return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !existsSync(path) ? path : undefined;

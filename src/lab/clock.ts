@@ -86,7 +86,6 @@ export function createLabClock(realNow: () => number = Date.now): LabClock {
 /** Later dates have more digits; no service returns them. */
 const LATEST = Date.UTC(9999, 0, 1);
 
-/** The course with a jump at a real moment. */
 export function advanced(course: Course, real: number, ms: number): Course {
   if (!(ms >= 0 && Number.isFinite(ms)))
     throw new RangeError('a clock jumps ahead, by 0 or more milliseconds');
@@ -95,7 +94,6 @@ export function advanced(course: Course, real: number, ms: number): Course {
   return [...course, { real, lab, rate: course.at(-1)?.rate ?? 1 }];
 }
 
-/** The course with another pace from a real moment on. */
 export function paced(course: Course, real: number, factor: number): Course {
   // A slower pace would give several real milliseconds the same time: a point in time would be ambiguous.
   if (!(factor >= 1 && Number.isFinite(factor))) throw new RangeError('the pace of a clock is 1 or more');

@@ -9,12 +9,10 @@ export interface Situation {
   readonly says: string;
   /** What is done about it, in one line. */
   readonly does: string;
-  /** What it requires. */
   readonly needs: string;
   /** Other words by which it is found. */
   readonly words: string;
   readonly wish: Pick<StartWish, 'runbook' | 'action' | 'prepare' | 'perform'>;
-  /** What is asked besides the situation itself. */
   readonly steps: readonly StartStep[];
 }
 
@@ -117,7 +115,6 @@ export function situationOf(id: string | undefined): Situation | undefined {
   return SITUATIONS.find((one) => one.id === id) ?? SITUATIONS.find(({ wish }) => wish.runbook === id);
 }
 
-/** Whether the instance itself has to answer. */
 export function asksSource({ wish }: Situation): boolean {
   return touchesOfWish(wish).source !== 'not-called';
 }

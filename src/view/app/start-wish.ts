@@ -54,7 +54,6 @@ export function modeOf({
   return prepare === true ? 'prepare' : 'perform';
 }
 
-/** What decides that. */
 type Decisive = Pick<StartWish, 'runbook' | 'target' | 'action' | 'prepare' | 'perform'>;
 
 /** What the requested run does to its instances. */
