@@ -8,8 +8,8 @@ import { Backup } from '../../src/service/schemas.ts';
 import { startTestLab } from '../bench-kit/lab.ts';
 import { ask, backUp, call, instanceOf, listBackups, until } from './helpers.ts';
 
-describe("a lab with instances of one's own", () => {
-  test('has each of them as it was asked for, in the config too', async () => {
+describe('a lab with custom instances', () => {
+  test('has each of them as requested, in the config too', async () => {
     const lab = await startTestLab({
       instances: [
         { name: 'orders', backupType: 'continuous_archiving', sampleApp: true, key: true },
@@ -80,7 +80,7 @@ test('revision 61 answers 409 while the same action is in progress; revision 62 
   }
 });
 
-test('two hundred clients at once, reading and creating, get only right answers', async () => {
+test('two hundred clients at once, reading and creating, get only correct answers', async () => {
   const lab = await startTestLab();
   const agent = new Agent({ connections: 200, pipelining: 1 });
   try {

@@ -180,7 +180,7 @@ test.skipIf(!isRoot)('an ordinary user can run a lab, and leaves nothing behind 
   expect(await readdir(own)).toEqual([]);
 });
 
-test('two labs live side by side', async () => {
+test('two labs run side by side', async () => {
   const instances = [{ name: 'orders', sampleApp: true }];
   const [one, two] = await Promise.all([
     startTestLab({ instances }),
@@ -246,7 +246,7 @@ test('a PostgreSQL that cannot start is one clear error, and nothing stays', asy
   }
 });
 
-test('a port that is taken is one clear error', async () => {
+test('a taken port is one clear error', async () => {
   const other = createServer();
   await once(other.listen(0, '127.0.0.1'), 'listening');
   const address = z.object({ port: z.int() }).parse(other.address());

@@ -92,7 +92,7 @@ test('skewed-clock: bodies and headers have a time that is seven minutes behind'
   expect(Math.round((Date.now() - date) / 60_000)).toBe(7);
 });
 
-test('wrong-key: the newest backup of orders cannot be brought back with the key that we hold', async () => {
+test('wrong-key: the newest backup of orders cannot be restored with our key', async () => {
   const encryption_key = await readFile(lab.keyFile, 'utf8');
   const source = instanceOf(lab, 'orders');
   const target = instanceOf(lab, 'orders-dr');
@@ -117,7 +117,7 @@ test('wrong-key: the newest backup of orders cannot be brought back with the key
   expect(await target.query('select one from mine')).toEqual([{ one: 1 }]);
 });
 
-test('every named scenario can be played after the other, and calm ends each', async () => {
+test('every named scenario can be played after another, and calm ends each', async () => {
   for (const { name } of SCENARIOS) {
     await play(name);
     expect((await curl(lab, 'GET', '/lab')).json).toMatchObject({ scenario: name });
