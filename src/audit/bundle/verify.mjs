@@ -180,7 +180,7 @@ function checkDocuments(files, entries) {
   }
 }
 
-/** What was written down elsewhere still holds. */
+/** What somebody wrote down elsewhere is still so. */
 function checkAnchor(text, log, roots) {
   const form = /^(lifeboat:([0-9a-f]{16}):([1-9]\d{0,14}):([0-9a-f]{20})):([0-9a-f]{4})$/;
   const [, whole = '', of, size, digits, check] = form.exec(text.trim()) ?? [];
@@ -190,7 +190,7 @@ function checkAnchor(text, log, roots) {
   limit(root === undefined, `no proof here shows the ${size} entries of the anchor: it pins nothing`);
 }
 
-// A mistake of the caller says nothing about the bundle.
+// A mistake of whoever calls this says nothing of the bundle.
 process.on('uncaughtException', ({ message }) => usage(message));
 const options = { 'public-key': { type: 'string' }, anchor: { type: 'string', multiple: true, default: [] } };
 const { values, positionals } = parseArgs({ options, allowPositionals: true });
