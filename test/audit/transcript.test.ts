@@ -134,7 +134,7 @@ describe('a transcript of requests', () => {
     expect(readFileSync(transcriptPath(home, 'r'), 'utf8')).toMatch(/^[ -~]+\n$/u);
   });
 
-  test('is for its owner only, and goes on where an earlier process ended', () => {
+  test('is for its owner only, and continues where an earlier process ended', () => {
     const home = temporaryHome();
     for (const count of [1, 2]) {
       const transcript = openTranscript(home, 'r');

@@ -56,7 +56,7 @@ describe('a file named by the user', () => {
     expect(() => readPlainFile(path, 1024)).toThrow('it is not a plain file');
   });
 
-  test('is given up when it is a pipe without end, one without a writer, or a folder', async () => {
+  test('is abandoned when it is a pipe without end, one without a writer, or a folder', async () => {
     const path = pipe();
     const writer = spawn('sh', ['-c', 'exec yes > "$1"', 'sh', path]);
     expect(await whyNot(path)).toBe('it is larger than 1 KiB');
@@ -68,7 +68,7 @@ describe('a file named by the user', () => {
 });
 
 describe('a link where a file is about to be written', () => {
-  test('is replaced, and what it leads to stays as it was', () => {
+  test('is replaced, and what it leads to stays unchanged', () => {
     const victim = fileOf('as it was');
     const writes: readonly [string, (root: string) => void][] = [
       ['c.txt', (root) => writeChallenge(join(root, 'c.txt'), 'a request')],

@@ -183,7 +183,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     expect(await readWhileReplaced([0o600, 0o600])).toEqual(['file 2', 'file 2']);
   });
 
-  test('that is renamed over each time that it is opened is given up', async () => {
+  test('that is renamed over each time that it is opened is abandoned', async () => {
     const given = 'the file FILE is not used: another file took its place while it was opened';
     expect(await readWhileReplaced(Array(99).fill(0o600))).toEqual([given, given]);
   });
@@ -231,7 +231,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
 });
 
 describe.skipIf(process.platform === 'win32')('a home', () => {
-  test('is a folder: of a file, a device or a link to one, no right has to be changed', () => {
+  test('is a folder: of a file, a device or a link to one, no right needs to be changed', () => {
     const { folder, path } = place();
     const link = join(folder, 'link');
     symlinkSync('/dev/null', link);

@@ -71,7 +71,7 @@ test('a run that its machine cannot replay has it too, and hides none of the fol
   ]);
 });
 
-test('the follow-up of a run that cannot be read stays open once the run is given up', async () => {
+test('the follow-up of a run that cannot be read stays open once the run is abandoned', async () => {
   const journal = await openHome();
   await begin(journal, { ...restore, version: '99' });
   const run = await findRun(journal);

@@ -146,7 +146,7 @@ test('a folder with the checkpoints of another log stops a team also when its ow
   });
 });
 
-test('a team changes nothing without a shared folder, unless a person gives a reason, which is put on record', async () => {
+test('a team changes nothing without a shared folder, unless a person gives a reason, which is recorded', async () => {
   const { address, places } = await madeStore();
   const [ada, bob] = [person(), person()];
   await expect(ada.work(address, { places: [] })).rejects.toMatchObject(UNSHARED);

@@ -78,7 +78,7 @@ describe('prose', () => {
 describe.each(Object.values(runbooks))('what is generated for $id', (runbook) => {
   const { machine } = runbook;
 
-  it('stands in its runbook as the machine is now', () => {
+  it('is in its runbook as the machine is now', () => {
     const markdown = readFileSync(join(FOLDER, `${runbook.id}.md`), 'utf8');
     const blocks = { diagram: diagramOf(runbook), steps: stepTableOf(runbook) };
     expect(fillBlocks(markdown, blocks, ['diagram', 'steps'])).toBe(markdown);

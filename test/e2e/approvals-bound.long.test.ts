@@ -45,7 +45,7 @@ const without = (yaml: string) => yaml.replace(/^approvals:.*\n/m, '');
 describe.concurrent('what a second person has signed', () => {
   const bench = useQuickBenches();
 
-  test('for one run opens no other one, also when its text stands in the record of that one', async (context) => {
+  test('for one run opens no other one, also when its text is in the record of that one', async (context) => {
     const { expect } = context;
     const opened = await withApprovals(bench, context);
     const { server, run, approve, ada, request, home, entries } = opened;

@@ -26,7 +26,7 @@ describe('a drill in which something goes wrong', () => {
     },
   );
 
-  test('tells that no key which is held opens the newest backup: wrong-key', async () => {
+  test('says that no key which is held opens the newest backup: wrong-key', async () => {
     const { code, stderr } = await drill('wrong-key');
     expect(stderr).toContain('no key held here opens backup 2');
     expect(code).toBe(1);

@@ -37,7 +37,7 @@ describe('the fallback script that the product left, followed to the end by a ti
     await everyAppRuns(home);
   });
 
-  test('goes on after a recovery that was sent when the process died, and sends it no second time', async (context) => {
+  test('continues after a recovery that was sent when the process died, and sends it no second time', async (context) => {
     const { expect } = context;
     const home = await bench(context, { sampleApp: STILL });
     const lost = await sampleDigest(home.query('orders'));

@@ -32,7 +32,7 @@ function killAtPatch(others: Trouble | undefined) {
 
 const NEW_KEY = ['backup-config', 'set', '--instance', 'orders', '--new-key', '--confirm', 'orders'] as const;
 
-describe.concurrent('a key change whose process dies while the request is under way', () => {
+describe.concurrent('a key change whose process dies while the request is in progress', () => {
   const bench = useQuickBenches();
 
   test('is KEY UNCERTAIN when it is sent again and refused: the key that was sent may be in force', async (context) => {
@@ -77,7 +77,7 @@ describe.concurrent('a key change whose process dies while the request is under 
 describe.concurrent('a key that is entered while a run waits for it', () => {
   const bench = useQuickBenches();
 
-  test('is stored at once, and put on record when the run has let go of the ledger', async (context) => {
+  test('is stored at once, and recorded when the run has let go of the ledger', async (context) => {
     const { expect } = context;
     const asked = Promise.withResolvers<void>();
     const trouble = ({ method }: { readonly method: string }): Trouble | undefined => {

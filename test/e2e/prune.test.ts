@@ -93,7 +93,7 @@ describe.concurrent('lifeboat prune', () => {
     expect((await here('status', 'orders', '--json')).stdout).toContain('"isProven":true');
   });
 
-  test('--older-than is needed, and has to be a duration', async (context) => {
+  test('--older-than is needed, and must be a duration', async (context) => {
     const { expect } = context;
     const { run } = await bench(context);
     expect((await run('prune')).code).toBe(2);

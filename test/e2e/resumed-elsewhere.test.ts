@@ -63,7 +63,7 @@ describe.concurrent('a run that is resumed after the config has changed', { time
     expect(end.code, end.stderr).toBe(0);
   });
 
-  test('goes on where the address of the service has another spelling', async (context) => {
+  test('continues where the address of the service has another spelling', async (context) => {
     const opened = await begun(context);
     edit(opened, (yaml) => yaml.replaceAll('/service-instances/', '/v1/instances/'));
     const end = await opened.run(...resumed);

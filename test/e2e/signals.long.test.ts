@@ -99,7 +99,7 @@ describe('a run that is ended from outside', { timeout: 600_000 }, () => {
     expect(changes(opened.server)).toMatchObject({ posts: 1 });
   });
 
-  test('by a reader that has gone away goes on to its end', async (context) => {
+  test('by a reader that has gone away continues to its end', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const running = opened.start(...ROTATE, ...ANSWERED, '--json');

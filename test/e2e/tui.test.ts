@@ -44,7 +44,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     }
   });
 
-  test('a hold of Enter answers one question, and the next stands there still', async (context) => {
+  test('a hold of Enter answers one question, and the next is there still', async (context) => {
     const { expect } = context;
     const { bench, open } = await sitDown(product, context);
     const screen = open(...ROTATE);

@@ -430,7 +430,7 @@ describe('a change of an instance', () => {
     expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['done', false]);
   });
 
-  test('has a follow-up for the update setting before it is changed, so that a run that is given up leaves it', () => {
+  test('has a follow-up for the update setting before it is changed, so that a run that is abandoned leaves it', () => {
     const run = restart();
     expect(run.state()).toBe('confirm.asking');
     expect(run.context().followUps.list).toMatchObject([

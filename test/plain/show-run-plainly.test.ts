@@ -81,7 +81,7 @@ describe('showRunPlainly', () => {
     expect(io.stderr().match(/entry \d/gu)).toEqual([1, 2, 3, 4, 8, 9].map((at) => `entry ${at}`));
   });
 
-  it('says once what the run is at, in the log or as what goes on', async () => {
+  it('says once what the run is at, in the log or as what continues', async () => {
     const io = createFakeStreams();
     const at = '00:00:00';
     const activity = { title: 'waiting for backup 7', seconds: 0 };

@@ -73,7 +73,7 @@ describe('unbinding', () => {
     expect(await platform.unbind(bound, options)).toMatchObject({ outcome: 'done' });
   });
 
-  test('that is under way is waited for and not asked for again', async () => {
+  test('that is in progress is waited for and not asked for again', async () => {
     const { platform, bound, binding, options, land, faults, did } = await scene();
     binding.operation = { type: 'delete', state: 'in progress', description: '' };
     atThirdLook({ faults }, () => {

@@ -14,7 +14,7 @@ const night = buildReport(longNight, {
   measures: measure(longNight, { sliceOf, followUps: [] }),
 });
 
-test('an approval tells who, when, what hash and how; one that was withdrawn or gone past says so', () => {
+test('an approval says who, when, what hash and how; one that was withdrawn or gone past says so', () => {
   expect(night.approvals).toEqual([
     expect.objectContaining({
       state: 'withdrawn',
@@ -130,7 +130,7 @@ test.each([
   },
 );
 
-test('a call that went on without its second person is shown as that, and not a second time', () => {
+test('a call that continued without its second person is shown as that, and not a second time', () => {
   const entries = journalOf(started(), asked(1, 'a'), bypassed(2, 'a'), armed(5, 'restoreBackup'));
   expect(buildReport(entries, options).alarms.map(({ title }) => title)).toEqual([
     'BREAK-GLASS: a step went on without its second person',
@@ -147,7 +147,7 @@ const policy = (change: Partial<ApprovalPolicy> = {}): ApprovalPolicy => ({
 const resumed = (seconds: number, more: object) =>
   line(seconds, runEntry('01R', 'run.resumed', { pid: 1, ...more }));
 
-test('who may approve stands in the report as of the beginning, with what has changed since', () => {
+test('who may approve is in the report as of the beginning, with what has changed since', () => {
   const other = { ...who, name: 'Bob <x>', login: 'bob' };
   const entries = journalOf(
     started({ who, approvals: policy() }),

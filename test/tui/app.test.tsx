@@ -87,7 +87,7 @@ describe('Escape, and keys that come in one piece with it', () => {
     stop();
   });
 
-  test('Enter does not send the name that stands in the field', async () => {
+  test('Enter does not send the name that is in the field', async () => {
     const { app, run, frame, stop } = show('typedName');
     app.stdin.write('orders-dr');
     await vi.waitFor(() => expect(frame()).toContain('❯ orders-dr'));

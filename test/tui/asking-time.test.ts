@@ -17,7 +17,7 @@ const chosen = (ui: ReturnType<typeof drive>) => {
 };
 
 describe('the picker of a moment', () => {
-  it('stands on the suggested moment first, and Enter answers with it', () => {
+  it('is on the suggested moment first, and Enter answers with it', () => {
     const ui = drive(view);
     ui.press('enter');
     expect(ui.answers()).toEqual([{ event: 'operator.time', time: '2026-11-21T03:00:00.000Z' }]);

@@ -89,7 +89,7 @@ describe('what is hidden', () => {
     expect(secrets.filter((one) => shown.includes(one))).toEqual([]);
   });
 
-  test('rows that only stand below each other keep their words', () => {
+  test('rows that are merely below each other keep their words', () => {
     const texts = ['in order to go', 'on, look at the', 'orders'];
     expect(
       coveredRows(texts.map((text) => [span(text)]))

@@ -55,7 +55,7 @@ describe('showRun', () => {
     expect(run.calls).toEqual(['detach']);
   });
 
-  it('says on the normal screen how to go on with a run that was left', async () => {
+  it('says on the normal screen how to continue with a run that was left', async () => {
     const { terminal, shown, pass } = await open(VIEWS.choice);
     await terminal.type(KEYS.ctrlC);
     await terminal.until('leave this run?');

@@ -227,7 +227,7 @@ describe('a secret', () => {
     expect(ui.state().question?.first).toBeUndefined();
   });
 
-  it('says how long it has to be and takes nothing shorter', () => {
+  it('says how long it must be and takes nothing shorter', () => {
     const ui = drive(asking({ ...SECRET, twice: false }));
     ui.press(...'short', 'enter');
     expect(ui.answers()).toEqual([]);

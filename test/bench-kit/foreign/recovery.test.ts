@@ -79,7 +79,7 @@ describe.each(REVISIONS)('disaster recovery in revision %i', (revision) => {
     expect(await target.data()).toEqual(then);
   });
 
-  test('fails with another key and leaves the target as it was', async (context) => {
+  test('fails with another key and leaves the target unchanged', async (context) => {
     const { server, v1, ended } = await openScene(context, { revision });
     const target = server.instance('orders-dr');
     const before = await target.data();

@@ -18,7 +18,7 @@ test('a home with room says nothing, nor does one that is not there yet', async 
   expect(await homeTrouble('/srv/home', disk({ denied: 'ENOENT' }))).toBeUndefined();
 });
 
-test('a full disk is named as that, with what is safe and how to go on', async () => {
+test('a full disk is named as that, with what is safe and how to continue', async () => {
   expect(await homeTrouble('/srv/home', disk({ free: 4096 }))).toEqual({
     text: 'the disk of /srv/home is full: 4 KiB free',
     hints: [SAFE, 'make room: df -h /srv/home'],

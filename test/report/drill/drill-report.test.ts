@@ -36,7 +36,7 @@ describe('the next drill', () => {
     expect(drillDue([], undefined, now)).toMatchObject({ isOverdue: false, dueAt: undefined });
   });
 
-  test('a drill that is under way is no last one, and one whose process died is', () => {
+  test('a drill that is in progress is no last one, and one whose process died is', () => {
     const { endedAt: _, ...running } = drillAt('2026-03-10T11:00:00Z', { outcome: 'running' });
     expect(drillDue([running], DAY, now).last).toBeUndefined();
     const { last, isOverdue } = drillDue([{ ...running, outcome: 'died' }], DAY, now);
