@@ -13,8 +13,8 @@ import { recordRecovery } from './phases/record.ts';
 import { freezeUpdates, releaseUpdates } from './phases/updates.ts';
 
 /**
- * Restart, recreate or update an instance; maintenance updates are held back beside the first two, where a
- * person wants it. A run that is stopped after that allows them again first (`release:stopping`).
+ * Restart, recreate or update an instance. Maintenance updates can be frozen during the first two. A run that
+ * is stopped after that allows them again first (`release:stopping`).
  */
 export const changeInstanceMachine = lazyMachine({
   id: 'change-instance',

@@ -21,7 +21,6 @@ import { SourceSlice } from './phases/source.ts';
 import { TargetSlice } from './phases/target.ts';
 import { UpdatesSlice } from './phases/updates.ts';
 
-/** The input of the run. */
 const Run = () =>
   z.object({
     runbook: z.enum(RUNBOOK_IDS),
@@ -38,7 +37,6 @@ const Run = () =>
     /** Which half of a disaster recovery is run. */
     mode: z.enum(['prepare', 'perform', 'both']).optional(),
     action: z.enum(['restart', 'recreate', 'update']).optional(),
-    /** The one change of a command. */
     single: SingleChange().optional(),
     rehearsal: z.boolean().optional(),
     /** A backup's id or `backup_id`, or a point in time, still unchecked. */
@@ -87,7 +85,6 @@ export const RunContext = () =>
   });
 export type RunContext = z.infer<ReturnType<typeof RunContext>>;
 
-/** The action of the instance that a single change is, if it is one. */
 function actionOf(single: SingleChange | undefined): RunContext['run']['action'] {
   const { change } = single ?? {};
   return change === 'restart' || change === 'recreate' || change === 'update' ? change : undefined;

@@ -27,8 +27,8 @@ const performs = ({ run }: RunContext) => run.mode !== 'prepare';
 const setsKey = ({ key }: RunContext) => key.isWanted;
 
 /**
- * Recover an instance without it. Before a disaster, `prepare` makes a recovery card: the guid, which key, a
- * proven backup. In the disaster, `perform` needs the key, and the card or a typed guid. It calls nothing of
+ * Recover an instance without it. Before a disaster, `prepare` makes a recovery card: the GUID, which key, a
+ * proven backup. In the disaster, `perform` needs the key, and the card or a typed GUID. It calls nothing of
  * the source, and any change of the target since the last look is confirmed again.
  */
 export const disasterRecoveryMachine = lazyMachine({

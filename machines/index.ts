@@ -64,7 +64,7 @@ export const runbooks: Readonly<Record<string, Runbook>> = {
   }),
 } satisfies { readonly [Id in OfferedRunbookId]: Runbook & { readonly id: Id } };
 
-/** The runbook of commands that change an instance. Nobody chooses it: the command starts it. */
+/** The runbook of commands that change an instance. Only a command starts it. */
 export const singleChange = defineRunbook(singleChangeMachine, {
   title: 'make one change of an instance',
   input: inputs.SingleChangeInput,
@@ -87,7 +87,6 @@ export function findIn(older: readonly Runbook[]): FindRunbook {
   return (id, version) => [...allRunbooks, ...older].find((one) => one.id === id && one.version === version);
 }
 
-/** The runbook of a machine and its definition. */
 export function defineRunbook<Id extends RunbookId, Input>(
   late: LazyMachine<Id>,
   definition: Definition<Input>,

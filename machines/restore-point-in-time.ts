@@ -82,7 +82,6 @@ export const restorePointInTimeMachine = lazyMachine({
   }),
 });
 
-/** The order to confirm: the time, the range, and what is lost. */
 function order({ run, choose: { time, range } }: RunContext): string {
   return `bring ${run.instance} back to ${time} (reachable: ${range?.start} to ${range?.end}) and lose everything after it`;
 }

@@ -76,7 +76,7 @@ export const VERBS = {
 
   /** `needsKey`: it is asked for only where a key of the instance is held. */
   createBackup: once<Sent & { needsKey?: boolean | undefined }, parts.Triggered>('backup'),
-  /** `mustOpen`: one that the service offers to nobody for download is a failure. */
+  /** `mustOpen`: a backup that the service does not offer for download is a failure. */
   waitForBackup: read<On & { id: number; mustOpen?: boolean | undefined }, parts.BackupFacts>(),
   downloadBackup: read<
     On & { id: number; size?: number | undefined; purpose: 'prove' | 'archive' },
@@ -163,8 +163,8 @@ export const VERBS = {
     recovery.PlatformProof
   >('platform'),
   /**
-   * `to`: the instance that has the data now. Runs the application's own command, which may be anything:
-   * nobody knows whether it does harm when it runs again.
+   * `to`: the instance that has the data now. Runs the application's own command, which may do harm when it
+   * runs again.
    */
   reconnectApp: attended<{ app: recovery.BoundApp; to: string }, recovery.PlatformProof>('platform'),
   /** By its own command where it has one, else by the platform. */
@@ -193,12 +193,10 @@ export type VerbOf<K extends Kind> = {
   [V in Verb]: Verbs[V] extends Contract<K, never, unknown> ? V : never;
 }[Verb];
 
-/** What a verb takes. */
 export type InputOf<V extends Verb> = Verbs[V] extends Contract<Kind, infer Input, unknown> ? Input : never;
-/** What a verb gives. */
 export type OutputOf<V extends Verb> = Verbs[V] extends Contract<Kind, never, infer Output> ? Output : never;
 
-/** One call of a verb outside of a run; whoever performs it gives the intent. */
+/** One call of a verb outside a run; the caller gives the intent. */
 export type CallOf<V extends Verb> = {
   readonly [One in V]: { readonly verb: One; readonly input: Omit<InputOf<One>, 'intent'> };
 }[V];

@@ -34,7 +34,7 @@ describe('rooms', () => {
     expect(inside.flatMap(trespassesOf), room.why).toEqual([]);
   });
 
-  it('the table allows nothing that nobody needs', () => {
+  it('the table allows nothing that is not needed', () => {
     const idle = ROOMS.flatMap((room) => {
       const imports = FILES.filter((file) => roomOf(file.path) === room).flatMap((file) => file.imports);
       const unused = allowancesOf(room).filter((allowed) => {

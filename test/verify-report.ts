@@ -16,10 +16,10 @@ export interface FileTime {
   readonly seconds: number;
 }
 
-/** So many failures are shown with their reason; those after them by name alone. */
+/** This many failures are shown with their reason; those after them by name alone. */
 const MAX_REASONS = 20;
 
-/** So many first lines of why a test failed stand below its name. */
+/** This many first lines of why a test failed stand below its name. */
 const REASON_LINES = 5;
 
 /**

@@ -21,17 +21,17 @@ interface Step {
   readonly report?: string;
 }
 
-/** So many of the slowest files of tests stand at the end. */
+/** This many of the slowest test files are listed at the end. */
 const SLOWEST = 10;
 
-/** So many last lines of what failed stand once more at the end. */
+/** This many last lines of a failure are repeated at the end. */
 const LAST_LINES = 15;
 
 const scratch = mkdtempSync(join(tmpdir(), 'lifeboat-verify-'));
 
 /**
  * One stage after another. The rows of a stage run side by side, where they leave one another a core for most
- * of the time; what builds anew stands in one row.
+ * of the time; what builds again stands in one row.
  */
 const STAGES: readonly (readonly (readonly Step[])[])[] = [
   [[testStep('tests', 'test', 1500)]],

@@ -1,10 +1,7 @@
 import type { TargetIdentity } from './recovery-data.ts';
 import type { Baseline } from './task-data.ts';
 
-/**
- * Shows whether a restore is under way: whatever is changed beside one, the restore may undo, or be undone
- * by.
- */
+/** Shows whether a restore is in progress: it may undo any change made beside it, or be undone by that. */
 export const RESTORES_CALL = {
   method: 'GET',
   path: '/restores',
@@ -20,9 +17,9 @@ export const BASELINE_CALLS = [
 ] as const;
 
 /**
- * What differs between the baseline that was confirmed and the one now, as sentences for the operator; the
- * one rule of every run that asks for a name. `updatedAt` is left out: a service may move it by itself, and
- * what moves it for a reason shows in another field as well.
+ * The differences between the confirmed baseline and the current one, as sentences for the operator; every
+ * run that asks for a name uses them. `updatedAt` is left out: a service may change it by itself, and a real
+ * change shows in another field as well.
  */
 export function baselineDifferences(before: Baseline, now: Baseline): string[] {
   const found: string[] = [];
@@ -40,13 +37,12 @@ export function baselineDifferences(before: Baseline, now: Baseline): string[] {
   return [...found, ...restoreDifferences(before, now), ...updateDifferences(before, now)];
 }
 
-/** Restores that are under way now and were not before. */
 export function newRestores(before: Baseline | undefined, now: Baseline): readonly number[] {
   const known = before?.runningRestores ?? [];
   return (now.runningRestores ?? []).filter((id) => !known.includes(id));
 }
 
-/** A restore that began and ended between two looks shows as the newest one only. */
+/** A restore that began and ended between two looks shows only as the newest one. */
 function restoreDifferences(before: Baseline, now: Baseline): string[] {
   const wasRead = before.runningRestores !== undefined && now.runningRestores !== undefined;
   const started = newRestores(before, now);
@@ -58,8 +54,7 @@ function restoreDifferences(before: Baseline, now: Baseline): string[] {
 }
 
 /**
- * An update that was confirmed is the update of these components; a service that does not report them differs
- * in nothing.
+ * A confirmed update is the update of these components; a service that does not report them never differs.
  */
 function updateDifferences(before: Baseline, now: Baseline): string[] {
   const [was, on] = [before.updates, now.updates];

@@ -16,8 +16,8 @@ const GRADES = {
 } as const;
 
 /**
- * One answer for each task that the service shows, the surest first, of those the nearest to the request:
- * when it was triggered, how it stands, and why it may be ours or not.
+ * One answer for each task that the service shows, the surest first, then the nearest to the request: when it
+ * was triggered, its state, and why it may be ours or not.
  */
 export function adoptions<Event extends OperatorEvent>(
   failure: Failure | undefined,
@@ -62,7 +62,7 @@ function farOf({ secondsFromRequest }: z.infer<typeof Candidate>): number {
   return secondsFromRequest === undefined ? Number.MAX_VALUE : Math.abs(secondsFromRequest);
 }
 
-/** `list` is what the service is asked for: `its list of backups`. */
+/** `list` is the list that the service is asked for: `its list of backups`. */
 export function lookAgain<Event extends OperatorEvent>(list: string): QuestionOption<Event> {
   return {
     event: { type: 'operator.lookAgain' },

@@ -6,9 +6,9 @@
 export interface FallbackStep {
   /** The state of the machine that this step stands for. */
   readonly state: string;
-  /** Lower case, no stop: `set the new key`. */
+  /** Lower case, no full stop: `set the new key`. */
   readonly title: string;
-  /** What to look at or to decide, in sentences. */
+  /** What to check or decide, in sentences. */
   readonly notes: readonly string[];
   readonly actions: readonly FallbackAction[];
 }
@@ -17,15 +17,14 @@ export interface FallbackStep {
 export type FallbackSide = 'instance' | 'target';
 
 /**
- * Where a value comes from: known now, or kept in a shell variable by an earlier action. `what` names it for
- * a person who skipped the step that keeps it and is asked for it. Names of variables are capital letters,
- * digits and underscores.
+ * The source of a value: known now, or kept in a shell variable by an earlier action. `what` names it for a
+ * person who skipped that step and is asked for it. Names of variables are capital letters, digits and
+ * underscores.
  */
 export type FallbackValue = { readonly known: string } | { readonly variable: string; readonly what: string };
 
 /**
- * A field of a JSON body. `secret` is a shell variable that was asked for, so that the script itself holds
- * none.
+ * A field of a JSON body. `secret` is a shell variable that was asked for: the script itself contains none.
  */
 export type FallbackField =
   | FallbackValue
@@ -47,16 +46,13 @@ export interface FallbackCall {
   /** Takes one field of the JSON answer into a variable. */
   readonly keep?: { readonly field: string; readonly as: string };
   /**
-   * A call that must not be made twice: the script shows where it would be seen, and sends it only for a
+   * A call that must not be made twice: the script shows where it would be seen, and sends it only after a
    * typed word.
    */
   readonly once?: {
-    /** By what a person knows that it was made already, in sentences. */
+    /** How a person sees that it was already made, in sentences. */
     readonly lookFirst: string;
-    /**
-     * The list in which it appears; where the answer to the call names no id, the one that is new there is
-     * kept.
-     */
+    /** The list in which it appears; if the answer to the call names no id, the new one there is kept. */
     readonly list: '/backups' | '/restores' | '';
   };
 }
@@ -71,8 +67,7 @@ export type FallbackAction =
       readonly id: FallbackValue;
     }
   /**
-   * Waits until the instance is available; with `since`, the time it was last changed, until it was changed
-   * again as well.
+   * Waits until the instance is available; with `since`, its last change, until it was changed again as well.
    */
   | { readonly do: 'wait-instance'; readonly on: FallbackSide; readonly since?: string }
   /** Downloads a backup, opens it with the key in the shell variable and reads it to its end. */
@@ -81,7 +76,7 @@ export type FallbackAction =
       readonly on: FallbackSide;
       readonly id: FallbackValue;
       readonly key: string;
-      /** Where the downloaded file lies on this machine already. */
+      /** The path of the downloaded file, if it is on this machine already. */
       readonly file?: string;
     }
   /**
@@ -90,7 +85,8 @@ export type FallbackAction =
    */
   | { readonly do: 'ask-secret'; readonly as: string; readonly what: string }
   /**
-   * The same for a new encryption key, which the script can also make: into a file that only its owner reads.
+   * The same for a new encryption key, which the script can also generate, into a file that only its owner
+   * reads.
    */
   | { readonly do: 'choose-key'; readonly as: string; readonly what: string }
   /** Asks for a value that is not secret. */
@@ -98,14 +94,14 @@ export type FallbackAction =
   /** The person types a name before anything is destroyed. */
   | { readonly do: 'confirm-name'; readonly name: string; readonly what: string }
   /**
-   * A command of the platform's own tool or another one: the program and each of its arguments, so that none
-   * becomes code.
+   * A command of the platform's tool or another one: the program and each argument, so that none becomes
+   * code.
    */
   | {
       readonly do: 'run';
       readonly command: readonly string[];
-      /** Another one to take when it fails for the reason that `when` gives, in one sentence. */
+      /** An alternative for a failure with the reason that `when` gives, in one sentence. */
       readonly otherwise?: { readonly when: string; readonly command: readonly string[] };
     }
-  /** Something only a person can do, and lines to copy where there are some; the script waits for Enter. */
+  /** Something only a person can do, with lines to copy if there are any; the script waits for Enter. */
   | { readonly do: 'by-hand'; readonly what: string; readonly copy?: readonly string[] };

@@ -9,10 +9,7 @@ export const Closure = () =>
   z.object({
     how: z.enum(['platform', 'cf', 'command', 'hand', 'run', 'skipped']),
     text: z.string(),
-    /**
-     * When the thing was done, as far as it is known: by the platform's own record, else when it was said.
-     * RFC 3339.
-     */
+    /** When it was done, if known: by the platform's own record, else when it was reported. RFC 3339. */
     at: z.string().optional(),
     /** Ids for an auditor: jobs, bindings, deployments, audit events, backups. */
     evidence: z.record(z.string(), z.json()).default({}),
@@ -21,9 +18,8 @@ export type Closure = z.infer<ReturnType<typeof Closure>>;
 
 /**
  * What a change of the service leaves to be done. A run cannot close while a follow-up is open; what outlives
- * a run (a key's retirement) is handed to the instance's ledger. It is data, because it is journalled and
- * shown, and because it must survive the process. What runs and ledgers have written has to stay readable, so
- * a new field is optional.
+ * a run (a key's retirement) moves to the instance's ledger. It is data, because it is journalled and shown,
+ * and must survive the process. Runs and ledgers must stay readable, so a new field is optional.
  */
 export const FollowUp = () =>
   z.object({
@@ -41,28 +37,28 @@ export const FollowUp = () =>
       // Everything that is open in a run whose journal this version cannot read.
       'unread-run',
     ]),
-    /** What it is about, cleaned: the application, the instance, the fingerprint. */
+    /** Its subject, cleaned: the application, the instance, the fingerprint. */
     subject: z.string(),
-    /** What has to be done, one line, lower case, no stop: `unbind, bind and restage orders-api`. */
+    /** What to do, one line, lower case, no full stop: `unbind, bind and restage orders-api`. */
     what: z.string(),
-    /** Who has to see to it; the run's operator unless the config says otherwise. */
+    /** Its owner; the run's operator unless the config says otherwise. */
     owner: z.string().optional(),
-    /** Since when it is open. RFC 3339, by the clock of the machine or service that found it. */
+    /** The start of its time, RFC 3339, by the clock of the machine or service that found it. */
     since: z.string().optional(),
-    /** From `since`, when the objectives or the retention set a limit. Seconds. */
+    /** From `since`, if the objectives or the retention set a limit. Seconds. */
     dueSeconds: z.number().optional(),
     /** Exact commands to copy, in order; secrets are shell variables in them. */
     commands: z.array(z.string()).default([]),
     /**
-     * Which way there is to have it done from here, besides by hand. `command`: by the team's own command;
-     * `again`: that command was begun before, so that it runs again only when a person says so.
+     * How it can be done from here, besides by hand. `command`: by the team's own command; `again`: that
+     * command was begun before, so it runs again only if a person says so.
      */
     doable: z.enum(['platform', 'cf', 'command', 'again', 'run']).optional(),
     closed: Closure().optional(),
   });
 export type FollowUp = z.infer<ReturnType<typeof FollowUp>>;
 
-/** What a run was begun with that sets limits. Times are RFC 3339, durations seconds. */
+/** The limits that a run was begun with. Times are RFC 3339, durations seconds. */
 export interface Promised {
   /** When the incident began; when the run began, if no time was given. */
   readonly from: string | undefined;
@@ -70,13 +66,13 @@ export interface Promised {
   readonly rpoSeconds?: number | undefined;
 }
 
-/** The limit of a follow-up for which none was set. Seconds. */
+/** The default limit of a follow-up. Seconds. */
 const A_DAY = 86_400;
 
 /**
- * Follow-ups with their deadlines: applications and keys have to work again within the recovery time, the
- * restored data has to be backed up within the recovery point; what follows has a day. A deadline that is
- * there already stays, and nothing is due that has no beginning.
+ * Follow-ups with their deadlines: applications and keys must work again within the recovery time, and the
+ * restored data must be backed up within the recovery point; later ones have a day. An existing deadline
+ * stays, and nothing is due without a start.
  */
 export function withDeadlines(followUps: readonly FollowUp[], promised: Promised): readonly FollowUp[] {
   return followUps.map((followUp) => {

@@ -23,15 +23,15 @@ export interface QuestionOption<Event extends OperatorEvent = OperatorEvent> {
   readonly disabled?: string | undefined;
 }
 
-/** What ends a run before its end. */
+/** The event that ends a run early. */
 export const STOP_EVENT = 'operator.stop';
 
-/** A command that leads on where no answer does, and when it is the one to take. */
+/** A command that leads on where no answer does, and when to use it. */
 export interface OtherWay {
   /** As the beginning of a sentence, lower case: `if orders is lost, recover it into another instance`. */
   readonly when: string;
   readonly command: string;
-  /** What the command is about, for a screen that begins the same without it. */
+  /** The subject of the command, for a screen that begins the same without it. */
   readonly leadsTo:
     | { readonly kind: 'recover'; readonly instance: string; readonly target?: string }
     | { readonly kind: 'add-key'; readonly instance: string };
@@ -41,7 +41,7 @@ export interface OtherWay {
 export interface Stakes {
   readonly overwritten: string;
   readonly lost: string;
-  /** From when on data is lost, RFC 3339, where that is known: renderers say how long ago it was. */
+  /** From when on data is lost, RFC 3339, if known: renderers show how long ago it was. */
   readonly lostSince?: string | undefined;
   readonly wayBack: string;
 }
@@ -51,7 +51,7 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly kind: 'choice';
       readonly prompt: string;
       readonly options: readonly QuestionOption<Event>[];
-      /** Ways out of a failure that are no answers. */
+      /** Ways out of a failure other than answers. */
       readonly otherWays?: readonly OtherWay[];
     }
   | {
@@ -59,8 +59,8 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly kind: 'typed-name';
       readonly prompt: string;
       /**
-       * What the name is typed for, as an order that can be read alone: `restore backup 3 into orders`. A
-       * second person approves these words, so they do not change with those of the prompt.
+       * What the name is typed for, as an order that reads alone: `restore backup 3 into orders`. A second
+       * person approves these words, so they do not change with the prompt.
        */
       readonly order: string;
       readonly expected: string;
@@ -69,7 +69,7 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly options: readonly QuestionOption<Event>[];
     }
   | {
-      /** A hidden key. It goes to the runner's hands; the event gets `fingerprint` and `length` only. */
+      /** A hidden key. It goes to the runner; the event gets only `fingerprint` and `length`. */
       readonly kind: 'secret';
       readonly prompt: string;
       readonly event: Event['type'];
@@ -87,23 +87,23 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       /** RFC 3339. A safety margin is already taken off. */
       readonly earliest: string;
       readonly latest: string;
-      /** Where the picker stands first; it is no recommendation, so `--yes` does not take it. */
+      /** The picker's first position; it is no recommendation, so `--yes` does not take it. */
       readonly suggested?: string | undefined;
       /**
-       * When it went wrong, if a time was given: without a suggestion the picker stands a minute before it.
+       * When it went wrong, if a time was given: without a suggestion the picker starts a minute before it.
        * RFC 3339.
        */
       readonly wentWrongAt?: string | undefined;
-      /** When the backups were made that are known, for comparison. RFC 3339. */
+      /** When the known backups were made, for comparison. RFC 3339. */
       readonly backupsAt?: readonly string[];
       readonly options: readonly QuestionOption<Event>[];
     }
   | {
-      /** A word that is no secret, such as a guid; the event gets it as `text`, trimmed. */
+      /** A text that is no secret, such as a GUID; the event gets it as `text`, trimmed. */
       readonly kind: 'text';
       readonly prompt: string;
       readonly event: Event['type'];
-      /** A regular expression for the whole word, and the sentence that says what fits it. */
+      /** A regular expression for the whole text, and the sentence that describes it. */
       readonly pattern?: { readonly source: string; readonly says: string };
       readonly options: readonly QuestionOption<Event>[];
     }
@@ -119,14 +119,11 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly close: Event['type'];
       readonly skip: Event['type'];
       readonly doNow: Event['type'];
-      /** What concerns all of them, for instance to let the platform do what it can. */
+      /** What applies to all of them, such as letting the platform do what it can. */
       readonly options: readonly QuestionOption<Event>[];
     };
 
-/**
- * The name of an option among those of its question: its event type, and its values when there are several of
- * that type.
- */
+/** The name of an option within its question: its event type, and its values if several share the type. */
 export function optionKey(event: OperatorEvent): string {
   const values = Object.entries(event)
     .filter(([name]) => name !== 'type')
@@ -136,11 +133,11 @@ export function optionKey(event: OperatorEvent): string {
 
 /** An operator's answer to the current question. */
 export interface Answer {
-  /** The option's key, or the event of a question that takes something else than a choice. */
+  /** The option's key, or the event of a question that takes more than a choice. */
   readonly event: string;
   /** What was typed for a `typed-name` question. */
   readonly typed?: string;
-  /** With a typed name: why it is confirmed without the second person who would have to approve it. */
+  /** With a typed name: why it is confirmed without the required second person. */
   readonly breakGlass?: string;
   /** The secret of a `secret` question; it goes to the key store and never into the journal. */
   readonly secret?: Secret;
@@ -151,15 +148,15 @@ export interface Answer {
   readonly text?: string;
   /** Which follow-up is meant. */
   readonly id?: string;
-  /** Whether a command that was begun before shall run again. */
+  /** Whether a command that was begun before should run again. */
   readonly again?: boolean;
   /** The moment of a `time` question, RFC 3339. */
   readonly time?: string;
 }
 
 /**
- * The command that recovers a lost instance into a target; `TARGET` stands where none is known. Both are
- * words of a shell, quoted where they have to be.
+ * The command that recovers a lost instance into a target; `TARGET` if none is known. Both are shell words,
+ * quoted if necessary.
  */
 export function recoverCommand(instance: string, target = 'TARGET'): string {
   return `lifeboat run disaster-recovery ${instance} --target ${target} --perform`;

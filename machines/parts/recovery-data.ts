@@ -3,17 +3,17 @@ import { Failure } from '../../src/base/failure.ts';
 import { BackupFacts, Fingerprint } from './task-data.ts';
 
 /*
- * The same for the recoveries: backups that can be restored, recovery cards, targets, bound applications. No
- * secret is in it.
+ * The same for recoveries: restorable backups, recovery cards, targets, bound applications. It contains no
+ * secret.
  */
 
-/** Which instance of the run a verb is performed on; its own without it. */
+/** The instance of the run that a verb acts on; the run's own by default. */
 export type Side = 'target' | undefined;
 
 /**
- * The range of a point-in-time restore as the service tells it (service-api.md section 2.7), and when it was
- * asked. Between `earliest` and `latest` a restore is safe: a margin is taken off, and a short range leaves
- * nothing between them. RFC 3339.
+ * The range of a point-in-time restore as the service reports it (service-api.md section 2.7), and when it
+ * was asked. Between `earliest` and `latest` a restore is safe: a margin is subtracted, and a short range
+ * leaves nothing between them. RFC 3339.
  */
 export const ReachableRange = () =>
   z.object({
@@ -25,7 +25,7 @@ export const ReachableRange = () =>
   });
 export type ReachableRange = z.infer<ReturnType<typeof ReachableRange>>;
 
-/** The backups that can be restored, newest first, and how many there are of them in all. */
+/** The restorable backups, newest first, and their total number. */
 export const RestorableBackups = () => z.object({ newest: z.array(BackupFacts()), total: z.number() });
 export type RestorableBackups = z.infer<ReturnType<typeof RestorableBackups>>;
 
@@ -40,7 +40,7 @@ export const ProvenBackup = () =>
     triggeredAt: z.string().optional(),
     provenAt: z.string(),
     fingerprint: Fingerprint(),
-    /** Bytes of its content; missing where an older version proved it. */
+    /** Bytes of its content; missing if an older version proved it. */
     contentBytes: z.number().optional(),
   });
 export type ProvenBackup = z.infer<ReturnType<typeof ProvenBackup>>;
@@ -52,14 +52,14 @@ export type ProvenBackup = z.infer<ReturnType<typeof ProvenBackup>>;
 export const RecoveryCard = () =>
   z.object({
     backupGuid: z.string(),
-    /** The key that the newest backups are made with, as far as the ledger knows. */
+    /** The key of the newest backups, as far as the ledger knows. */
     fingerprint: Fingerprint().optional(),
     instanceId: z.string().optional(),
     serviceId: z.string().optional(),
     planId: z.string().optional(),
     preparedAt: z.string(),
     /**
-     * Whether the ids of the instance's backups begin with the guid (domain 1.2); `unknown` where they name
+     * Whether the ids of the instance's backups begin with the GUID (domain 1.2); `unknown` if they contain
      * none.
      */
     crossCheck: z.enum(['agrees', 'unknown', 'overridden']),
@@ -69,7 +69,7 @@ export const RecoveryCard = () =>
   });
 export type RecoveryCard = z.infer<ReturnType<typeof RecoveryCard>>;
 
-/** A card as a run makes it: whoever writes it into the ledger stamps the times. */
+/** A recovery card as a run makes it; its times are set when it is written into the ledger. */
 export const CardDraft = () =>
   RecoveryCard()
     .partial({ preparedAt: true })
@@ -77,14 +77,14 @@ export const CardDraft = () =>
 export type CardDraft = z.infer<ReturnType<typeof CardDraft>>;
 
 /**
- * The done backups that an instance listed when it was looked at last, the newest first, and when that was.
- * No evidence: a file of this machine, for a recovery of which nothing else is on record.
+ * The done backups in the instance's last known list, newest first, and the time of that list. No evidence: a
+ * file of this machine, for a recovery without any other record.
  */
 export const LastSeen = () =>
   z.object({
     at: z.string(),
     backups: z.array(BackupFacts()),
-    /** Which held key opened the first block of a backup, if any did, and which were tried. */
+    /** The held key that opened the first block of a backup, if any, and the keys that were tried. */
     fits: z
       .array(
         z.object({
@@ -99,10 +99,7 @@ export const LastSeen = () =>
   });
 export type LastSeen = z.infer<ReturnType<typeof LastSeen>>;
 
-/**
- * The card that the ledger holds, older proven backups, and which keys are at hand. Nothing of the service is
- * called for it.
- */
+/** The ledger's card, older proven backups, and the available keys. The service is not called for it. */
 export const CardOnRecord = () =>
   z.object({
     card: RecoveryCard().optional(),
@@ -112,7 +109,7 @@ export const CardOnRecord = () =>
   });
 export type CardOnRecord = z.infer<ReturnType<typeof CardOnRecord>>;
 
-/** What is known of the backup that a recovery takes, by the clock of the service: from when its data is. */
+/** What is known of the backup that a recovery takes, by the service's clock: from when its data is. */
 export const ExpectedOrigin = () =>
   z.object({
     triggeredAt: z.string().optional(),
@@ -126,16 +123,16 @@ export const ExpectedOrigin = () =>
   });
 export type ExpectedOrigin = z.infer<ReturnType<typeof ExpectedOrigin>>;
 
-/** The instance that is lost, as far as it is known without asking it. */
+/** The lost instance, as far as it is known without asking it. */
 export const LostInstance = () =>
   z.object({
-    /** Its name in the config, where it is in it. */
+    /** Its name in the config, if it is there. */
     instance: z.string().optional(),
     instanceId: z.string().optional(),
     serviceId: z.string().optional(),
     planId: z.string().optional(),
     /**
-     * The guid, or a `backup_id`, that the recovery takes: backups of the source itself begin with it (domain
+     * The GUID, or a `backup_id`, that the recovery takes: the source's own backups begin with it (domain
      * 1.2).
      */
     backupGuid: z.string().optional(),
@@ -143,8 +140,8 @@ export const LostInstance = () =>
 export type LostInstance = z.infer<ReturnType<typeof LostInstance>>;
 
 /**
- * By what a target is known. Pinned when it was checked; a difference until the call has it confirmed again
- * (domain N9).
+ * The identity of a target. Pinned when it was checked; if it differs before the call, it must be confirmed
+ * again (domain N9).
  */
 export const TargetIdentity = () =>
   z.object({
@@ -155,7 +152,7 @@ export const TargetIdentity = () =>
     serviceId: z.string().optional(),
     planId: z.string().optional(),
     createdAt: z.string().optional(),
-    /** For the record: it may move by itself, so that it counts for nothing when two looks are compared. */
+    /** For the record: it may change by itself, so comparisons ignore it. */
     updatedAt: z.string().optional(),
     state: z.string().optional(),
     backups: z.number(),
@@ -180,9 +177,9 @@ export const TargetFacts = () =>
       .object({
         usedPercent: z.number(),
         threshold: z.number(),
-        /** What may still be written before the parachute opens. */
+        /** How much may be written before the parachute opens. */
         freeBytes: z.number().optional(),
-        /** What the data may take once it is unpacked: a cautious multiple of the backup's size. */
+        /** The data's size once unpacked: a cautious multiple of the backup's size. */
         needBytes: z.number().optional(),
       })
       .optional(),
@@ -193,9 +190,9 @@ export const TargetFacts = () =>
 export type TargetFacts = z.infer<ReturnType<typeof TargetFacts>>;
 
 /**
- * What the reconciliation command of the config said. `newest` is the first date and time in its output,
- * `count` the first whole number outside of it. `failure` is data: a source that is gone cannot be asked, and
- * that is no reason to stop.
+ * The output of the config's reconciliation command. `newest` is the first date and time in its output,
+ * `count` the first whole number outside of it. `failure` is data: a lost source cannot be asked, and that is
+ * no reason to stop.
  */
 export const Reconciliation = () =>
   z.object({
@@ -208,20 +205,20 @@ export const Reconciliation = () =>
   });
 export type Reconciliation = z.infer<ReturnType<typeof Reconciliation>>;
 
-/** A program and its arguments each, as the config of the team has them. No secret is in it. */
+/** A program and its arguments, as in the team's config. It contains no secret. */
 export const Reconnect = () => z.object({ command: z.array(z.string()), proof: z.array(z.string()) });
 export type Reconnect = z.infer<ReturnType<typeof Reconnect>>;
 
-/** An application that is bound to an instance, as it was before anything is unbound. */
+/** An application bound to an instance, before anything is unbound. */
 export const BoundApp = () =>
   z.object({
-    /** Unique in its run: the name, with space and org where names repeat. */
+    /** Unique in its run: the name, with space and org if names repeat. */
     key: z.string(),
     name: z.string(),
     space: z.string().optional(),
     org: z.string().optional(),
     guid: z.string().optional(),
-    /** Whether it was started; a stopped one is bound and not restaged (domain 2.4). */
+    /** Whether it was started; a stopped one is bound but not restaged (domain 2.4). */
     running: z.boolean().optional(),
     binding: z
       .object({
@@ -229,22 +226,22 @@ export const BoundApp = () =>
         name: z.string().optional(),
         createdAt: z.string().optional(),
         /**
-         * Where its parameters are kept: a file of this machine, readable by its owner only, because they may
-         * hold secrets. None when the offering does not tell them.
+         * Where its parameters are kept: a file of this machine, readable only by its owner, because they may
+         * contain secrets. Missing if the offering does not report them.
          */
         parametersFile: z.string().optional(),
         parametersSha256: z.string().optional(),
       })
       .optional(),
-    /** As the config names whoever sees to it. */
+    /** The owner's name in the config. */
     owner: z.string().optional(),
-    /** The team's own way to give it its new credentials, whatever the platform is. */
+    /** The team's own way to give it new credentials, on any platform. */
     reconnect: Reconnect().optional(),
     from: z.enum(['config', 'platform', 'both']),
   });
 export type BoundApp = z.infer<ReturnType<typeof BoundApp>>;
 
-/** A service key: credentials without an application (cf `service-keys`); it dies with a restore as well. */
+/** A service key: credentials without an application (cf `service-keys`); a restore ends it as well. */
 export const ServiceKey = () =>
   z.object({
     name: z.string(),
@@ -255,7 +252,6 @@ export const ServiceKey = () =>
   });
 export type ServiceKey = z.infer<ReturnType<typeof ServiceKey>>;
 
-/** A service instance as the platform knows it. */
 export const PlatformInstance = () =>
   z.object({
     guid: z.string(),
@@ -265,17 +261,17 @@ export const PlatformInstance = () =>
   });
 export type PlatformInstance = z.infer<ReturnType<typeof PlatformInstance>>;
 
-/** What is bound to the instance and has to be bound again: from the config and the platform. */
+/** What is bound to the instance and must be bound again: from the config and the platform. */
 export const Bound = () =>
   z.object({
     way: z.enum(['platform', 'cf', 'hand']),
-    /** The config says that there is none: then nothing is said in the words of one. */
+    /** The config says that there is none, and the texts then mention none. */
     platform: z.literal('none').optional(),
-    /** Why it is by hand, or what else is worth a word. */
+    /** Why it is done by hand, or another remark. */
     notes: z.array(z.string()),
     /**
-     * The service instance that the applications are bound to, and the one that they shall be bound to (the
-     * same but for a target).
+     * The service instance that the applications are bound to, and the one to bind them to (the same except
+     * for a target).
      */
     from: PlatformInstance().optional(),
     to: PlatformInstance().optional(),
@@ -284,14 +280,13 @@ export const Bound = () =>
     /** Applications in spaces that this token may not see, by space (domain 2.2). */
     unseen: z.array(z.object({ space: z.string(), apps: z.number() })),
     /**
-     * `no-downtime`: bind anew, restage rolling, then remove the old binding; only where the platform allows
+     * `no-downtime`: bind again, restage rolling, then remove the old binding; only where the platform allows
      * two bindings.
      */
     order: z.enum(['replace', 'no-downtime']),
     foundAt: z.string(),
     /**
-     * There is a platform, or there may be one, and it could not be asked: more applications may be bound
-     * than are known.
+     * There is or may be a platform that could not be asked: more applications may be bound than are known.
      */
     unasked: z.boolean().optional(),
   });
@@ -306,7 +301,7 @@ export const PlatformProof = () =>
     outcome: z.enum(['done', 'already', 'not-needed']),
     /** One sentence for the record. */
     text: z.string(),
-    /** By the platform's own clock, when it was finished. RFC 3339. */
+    /** When it was finished, by the platform's own clock. RFC 3339. */
     at: z.string().optional(),
     evidence: z.record(z.string(), z.json()),
   });
@@ -318,7 +313,7 @@ export const RecoveryRecord = () =>
     runbook: z.string(),
     restore: z.object({ id: z.number(), restoredFrom: z.string().optional() }).optional(),
     backup: z.object({ id: z.number(), backupId: z.string().optional() }).optional(),
-    /** The instance whose data it is, when it is another one. */
+    /** The instance that the data comes from, if it is another one. */
     source: z.string().optional(),
     freshBackup: z.number().optional(),
   });

@@ -66,7 +66,7 @@ export interface StateMeta<Context, Event extends OperatorEvent> {
   /** For a phase: what is left of it for a person without lifeboat. */
   readonly fallback?: FallbackPart<Context> | undefined;
   readonly question?: (context: Context) => Question<Event>;
-  /** What speaks against what the state does, where something does: it is said before that is done. */
+  /** Reasons against what the state does, if any; shown before it is done. */
   readonly warning?: ((context: Context) => string | undefined) | undefined;
   /**
    * What may be done while the state's verb is under way, which asks and changes nothing. The machine takes

@@ -51,7 +51,6 @@ export function metaAt(machine: AnyStateMachine, path: string): AnyMeta | undefi
   return nodesAt(machine, path).at(-1)?.meta as AnyMeta | undefined;
 }
 
-/** Whether a state, or one that holds it, has a tag. */
 export function hasTagAt(machine: AnyStateMachine, path: string, tag: StateTag): boolean {
   return nodesAt(machine, path).some(({ tags }) => tags.includes(tag));
 }
@@ -66,7 +65,6 @@ export function isFinalAt(machine: AnyStateMachine, path: string): boolean {
  * script. None of it is written down a second time.
  */
 
-/** A phase of a runbook, or a step of its rail. */
 export interface PhaseStep {
   readonly id: string;
   readonly title: string;

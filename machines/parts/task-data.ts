@@ -56,13 +56,13 @@ export const Baseline = () =>
      * action was begun, and no proof; it says nothing about whether a confirmation still holds.
      */
     updatedAt: z.string().optional(),
-    /** The maintenance updates that were to be had, each as one text to compare by. */
+    /** The maintenance updates that were offered, each as one text to compare. */
     updates: z.array(z.string()).optional(),
     /** Missing where the interface has no call that says it. */
     minKeyLength: z.number().optional(),
     newestBackup: z.number().optional(),
     runningTasks: z.array(z.number()),
-    /** Restores under way; missing where nobody looked, or was let look. */
+    /** Restores in progress; missing if they were not read, or could not be. */
     runningRestores: z.array(z.number()).optional(),
     /** The restore that was triggered last, over or not; missing as above, and where there is none. */
     newestRestore: z.number().optional(),
@@ -177,7 +177,7 @@ export const InstanceReady = () =>
   z.object({
     state: z.string(),
     updatedAt: z.string().optional(),
-    /** Maintenance updates that are still to be had. */
+    /** Maintenance updates that are still offered. */
     pendingUpdates: z.number().optional(),
     /** How it is known that an action is over, in words; undefined where only the state was asked for. */
     reason: z.string().optional(),

@@ -86,7 +86,6 @@ const BY_RUNBOOK = {
 
 export type RunbookId = keyof typeof BY_RUNBOOK;
 
-/** Every runbook. */
 export const RUNBOOK_IDS = Object.keys(BY_RUNBOOK) as readonly RunbookId[];
 
 /** A runbook that a person chooses; commands that change an instance start `single-change` by themselves. */

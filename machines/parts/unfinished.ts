@@ -36,10 +36,7 @@ interface Running {
   readonly closed?: { readonly how: string } | undefined;
 }
 
-/**
- * What nobody bound to the restored data, and nobody will: the applications and service keys that were
- * skipped.
- */
+/** What stays unbound from the restored data: the applications and service keys that were skipped. */
 export function leftUnbound<Item extends Running>(followUps: readonly Item[]): readonly Item[] {
   return followUps.filter(
     ({ kind, closed }) => (kind === 'rebind' || kind === 'service-key') && closed?.how === 'skipped',
@@ -47,8 +44,8 @@ export function leftUnbound<Item extends Running>(followUps: readonly Item[]): r
 }
 
 /**
- * `2 applications were not bound again, 1 service key was not recreated`. What stands for applications that
- * nobody could see is not counted.
+ * `2 applications were not bound again, 1 service key was not recreated`. Follow-ups for applications that
+ * the token cannot see are not counted.
  */
 export function unboundWords(unbound: readonly Running[]): string {
   const keys = unbound.filter(({ kind }) => kind === 'service-key').length;
@@ -66,7 +63,7 @@ function undone(count: number, what: string, not: string): string[] {
   return count === 0 ? [] : [counted(count, `${what} was ${not}`, `${what}s were ${not}`)];
 }
 
-/** Whether an open follow-up is past its limit. `nowMs` is by the clock of whoever looks. */
+/** Whether an open follow-up is past its limit. `nowMs` is by the reader's clock. */
 export function isOverdue(
   { since, dueSeconds }: Pick<FollowUp, 'since' | 'dueSeconds'>,
   nowMs: number,

@@ -88,7 +88,6 @@ const WORDS: Readonly<Record<string, Words>> = {
   recordRotation: { to: 'record the rotation', did: 'recorded the rotation' },
 };
 
-/** The verbs that have words. */
 export const WORDED: readonly string[] = Object.keys(WORDS);
 
 /**

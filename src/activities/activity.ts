@@ -203,7 +203,6 @@ type Performing<K extends Kind, Input, Output> = K extends 'read'
         ? OnceActivity<Input, Output>
         : never;
 
-/** An activity for each verb. */
 export type Activities = { readonly [V in Verb]: ActivityOf<V> };
 
 /** Any activity in the runner: the machine's types guarantee that the input fits. */

@@ -148,7 +148,6 @@ export function factsOfBackup(backup: Backup): BackupFacts {
   };
 }
 
-/** The times of a task that has ended. */
 export type TaskTimes = Pick<BackupFacts, 'triggeredAt' | 'finishedAt'>;
 
 /**
@@ -163,7 +162,6 @@ export function withAhead<Facts extends TaskTimes>(
   return aheadSeconds === undefined ? facts : { ...facts, aheadSeconds };
 }
 
-/** As `factsOfBackup`, for a restore. */
 export function factsOfRestore(restore: Restore): RestoreFacts {
   const from = restore.metadata?.restored_from;
   return {

@@ -65,7 +65,6 @@ function verdictOf(
   return bytes === listed ? 'whole' : 'other-size';
 }
 
-/** The checks in one line for a person. */
 export function checkedWords(
   { beginning, listed, announced }: Checked,
   bytes: number,
@@ -99,7 +98,6 @@ export function mostBytes(listed: number | undefined): number {
   return listed === undefined || listed <= 0 ? Number.POSITIVE_INFINITY : listed * 2 + 64 * 1024 * 1024;
 }
 
-/** The error for a body longer than `mostBytes` allows. */
 export function tooLong(listed: number | undefined, most: number): LifeboatError {
   const size = listed === undefined ? 'no size' : `a size of ${formatBytes(listed)}`;
   return new LifeboatError(

@@ -43,12 +43,12 @@ export interface ActionLook extends Times {
 
 /**
  * Decides the outcome of a lost request for an action, from the instance's overview alone. An update landed
- * if an offered one no longer is; a restart if the instance deploys and did not before, whoever began that,
- * since each deployment restarts it. A deployment is no sign of a recreate or an update: a colleague's
- * restart looks the same, and the requested action would never be done. A newer `updated_at` is no sign: a
- * change of a setting moves it too. Nothing lists actions, and a quick one leaves no other trace, so the
- * request is never absent: a person decides. A refused one that is first looked for when it can no longer be
- * under way is absent: what the instance does by then is other work. Pure.
+ * if an offered one no longer is; a restart if the instance deploys and did not before, even if another
+ * person began that, since each deployment restarts it. A deployment is no sign of a recreate or an update: a
+ * colleague's restart looks the same, and the requested action would never be done. A newer `updated_at` is
+ * no sign: a change of a setting moves it too. Nothing lists actions, and a quick one leaves no other trace,
+ * so the request is never absent: a person decides. A refused one that is first looked for when it can no
+ * longer be under way is absent: what the instance does by then is other work. Pure.
  */
 export function judgeAction(look: ActionLook): Judgement<Started> {
   const { action, baseline, overview, armedAtMs, firstArmedAtMs, lostAtMs, nowMs, inFlightMs, skew } = look;

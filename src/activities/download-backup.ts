@@ -92,7 +92,6 @@ export interface Saved {
   readonly bytes: number;
   /** SHA-256 of the whole file, lower-case hex. */
   readonly sha256: string;
-  /** The number of requests. */
   readonly requests: number;
   readonly checked: Checked;
 }

@@ -96,7 +96,6 @@ export function isPassing(thrown: unknown): boolean {
   return passing.includes(failureOf(thrown).code);
 }
 
-/** The failure of a download that never began, with the number of requests. */
 export function neverBegan(thrown: unknown, asked: number): LifeboatError {
   return withMore(errorFrom(failureOf(thrown)), {
     hints: [`it was asked for ${counted(asked, 'time')}, and never began`],

@@ -56,7 +56,6 @@ export type Certainty = 'certain' | 'likely' | 'possible' | 'unlikely';
 export interface Look<Row extends Task> extends Times {
   readonly baseline: TaskBaseline;
   readonly tasks: readonly Row[];
-  /** Rows of that list that cannot be read. */
   readonly unread?: readonly UnreadRow[] | undefined;
   /** The service's clock, from the answer with `tasks`. */
   readonly skew: Skew | undefined;

@@ -84,7 +84,7 @@ const PAUSE_MS = 5_000;
 /**
  * Adds patience to an activity: if the service cannot be asked for the outcome of a lost request, it is asked
  * again for two minutes, since one broken answer is no reason to ask a person. Nothing is concluded and
- * nothing is sent meanwhile. After that `judge` rejects as before. How long it could not be asked is not
+ * nothing is sent until then. After that `judge` rejects as before. How long it could not be asked is not
  * stored: another process starts counting again.
  */
 export function lookingAgain<Input extends { readonly intent: string }, Output>(

@@ -116,7 +116,6 @@ function tellsTime(backup: Backup, ms: number): boolean {
   return momentsOf(backup).some((time) => isSameInstant(time, ms));
 }
 
-/** The newest backup at that time. */
 function newestUntil(backups: readonly Backup[], ms: number): Backup | undefined {
   const end = (backup: Backup) => Math.max(...momentsOf(backup));
   return backups

@@ -185,7 +185,6 @@ function cleaned(text: string | undefined): string | null {
   return text === undefined ? null : show(text, 100);
 }
 
-/** Everything seen of the target. */
 export interface SeenTarget {
   readonly name: string;
   readonly source: LostInstance | undefined;

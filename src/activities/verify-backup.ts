@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { InputOf } from '../../machines/verbs.ts';
 import type { VerifyReport } from '../backup/backup-file.ts';
-import { nearMiss } from '../backup/near-miss.ts';
-import { type Candidate, probe, probeKeys } from '../backup/probe.ts';
+import { type Candidate, nearMiss, probe, probeKeys } from '../backup/probe.ts';
 import { verifyFile } from '../backup/verify-file.ts';
 import { counted, formatBytes } from '../base/format.ts';
 import { type HeldKey, heldKeys } from '../keys/keyring.ts';

@@ -129,7 +129,6 @@ function isInstalled({ action, updates }: InputOf<'waitForInstance'>, overview: 
   return action === 'update' && areUpdatesGone(updates, updateLines(overview));
 }
 
-/** Whether all the updates to install are still offered. */
 function isStillOffered(input: InputOf<'waitForInstance'>, overview: InstanceOverview): boolean {
   const { action, updates = [] } = input;
   const isReported = overview.available_updates !== undefined;

@@ -26,7 +26,7 @@ export function fitsState(
     : 'its text belongs to an earlier confirmation';
 }
 
-/** Nobody's mistake: the request was valid, but for another plan. */
+/** No one's mistake: the request was valid, but for another plan. */
 export const CHANGED = 'what the run is about to do has changed since';
 
 /**

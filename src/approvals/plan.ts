@@ -19,7 +19,6 @@ export interface Plan {
   readonly target: string;
   /** Where the target is, as the config names it. */
   readonly url: string;
-  /** The event of the confirmation. */
   readonly event: string;
   readonly facts: readonly string[];
   /** Findings that were passed over and steps that were skipped, with their reasons. */

@@ -7,7 +7,6 @@ import { NAMESPACE } from './ssh-signature.ts';
 /** What people need to get a challenge approved. */
 export interface Request {
   readonly run: string;
-  /** The file of the challenge. */
   readonly file: string;
   /** RFC 3339. */
   readonly expiresAt: string;

@@ -71,7 +71,6 @@ export function signerOf(
   return { publicKey: wordsOf(key), fingerprint: fingerprintOf(key) };
 }
 
-/** The fingerprint of a base64 public key. */
 export function fingerprintOfBlob(base64: string): string {
   return fingerprintOf(Buffer.from(base64, 'base64'));
 }

@@ -7,7 +7,6 @@ import { momentSinceAsked, type RequestState } from './request-state.ts';
 import { type Operator, resemblance } from './same-person.ts';
 import { type Signers, type Verified, verifySignature } from './verify-signature.ts';
 
-/** The rules that make a signature an approval. */
 export interface ApprovalRules {
   readonly signers: Signers;
   readonly operator: Operator;
@@ -27,7 +26,6 @@ export interface Approval extends Omit<Verified, 'listedAs'> {
 /** A challenge and its run. */
 export interface AskedOf {
   readonly run: string;
-  /** All entries of the run. */
   readonly entries: readonly Entry[];
   readonly asked: NonNullable<RequestState['asked']>;
 }

@@ -30,7 +30,6 @@ export interface Verified {
 }
 
 export interface Signers {
-  /** Path of the allowed-signers file. */
   readonly allowedSigners: string;
   /** Path of a file of revoked keys. */
   readonly revoked?: string | undefined;

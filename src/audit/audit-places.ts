@@ -11,7 +11,6 @@ import { type GivenKeys, type ReadStatements, readStatements, type Statement } f
 import type { Findings, Pin } from './verdict.ts';
 import type { Walk } from './walk.ts';
 
-/** The part of a place that an audit uses. */
 export type AuditedPlace = Pick<Place, 'name' | 'kind' | 'look' | 'all'>;
 
 /** Everything that a place has of one log. */

@@ -26,7 +26,6 @@ function keptTranscript({
   return { seq, bytes, sha256, troubled: problem !== undefined };
 }
 
-/** The transcript of requests of a run; undefined if there is none. */
 export type TranscriptOf = (runId: string) => Buffer | undefined;
 
 /**

@@ -22,7 +22,6 @@ export interface AuditOptions extends GivenKeys {
   readonly places: readonly AuditedPlace[];
   /** Anchors kept elsewhere: the log must still begin as they say. */
   readonly anchors?: readonly Anchor[];
-  /** The transcripts on this machine. */
   readonly transcriptOf: TranscriptOf;
   /** The stream whose leaves are reported. */
   readonly stream?: string | undefined;

@@ -19,7 +19,6 @@ export interface Finding {
 /** `intact`: proven under a pinned key; `consistent`: nothing is wrong, limits say what is not proven. */
 export type Verdict = 'intact' | 'consistent' | 'not-intact';
 
-/** The exit code for each verdict. */
 export const VERDICT_EXIT = { intact: 0, 'not-intact': 1, consistent: 3 } as const satisfies Record<
   Verdict,
   number

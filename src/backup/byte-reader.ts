@@ -63,7 +63,6 @@ export class ByteReader<Last = unknown> {
     return bytes;
   }
 
-  /** Closes the source. */
   async close(): Promise<void> {
     await this.#source.return?.();
   }

@@ -6,7 +6,6 @@ import { ByteReader } from './byte-reader.ts';
 import { deriveKey } from './derive-key.ts';
 import { probe } from './probe.ts';
 
-/** How the cipher text ended. */
 export interface CipherEnd {
   /** Length of the removed padding, 1 to 16; 0 if the last block has no valid padding. */
   readonly padding: number;

@@ -1,6 +1,7 @@
 import { createDecipheriv } from 'node:crypto';
 import { LifeboatError } from '../base/errors.ts';
-import type { Secret } from '../base/secret.ts';
+import { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
 import { backupProblem, type KeyProfile, type ProbeResult } from './backup-file.ts';
 import { beginningOf, HEADER_BYTES, PROBE_BYTES, SALTED } from './beginning.ts';
 import { deriveKey, PROFILES } from './derive-key.ts';
@@ -76,4 +77,33 @@ export function probeKeys(head: Uint8Array, candidates: readonly Candidate[]): P
     }
   }
   return { result: 'wrong-key' };
+}
+
+/** What a tool leaves at the end of a key read from a file, and its name. */
+const ENDS: readonly (readonly [string, string])[] = [
+  ['\r', 'a carriage return'],
+  ['\n', 'a line end'],
+  ['\r\n', 'a carriage return and a line end'],
+];
+
+/**
+ * A sentence if a key opens a backup with a different line end: `openssl -pass file:` strips only the line
+ * feed, so with Windows line ends the carriage return belongs to the key. Undefined if none does. Throws the
+ * errors of `probe`. `head` must be that of an encrypted backup.
+ */
+export function nearMiss(head: Uint8Array, candidates: readonly Candidate[]): string | undefined {
+  const variants = candidates.flatMap(({ fingerprint, key }) => {
+    const text = key.reveal();
+    const bare = text.replace(/[\r\n]+$/u, '');
+    const named = `key ${show(fingerprint, 40)}`;
+    return [
+      ...(bare === text || bare === '' ? [] : [{ says: `${named} without the line end`, key: bare }]),
+      ...ENDS.filter(([end]) => bare + end !== text).map(([end, words]) => ({
+        says: `${named} with ${words}`,
+        key: bare + end,
+      })),
+    ].map(({ says, key: other }) => ({ fingerprint: says, key: new Secret(other) }));
+  });
+  const found = probeKeys(head, variants);
+  return found.result === 'fits' ? `${found.fingerprint} at its end opens it` : undefined;
 }

@@ -155,7 +155,6 @@ export function errorFrom(failure: Failure, exitCode: ExitCode = exitOf(failure)
   });
 }
 
-/** The default exit code of a command that ended with this failure. */
 export function exitOf({ code }: Pick<Failure, 'code'>): ExitCode {
   if (BUSY.has(code)) return EXIT.waiting;
   if (code === 'doubt.unlisted') return EXIT.inDoubt;
@@ -279,7 +278,6 @@ export function errorCode(thrown: unknown): string | undefined {
   return typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
-/** One problem of a file, with its position. */
 export interface ProblemInFile {
   readonly path: string;
   /** From 1. */

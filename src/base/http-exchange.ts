@@ -1,6 +1,5 @@
 import type { Secret } from './secret.ts';
 
-/** By header name. */
 export type HttpHeaders = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 /**
@@ -15,7 +14,6 @@ export interface HttpExchange {
   /** By lower-case name; `authorization` without its value. */
   readonly headers: HttpHeaders;
   readonly body: string | undefined;
-  /** The secrets in the body. */
   readonly secrets: readonly Secret[];
   /** Further secrets to hide: the token. */
   readonly hidden: readonly Secret[];

@@ -1,4 +1,3 @@
-/** The parts of an instance's URL. */
 interface InstanceUrl {
   readonly url: URL;
   /** The path before the instance; empty, or beginning with a slash. */

@@ -19,7 +19,7 @@ export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
     else reject(new TooSlow(`no answer within ${ms / 1000} s`));
   };
   const wait = () => {
-    // If this process was stopped, process the answers that arrived meanwhile before applying the limit.
+    // If this process was stopped, process the answers that have arrived before applying the limit.
     timer = setTimeout(() => setImmediate(giveUp), over - performance.now());
   };
   wait();

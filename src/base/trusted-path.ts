@@ -14,7 +14,7 @@ import { show } from './text.ts';
 
 /*
  * Which files are trusted. A file that decides something (a config runs commands, a token is sent, a list of
- * signers approves) counts only if nobody but the user and root could have written it. The rules are those of
+ * signers approves) counts only if no one but the user and root could have written it. The rules are those of
  * OpenSSH for its own files (safe_path of misc.c), with the folder of each link on the way instead of all
  * folders up to the root:
  *
@@ -22,7 +22,7 @@ import { show } from './text.ts';
  *   process or to root;
  * - neither the file nor those folders can be written by others; a folder with the sticky bit (/tmp) can,
  *   since only the owner of a file may exchange it there;
- * - a group counts as others, unless it is the user's own and has nobody else in it, as where the umask is
+ * - a group counts as others, unless it is the user's own and has no other member, as where the umask is
  *   002.
  *
  * Root trusts what root owns, even under sudo: files of the user who called sudo would otherwise run commands
@@ -30,9 +30,9 @@ import { show } from './text.ts';
  */
 
 /** Why a file or folder is not trusted, as the end of a sentence, and how to fix it. */
-export interface Distrust {
+export interface TrustIssue {
   readonly says: string;
-  readonly mend: string;
+  readonly fix: string;
 }
 
 const EVERYBODY = 0o002;
@@ -45,12 +45,12 @@ const MAX_LINKS = 40;
  * With `opened`, the fstat(2) of a file opened by this path, that file is judged, whatever is at the path
  * now. Throws the system's error for a missing path.
  */
-export function distrustOf(path: string, opened?: Stats): Distrust[] {
+export function distrustOf(path: string, opened?: Stats): TrustIssue[] {
   const uid = process.geteuid?.();
   if (uid === undefined) return [];
   // A terminal or /dev/null stores nothing that others could have written.
   if (opened !== undefined && !opened.isFile() && !opened.isDirectory() && !opened.isFIFO()) return [];
-  const around: Distrust[] = [];
+  const around: TrustIssue[] = [];
   const withIt = (stats: Stats, at: string) => unique([...judge(stats, 'it', at, uid), ...around]);
   let at = resolve(path);
   for (let links = 0; links < MAX_LINKS; links += 1) {
@@ -66,10 +66,10 @@ export function distrustOf(path: string, opened?: Stats): Distrust[] {
     around.push(...judgeOwner(here, 'a link to it', at, uid));
     at = resolve(folder, readlinkSync(at));
   }
-  return [{ says: 'it is a link that leads back to itself', mend: 'name the file itself' }];
+  return [{ says: 'it is a link that leads back to itself', fix: 'name the file itself' }];
 }
 
-const REPLACED: Distrust = { says: 'another file took its place while it was opened', mend: 'try again' };
+const REPLACED: TrustIssue = { says: 'another file took its place while it was opened', fix: 'try again' };
 
 const DESCRIPTORS = /^(?:\/proc\/.*\/fd|\/dev\/fd)$/u;
 
@@ -93,11 +93,11 @@ export function wasReplaced(thrown: unknown): boolean {
   return thrown instanceof LifeboatError && thrown.evidence['replaced'] === true;
 }
 
-function refuse(what: string, path: string, found: readonly Distrust[], how = REFUSED): void {
+function refuse(what: string, path: string, found: readonly TrustIssue[], how = REFUSED): void {
   if (found.length === 0) return;
   const why = found.map(({ says }) => says).join(', ');
   throw new LifeboatError(how.code, `the ${what} ${show(path, 200)} is not used: ${why}`, {
-    hints: [...found.map(({ mend }) => mend), 'others may have changed it: read it before you use it again'],
+    hints: [...found.map(({ fix }) => fix), 'others may have changed it: read it before you use it again'],
     exitCode: how.exitCode,
     evidence: found.every((one) => one === REPLACED) ? { replaced: true } : {},
   });
@@ -156,18 +156,18 @@ function assertOutside(path: string, uid: number): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   const what = stats.isDirectory() ? 'folder' : 'file';
-  const mend = `only LIFEBOAT_HOME itself may be a link: replace ${show(path)} with what it points to`;
-  const link = { says: 'it is a symbolic link inside the home', mend };
+  const fix = `only LIFEBOAT_HOME itself may be a link: replace ${show(path)} with what it points to`;
+  const link = { says: 'it is a symbolic link inside the home', fix };
   refuse(what, path, stats.isSymbolicLink() ? [link] : judge(stats, 'it', path, uid));
 }
 
 /** As `distrustOf`, for a folder that was already stat'ed, without its surroundings. */
-export function judgeFolder(stats: Stats, path: string): Distrust[] {
+export function judgeFolder(stats: Stats, path: string): TrustIssue[] {
   const uid = process.geteuid?.();
   return uid === undefined ? [] : judge(stats, 'it', path, uid);
 }
 
-function judge(stats: Stats, what: string, path: string, uid: number): Distrust[] {
+function judge(stats: Stats, what: string, path: string, uid: number): TrustIssue[] {
   const isGuarded = stats.isDirectory() && (stats.mode & STICKY) !== 0;
   const who =
     (stats.mode & EVERYBODY) !== 0
@@ -178,23 +178,23 @@ function judge(stats: Stats, what: string, path: string, uid: number): Distrust[
   const written =
     who === undefined || isGuarded
       ? []
-      : [{ says: `${who} can write ${what}`, mend: mendOfRights(stats, path) }];
+      : [{ says: `${who} can write ${what}`, fix: fixOfRights(stats, path) }];
   return [...written, ...judgeOwner(stats, what, path, uid)];
 }
 
 /** The permissions of a device belong to the system: changing them would break other programs. */
-function mendOfRights(stats: Stats, path: string): string {
+function fixOfRights(stats: Stats, path: string): string {
   const isDevice = stats.isCharacterDevice() || stats.isBlockDevice();
   return isDevice ? `name another path than ${show(path)}, which is a device` : `chmod go-w ${show(path)}`;
 }
 
-function judgeOwner({ uid: owner }: Stats, what: string, path: string, uid: number): Distrust[] {
+function judgeOwner({ uid: owner }: Stats, what: string, path: string, uid: number): TrustIssue[] {
   if (owner === uid || owner === 0) return [];
-  const mend =
+  const fix =
     uid === 0
       ? `run lifeboat as that user, not as root, or: chown root ${show(path)}`
       : `use a copy of your own, or make it yours: chown ${uid} ${show(path)}`;
-  return [{ says: `${what} belongs to another user (${owner})`, mend }];
+  return [{ says: `${what} belongs to another user (${owner})`, fix }];
 }
 
 /**
@@ -229,6 +229,6 @@ function linesOf(path: string): string[] {
   }
 }
 
-function unique(all: readonly Distrust[]): Distrust[] {
-  return [...new Map(all.map((one) => [one.says + one.mend, one])).values()];
+function unique(all: readonly TrustIssue[]): TrustIssue[] {
+  return [...new Map(all.map((one) => [one.says + one.fix, one])).values()];
 }

@@ -1,15 +1,15 @@
 import type { CommandContext } from './context.ts';
 
-/** How far the asking of many is. */
+/** The progress of asking many instances. */
 export interface AskedProgress {
   answered(count: number): void;
-  /** Takes the line away. */
+  /** Removes the line. */
   end(): void;
 }
 
 /**
- * How many of `total` have answered, on stderr: one line that goes away again, and nothing without a
- * terminal. `more` stands behind it.
+ * The number of answers out of `total`, on stderr: one line that is removed at the end, and nothing without a
+ * terminal. `more` follows it.
  */
 export function askedProgress(
   { stderr }: Pick<CommandContext, 'stderr'>,

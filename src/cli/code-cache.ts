@@ -21,22 +21,22 @@ import { homeIfAny } from '../base/user.ts';
 
 export interface Bundle<Exports> {
   readonly exports: Exports;
-  /** Keeps the code that was compiled by now for the next start, unless it came from there. Never throws. */
+  /** Caches the code compiled so far for the next start, unless it came from the cache. Never throws. */
   keep(): void;
 }
 
 interface BundleOptions {
   /**
    * A script that is one function of `exports`, `require`, `module`, `__filename`, `__dirname` and `volume`;
-   * ASCII. `volume(name)` gives what the script `<name>.cjs` beside it does. The file holds the function
-   * because source that is put together in memory takes its size once more.
+   * ASCII. `volume(name)` returns the exports of the script `<name>.cjs` beside it. The file holds the
+   * function because source assembled in memory takes its size once more.
    */
   readonly file: string;
-  /** The script of this file name, where it is no file; it is left as it is. */
+  /** The script of this file name if there is no file; it is not changed. */
   readonly source?: (name: string) => Buffer;
-  /** Another one for every other content of the files. */
+  /** Differs for each content of the files. */
   readonly stamp: string;
-  /** What is done with it, as one word: each part keeps the code that it uses. Anything else keeps none. */
+  /** Its use, as one word: each part caches the code that it uses. Any other text caches none. */
   readonly part: string;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -57,7 +57,7 @@ type Main = (
  * start. Without this, `runs` takes 74 % more processor time and `status -o json` 58 %; with Node's own
  * cache still 34 % more each (medians of 30 runs in turns).
  *
- * The code is kept below NODE_COMPILE_CACHE, XDG_CACHE_HOME or ~/.cache, in a folder that nobody else can
+ * The code is kept below NODE_COMPILE_CACHE, XDG_CACHE_HOME or ~/.cache, in a folder that no one else can
  * write to: it is run. Where that cannot be had, or with NODE_DISABLE_COMPILE_CACHE, everything is compiled
  * anew.
  */
@@ -93,16 +93,16 @@ export function openBundle<Exports>({ file, source, stamp, part, env }: BundleOp
 }
 
 /**
- * All that was compiled. V8 drops the code of functions that have not run for a while, which by the end of a
- * run are those of its start: `openBundle` keeps it from that. Code is read only with the flags that it was
- * written with, so the flag is put back first.
+ * All compiled code. V8 drops the code of functions that have not run for a while, which by the end of a run
+ * are those of its start: `openBundle` prevents that. Code is read only with the flags that it was written
+ * with, so the flag is restored first.
  */
 function codeOf(script: Script): Buffer {
   setFlagsFromString('--flush-bytecode');
   return script.createCachedData();
 }
 
-/** The text of a file of ASCII, in memory once. */
+/** The text of an ASCII file, in memory once. */
 function readSource(file: string): string {
   const bytes = readFileSync(file);
   const text = bytes.toString('latin1');
@@ -111,20 +111,20 @@ function readSource(file: string): string {
 }
 
 /**
- * Gives the memory of a file that was read back at once; nothing may read it any more. A small one lies in
- * memory that Node shares with others, so it stays.
+ * Frees the memory of a file that was read back; nothing may read it any more. A small one shares its memory
+ * with others in Node, so it stays.
  */
 function free({ buffer, byteLength }: Buffer): void {
   const isAlone = buffer.byteLength - byteLength <= SUM;
   if (isAlone && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-/** V8 reads only what it wrote itself, in the same version and with the same flags; this stands for those. */
+/** V8 reads only its own output, of the same version and flags; this identifies those. */
 function tag(): string {
   return cachedDataVersionTag().toString(16);
 }
 
-/** Where the code of each script is kept, by what is added to the name; undefined where none is kept. */
+/** The path of each script's code, by what is added to the name; undefined if none is kept. */
 function keeper(env: NodeJS.ProcessEnv, name: string): ((added: string) => string) | undefined {
   if (env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return undefined;
   const given = env['NODE_COMPILE_CACHE'];
@@ -139,7 +139,7 @@ function cacheOf(home: string | undefined): string | undefined {
   return home && join(home, '.cache');
 }
 
-/** Bytes of the check sum that goes before the code: V8 believes what it reads. */
+/** Bytes of the checksum before the code: V8 trusts what it reads. */
 const SUM = 4;
 
 function read(path: string): Buffer | undefined {
@@ -171,13 +171,13 @@ function write(path: string, codeNow: () => Buffer): void {
     renameSync(unfinished, path);
     removeOld(folder);
   } catch {
-    // A full disk, a home that is read only: the next start compiles again.
+    // A full disk or a read-only home: the next start compiles again.
   }
 }
 
 const OLD_MS = 30 * 86_400_000;
 
-/** Of versions that are gone, mostly; what is still in use is compiled once more. */
+/** Mostly of versions that are gone; code still in use is compiled once more. */
 function removeOld(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

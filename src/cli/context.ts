@@ -6,35 +6,32 @@ import type { RunEnd, RunPort } from '../view/run-port.ts';
 import type { KeptPassphrase } from './kept-passphrase.ts';
 import type { OutputForm } from './output-form.ts';
 
-/** What a command gets from the process: streams, environment, the options that every command has. */
+/** What a command gets from the process: streams, environment, common options. */
 export interface CommandContext extends Streams {
   readonly env: NodeJS.ProcessEnv;
   readonly version: string;
   readonly configPath: string | undefined;
-  /** Why a change goes on without the folder in which a team keeps its checkpoints. */
+  /** Why a change continues without the folder in which a team keeps its checkpoints. */
   readonly alone?: string | undefined;
   /**
-   * Lets the terminal show again what is typed, where it shows nothing since the process was started
-   * (echo.ts): called once the key store is open, after which nobody is asked for its passphrase.
+   * Turns terminal echo back on if it was disabled at the start of the process (echo.ts): called once the key
+   * store is open and its passphrase is no longer asked for.
    */
   readonly restoreEcho?: (() => void) | undefined;
-  /** Where the full screen is up: it asks for secrets. Without it the terminal is there to be asked on. */
+  /** The full screen, if it is up: it asks for secrets. Otherwise the terminal is asked. */
   readonly screen?: OnScreen | undefined;
   /** Aborted when that screen is left. */
   readonly leaving?: AbortSignal | undefined;
-  /** Shows a run on a screen that is there already, in place of one of its own. */
+  /** Shows a run on an existing screen, instead of one of its own. */
   readonly showRun?: ((port: RunPort) => Promise<RunEnd>) | undefined;
-  /** What opens the vault once it was entered. Without it, each opening asks for itself. */
+  /** The passphrase of the vault once it was entered. Without it, each opening asks for itself. */
   readonly passphrase?: KeptPassphrase | undefined;
-  /**
-   * Makes what can be looked at over a run that takes the screen itself; without it, nothing but the run is
-   * shown.
-   */
+  /** Makes the screens over a run that takes the whole terminal; without it, only the run is shown. */
   readonly connect?:
     | ((context: CommandContext, config: LoadedConfig, screen: OnScreen) => AppPort)
     | undefined;
-  /** The key store that is open already, for what only looks into it: that of the run beneath. */
+  /** The key store that is already open, for readers: that of the run beneath. */
   readonly keyring?: Keyring | undefined;
-  /** How the result is printed; without it, for people. */
+  /** How the result is printed; by default for people. */
   readonly output?: OutputForm;
 }

@@ -5,34 +5,34 @@ import { show } from '../base/text.ts';
 import type { CommandContext } from './context.ts';
 import { FORMS } from './output-form.ts';
 
-/** What every command gives back: its exit code. */
+/** What every command returns: its exit code. */
 export type Action<Options> = (
   context: CommandContext,
   args: readonly string[],
   options: Options,
 ) => Promise<number>;
 
-/** What the help of a command says beside its line in the list and its flags. */
+/** The help of a command besides its line in the list and its flags. */
 export interface Details {
-  /** Whole sentences; paragraphs are apart by an empty line. */
+  /** Whole sentences; paragraphs are separated by an empty line. */
   readonly about?: string;
   /** Command lines to copy. */
   readonly examples?: readonly string[];
-  /** Tables and lists, each as it is printed: a heading, and lines that are indented. */
+  /** Tables and lists as printed: a heading, and indented lines. */
   readonly notes?: readonly string[];
 }
 
-/** What else is to be known of a command. */
+/** Further properties of a command. */
 export interface Manner extends Details {
   readonly hidden?: boolean;
-  /** It prints nothing that could have another form: then it takes no `-o`. */
+  /** Its output has no other form, so it takes no `-o`. */
   readonly hasNoForm?: boolean;
 }
 
 /**
  * Adds a command whose code is loaded when it is called. `summary` is its line in a list: an imperative in
- * lower case, without a stop. An argument `instance` and the flag `-i` are the same: the action finds either
- * in `instance` of its options, and not among its arguments; a list where the argument takes several.
+ * lower case, without a full stop. An argument `instance` and the flag `-i` are the same: the action finds
+ * either in `instance` of its options, not among its arguments; a list if the argument takes several.
  */
 export type Define = <Options>(
   parent: Command,
@@ -43,14 +43,13 @@ export type Define = <Options>(
   manner?: Manner,
 ) => Command;
 
-/** A command that only holds others. */
+/** A command that only groups others. */
 export function group(parent: Command, name: string, summary: string, details: Details = {}): Command {
   const made = parent.command(name).helpCommand(false);
   for (const option of common({})) made.addOption(option.hideHelp());
   return describe(made, summary, details);
 }
 
-/** Gives a command its words. */
 export function describe(command: Command, summary: string, details: Details): Command {
   const { about, examples = [], notes = [] } = details;
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
@@ -63,7 +62,7 @@ export function describe(command: Command, summary: string, details: Details): C
 
 const DETAILS = new WeakMap<Command, Details>();
 
-/** What `describe` was given, for documents that are made of it. */
+/** The texts given to `describe`, for generated documents. */
 export function detailsOf(command: Command): Details {
   return DETAILS.get(command) ?? {};
 }
@@ -72,7 +71,7 @@ function indented(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}`).join('\n');
 }
 
-/** What every flag for a point in time takes: `momentFrom` reads them all. */
+/** The value of every flag for a point in time: `momentFrom` reads them all. */
 export const TIME = '14:32, "10 minutes ago" or 2026-03-01T02:59:00Z';
 
 /** The flag that names the instance. */
@@ -81,8 +80,8 @@ export function instance(what = 'the instance (default: the only one)'): Option 
 }
 
 /**
- * Makes a flag refuse a second value that is another one (`usage.option`, exit 2): whoever types two means
- * one of them, and nobody knows which. A flag that collects its values is left as it is.
+ * Makes a flag refuse a second, different value (`usage.option`, exit 2): it is unknown which one was meant.
+ * A flag that collects its values is unchanged.
  */
 export function takenOnce(option: Option): Option {
   const { parseArg: read, defaultValue } = option;
@@ -107,7 +106,6 @@ function noReason(flag: string, value: string): LifeboatError {
   });
 }
 
-/** What is said of a flag with two values that disagree. */
 export function twoValues(flag: string, one: string, other: string): LifeboatError {
   return new LifeboatError(
     'usage.option',
@@ -119,10 +117,10 @@ export function twoValues(flag: string, one: string, other: string): LifeboatErr
   );
 }
 
-/** Where the help lists what every command takes. */
+/** Where the help lists the common flags. */
 export const COMMON_OPTIONS = 'Common options:';
 
-/** The flags that stand before a command or after it. */
+/** The flags that stand before or after a command. */
 export function common({ hasNoForm = false }: Manner): Option[] {
   const form = [
     new Option('-o, --output <form>', 'table, json or yaml').choices(FORMS).default(undefined, 'table'),

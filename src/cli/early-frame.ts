@@ -8,8 +8,8 @@ import type { CommandContext } from './context.ts';
 const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--dry-run', '--help', '-h']);
 
 /**
- * Flags that a value follows: of `run` and `resume`, and those of every command. A test holds them against
- * the definitions, which are not loaded here.
+ * Flags with a value: of `run` and `resume`, and common ones. A test compares them with the definitions,
+ * which are not loaded here.
  */
 export const VALUED: ReadonlySet<string> = new Set([
   ...['-i', '--instance', '-o', '--output', '--config', '--alone'],
@@ -17,14 +17,13 @@ export const VALUED: ReadonlySet<string> = new Set([
   ...['--key-file', '--guid', '--token-file', '--break-glass', '--patience', '--abandon', '--became'],
 ]);
 
-/** The config that a command line names. */
 export function configIn(argv: readonly string[]): string | undefined {
   const at = argv.findIndex((arg) => arg === '--config' || arg.startsWith('--config='));
   if (at === -1) return undefined;
   return argv[at]?.startsWith('--config=') === true ? argv[at]?.slice('--config='.length) : argv[at + 1];
 }
 
-/** The words of a command line: neither flags nor what follows them. */
+/** The words of a command line without flags and their values. */
 export function wordsIn(argv: readonly string[]): readonly string[] {
   return argv.filter((arg, at) => !arg.startsWith('-') && !VALUED.has(argv[at - 1] ?? ''));
 }
@@ -37,7 +36,7 @@ export function asksApp(
   return isBare(argv) && canDraw(context);
 }
 
-/** Whether the same is asked for where only lines can be read: a dumb terminal, or beside a screen reader. */
+/** Whether the app is asked for where only lines can be shown: a dumb terminal, or with a screen reader. */
 export function asksLines(
   argv: readonly string[],
   context: Pick<CommandContext, 'stdin' | 'stdout' | 'env'>,
@@ -57,10 +56,9 @@ function isBare(argv: readonly string[]): boolean {
 const NAMES_FORM = /^(?:-o|--output(?:=|$))/u;
 
 /**
- * Paints the first frame of the screen before anything heavy is loaded: it stands after 62 ms of processor
- * time, and without this after 422 ms (medians of 30 starts in turns). Gives the function that gives the
- * screen back, for the case that the UI never comes up; undefined when the command line is none that takes
- * the screen.
+ * Paints the first frame of the screen before anything heavy is loaded: it appears after 62 ms of processor
+ * time, and without this after 422 ms (medians of 30 starts in turns). Returns the function that gives the
+ * screen back if the UI never comes up; undefined if the command line does not take the screen.
  */
 export function paintEarly(
   argv: readonly string[],
@@ -85,7 +83,9 @@ export function paintEarly(
   return () => void context.stdout.write(GIVE_SCREEN_BACK);
 }
 
-/** Until the run or the UI listens itself, a signal ends the process; it must not leave its screen behind. */
+/**
+ * Until the run or the UI handles signals, a signal ends the process; it must not leave its screen behind.
+ */
 function onSignalAlone(act: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -95,14 +95,14 @@ function onSignalAlone(act: () => void): void {
 }
 
 /**
- * Whether whoever opens the keys is asked for a passphrase, which happens on the ordinary screen. `env` is
- * that of `withKeyStore`.
+ * Whether opening the keys asks for a passphrase, which happens on the ordinary screen. `env` is that of
+ * `withKeyStore`.
  */
 export function asksPassphrase(env: CommandContext['env']): boolean {
   return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !env['LIFEBOAT_PASSPHRASE_FILE'];
 }
 
-/** Whether what the run is to do is asked for, which happens on the ordinary screen too. */
+/** Whether the run's task is asked for, which happens on the ordinary screen too. */
 function asksAction(argv: readonly string[]): boolean {
   return wordsIn(argv)[1] === 'change-instance' && !argv.some((arg) => /^--action(?:=|$)/u.test(arg));
 }
@@ -111,7 +111,7 @@ function titleOf(argv: readonly string[]): string {
   return wordsIn(argv).slice(0, 2).join(' ');
 }
 
-/** As `-i NAME`, or as the word behind the runbook. */
+/** As `-i NAME`, or as the word after the runbook. */
 function instanceOf(argv: readonly string[]): string {
   const at = argv.findIndex((arg) => arg === '--instance' || arg === '-i');
   if (at !== -1) return argv[at + 1] ?? '';

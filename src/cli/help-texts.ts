@@ -46,7 +46,6 @@ ${exitCodes()}`,
   ],
 };
 
-/** The exit codes in two lines. */
 function exitCodes(): string {
   const codes = Object.entries(EXIT_CODES).map(
     ([name, { means }]) => `${EXIT[name as keyof typeof EXIT]} ${means}`,

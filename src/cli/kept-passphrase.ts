@@ -3,13 +3,13 @@ import type { Secret } from '../base/secret.ts';
 
 /** The passphrase of the vault, kept in memory for as long as the process lives. */
 export interface KeptPassphrase {
-  /** Whether it is wanted for what nobody has just asked for, and can go on without it. */
+  /** Whether it is wanted for background work, which can do without it. */
   readonly isUnasked: boolean;
-  /** The one that is kept; without one, asks for it, once for all that want it at the same time. */
+  /** The kept passphrase; without one, asks for it, once for all concurrent callers. */
   get(ask: () => Promise<Secret>): Promise<Secret>;
-  /** Another one is to be asked for: this one was refused, with `why`. */
+  /** Marks it as refused, with `why`: the next caller is asked for another one. */
   forget(why?: unknown): void;
-  /** Somebody enters it again: whoever needs it next asks once more. */
+  /** Forgets it: the next caller that needs it asks again. */
   askAgain(): void;
 }
 
@@ -21,7 +21,7 @@ export function keepPassphrase(): KeptPassphrase {
       if (asked !== undefined) return asked;
       const asking = ask();
       asked = asking;
-      // Whoever entered nothing can be asked again.
+      // After an empty input the person can be asked again.
       asking.catch(() => {
         if (asked === asking) asked = undefined;
       });
@@ -35,8 +35,8 @@ export function keepPassphrase(): KeptPassphrase {
 }
 
 /**
- * The same for what looks on by itself, again and again: when the passphrase was not given or was refused, it
- * asks no second time before `askAgain`, and takes what was entered for something else.
+ * The same for background readers: if the passphrase was not given or was refused, it does not ask a second
+ * time before `askAgain`, and uses what was entered for another caller.
  */
 export function askOnlyOnce(kept: KeptPassphrase): KeptPassphrase {
   let isAsked = false;
@@ -50,7 +50,7 @@ export function askOnlyOnce(kept: KeptPassphrase): KeptPassphrase {
         return ask();
       }),
     forget(why) {
-      // Said once more of the same passphrase, it says nothing of one that came since.
+      // A repeated refusal of the same passphrase says nothing of a newer one.
       if (why !== refused || why === undefined) kept.forget(why);
       refused = why;
     },

@@ -10,7 +10,7 @@ export function idFrom(text: string, what: string): number {
   return wholeNumber(text, what, 0);
 }
 
-/** A whole number that is at least `least`, written in digits; anything else is a usage error. */
+/** A whole number of at least `least`, in digits; anything else is a usage error. */
 export function wholeNumber(text: string, what: string, least: number): number {
   const value = /^\d{1,15}$/u.test(text) ? Number(text) : Number.NaN;
   if (value >= least) return value;
@@ -25,8 +25,8 @@ export function wholeNumber(text: string, what: string, least: number): number {
 }
 
 /**
- * The milliseconds of `--FLAG 15m`; anything else is a usage error with the code `usage.FLAG`. What a timer
- * waits for needs bounds: the least and the most, both as they are typed.
+ * The milliseconds of `--FLAG 15m`; anything else is a usage error with the code `usage.FLAG`. Timers need
+ * bounds: the minimum and the maximum, both as typed.
  */
 export function durationFrom(text: string, flag: string, bounds?: readonly [string, string]): number {
   const ms = Duration.safeParse(text).data;

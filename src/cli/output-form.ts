@@ -12,8 +12,8 @@ export interface FormFlags {
 }
 
 /**
- * The form that flags ask for, given before the command, after it, or both. Throws `usage.output` (exit 2)
- * when they disagree.
+ * The form that the flags ask for, before the command, after it, or both. Throws `usage.output` (exit 2) if
+ * they disagree.
  */
 export function formFrom(levels: readonly FormFlags[]): OutputForm {
   const asked = levels.flatMap(({ output, json }) => [output ?? [], json === true ? ('json' as const) : []]);
@@ -27,8 +27,8 @@ export function formFrom(levels: readonly FormFlags[]): OutputForm {
 }
 
 /**
- * The form in which an error is printed when the command line itself is wrong: read from the words alone, so
- * that a misspelt flag beside it does no harm.
+ * The form of an error in the command line itself: read from the words alone, so that a misspelt flag beside
+ * it does no harm.
  */
 export function formOfErrors(argv: readonly string[]): OutputForm {
   const end = argv.indexOf('--');

@@ -5,10 +5,9 @@ import type { OutputForm } from './output-form.ts';
 import type { ResultOf } from './print-result.ts';
 
 /**
- * Prints an error the way a person in trouble reads it: what happened, what is safe to do next, and the
- * code under which docs/error-codes.md has it. Hints hold what is to be typed, so they stay as they were
- * written. For a program it is one line of JSON
- * (`lifeboat.error/1`), which is YAML as well. Gives the exit code.
+ * Prints an error as a person in trouble reads it: what happened, what is safe to do next, and its code in
+ * docs/error-codes.md. Hints contain what to type, so they are not changed. For a program it is one line of
+ * JSON (`lifeboat.error/1`), which is also YAML. Returns the exit code.
  */
 export function printError(
   thrown: unknown,

@@ -6,21 +6,21 @@ import { columnsOf, wantsColour } from '../plain/terminal.ts';
 import type { CommandContext } from './context.ts';
 import type { SCHEMAS, SchemaName } from './schemas/index.ts';
 
-/** What a command prints under a schema, without its name. */
+/** The output of a command under a schema, without its name. */
 export type ResultOf<Name extends SchemaName> = Readonly<
   Omit<DeepReadonly<z.input<(typeof SCHEMAS)[Name]['type']>>, 'schema'>
 >;
 
 type Output = Pick<CommandContext, 'stdout' | 'output'>;
 
-/** Whether what is printed is for people. */
+/** Whether the output is for people. */
 export function isForPeople({ output = 'table' }: Pick<CommandContext, 'output'>): boolean {
   return output === 'table';
 }
 
 /**
- * Prints the result of a command to stdout: in words by `inWords`; with `-o json` as one line that no
- * terminal acts on, and with `-o yaml` as one document, both with the name of the schema.
+ * Prints the result of a command to stdout: in words by `inWords`; with `-o json` as one line without
+ * terminal control codes, and with `-o yaml` as one document, both with the schema's name.
  */
 export async function printResult<Name extends SchemaName>(
   context: Output,
@@ -32,7 +32,7 @@ export async function printResult<Name extends SchemaName>(
   else await printRecord(context, name, result);
 }
 
-/** Prints one of many results to stdout as it comes: a line of JSON, or a YAML document. */
+/** Prints one of many results to stdout at once: a line of JSON, or a YAML document. */
 export async function printRecord<Name extends SchemaName>(
   context: Output,
   name: Name,

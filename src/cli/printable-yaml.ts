@@ -1,13 +1,13 @@
 import { Document, type ScalarTag, type Tags } from 'yaml';
 
-/** What a plain scalar may hold without a terminal that acts on it. */
+/** Characters of a plain scalar that no terminal acts on. */
 const PLAIN = /^[\x20-\x7e\n]*$/u;
 
 const STRING = 'tag:yaml.org,2002:str';
 
 /**
- * YAML 1.2 whose text is pure printable ASCII, as `printableJson` is: every other character stands escaped in
- * double quotes, and every YAML parser reads back the same values. Ends with a line break.
+ * YAML 1.2 in pure printable ASCII, like `printableJson`: every other character is escaped in double quotes,
+ * and every YAML parser reads back the same values. Ends with a line break.
  */
 export function printableYaml(value: unknown): string {
   const document = new Document(value, {
@@ -19,8 +19,7 @@ export function printableYaml(value: unknown): string {
 }
 
 /**
- * Strings are escaped as they are written and not afterwards, because a key of more than 1,024 characters has
- * to be written in another way.
+ * Strings are escaped while they are written, because a key of more than 1,024 characters needs another form.
  */
 function withPrintableStrings(tag: Tags[number]): Tags[number] {
   if (typeof tag !== 'object' || tag.tag !== STRING || !('stringify' in tag)) return tag;
@@ -34,7 +33,7 @@ function withPrintableStrings(tag: Tags[number]): Tags[number] {
   } as ScalarTag;
 }
 
-/** In double quotes, which YAML and JSON share but for characters beyond the first 65,536. */
+/** In double quotes, which YAML and JSON share except for characters beyond the first 65,536. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(/[^\x20-\x7e]/gu, (character) => {
     const code = (character.codePointAt(0) ?? 0).toString(16);

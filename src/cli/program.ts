@@ -73,7 +73,6 @@ const LINES_HINT =
 /** Callbacks of a parse that runs a command; without them, nothing can be run. */
 interface Hearing {
   readonly own: OwnProcess;
-  /** Receives the exit code of the command. */
   finish(exitCode: number): void;
   /** Receives the help of a group that was called without a command. */
   helpToStderr(text: string): void;
@@ -149,7 +148,6 @@ function nameBelow(program: Command, command: Command): string {
   return parent === null || parent === program ? command.name() : nameBelow(program, parent);
 }
 
-/** A command and everything below it. */
 export function withAllBelow(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withAllBelow)];
 }

@@ -26,18 +26,18 @@ export function stopSignal(also?: AbortSignal): {
   };
 }
 
-/** What was asked of this process before there was anything to leave. */
+/** Signals received before there was anything to leave. */
 export interface EarlySignals {
   /**
-   * Signals have their usual effect again, or that of whoever listens by now; gives the first that came in
+   * Gives signals their usual effect again, or that of later listeners; returns the first signal received in
    * between.
    */
   release(): NodeJS.Signals | undefined;
 }
 
 /**
- * Keeps SIGINT, SIGTERM and SIGHUP from ending the process while a run is begun and taken up: what is on
- * record by then must be left in order, with the exit code of a run that can be resumed.
+ * Keeps SIGINT, SIGTERM and SIGHUP from ending the process while a run is begun and taken up: the record must
+ * be left in order, with the exit code of a resumable run.
  */
 export function keepSignals(): EarlySignals {
   let came: NodeJS.Signals | undefined;

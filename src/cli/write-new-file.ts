@@ -3,19 +3,19 @@ import { linkSync, rmSync, writeFileSync } from 'node:fs';
 import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 
-/** What a file system says that knows no second name for a file. */
+/** Error codes of a file system without hard links. */
 const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'];
 
 /**
- * Writes a file, mode 0600, that must not be there yet; throws what the system says, `EEXIST` among it. A
- * process that dies inside leaves nothing under this name, so that what stands there is always whole; at most
- * a `.part` stays beside it. A file system without links cannot promise that.
+ * Writes a new file, mode 0600; throws the system's error, such as `EEXIST`. A process that dies inside
+ * leaves nothing under this name, so the file is always complete; at most a `.part` stays beside it. A file
+ * system without links cannot promise that.
  */
 export function writeNewFile(path: string, content: Buffer | string): void {
   const part = `${path}.${randomBytes(4).toString('hex')}.part`;
   try {
     writeFileSync(part, content, { flag: 'wx', mode: 0o600, flush: true });
-    // Unlike a rename, a link never replaces what somebody else has written meanwhile.
+    // Unlike a rename, a link never replaces a file that another process has just written.
     linkSync(part, path);
   } catch (thrown) {
     const { code = '', syscall } = thrown as NodeJS.ErrnoException;
@@ -26,10 +26,7 @@ export function writeNewFile(path: string, content: Buffer | string): void {
   }
 }
 
-/**
- * Why evidence was not written, for a person: a name that is taken is theirs to change, a full disk is not a
- * matter of names.
- */
+/** Why evidence was not written, for a person, who can change a taken name but not a full disk. */
 export function notWritten(path: string, cause: unknown): LifeboatError {
   const code = errorCode(cause) ?? '';
   if (code === 'EEXIST') return isTaken(path);

@@ -39,7 +39,7 @@ export const verify: Action<{ readonly instance?: string; readonly keyFile?: str
   );
   if (opener === undefined || found.result !== 'fits') {
     const tried = candidates.map(({ fingerprint }) => fingerprint);
-    const { nearMiss } = await import('../backup/near-miss.ts');
+    const { nearMiss } = await import('../backup/probe.ts');
     const near = nearMiss(head, candidates);
     return tell(context, { ok: false, problem: 'wrong-key', tried, ...(near && { message: near }) }, [
       `wrong key: none of ${tried.length} opens it${tried.length === 0 ? '' : ` (${tried.join(', ')})`}`,

@@ -10,22 +10,22 @@ import { backupsLastSeen } from './last-seen.ts';
 import type { OpenInstance } from './service-of.ts';
 import { expiryOf } from './service-of.ts';
 
-/** What the verbs share whatever instance they act on. */
+/** What the verbs of every instance share. */
 export interface Setup {
   readonly home: string;
-  /** Where verbs keep what they fetch; in the home without it. */
+  /** Where verbs keep what they fetch; by default in the home. */
   readonly folder?: string;
   readonly keyring: Keyring;
-  /** None where nothing was ever written. */
+  /** Undefined if nothing was ever written. */
   readonly journal: JournalReader | undefined;
   readonly platform: ActivityDeps['platform'];
-  /** Blanks what this process has used; without it, only what looks like a credential. */
+  /** Redacts what this process has used; without it, only what looks like a credential. */
   readonly blank?: (text: string) => string;
   /** Keys that were entered and are not stored yet. */
   readonly pendingKeys?: ReadonlyMap<string, Secret>;
 }
 
-/** What verbs on one instance act on: its service, keys, ledger and downloads. */
+/** What the verbs of one instance act on: its service, keys, ledger and downloads. */
 export function depsFor(instance: OpenInstance, setup: Setup): ActivityDeps {
   const { name, config, service } = instance;
   const { journal } = setup;
@@ -59,7 +59,7 @@ export function depsFor(instance: OpenInstance, setup: Setup): ActivityDeps {
   };
 }
 
-/** For commands that have nothing to do with applications. */
+/** For commands that do not touch applications. */
 export async function noPlatform(): Promise<{ readonly none: string }> {
   return { none: 'this command does not look at the platform' };
 }

@@ -23,29 +23,29 @@ export interface AskFleet {
   readonly config: LoadedConfig;
   readonly names: readonly string[];
   readonly record: ReadonlyMap<string, InstanceFacts['record']>;
-  /** Opened when it is first needed; may reject. */
+  /** Opened on first use; may reject. */
   readonly keyring: () => Promise<Keyring>;
   /** Milliseconds for all answers of one instance. */
   readonly limitMs: number;
   /** How many instances are asked at once. */
   readonly atOnce: number;
-  /** Gets each instance when it begins to be asked. */
+  /** Called with each instance when it begins to be asked. */
   readonly asking?: (name: string) => void;
-  /** Gets each instance as soon as its answers are there, in no order. */
+  /** Called with each instance as soon as its answers have arrived, in any order. */
   readonly answered: (facts: InstanceFacts) => void;
-  /** Gets the done backups that an instance lists, for when it is lost. Never rejects. */
+  /** Called with the done backups that an instance lists, for when it is lost. Never rejects. */
   readonly remember?: (name: string, seen: Listed) => Promise<void>;
   /** What was kept of it. Never rejects. */
   readonly recall?: (name: string) => Promise<InstanceFacts['seen']>;
   /** The instances whose disks are asked for too, by one more GET. */
   readonly withDisk?: (name: string) => boolean;
-  /** Once it is aborted, no further instance is asked, and what is under way is let go. */
+  /** Once it is aborted, no further instance is asked, and pending requests are dropped. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Asks every instance, by GETs alone, several at once, each within its time. What an instance does not answer
- * is a part that failed and says why; nothing that happens to one holds up another, and this never rejects.
+ * Asks every instance, by GETs alone, several at once, each with its own time limit. A part without an answer
+ * has failed and says why; one instance never holds up another, and this never rejects.
  */
 export async function askFleet(ask: AskFleet): Promise<void> {
   const waiting = [...ask.names];
@@ -106,7 +106,7 @@ async function askService(ask: AskFleet, name: string, own: Own): Promise<FromSe
       return { ...found, fits: tried.state === 'known' ? { ...tried, value: fits.map(shownFit) } : tried };
     } finally {
       stop.abort();
-      // Whatever still hangs on the wire is let go in the background.
+      // Pending requests are dropped in the background.
       void service.close().catch(() => undefined);
     }
   } catch (thrown) {
@@ -119,7 +119,7 @@ async function askService(ask: AskFleet, name: string, own: Own): Promise<FromSe
 
 const MISSING = { state: 'missing' } as const;
 
-/** No backup is tried of an instance whose keys are not known: nobody is asked for a passphrase for it. */
+/** No backup is tried if the instance's keys are unknown: this asks for no passphrase. */
 async function fitsOf(
   ask: AskFleet,
   given: Own & {
@@ -145,7 +145,7 @@ function shownFit({ id, key, tried }: KeptFit): BackupFit {
   return { id, key, tried: tried.length };
 }
 
-/** No key store is opened, and nobody is asked for a passphrase, for an instance whose keys nobody knows. */
+/** If an instance's keys are unknown, no key store is opened and no passphrase is asked for. */
 async function askKeys(
   ask: AskFleet,
   name: string,
@@ -165,7 +165,7 @@ async function backupsOf(service: ServiceClient, signal: AbortSignal) {
   return { done: doneBackups(value), skewMs: skew?.skewMs, unread: unreadWords('backup', unread) };
 }
 
-/** The done backups of a list, the one that was triggered last first. */
+/** The done backups of a list, the last triggered first. */
 export function doneBackups(listed: readonly Backup[]): readonly ListedBackup[] {
   return listed
     .filter(({ status }) => status === 'done')
@@ -173,7 +173,7 @@ export function doneBackups(listed: readonly Backup[]): readonly ListedBackup[] 
       ({ id, backup_id, size, triggered_at, started_at, finished_at, downloadable }): ListedBackup => ({
         id,
         backupId: backup_id,
-        // The earliest that there is: the later ones would make the data look younger than it is.
+        // The earliest time: a later one would make the data look newer than it is.
         triggeredAt: triggered_at ?? started_at ?? finished_at,
         size,
         downloadable,
@@ -213,7 +213,7 @@ async function diskOf(service: ServiceClient, signal: AbortSignal): Promise<Disk
   return nearest ?? 'none';
 }
 
-/** Percent that are left until the parachute opens. */
+/** Percent left until the parachute opens. */
 function roomIn({ usedPercent, threshold }: DiskFill): number {
   return usedPercent === undefined || threshold === undefined ? Infinity : threshold - usedPercent;
 }

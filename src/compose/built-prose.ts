@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import { ownFile } from '../base/own-program.ts';
 import { type ProseSection, proseByState, tokensOf } from '../view/prose.ts';
 
-/** Set by the build, which makes these files beside the bundle. There are none for a checkout. */
+/** Set by the build, which makes these files beside the bundle. A checkout has none. */
 declare const IS_BUNDLED: true | undefined;
 
-/** The prose of one file of Markdown, read. */
+/** The parsed prose of one Markdown file. */
 interface BuiltProse {
-  /** Of the Markdown that it was made from. */
+  /** Of the Markdown from which it was made. */
   readonly digest: string;
   readonly sections: readonly BuiltSection[];
 }
@@ -17,9 +17,9 @@ interface BuiltSection extends ProseSection {
 }
 
 /**
- * What the build keeps of a file of prose: its sections by state, each with its tokens. To read Markdown,
- * marked compiles some twenty large regular expressions: 5 % more processor time until the screen of a run is
- * drawn (median of 30 starts in turns).
+ * What the build keeps of a prose file: its sections by state, each with its tokens. Parsing Markdown makes
+ * marked compile some twenty large regular expressions: 5 % more processor time until a run's screen is drawn
+ * (median of 30 starts in turns).
  */
 export function buildProse(markdown: string): string {
   const sections = Map.groupBy(proseByState(markdown), ([, section]) => section);
@@ -35,8 +35,8 @@ export function buildProse(markdown: string): string {
 }
 
 /**
- * What the build found in the prose of the file `name`: the same as `proseByState` gives. Undefined when
- * `markdown` is not what the build read, or nothing was built.
+ * The build's sections of the prose file `name`: the same as `proseByState` gives. Undefined if `markdown` is
+ * not what the build read, or nothing was built.
  */
 export function builtProse(name: string, markdown: string): ReadonlyMap<string, ProseSection> | undefined {
   if (typeof IS_BUNDLED === 'undefined') return undefined;

@@ -7,8 +7,8 @@ import { folderPlace, homePlace } from '../store/log/places/folder-place.ts';
 import { commandPlace, type Place } from '../store/log/places/place.ts';
 
 /**
- * The places for checkpoints: that of the home, which is required, and those of the config. Nothing is looked
- * at before they are used.
+ * The places for checkpoints: the home's, which is required, and the config's. Nothing is checked before they
+ * are used.
  */
 export function placesOf(home: string, configured: readonly CheckpointConfig[]): [Place, ...Place[]] {
   const further = configured.map((one) =>
@@ -19,14 +19,14 @@ export function placesOf(home: string, configured: readonly CheckpointConfig[]):
   return [homePlace(home), ...further];
 }
 
-/** The same for a command that only looks, which also works where there is no config. */
+/** The same for a command that only reads, which also works without a config. */
 export async function placesHere(
   context: Pick<CommandContext, 'env' | 'configPath'>,
 ): Promise<[Place, ...Place[]]> {
   return placesOf(homeFolder(context.env), await configuredPlaces(context));
 }
 
-/** The further places that the config names; none where there is no config. */
+/** The config's further places; none without a config. */
 export async function configuredPlaces(
   context: Pick<CommandContext, 'env' | 'configPath'>,
 ): Promise<readonly CheckpointConfig[]> {

@@ -11,15 +11,12 @@ import type { InstanceRecord, Part } from '../view/fleet/fleet-facts.ts';
 import type { StoreContext } from './store-of.ts';
 import { openJournalIfAny } from './store-of.ts';
 
-/**
- * A recovery that is older than so many runs is not looked for: a board must not read all runs there ever
- * were.
- */
+/** Older recoveries are not looked for: a board must not read all runs. */
 const MAX_RUNS = 500;
 
 /**
- * What the journal knows of each of these instances. Only looks. A journal that cannot be read makes the part
- * of each instance a failed one; a home without a journal knows nothing of any.
+ * What the journal knows of each of these instances. Read-only. If the journal cannot be read, each
+ * instance's part has failed; a home without a journal knows nothing of any.
  */
 export async function readFleetRecord(
   context: StoreContext,
@@ -85,7 +82,7 @@ async function newestRecovery(
   return undefined;
 }
 
-/** What a run with a target was to do stands in its first entry; without one, its runbook says it. */
+/** The first entry of a run with a target states its mode; otherwise its runbook does. */
 async function broughtBack(journal: JournalReader, { runId, runbook, target }: RunSummary): Promise<boolean> {
   if (target === undefined) return replaces(runbook, {});
   const [started] = await journal.read(`run/${runId}`);
@@ -97,7 +94,7 @@ function replaces(runbook: string, input: unknown): boolean {
   return touches !== undefined && replacesData(touches);
 }
 
-/** Those of open runs are in their machines, which are loaded only where a run is open. */
+/** Those of open runs are in their machines, which are loaded only if a run is open. */
 async function followUpsOfOpen(journal: JournalReader, open: readonly RunSummary[]) {
   if (open.length === 0) return [];
   const { followUpsOfRun } = await import('./open-follow-ups.ts');

@@ -19,13 +19,11 @@ export interface RunInstances extends AsyncDisposable {
   readonly target: OpenInstance | undefined;
   /** Opened on first use. */
   readonly platform: ActivityDeps['platform'];
-  /** Records every request to any of them. */
   readonly recorder: RequestRecorder;
   /** What is being waited for; of several, the one that began first. */
   readonly awaited: () => Awaited | undefined;
 }
 
-/** What it takes to drive a run. */
 export type DrivenRun = Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'version'> & {
   readonly target?: string | undefined;
 };

@@ -21,10 +21,10 @@ interface Remembered {
   readonly heads: boolean;
 }
 
-/** What a person types to begin again all the same. */
+/** What a person types to begin again anyway. */
 const WORDS = 'begin without the old keys';
 
-/** What the store that was asked for lacks. */
+/** What the requested store lacks. */
 interface Missing {
   readonly kind: KeyStore['kind'];
   /** The store for a person, such as `OS keychain`; of a vault that is not there, its path. */
@@ -35,10 +35,9 @@ interface Missing {
 }
 
 /**
- * Rejects with `keys.gone` when `missing` names something that the home remembers: a new key store in its
- * place would look as if there had never been other keys, and no fingerprint and signature of before could be
- * checked any more. A person at a terminal may type that it is to be begun anew; resolves to whether that was
- * so.
+ * Rejects with `keys.gone` if the home remembers something in `missing`: a new key store would look as if
+ * there had never been other keys, and earlier fingerprints and signatures could no longer be checked. A
+ * person at a terminal may agree to a new one; resolves to whether they did.
  */
 export async function assertKeysPresent(
   context: CommandContext,
@@ -67,7 +66,7 @@ export async function assertKeysPresent(
   throw gone;
 }
 
-/** What is known, and no more: nobody can tell a store that was lost from one that was never used. */
+/** Only what is known: a lost store looks like one that was never used. */
 function lackOf({ store, isThere }: Missing, keys: boolean): string {
   if (!isThere)
     return `there is no vault file ${store}, and the journal ${keys ? 'names keys' : 'was signed with a key'}`;
@@ -95,19 +94,18 @@ function vaultIn(home: string): string {
 
 const PATIENCE_MS = 10 * 60_000;
 
-/** The file of the vault when it is to be used and is not there. */
 export function missingVault(env: NodeJS.ProcessEnv, home: string): string | undefined {
   const path = vaultIn(home);
   return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !existsSync(path) ? path : undefined;
 }
 
-/** A journal that cannot be read remembers nothing here: whoever writes to it hears of that first. */
+/** A journal that cannot be read remembers nothing here; the writer reports that first. */
 async function rememberedBy(context: CommandContext, home: string): Promise<Remembered> {
   const heads = namesIn(join(home, 'checkpoints')).some((name) => name.endsWith('.pub'));
   try {
-    // A team's store names the keys of everybody: whoever comes new has lost nothing.
+    // A team's store names everyone's keys: a new member has lost nothing.
     if (isPostgres(await storeNamed(context.env, context.configPath))) return { keys: false, heads };
-    // Without a stderr: whoever writes looks at the checkpoints itself.
+    // Without a stderr: the writer checks the checkpoints itself.
     const { env, configPath } = context;
     const journal = await openJournalIfAny({ env, configPath });
     if (journal === undefined) return { keys: false, heads };

@@ -13,22 +13,22 @@ import type { KeptFit } from './try-fit.ts';
 
 /*
  * The backups that an instance listed last: `$LIFEBOAT_HOME/last-seen/<instance>.json`. A lost instance
- * cannot be asked for them, and a recovery takes the id of one. It is no evidence: a run offers it, the
- * operator confirms it, and the service decides. So it is unsigned, and looking at instances never fails
- * because of it.
+ * cannot be asked for them, and a recovery takes the id of one. The file is no evidence: a run offers it, the
+ * operator confirms it, and the service decides. So it is unsigned, and it never makes reading an instance
+ * fail.
  */
 
-/** More are in the list of the service, where it can be asked. */
+/** The service lists more, if it can be asked. */
 const MAX = 20;
 /** Bytes: twenty backups, however long their ids. */
 const MAX_BYTES = 64 * 1024;
-/** Milliseconds after which a list that has not changed is dated anew. */
+/** Milliseconds after which an unchanged list gets a new date. */
 const DATED_MS = 10 * 60 * 1000;
 
 /** Built once: a board reads the file of every instance. */
 const LAST_SEEN = lazily(LastSeen);
 
-/** What an instance lists: its done backups, the newest first, and what their first blocks show. */
+/** What an instance lists: its done backups, newest first, and what their first blocks show. */
 export interface Listed {
   readonly done: readonly ListedBackup[];
   readonly at: Date;
@@ -54,7 +54,7 @@ export function rememberBackups(
       makeFolderInside(home, join(home, 'last-seen'));
       await writeFileAtomic(pathOf(home, name), text, { mode: 0o600 });
     } catch {
-      // A full disk, a home that can only be read: the look at the instance is what was asked for.
+      // A full disk or a read-only home must not fail the command.
     }
   };
 }
@@ -71,8 +71,8 @@ export function recallBackups(
 }
 
 /**
- * What was kept of an instance: undefined where nothing was, where its name stood for another instance then,
- * or where it cannot be read.
+ * What was kept of an instance: undefined if nothing was, if its name meant another instance then, or if it
+ * cannot be read.
  */
 export function backupsLastSeen(home: string, name: string, url: string): LastSeen | undefined {
   const kept = readKept(home, name);

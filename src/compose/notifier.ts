@@ -8,19 +8,19 @@ import type { Journal } from '../store/journal.ts';
 /** Delivers notifications beside whatever else a process does. */
 export interface Notifier {
   /**
-   * Delivers what is left and ends, within three seconds: what is not delivered then is for the next command.
-   * Gives what went wrong, as sentences. Never rejects.
+   * Delivers what is left and ends, within three seconds; the next command delivers the rest. Returns what
+   * went wrong, as sentences. Never rejects.
    */
   finish(): Promise<readonly string[]>;
 }
 
-/** How often it is looked what there is to be told, and how long the end of a command waits. Milliseconds. */
+/** How often new notices are looked for, and how long the end of a command waits. Milliseconds. */
 const LOOK_EVERY = 5_000;
 const LAST_MS = 3_000;
-/** What is then left to put the attempts on record. */
+/** The time left to record the attempts. */
 const RECORD_MS = 1_000;
 
-/** An outbox over a journal; `more` is what is to be told beside what the runs tell. */
+/** An outbox over a journal; `more` gives notices beside those of the runs. */
 export async function openOutbox(
   journal: Journal,
   targets: readonly NotifyConfig[],
@@ -40,8 +40,8 @@ export async function openOutbox(
 }
 
 /**
- * Begins to deliver in the background. When it resolves, each target is on record: from here on nothing is
- * missed. Nothing that goes wrong with it stops anything.
+ * Begins to deliver in the background. When it resolves, each target is on record, and no notice is missed
+ * from then on. A failure stops nothing else.
  */
 export async function startNotifier(journal: Journal, targets: readonly NotifyConfig[]): Promise<Notifier> {
   const { beginTargets, deliver } = await import('../notify/deliver.ts');

@@ -9,9 +9,7 @@ import type { RunSummary } from '../store/projections/run-summary.ts';
 import { openRuns } from '../store/projections/runs.ts';
 import { promisedBy } from '../store/run-entries.ts';
 
-/**
- * A follow-up, and where it is written: in an open run, or in the ledger of an instance once its run is over.
- */
+/** A follow-up and its place: an open run, or the ledger of an instance once its run has ended. */
 export interface OpenFollowUp {
   readonly followUp: FollowUp;
   readonly instance: string;
@@ -19,8 +17,8 @@ export interface OpenFollowUp {
 }
 
 /**
- * The follow-ups of open runs, and those of ledgers: the open ones, or `all`. A run that this version cannot
- * read hides none of the others'.
+ * The follow-ups of open runs and of ledgers: the open ones, or `all`. A run that this version cannot read
+ * hides none of the others'.
  */
 export async function gatherFollowUps(
   journal: Pick<JournalReader, 'read' | 'rows'>,
@@ -37,8 +35,8 @@ export async function gatherFollowUps(
 }
 
 /**
- * The follow-ups of an open run. Where its version of the runbook is not kept, or its machine cannot replay
- * it, they are unknown: then finding them out is its one follow-up, as soon as it may have changed anything.
+ * The follow-ups of an open run. If its version of the runbook is missing, or its machine cannot replay it,
+ * they are unknown: then finding them out is its one follow-up, once it may have changed anything.
  */
 export async function followUpsOfRun(
   journal: Pick<JournalReader, 'read'>,
@@ -58,10 +56,7 @@ export async function followUpsOfRun(
   }
 }
 
-/**
- * Read without the machine: a verb that does not only ask was begun, so there may be something that has to be
- * made good.
- */
+/** Read without the machine: a verb that changes something was begun, so follow-ups may be needed. */
 function unread({ runId, lastAt }: RunSummary, entries: readonly Entry[]): readonly FollowUp[] {
   const mayHaveChanged = entries.some(({ type, body }) => {
     const begun = type === 'activity.begun' ? (body as { readonly kind?: unknown } | null) : undefined;
@@ -82,16 +77,15 @@ function unread({ runId, lastAt }: RunSummary, entries: readonly Entry[]): reado
 }
 
 /**
- * What a person may type for a follow-up: its id as it is and as it is shown, with or without its run or
- * instance.
+ * What a person may type for a follow-up: its id as stored or as shown, with or without its run or instance.
  */
 function idsOf(id: string, runId: string, instance: string): string[] {
   return [...new Set([id, show(id, 120)])].flatMap((one) => [one, `${runId}:${one}`, `${instance}:${one}`]);
 }
 
 /**
- * The one open follow-up that a person means: by its id or the beginning of it, behind the id of its run
- * (`RUN:ID`) where several have the same; or `last`.
+ * The one open follow-up that is meant: by its id or a prefix of it, after the id of its run (`RUN:ID`) if
+ * several have the same; or `last`.
  */
 export function followUpNamed(all: readonly OpenFollowUp[], word: string): OpenFollowUp {
   const open = all.filter(({ followUp }) => followUp.closed === undefined);

@@ -8,26 +8,24 @@ import type { NamedRun } from '../store/projections/run-summary.ts';
 import { progressOfOpenRuns, type RunProgress, runs, summariesOf } from '../store/projections/runs.ts';
 import { SHARE_TO_WARN } from '../view/run-view.ts';
 
-/** A question that is answered sooner is not notified. Milliseconds. */
+/** A question answered sooner is not notified. Milliseconds. */
 const QUESTION_STANDS_MS = 30_000;
-/** Ends in one round; the rest follows when these are delivered. */
+/** How many ends a round takes; the rest follows once these are delivered. */
 const MAX_ENDED = 200;
 
 type Reading = Pick<Journal, 'clock'> & Pick<JournalReader, 'read' | 'rows'>;
 
-/** What is asked for. */
 export interface Asked {
-  /** Only what came about behind this leaf. */
+  /** Only what happened after this leaf. */
   readonly from: number;
   readonly events: ReadonlySet<NotifyEvent>;
-  /** Also ends that were given up. */
+  /** Also abandoned runs. */
   readonly all: boolean;
 }
 
 /**
- * What the runs of a store have to tell now, oldest first: questions that stand for half a minute, or that
- * their process has left; recoveries that have taken 80 % of their objective and are not over; ends. Only
- * looks.
+ * The current notices of a store's runs, oldest first: questions open for half a minute, or left by their
+ * process; recoveries that have taken 80 % of their objective and go on; ends. Read-only.
  */
 export async function noticesOfRuns(journal: Reading, asked: Asked): Promise<readonly Notice[]> {
   const { events } = asked;
@@ -64,7 +62,7 @@ async function questionOf(run: RunProgress, now: Date): Promise<readonly Notice[
   return [{ id: `question/${runId}/${seq}`, event: 'question', index, since: at, run: noticed(run), title }];
 }
 
-/** A runbook that this version does not have asks nothing that it could know. */
+/** For a runbook that this version lacks, no question is known. */
 async function isQuestion({ runbook, version }: RunProgress, state: string): Promise<boolean> {
   const { runbookOf } = await import('../../machines/index.ts');
   const { hasTagAt } = await import('../../machines/parts/states.ts');

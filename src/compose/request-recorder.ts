@@ -6,23 +6,22 @@ import { Secret } from '../base/secret.ts';
 import type { Note } from '../runner/performed.ts';
 import type { Tap } from '../service/interceptors.ts';
 
-/** Hears every request of a process and writes them into the transcript of its run once that is known. */
+/** Receives every request of a process and writes them to the transcript of its run once that is known. */
 export interface RequestRecorder {
-  /** For the client of an instance. */
   service(instance: string): Tap;
   readonly platform: Tap;
-  /** Begins to write, with what was heard before. Only for the process that holds the run. */
+  /** Begins to write, starting with what was received before. Only for the process that holds the run. */
   start(options: RecorderOptions): Promise<void>;
   /** A secret that is in hand, under its fingerprint. */
   know(secret: Secret, fingerprint: string): void;
-  /** A text without the secrets that were heard or are in hand. */
+  /** A text without the known secrets. */
   blank(text: string): string;
   /**
-   * How far the transcript reaches, for the record; nothing when nothing was sent. With `isOver` it reaches
-   * no further: nothing is written any more.
+   * How far the transcript reaches, for the record; undefined if nothing was sent. With `isOver` it is
+   * closed: nothing more is written.
    */
   notes(isOver?: boolean): readonly Note[];
-  /** Warnings to print when the screen is gone. */
+  /** Warnings to print after the screen has closed. */
   warnings(): readonly string[];
   close(): void;
 }
@@ -33,7 +32,7 @@ interface RecorderOptions {
   readonly fingerprint: (secret: Secret) => Promise<string>;
 }
 
-/** More is not held while the run is not known; a run that is never begun has no transcript. */
+/** The maximum held while the run is unknown; a run that never begins has no transcript. */
 const MAX_WAITING = 200;
 
 export function openRequestRecorder(): RequestRecorder {
@@ -52,7 +51,7 @@ export function openRequestRecorder(): RequestRecorder {
     void write();
   };
 
-  /** Without a secret that is new, all of it happens before this returns to whoever made the call. */
+  /** Without a new secret, all of it happens before this returns to the caller. */
   async function write(): Promise<void> {
     if (transcript === undefined || writing || ended) return;
     writing = true;
@@ -71,7 +70,7 @@ export function openRequestRecorder(): RequestRecorder {
     );
   }
 
-  /** Only what goes to an instance is a key, which has a fingerprint. */
+  /** Only secrets sent to an instance can be keys, which have fingerprints. */
   async function nameSecrets(call: HttpCall): Promise<void> {
     for (const secret of [...call.hidden, ...cookiesOf(call)])
       if (!known.has(secret.reveal())) name(secret, undefined);
@@ -106,7 +105,8 @@ export function openRequestRecorder(): RequestRecorder {
     notes(isOver = false) {
       ended ||= isOver;
       if (transcript === undefined) return [];
-      // What still waits for the name of a secret is written without it: behind the end nothing is.
+      // Lines that still wait for the name of a secret are written without it: nothing is written after the
+      // end.
       if (isOver) for (const call of waiting.splice(0)) transcript.write(call);
       const { lines, bytes, sha256 } = transcript.keep();
       const problem = transcript.problem?.shortMessage;
@@ -128,7 +128,7 @@ export function openRequestRecorder(): RequestRecorder {
   };
 }
 
-/** Cookies of a session are as good as its token. */
+/** A session's cookies are as powerful as its token. */
 function cookiesOf({ headers }: HttpCall): readonly Secret[] {
   const { cookie } = headers;
   return typeof cookie === 'string' && cookie !== '' ? [new Secret(cookie)] : [];

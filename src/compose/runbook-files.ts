@@ -20,7 +20,7 @@ export function runbookNamed(name: string): Runbook {
 }
 
 /**
- * What a responder reads in each state, a team's own text (`overlay`, a folder) laid over what comes along. A
+ * What a responder reads in each state: a team's own text (`overlay`, a folder) laid over the shipped one. A
  * missing file is no reason to refuse a recovery: the prose is then empty.
  */
 export async function proseOf(
@@ -36,7 +36,7 @@ export async function proseOf(
   return layOver(own, proseOfStates(runbook.machine, await theirs(file), await theirs(SHARED)));
 }
 
-/** What is said once of the phases that several runbooks share; a team may have one as well. */
+/** The text of phases that several runbooks share; a team may have one too. */
 const SHARED = 'phases.md';
 
 /** Bytes. The longest of ours has a hundredth of that. */
@@ -46,7 +46,7 @@ function ourProse(name: string): Promise<ReadonlyMap<string, ProseSection>> {
   return proseIn(() => ownFile(`runbooks/${name}`), name);
 }
 
-/** Of a file that cannot be read: nothing. `builtFrom`: which of the files that ship with this it is. */
+/** Empty for a file that cannot be read. `builtFrom`: which shipped file it is. */
 async function proseIn(read: () => Buffer, builtFrom?: string): Promise<ReadonlyMap<string, ProseSection>> {
   const { proseByState } = await import('../view/prose.ts');
   const { builtProse } = await import('./built-prose.ts');

@@ -8,12 +8,12 @@ import { namedKey } from '../store/log/named-keys.ts';
 import type { Signer } from '../store/log/signer.ts';
 
 /*
- * A team's database can be put back, or made anew, by whoever runs it. The home of who had a call under way
- * shows it; that of a colleague does not. So each folder below `checkpoints` is looked at before anything is
- * changed, and has to take the checkpoint of a call before the call is sent.
+ * A team's database can be restored or recreated by its operator. The home of the person who had a call in
+ * progress shows that; a colleague's home does not. So each folder below `checkpoints` is checked before
+ * anything is changed, and must take the checkpoint of a call before the call is sent.
  */
 
-/** Why the folder of a team cannot be relied on. */
+/** Why a team's folder cannot be relied on. */
 export interface Lack {
   /** In one line, lower case. */
   readonly what: string;
@@ -21,7 +21,7 @@ export interface Lack {
   readonly hints: readonly string[];
 }
 
-/** A list of further places in which no folder stands. */
+/** A list of further places without a folder. */
 export const NO_FOLDER: Lack = {
   what: 'the config names none, and a team needs one outside of its database',
   hints: [
@@ -30,17 +30,17 @@ export const NO_FOLDER: Lack = {
   ],
 };
 
-/** What is known of a store beside what was checked. */
+/** What is known of a store besides the checks. */
 export interface LookedAt {
   readonly journal: Pick<Journal, 'read'>;
   readonly signer: Pick<Signer, 'installation'>;
-  /** The folder may be empty though the log is not new: it was moved here. */
+  /** The folder may be empty although the log is not new: it was moved here. */
   readonly isBegun?: boolean;
 }
 
 /**
- * What a team's store lacks, of the folders that all members share; undefined where each can be read, and
- * holds a checkpoint of a log that was signed before. An empty one may be a disk that is not mounted.
+ * What a team's store lacks, of the folders that all members share; undefined if each can be read and holds a
+ * checkpoint of a log that was signed before. An empty one may be an unmounted disk.
  */
 export async function lackOfPlace(
   { store, places }: Pick<Checked, 'store' | 'places'>,
@@ -69,7 +69,7 @@ export async function lackOfPlace(
   };
 }
 
-/** The lack of a config alone, before anything is opened. */
+/** What a config lacks, before anything is opened. */
 export function lackOfConfig(checkpoints: readonly CheckpointConfig[]): Lack | undefined {
   return checkpoints.some((one) => 'folder' in one) ? undefined : NO_FOLDER;
 }
@@ -82,7 +82,7 @@ async function isOwnLog(
   return first === undefined || namedKey(first)?.installation === installation;
 }
 
-/** The refusal (exit 2): nothing was changed, and nobody else could see what this process sends. */
+/** The refusal (exit 2): nothing was changed, and no one else could see what this process sends. */
 export function unshared({ what, hints }: Lack): LifeboatError {
   return new LifeboatError('store.unshared', `the checkpoint folder of this team cannot be used: ${what}`, {
     hints: [
@@ -94,7 +94,7 @@ export function unshared({ what, hints }: Lack): LifeboatError {
   });
 }
 
-/** Puts on record that somebody goes on without the folder. */
+/** Records that a person continues without the folder. */
 export async function recordAlone(
   journal: Pick<Journal, 'append'>,
   reason: string,

@@ -9,15 +9,15 @@ import type { CheckOptions } from '../store/log/check-log.ts';
 import type { StoreContext } from './store-of.ts';
 
 /*
- * Which log this home has found at the address of a team's store: `$LIFEBOAT_HOME/stores/<digest of the
- * address>`. Another log there later is a database that was made again, and no store that somebody joins.
+ * The log that this home found at the address of a team's store: `$LIFEBOAT_HOME/stores/<digest of the
+ * address>`. Another log there later means a recreated database, not a store to join.
  */
 
 /** Bytes: the name of a log. */
 const LONGEST = 64;
 const ORIGIN = /^lifeboat\/[0-9a-f]{16}$/u;
 
-/** What the check of a store has to know of where it is. */
+/** What the check of a store must know about its place. */
 export async function checkedAs(context: StoreContext): Promise<Pick<CheckOptions, 'isShared' | 'seenHere'>> {
   const path = await pathOf(context);
   if (path === undefined) return { isShared: false };
@@ -29,7 +29,7 @@ export async function checkedAs(context: StoreContext): Promise<Pick<CheckOption
   }
 }
 
-/** Remembers the log that a team's store has; nothing for the store of the home, or an empty one. */
+/** Remembers the log of a team's store; does nothing for the home's store, or an empty one. */
 export async function rememberStore(context: StoreContext, origin: string | undefined): Promise<void> {
   const path = await pathOf(context);
   if (path === undefined || origin === undefined) return;
@@ -46,7 +46,7 @@ async function pathOf(context: StoreContext): Promise<string | undefined> {
   return join(homeFolder(context.env), 'stores', hash('sha256', placeOfStore(address)).slice(0, 32));
 }
 
-/** One spelling for one database: who connects, and how, does not count. */
+/** One spelling for one database: the user and the way of the connection do not count. */
 function placeOfStore(address: string): string {
   const { hosts = '', database = '', query = '' } = FORM.exec(address)?.groups ?? {};
   const given = new URLSearchParams(query);

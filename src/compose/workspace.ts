@@ -24,9 +24,7 @@ export interface Workspace {
   readonly keyring: Keyring;
   readonly signer: Signer;
   readonly sealer: Sealer;
-  /**
-   * Seals what was appended and is not sealed yet, closes the journal, and prints what could not be sealed.
-   */
+  /** Seals what was appended since, closes the journal, and prints what could not be sealed. */
   close(): Promise<void>;
 }
 
@@ -34,32 +32,30 @@ export interface WorkspaceOptions {
   readonly operator?: string | undefined;
   /** Further places for signed checkpoints. */
   readonly checkpoints?: readonly CheckpointConfig[];
-  /** Who is told of questions, dangers and ends while the workspace is open, and when it is closed. */
+  /** Who is notified of questions, dangers and ends while the workspace is open, and when it is closed. */
   readonly notify?: readonly NotifyConfig[];
-  /** Whose ledgers are held under the names that the store knows them by (`instance.other-name`). */
+  /** The instances whose ledgers are held under the store's names for them (`instance.other-name`). */
   readonly instances?: LoadedConfig['instances'];
   /** Another key store than the environment's: a drill's keys live as long as the drill. */
   readonly store?: KeyStore;
   /**
-   * Of a team's store: `begun` where the move of a log brings the first checkpoint of it into the shared
-   * folder; by default one that is not new has it already.
+   * For a team's store: `begun` if moving a log brings its first checkpoint into the shared folder; by
+   * default a log that is not new already has it there.
    */
   readonly sharedPlace?: 'required' | 'begun';
-  /** How many checkpoints of a place are looked at (`checkLog`). */
+  /** How many checkpoints of a place are checked (`checkLog`). */
   readonly most?: number;
 }
 
-/** How a command that has a config opens its workspace. */
 export function workspaceFor({ operator, checkpoints, notify, instances }: LoadedConfig): WorkspaceOptions {
   return { operator: operator.name, checkpoints, notify, instances };
 }
 
 /**
  * Opens the home for a command that writes. The key store comes first: without one nothing is begun, and the
- * error says what is missing. Then the store is held against its checkpoints: where it is not what was
+ * error says what is missing. Then the store is compared with its checkpoints: if it differs from what was
  * signed, this rejects with `journal.rolled-back` (exit 5) and nothing is written. A team's store needs a
- * folder for them that all share (`store.unshared`). Rejects with what `chooseStore` and `openStoreOf` reject
- * with.
+ * shared folder for them (`store.unshared`). Rejects as `chooseStore` and `openStoreOf` do.
  */
 export async function openWorkspace(
   context: CommandContext,
@@ -79,7 +75,7 @@ export async function openWorkspace(
   throw rolledBack(checked.trouble);
 }
 
-/** Whether the folders of a team take part: not where a person goes on without them, which goes on record. */
+/** Whether the folders of a team are used; a person may continue without them, which is recorded. */
 async function sharesPlace(
   { alone }: CommandContext,
   { checked, signer }: OpenedStore,
@@ -98,7 +94,7 @@ async function sharesPlace(
   }
 }
 
-/** A store that was opened and held against its checkpoints; nothing was refused yet. */
+/** A store that was opened and compared with its checkpoints, before any refusal. */
 export interface OpenedStore {
   readonly home: string;
   readonly operator: string;
@@ -106,7 +102,7 @@ export interface OpenedStore {
   readonly signer: Signer;
   readonly places: readonly [Place, ...Place[]];
   readonly checked: Checked;
-  /** Undefined where there was a store in the home, and there is none now that can be read. */
+  /** Undefined if the home had a store that is now gone or unreadable. */
   readonly journal: Journal | undefined;
 }
 
@@ -138,7 +134,7 @@ export async function openChecked(
   }
 }
 
-/** Why a store cannot be read, or undefined where it is gone; anything else is thrown again. */
+/** Why a store cannot be read, or undefined if it is gone; anything else is rethrown. */
 function whyGone(thrown: unknown): string | undefined {
   if (thrown instanceof LifeboatError && thrown.code === 'journal.gone') return undefined;
   if (thrown instanceof LifeboatError && thrown.code === 'journal.unreadable') return thrown.shortMessage;
@@ -158,7 +154,7 @@ export async function workspaceOf(
 ): Promise<Workspace> {
   const { createSealer } = await import('../store/log/sealer.ts');
   const { excusesOf } = await import('../store/log/losses.ts');
-  // Printed at the end: in between, a line on stderr would fall into the middle of the screen.
+  // Printed at the end: an earlier line on stderr would fall into the middle of the screen.
   const problems = new Set(checked.warnings);
   const { origin } = checked.store;
   await rememberStore(context, origin);
@@ -174,8 +170,8 @@ export async function workspaceOf(
     },
     Math.max(0, ...(sealed ?? []).map(({ size }) => size)),
   );
-  // A process before this one may have died between what it wrote last and the checkpoint of it, which an
-  // audit asks for.
+  // An earlier process may have died between its last write and that write's checkpoint, which an audit asks
+  // for.
   if (!checked.store.isShared) await sealer.sealRest();
   const notifier = notify.length === 0 ? undefined : await notifierOf(journal, notify);
   const close = async () => {
@@ -195,11 +191,9 @@ async function notifierOf(journal: Journal, targets: readonly NotifyConfig[]) {
 }
 
 /**
- * The key store that the environment asks for, with the keys of the instances in it: to be written to, so
- * proven usable, unless it is only looked into (`look`), where no disk has to be writable and
- * one that is open already will do. Rejects with
- * `keys.gone` where the home remembers keys and the store has none; with `check` nobody is asked whether to
- * begin anew.
+ * The key store that the environment asks for, with the keys of the instances in it. It is opened for
+ * writing, so proven usable; with `look` no disk has to be writable, and an open one is reused. Rejects with
+ * `keys.gone` if the home remembers keys and the store has none; with `check` without asking for a new store.
  */
 export async function openKeys(
   context: CommandContext,
@@ -226,7 +220,7 @@ async function openKeyStore(context: CommandContext, how: 'change' | 'look' | 'c
     installationSecret: true,
     signingKey: true,
   };
-  // Before anybody is asked for the passphrase of a new one.
+  // Before the passphrase of a new store is asked for.
   let isAgreed = vault !== undefined && (await assertKeysPresent(context, home, missing, how === 'change'));
   const choice = { env: context.env, home, toRead: how === 'look' };
   const store = await unlocked(context, (asker) => chooseStore({ ...choice, ...asker }));
@@ -243,7 +237,7 @@ async function openKeyStore(context: CommandContext, how: 'change' | 'look' | 'c
   return keyring;
 }
 
-/** The login name: for entries' `by` when the config names nobody, and to know the operator by. */
+/** The login name: for entries' `by` if the config names no operator, and to recognise the operator. */
 export function loginName(env: NodeJS.ProcessEnv): string {
   return loginIfAny() ?? (env['USER'] || 'unknown');
 }
@@ -251,8 +245,8 @@ export function loginName(env: NodeJS.ProcessEnv): string {
 type AskPassphrase = NonNullable<StoreChoice['askPassphrase']>;
 
 /**
- * What `open` gives, with the passphrase that somebody enters where they can be asked. On the screen, one
- * that does not open the vault is told in the field, and asked for again.
+ * The result of `open`, with the passphrase that a person enters where one can be asked. On the screen, the
+ * field reports a passphrase that does not open the vault, and asks again.
  */
 async function unlocked<T>(
   context: CommandContext,
@@ -296,7 +290,7 @@ async function entered(
   const isUnasked = passphrase?.isUnasked === true && refused === undefined;
   const ask = async () => {
     const secret = await askHidden('passphrase of the vault file', context, { least: 1, refused, isUnasked });
-    // To open it takes a second, and many where the machine is busy.
+    // Opening it takes a second, and many on a busy machine.
     if (screen === undefined) stderr.write('opening the vault file\n');
     else screen.say('opening the vault file');
     return secret;

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { schemaId } from '../base/schema-id.ts';
 import { Config } from './schema.ts';
 
-/** The part of JSON Schema that is used here. */
 export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: JsonSchema | boolean;
@@ -11,7 +10,6 @@ export interface JsonSchema {
   readonly [field: string]: unknown;
 }
 
-/** The `$id` of the schema of lifeboat.yaml. */
 export const CONFIG_SCHEMA = schemaId('config');
 
 /**

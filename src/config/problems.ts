@@ -153,7 +153,6 @@ function unknownKey(path: readonly PropertyKey[], key: string): Finding {
   return { path: [...path, key], message, isKey: true };
 }
 
-/** The keys that are allowed in the map at a path. */
 function knownKeys(schema: JsonSchema, path: readonly PropertyKey[]): string[] {
   const [step, ...rest] = path;
   const forms = [schema, ...(schema.anyOf ?? [])];

@@ -162,7 +162,6 @@ export type InstanceConfig = z.infer<typeof InstanceConfig>;
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/u;
 
-/** The valid names of an instance. */
 export const InstanceName = z
   .string()
   .regex(NAME, 'an instance name has letters, digits, dots, dashes; no slash or space')

@@ -142,7 +142,7 @@ export interface HeldKey {
 
 /**
  * Every key held for an instance, sorted by fingerprint; `first` comes before the others if it is held. A key
- * removed meanwhile is left out. Rejects with the key store's errors.
+ * removed in the meantime is left out. Rejects with the key store's errors.
  */
 export async function heldKeys(keyring: Keyring, instance: string, first?: string): Promise<HeldKey[]> {
   const held = await keyring.list(instance);
@@ -155,7 +155,7 @@ export async function heldKeys(keyring: Keyring, instance: string, first?: strin
 
 /**
  * Until when a request with a key other than `fingerprint` may still arrive, because its answer was lost less
- * than `inFlightMs` ago: it would replace a key set meanwhile, and the ledger would consider the wrong one in
+ * than `inFlightMs` ago: it would replace a key set since, and the ledger would consider the wrong one in
  * force. Milliseconds since 1970; undefined if there is none at `nowMs`. Without a fingerprint any key
  * counts.
  */

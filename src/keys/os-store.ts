@@ -1,13 +1,15 @@
-import { randomBytes } from 'node:crypto';
+import { spawn } from 'node:child_process';
+import { hash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type * as KeytarModule from 'keytar';
+import * as z from 'zod';
 import { LifeboatError } from '../base/errors.ts';
+import { ownProgram } from '../base/own-program.ts';
 import { Secret } from '../base/secret.ts';
-import { isReadAnew, readItemForParent } from './fresh-read.ts';
 import { checkItem, isStored, type KeyStore, listed, PROBE_PREFIX } from './key-store.ts';
 import { keyringFiles } from './keyring-files.ts';
 import { withLock } from './lock.ts';
-import { fromOneLine, inOneLine } from './one-line.ts';
 import { noAnswer, notKept, osError, tooLargeForWindows } from './os-trouble.ts';
 
 interface OsStoreOptions {
@@ -55,7 +57,7 @@ async function loadKeytar(): Promise<Keytar> {
   }
 }
 
-/** Answers a process that checks what a separate connection finds: see `isReadAnew`. */
+/** Answers a process that checks what a separate connection finds: see `isReadBack`. */
 export async function answerFromKeychain(
   input: NodeJS.ReadableStream,
   output: { write(text: string): unknown },
@@ -211,7 +213,7 @@ class OsStore implements KeyStore {
     await this.#set(account, line);
     if ((await this.#read(account)) !== line) throw notKept();
     const item = { service: this.#service, account };
-    if (!(await this.#patiently((signal) => isReadAnew(item, line, signal)))) throw notKept();
+    if (!(await this.#patiently((signal) => isReadBack(item, line, signal)))) throw notKept();
   }
 
   #set(account: string, line: string): Promise<void> {
@@ -260,4 +262,88 @@ function leaveWithoutWaiting(): void {
   if (isLeaving || process.platform === 'win32') return;
   isLeaving = true;
   process.once('exit', (code) => process.execve?.('/bin/sh', ['sh', '-c', `exit ${String(code)}`], {}));
+}
+
+/** Text that a keychain cannot hold unchanged is stored after this mark, as base64 of its UTF-8. */
+const MARK = 'lifeboat-base64:';
+
+/**
+ * Printable ASCII without a backslash and without a space at either end. gnome-keyring writes a keyring
+ * without a password as a text file of `key=value` lines, which it reads with GLib: a line end makes the
+ * whole file unreadable, including the secrets of every other program; leading spaces are lost, and a
+ * backslash begins an escape.
+ */
+const FIT = /^[!-[\]-~](?:[ -[\]-~]*[!-[\]-~])?$/u;
+
+/** The single line in which a keychain stores a text; always the same for the same text. */
+export function inOneLine(text: string): string {
+  if (FIT.test(text) && !text.startsWith(MARK)) return text;
+  return MARK + Buffer.from(text, 'utf8').toString('base64');
+}
+
+/**
+ * The text that a keychain stores as this line. A line that `inOneLine` would not write is taken literally.
+ */
+export function fromOneLine(line: string): string {
+  if (!line.startsWith(MARK)) return line;
+  const text = Buffer.from(line.slice(MARK.length), 'base64').toString('utf8');
+  return text !== '' && inOneLine(text) === line ? text : line;
+}
+
+/** The hidden command of a process that reads one item and exits. */
+const READ_ITEM = 'keychain-item';
+
+const Wanted = z.strictObject({ service: z.string(), account: z.string(), salt: z.string() });
+
+/** What a keychain and Node need from the environment; everything else, such as tokens, is withheld. */
+const PASSED =
+  /^(?:HOME|USER|LOGNAME|USERNAME|USERPROFILE|APPDATA|LOCALAPPDATA|SystemRoot|PATH|TMPDIR|TEMP|TMP|LANG|LC_.*|LD_LIBRARY_PATH|DBUS_.*|XDG_.*|GNOME_KEYRING_.*|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|LIFEBOAT_HOME)$/iu;
+
+/**
+ * Whether a process that never saw `line` finds it in the keychain. Its library has its own connection, so a
+ * value that only this process's library or session remembers does not count as stored. No secret passes
+ * between the two processes, only a salted digest. Rejects if there is no answer: aborted, or the process's
+ * last output.
+ */
+async function isReadBack(
+  item: { readonly service: string; readonly account: string },
+  line: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const salt = randomBytes(16).toString('hex');
+  const [program = process.execPath, ...words] = ownProgram();
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED.test(name)));
+  const child = spawn(program, [...words, READ_ITEM], {
+    env,
+    signal,
+    killSignal: 'SIGKILL',
+    windowsHide: true,
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  // The exit of the process reports that it is gone.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(JSON.stringify({ ...item, salt }));
+  const [code, digest, said] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  if (code !== 0) throw new Error(said.trim() || `the process that read it ended with ${String(code)}`);
+  return digest.trim() === digestOf(line, salt);
+}
+
+/**
+ * The child's side: reads the item requested on stdin, and prints its digest, or nothing if there is none.
+ */
+async function readItemForParent(
+  input: NodeJS.ReadableStream,
+  output: { write(text: string): unknown },
+  keytar: Pick<typeof KeytarModule, 'getPassword'>,
+): Promise<void> {
+  const { service, account, salt } = Wanted.parse(JSON.parse(await text(input)));
+  const line = await keytar.getPassword(service, account);
+  output.write(line === null ? '' : digestOf(line, salt));
+}
+
+function digestOf(line: string, salt: string): string {
+  return hash('sha256', `${salt}\n${line}`, 'hex');
 }

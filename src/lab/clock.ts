@@ -8,23 +8,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface LabClock {
   /** The time according to the service, skew included. */
   now(): Date;
-  /** When a moment of the service really was; one that a jump left out becomes the moment of the jump. */
+  /** The real moment of a time of the service. A time that a jump skipped becomes the moment of the jump. */
   toReal(shown: Date): Date;
-  /** What the service calls a real moment. */
+  /** The service's time at a real moment. */
   fromReal(real: Date): Date;
-  /** Jumps ahead. Throws a RangeError for less than nothing, and beyond the year 9998. */
+  /** Jumps ahead. Throws a RangeError for a negative duration, and beyond the year 9998. */
   advance(ms: number): void;
   /** How fast time passes from now on: 60 makes a minute of each second. Throws a RangeError below 1. */
   rate(factor: number): void;
-  /**
-   * The error of the service's clock from now on, in either direction. Nothing really happens sooner or
-   * later.
-   */
+  /** Sets the error of the service's clock, in either direction. Real events keep their time. */
   skew(ms: number): void;
   facts(): { readonly now: Date; readonly rate: number; readonly skewMs: number; readonly aheadMs: number };
-  /** Resolves at that moment of the service, however time passes; at once when the signal is aborted. */
+  /** Resolves when the service's clock reaches that time, or at once if the signal is aborted. */
   until(shown: Date, signal: AbortSignal): Promise<void>;
-  /** Calls the listener after each change of the clock. */
   onChange(listener: () => void): void;
 }
 
@@ -87,10 +83,9 @@ export function createLabClock(realNow: () => number = Date.now): LabClock {
   };
 }
 
-/** Dates beyond have more digits, and none that a service says. */
+/** Later dates have more digits; no service returns them. */
 const LATEST = Date.UTC(9999, 0, 1);
 
-/** The course with a jump at a real moment. */
 export function advanced(course: Course, real: number, ms: number): Course {
   if (!(ms >= 0 && Number.isFinite(ms)))
     throw new RangeError('a clock jumps ahead, by 0 or more milliseconds');
@@ -99,21 +94,20 @@ export function advanced(course: Course, real: number, ms: number): Course {
   return [...course, { real, lab, rate: course.at(-1)?.rate ?? 1 }];
 }
 
-/** The course with another pace from a real moment on. */
 export function paced(course: Course, real: number, factor: number): Course {
-  // A slower pace would give several real milliseconds the same name: a point in time would be ambiguous.
+  // A slower pace would give several real milliseconds the same time: a point in time would be ambiguous.
   if (!(factor >= 1 && Number.isFinite(factor))) throw new RangeError('the pace of a clock is 1 or more');
   return [...course, { real, lab: courseToLab(course, real), rate: factor }];
 }
 
-/** What the clock calls a real moment, in whole milliseconds. */
+/** The service's time at a real moment, in whole milliseconds. */
 export function courseToLab(course: Course, real: number): number {
   const stretch = course.findLast((candidate) => candidate.real <= real);
   if (stretch === undefined) return real;
   return Math.min(LATEST, Math.round(stretch.lab + (real - stretch.real) * stretch.rate));
 }
 
-/** The earliest real moment that the clock calls so, or the one at which it jumped over it. */
+/** The earliest real moment with this service time, or the moment of the jump that skipped it. */
 export function courseToReal(course: Course, lab: number): number {
   const at = course.findLastIndex((candidate) => candidate.lab <= lab);
   const stretch = course[at];

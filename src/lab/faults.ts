@@ -2,11 +2,10 @@ import * as z from 'zod';
 import { LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import { type Effect, Fault, type FullFault } from './faults/fault.ts';
-import { hasWords } from './faults/spoil.ts';
+import { hasWords } from './faults/strange-reply.ts';
 
 export type { Fault } from './faults/fault.ts';
 
-/** The facts about an endpoint that the fault table uses. */
 export interface FaultTarget {
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** Below the instance, with parameters: `/backups/:id`. */
@@ -16,7 +15,6 @@ export interface FaultTarget {
   readonly streams?: boolean;
 }
 
-/** The facts about an instance that the fault table uses. */
 export interface Named {
   readonly name: string;
   readonly guid: string;
@@ -33,7 +31,7 @@ export class FaultTable {
     this.#instances = instances;
   }
 
-  /** As they are now: `after` and `times` count down. */
+  /** In their current state: `after` and `times` count down. */
   get open(): readonly FullFault[] {
     return this.#pending.map(({ fault, pass, left }) => ({ ...fault, after: pass, times: left }));
   }
@@ -44,7 +42,7 @@ export class FaultTable {
     this.#pending.push({ fault, pass: fault.after, left: fault.times, chance: chances(fault.seed) });
   }
 
-  /** The fault with nothing left open. Throws `lab.fault` like `add`, and adds nothing. */
+  /** The fault with all defaults filled in. Throws like `add`, and adds nothing. */
   check(input: unknown): FullFault {
     const parsed = Fault.safeParse(input);
     if (!parsed.success) throw impossible(z.prettifyError(parsed.error).replaceAll('\n', ' '));
@@ -66,8 +64,8 @@ export class FaultTable {
   }
 
   /**
-   * The effects for one call, in the order in which they happen, each used up by one. A fault that would not
-   * show, because another ends the call before it or is of its kind, waits for the next call.
+   * The effects for one call, in order, each used up once. A fault that would not show, because another one
+   * ends the call first or is of its kind, waits for the next call.
    */
   take(target: FaultTarget, instance: Named): readonly Effect[] {
     const hit = this.#pending.filter(
@@ -98,23 +96,23 @@ interface Pending {
   /** Calls that are still let through. */
   pass: number;
   left: number | 'always';
-  /** The next number of the fault's own luck, from 0 to below 1. */
+  /** The fault's next random number, from 0 to below 1. */
   readonly chance: () => number;
 }
 
-/** After these a call is over. */
+/** Effects that end a call. */
 const ENDING: ReadonlySet<Effect['kind']> = new Set(['refuse', 'drop', 'answer', 'redirect']);
 
 /** When in the course of a call an effect happens. */
 function turnOf({ fault: { effect } }: Pending): number {
   if (effect.kind === 'refuse') return 0;
   if ('when' in effect) return effect.when === 'before' ? 2 : 4;
-  // The date is part of every answer, whoever sends it.
+  // Every answer has a date, whatever sends it.
   if (effect.kind === 'date') return 1;
   return effect.kind === 'task' || effect.kind === 'colleague' ? 3 : 5;
 }
 
-/** Whether the fault happens to this call, which matches it; counts the call. */
+/** Whether the fault hits this matching call; counts the call. */
 function strikes(pending: Pending): boolean {
   if (pending.pass > 0) {
     pending.pass -= 1;
@@ -171,7 +169,7 @@ function needOf(effect: Effect): string {
   }
 }
 
-/** Numbers from 0 to below 1 that look random and follow from the seed alone (mulberry32). */
+/** Pseudo-random numbers from 0 to below 1, determined by the seed (mulberry32). */
 function chances(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,13 +1,27 @@
-import { chmod, chown, lstat, mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  rmdir,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { LifeboatError } from '../base/errors.ts';
+import * as z from 'zod';
+import { EXIT, errorCode, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { EngineUser } from './engine/launcher.ts';
 
-/** The prefix of every lab's home. */
-export const HOME_PREFIX = 'lifeboat-lab-';
+const HOME_PREFIX = 'lifeboat-lab-';
 /** A socket's path has 107 bytes at most (`unix(7)`; 103 on macOS); the lab puts 34 below its home. */
 const LONGEST_HOME = 69;
 
@@ -23,9 +37,9 @@ export interface Home {
 }
 
 /**
- * Makes a new home in the first temporary folder that fits: short enough for a socket, reachable for the
- * database's user. A listening socket inside says that its lab lives; the kernel closes it when the process
- * dies, however it dies, so the next lab knows which homes are left over.
+ * Makes a new home in the first suitable temporary folder: short enough for a socket, reachable by the
+ * database's user. A listening socket inside marks a living lab; the kernel closes it when the process dies,
+ * for any reason, so the next lab finds abandoned homes.
  */
 export async function claimHome(user: EngineUser | undefined): Promise<Home> {
   const path = await mkdtemp(join(await suitableRoot(user), HOME_PREFIX));
@@ -40,7 +54,7 @@ export async function claimHome(user: EngineUser | undefined): Promise<Home> {
     await mkdir(state, { mode: 0o700 });
     if (user !== undefined) {
       await chown(engine, user.uid, user.gid);
-      // The database's user may pass through the home, and neither list nor change it.
+      // The database's user may pass through the home, but neither list nor change it.
       await chown(path, 0, user.gid);
       await chmod(path, 0o710);
     }
@@ -57,8 +71,8 @@ export async function claimHome(user: EngineUser | undefined): Promise<Home> {
 }
 
 /**
- * Removes the homes of labs that were killed. A home is touched only when it belongs to this user, nothing
- * listens in it, and its databases have ended.
+ * Removes the homes of killed labs. A home is touched only if it belongs to this user, nothing listens in it,
+ * and its databases have ended.
  */
 export async function sweepHomes(log: (line: string) => void): Promise<void> {
   for (const root of await temporaryRoots()) {
@@ -77,7 +91,7 @@ export async function sweepHomes(log: (line: string) => void): Promise<void> {
 }
 
 /** Whether something listens on a unix socket; a full queue counts as a yes. */
-export async function listens(socketPath: string): Promise<boolean> {
+async function listens(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
     socket.once('connect', () => resolve(true));
@@ -89,7 +103,7 @@ export async function listens(socketPath: string): Promise<boolean> {
   });
 }
 
-/** Whether another user can reach a path: every folder above it can be passed by others. */
+/** Whether other users can reach a path: they can pass every folder above it. */
 export async function isReachable(path: string): Promise<boolean> {
   for (let at = await realpath(path); ; at = dirname(at)) {
     if (((await stat(at)).mode & 0o001) === 0) return false;
@@ -101,7 +115,7 @@ export async function removeFolder(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
 }
 
-/** The socket goes last: while it is there, a sweep that is killed itself can be taken up by the next. */
+/** The socket goes last, so that the next sweep can resume one that is killed. */
 async function removeRemains(path: string): Promise<void> {
   const names = (await readdir(path)).filter((name) => name !== 'alive');
   await Promise.all(names.map((name) => removeFolder(join(path, name))));
@@ -127,7 +141,7 @@ async function suitableRoot(user: EngineUser | undefined): Promise<string> {
   );
 }
 
-/** Making a home takes milliseconds; one without a socket that is older than this died while it was made. */
+/** Making a home takes milliseconds; an older one without a socket was abandoned. */
 const HALF_MADE_MS = 60_000;
 
 async function isLeftOver(path: string): Promise<boolean> {
@@ -135,7 +149,7 @@ async function isLeftOver(path: string): Promise<boolean> {
   if (facts === undefined || !facts.isDirectory() || facts.uid !== process.getuid?.()) return false;
   const socket = join(path, 'alive');
   if ((await lstat(socket).catch(() => undefined)) === undefined) {
-    // It gets its socket first, so it is empty; anything else is another folder with the same name.
+    // A home gets its socket first, so this one is empty; anything else is not a home.
     return Date.now() - facts.mtimeMs > HALF_MADE_MS && (await readdir(path)).length === 0;
   }
   return !(await listens(socket));
@@ -151,4 +165,102 @@ async function databasesEnd(path: string): Promise<boolean> {
     await pause(50);
   }
   return false;
+}
+
+interface StateFolder {
+  readonly path: string;
+  /** Removes what the lab put there, and the folder if the lab made it and it is empty. */
+  release(): Promise<void>;
+}
+
+const MARK = 'lab.json';
+/** The files that a lab writes beside the keys of its instances. */
+const OWN = [MARK, 'token', 'token-readonly', 'lifeboat.yaml', 'store', 'archive', 'sockets.json'];
+
+/** Strict, with a word that nothing else writes, because its folder is removed. */
+const Mark = z.strictObject({
+  lifeboat: z.literal('lab'),
+  home: z.string().refine((home) => basename(home).startsWith(HOME_PREFIX)),
+  names: z.array(z.string()),
+});
+
+/**
+ * The folder for tokens, keys and stored backups: the requested one, or one in the lab's home. A folder that
+ * holds anything but a killed lab's remains rejects with `lab.folder` and is left untouched.
+ */
+export async function openStateFolder(
+  wanted: string | undefined,
+  home: Home,
+  instances: readonly string[],
+): Promise<StateFolder> {
+  if (wanted === undefined) return { path: home.state, release: async () => undefined };
+  const path = resolve(wanted);
+  const names = [...OWN, ...instances.map((name) => `${name}.key`)];
+  const made = await makeFolder(path);
+  await clearRemains(path);
+  const mark: z.infer<typeof Mark> = { lifeboat: 'lab', home: home.path, names };
+  await writeFile(join(path, MARK), JSON.stringify(mark), { mode: 0o600 });
+  return {
+    path,
+    release: async () => {
+      await removeNames(path, names);
+      if (made) await rmdir(path).catch(() => undefined);
+    },
+  };
+}
+
+/** Returns whether it was created. Making several folders at once can hang (nodejs/node#27198). */
+async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'EEXIST') return false;
+    throw refused(
+      code === 'ENOENT'
+        ? `the folder ${path} cannot be made: ${dirname(path)} does not exist or takes no folders`
+        : `the folder ${path} cannot be made (${code ?? 'unknown'})`,
+      error,
+    );
+  }
+}
+
+async function clearRemains(path: string): Promise<void> {
+  const found = await readdir(path).catch((error: unknown) => {
+    throw refused(
+      errorCode(error) === 'ENOTDIR' ? `${path} is not a folder` : `the folder ${path} cannot be read`,
+      error,
+    );
+  });
+  if (found.length === 0) return;
+  const mark = await readMark(path);
+  if (mark === undefined || !found.every((name) => mark.names.includes(name))) {
+    throw refused(`the folder ${path} is not empty`);
+  }
+  if (await listens(join(mark.home, 'alive'))) throw refused(`another lab uses the folder ${path}`);
+  await removeNames(path, mark.names);
+}
+
+async function readMark(path: string): Promise<z.infer<typeof Mark> | undefined> {
+  try {
+    return Mark.parse(JSON.parse(await readFile(join(path, MARK), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The mark goes last, so that a killed removal can be resumed. */
+async function removeNames(path: string, names: readonly string[]): Promise<void> {
+  const plain = names.filter((name) => name !== MARK && basename(name) === name);
+  await Promise.all(plain.map((name) => removeFolder(join(path, name))));
+  await removeFolder(join(path, MARK));
+}
+
+function refused(why: string, cause?: unknown): LifeboatError {
+  return new LifeboatError('lab.folder', show(why), {
+    hints: ['choose an empty folder, or one that does not exist yet: every lab needs its own'],
+    exitCode: EXIT.usage,
+    cause,
+  });
 }

@@ -6,15 +6,14 @@ import { show } from '../base/text.ts';
 import type { LabClock } from './clock.ts';
 import { createInstanceData, type InstanceData } from './data/instance-data.ts';
 import type { Engine } from './engine/engine.ts';
-import { LabInstance } from './instance.ts';
-import { type KeyRing, newKey } from './key-ring.ts';
+import { type KeyRing, LabInstance, newKey } from './instance.ts';
 import { PLAN_ID, SERVICE_ID } from './landscape.ts';
 import type { LabBackup } from './manager/instance-backups.ts';
 import type { BackupStore } from './manager/store.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
 import { openSampleData } from './sample-data.ts';
 
-/** An instance that the lab is to have. */
+/** An instance to create. */
 export interface InstanceWish {
   /** Letters, digits, dots and dashes; different from all others. */
   readonly name: string;
@@ -29,13 +28,13 @@ export interface InstanceWish {
   readonly planId?: string;
 }
 
-/** A source that is worth rescuing, and an empty one that it can be brought back in. */
+/** A source worth rescuing, and an empty target. */
 export const DEFAULT_INSTANCES: readonly InstanceWish[] = [
   { name: 'orders', backupType: 'continuous_archiving', sampleApp: true, key: true },
   { name: 'orders-dr' },
 ];
 
-/** An instance that is up, with its sample data and its first backup, and where its key is. */
+/** A running instance with its sample data and first backup, and where its key is. */
 interface MadeInstance {
   readonly instance: LabInstance;
   readonly wish: InstanceWish;
@@ -56,8 +55,8 @@ interface InstanceTools {
 }
 
 /**
- * Makes all instances, as many at a time as there are processors: most of it is spent on initialising data
- * folders. Rejects with `lab.instance` for names that do not work, `lab.postgres`, or `lab.backup`.
+ * Makes all instances, as many at a time as there are processors: initialising data folders takes most of the
+ * time. Rejects with `lab.instance` for invalid names, `lab.postgres`, or `lab.backup`.
  */
 export async function makeInstances(
   wishes: readonly InstanceWish[],
@@ -122,7 +121,6 @@ function checkNames(wishes: readonly InstanceWish[]): void {
   });
 }
 
-/** The parts of an instance. */
 export interface InstanceParts {
   readonly data: InstanceData;
   readonly queue: TaskQueue;
@@ -150,7 +148,7 @@ export interface BackupSettings {
 
 export type BackupType = 'standard' | 'continuous_archiving';
 
-/** A backup and the place it is kept at, of this or another instance. */
+/** A backup and where it is stored, of this or another instance. */
 export interface Found {
   readonly owner: LabInstance;
   readonly backup: LabBackup | undefined;

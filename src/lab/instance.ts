@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import type { Secret } from '../base/secret.ts';
-import { InstanceBindings } from './bindings.ts';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { Secret } from '../base/secret.ts';
 import type { LabClock } from './clock.ts';
 import type { BaseBackupFacts, InstanceData } from './data/instance-data.ts';
 import type { BackupSettings, BackupType, Found, InstanceFacts, InstanceParts } from './instance-plan.ts';
-import type { KeyRing } from './key-ring.ts';
 import { type DownloadRule, InstanceBackups, type LabBackup } from './manager/instance-backups.ts';
 import { InstanceRestores, type LabRestore } from './manager/instance-restores.ts';
 import { openBackup } from './manager/store.ts';
@@ -31,7 +29,7 @@ export class LabInstance {
   #updatedAt: Date;
   #settings: BackupSettings = { min_backup_count: 5, retention_time: 30, exclude_from_auto_backup: false };
   #life = new AbortController();
-  /** By what its life has ended. */
+  /** How its life ended. */
   #end: 'lost' | 'deleted' | undefined;
   /** Until the first operation on it is over. */
   #isFresh = true;
@@ -67,7 +65,7 @@ export class LabInstance {
         kept: ({ backupId }, known) => (data.archiving ? data.keepBackup(backupId, known) : undefined),
         forgotten: async ({ backupId }) => (data.archiving ? await data.forgetBackup(backupId) : undefined),
         retention: () => this.#settings,
-        // Of an instance that is gone it is taken up, and fails.
+        // A task of an instance that is gone starts at once, and fails.
         isReady: () => this.gone || !(this.upkeep.isBusy || this.restores.isRunning),
         life,
       },
@@ -115,7 +113,7 @@ export class LabInstance {
     return this.#settings;
   }
 
-  /** Takes over the settings that are given. A shorter retention deletes at once what it no longer keeps. */
+  /** Applies the given settings. A shorter retention deletes expired backups at once. */
   changeSettings(
     change: { readonly [Name in keyof BackupSettings]?: BackupSettings[Name] | undefined },
   ): void {
@@ -128,7 +126,7 @@ export class LabInstance {
     this.backups.prune();
   }
 
-  /** Replaces the user's key; backups made before keep the key they were made with. */
+  /** Replaces the user's key; earlier backups keep theirs. */
   setKey(key: Secret): void {
     this.#keys.user = key;
     this.#updatedAt = this.#clock.now();
@@ -157,8 +155,8 @@ export class LabInstance {
   }
 
   /**
-   * Queues a restore of any instance's backup, under the given key. `find` is asked when the task runs. With
-   * no backup, a wrong key or an unusable file the task fails, and this instance stays as it was.
+   * Queues a restore of any instance's backup, under the given key. `find` is called when the task runs.
+   * Without a backup, with a wrong key or an unusable file the task fails, and this instance is unchanged.
    */
   recover(find: () => Found, key: Secret, outcome?: Outcome): LabRestore {
     return this.restores.trigger(
@@ -177,7 +175,7 @@ export class LabInstance {
     );
   }
 
-  /** The range for a restore to a time, in the service's time; undefined without archiving or any backup. */
+  /** The range for a restore to a time, in the service's time; undefined without archiving or a backup. */
   async pitrRange(): Promise<{ readonly start: Date; readonly end: Date } | undefined> {
     const range = await this.data.range();
     if (range === undefined) return undefined;
@@ -209,12 +207,12 @@ export class LabInstance {
     );
   }
 
-  /** It is unreachable: a router answers in its place. */
+  /** Unreachable: a router answers in its place. */
   get lost(): boolean {
     return this.#end === 'lost';
   }
 
-  /** It was removed from the service, which keeps its records and its backups. */
+  /** Removed from the service, which keeps its records and backups. */
   get deleted(): boolean {
     return this.#end === 'deleted';
   }
@@ -231,7 +229,7 @@ export class LabInstance {
     if (!this.deleted) await this.#finish('lost');
   }
 
-  /** Somebody removes it: its server and its work end, for good. Its backups stay. Safe to call twice. */
+  /** Removes it: its server and its work end for good. Its backups stay. Safe to call twice. */
   async delete(): Promise<void> {
     if (this.deleted) return;
     this.#updatedAt = this.#clock.now();
@@ -254,5 +252,74 @@ export class LabInstance {
     this.#end = undefined;
     this.#isFresh = false;
     this.#life = new AbortController();
+  }
+}
+
+/** The lab operator's requirements for a user's key. */
+export const MIN_KEY_LENGTH = 16;
+
+/** The current key. Without a user's key the Backup Manager uses its own, which is never disclosed. */
+export interface KeyRing {
+  readonly generated: Secret;
+  user: Secret | undefined;
+}
+
+/** 32 random bytes in base64url: 43 characters that no shell touches. */
+export function newKey(): Secret {
+  return new Secret(randomBytes(32).toString('base64url'));
+}
+
+/** Makes a key recognisable in the ledger. */
+export function keyMark(key: Secret): string {
+  return `sha256:${createHash('sha256').update(key.reveal()).digest('hex').slice(0, 12)}`;
+}
+
+/** One application's credentials for an instance. Only the application knows the password. */
+interface Binding {
+  readonly id: string;
+  readonly app: string;
+  readonly user: string;
+  readonly createdAt: Date;
+}
+
+/** What a new binding gives its application. */
+export type Credentials = Awaited<ReturnType<InstanceData['bind']>>;
+
+/**
+ * The bindings of applications to one instance. A restore invalidates them: the users get unknown passwords,
+ * and the entries stay, as they do on a platform, until they are unbound.
+ */
+class InstanceBindings {
+  readonly #data: Pick<InstanceData, 'bind' | 'unbind'>;
+  readonly #now: () => Date;
+  readonly #bindings = new Map<string, Binding>();
+
+  constructor(data: Pick<InstanceData, 'bind' | 'unbind'>, now: () => Date) {
+    this.#data = data;
+    this.#now = now;
+  }
+
+  /** Oldest first. */
+  get all(): readonly Binding[] {
+    return [...this.#bindings.values()];
+  }
+
+  /** Creates a database user for an application. Rejects while the server is down. */
+  async create(app: string): Promise<{ readonly binding: Binding; readonly credentials: Credentials }> {
+    const credentials = await this.#data.bind();
+    const binding = { id: randomUUID(), app, user: credentials.user, createdAt: this.#now() };
+    this.#bindings.set(binding.id, binding);
+    return { binding, credentials };
+  }
+
+  /**
+   * Drops the user; false if there is no such binding. Rejects, and keeps the binding, while the server is
+   * down.
+   */
+  async delete(id: string): Promise<boolean> {
+    const binding = this.#bindings.get(id);
+    if (binding === undefined) return false;
+    await this.#data.unbind(binding.user);
+    return this.#bindings.delete(id);
   }
 }

@@ -6,19 +6,19 @@ export function labConfig(facts: {
   readonly origin: string;
   readonly revision: Revision;
   readonly tokenFile: string;
-  /** When the platform's router ends a request; undefined: when it does by default. */
+  /** Router timeout in milliseconds; undefined uses the platform's default. */
   readonly routerMs: number | undefined;
   /** Org and space of the applications; undefined without a platform. */
   readonly platform: { readonly org: string; readonly space: string } | undefined;
   readonly instances: readonly {
     readonly name: string;
     readonly guid: string;
-    /** A source has something to lose, a target has not. */
+    /** A source has data to lose; a target has none. */
     readonly role: 'source' | 'target';
     readonly keyFile: string | undefined;
     /** Names of the applications that are bound to it. */
     readonly apps: readonly string[];
-    /** A shell command that tells its newest order and how many there are. */
+    /** A shell command that prints its newest order and the number of orders. */
     readonly query: string | undefined;
   }[];
 }): string {
@@ -53,7 +53,7 @@ function appLines(
   apps: readonly string[],
   platform: { readonly org: string; readonly space: string } | undefined,
 ): readonly string[] {
-  // Nothing is bound, and the lab knows it: a recovery need not ask.
+  // The lab knows that nothing is bound, so a recovery need not ask.
   if (platform === undefined || apps.length === 0) return ['    apps: []\n'];
   const { org, space } = platform;
   return ['    apps:\n', ...apps.map((name) => `      - { name: ${name}, space: ${space}, org: ${org} }\n`)];

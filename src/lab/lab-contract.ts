@@ -19,22 +19,22 @@ export interface LabOptions {
    */
   readonly folder?: string;
   readonly faults?: readonly Fault[];
-  /** Begins when all of the lab answers; it ends the `faults` above. */
+  /** Begins when the whole lab answers, and ends the `faults` above. */
   readonly scenario?: Scenario;
-  /** Orders that each sample application places in a second: 5 by default; 0 leaves the first ones alone. */
+  /** Orders a second of each sample application: 5 by default; with 0 only the first ones exist. */
   readonly sampleApp?: { readonly rowsPerSecond: number };
-  /** A platform with applications that talk to the databases; on by default, `false` takes it away. */
+  /** A platform with applications that use the databases; on by default; `false` turns it off. */
   readonly platform?: PlatformOptions | false;
   /**
-   * A shell command for an instance of the lab in this folder that prints what `querySampleData` gives. The
-   * config names it. None by default.
+   * A shell command for an instance of the lab in this folder that prints what `querySampleData` returns, for
+   * the config. None by default.
    */
   readonly queryCommand?: (instance: string, folder: string) => string;
   /** On by default. Off, databases start and back up faster, and do not survive a crash of the machine. */
   readonly fsync?: boolean;
-  /** The data folder of an empty database to begin with; by default the lab makes one. */
+  /** The data folder of an empty database to copy; by default the lab makes one. */
   readonly emptyDatabase?: string | undefined;
-  /** Tasks that the Backup Manager works on at once; 4 by default. */
+  /** Tasks that the Backup Manager runs at once; 4 by default. */
   readonly workers?: number;
   /** Seconds of the lab's clock between scheduled backups of each instance; none by default. */
   readonly backupEvery?: number;
@@ -55,18 +55,18 @@ export interface LabOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A mutating call that the service carried out, whatever became of its answer. */
+/** A mutating call that the service carried out, even if its answer was lost. */
 export interface Call {
   /** ISO 8601, UTC. */
   readonly at: string;
   /** Method and path below the instance: `POST /backups`. */
   readonly endpoint: string;
   readonly instance: string;
-  /** The id that it made, the settings that it changed. A key is `sha256:` and 12 hex digits. */
+  /** The id that it created or the settings that it changed. A key is `sha256:` and 12 hex digits. */
   readonly detail: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** A database brought back from a backup, beside the instances. */
+/** A temporary database from a backup, beside the instances. */
 export interface Scratch {
   readonly query: Query;
   close(): Promise<void>;
@@ -77,11 +77,11 @@ export interface Lab {
   readonly url: string;
   readonly revision: Revision;
   readonly folder: string;
-  /** The token that may do everything; `token-readonly` beside it may only look. */
+  /** The full token; `token-readonly` beside it is read-only. */
   readonly tokenFile: string;
-  /** The key of the first instance that has one, and of its first backup; else no file is there. */
+  /** The key of the first instance that has one, and of its first backup; otherwise the file is missing. */
   readonly keyFile: string;
-  /** A lifeboat.yaml for all instances; it also stands in the folder. */
+  /** A lifeboat.yaml for all instances, also written to the folder. */
   readonly configYaml: string;
   readonly instances: readonly {
     readonly name: string;
@@ -92,20 +92,22 @@ export interface Lab {
   }[];
   /** The time of the service. */
   readonly clock: LabClock;
-  /** How the applications are; undefined without a platform. */
+  /** The applications' state; undefined without a platform. */
   readonly platform: Pick<Platform, 'appStates' | 'appsReach'> | undefined;
-  /** Takes an instance away or brings it back, by name or guid; rejects with `lab.instance` for none. */
+  /**
+   * Takes an instance away or brings it back, by name or GUID; rejects with `lab.instance` if there is none.
+   */
   disaster(instance: string, lost: boolean): Promise<void>;
-  /** Lets something go wrong; throws `lab.fault` for a fault that could never happen. */
+  /** Adds a fault; throws `lab.fault` for one that could never happen. */
   fault(fault: Fault): void;
   clearFaults(): void;
-  /** Resolves when no task of the service is at work. */
+  /** Resolves when no task of the service is running. */
   atRest(): Promise<void>;
-  /** Begins a scenario in the place of the one before; throws `lab.scenario` or `lab.fault`. */
+  /** Begins a scenario and ends the one before; throws `lab.scenario` or `lab.fault`. */
   play(scenario: Scenario): void;
   /** Ends the scenario's timeline: resolves when no step is under way and none will follow. */
   endTimeline(): Promise<void>;
-  /** Mutating calls that the service carried out, in order: what a crash test counts. */
+  /** Mutating calls that the service carried out, in order; crash tests count them. */
   calls(): readonly Call[];
   /** Starts a PostgreSQL on the plain tar of a backup; rejects with `lab.content` or `lab.postgres`. */
   openScratch(content: Readable, options: { readonly name: string }): Promise<Scratch>;

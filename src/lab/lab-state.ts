@@ -47,14 +47,13 @@ export interface LabState extends LabParts {
   readonly faults: FaultTable;
   instanceNamed(nameOrGuid: string): LabInstance | undefined;
   /**
-   * What a `backup_guid` stands for: the newest backup of an instance, asked anew at each call, or, given a
-   * `backup_id`, just that one (domain: fork). Lost instances count: their backups are in the store.
-   * Undefined when nothing is known under it.
+   * What a `backup_guid` stands for: the newest backup of an instance at each call, or, with a `backup_id`,
+   * that one (domain: fork). Lost instances count: their backups are in the store. Undefined if unknown.
    */
   backupsBehind(reference: string): (() => Found) | undefined;
-  /** Lets developers forbid maintenance updates, or no more: then what they have forbidden is allowed. */
+  /** Whether developers may forbid maintenance updates; `false` also lifts what they have forbidden. */
   setUpdateBlocking(isAllowed: boolean): void;
-  /** Ends all faults; tasks that one of them holds in the queue go on. */
+  /** Ends all faults and releases the queued tasks that a fault holds. */
   clearFaults(): void;
 }
 

@@ -9,7 +9,7 @@ import type { InstanceData } from './data/instance-data.ts';
 import { makePostgresEngine } from './engine/engine.ts';
 import { engineUser, makeLauncher } from './engine/launcher.ts';
 import { locatePostgres } from './engine/locate-postgres.ts';
-import { claimHome, sweepHomes } from './home.ts';
+import { claimHome, openStateFolder, sweepHomes } from './home.ts';
 import { endpointsOf } from './http/endpoints.ts';
 import { openHttp } from './http/serve.ts';
 import { makeTokens } from './http/tokens.ts';
@@ -24,21 +24,20 @@ import { writeSockets } from './query-sample-data.ts';
 import { keepOrdering } from './sample-data.ts';
 import { endTimeline, playScenario } from './scenarios/play-scenario.ts';
 import { startSchedule } from './schedule.ts';
-import { openStateFolder } from './state-folder.ts';
 
 export type { Lab, LabOptions, Scratch } from './lab-contract.ts';
 
 const SAMPLE_APP_DEFAULT = { rowsPerSecond: 5 };
 /** Section 8 of service-api.md. */
 const ROUTER_MS = 15 * 60_000;
-/** As many as the Backup Manager has by default. */
+/** The Backup Manager's default. */
 const WORKERS = 4;
 
 /**
- * Starts the service on this machine, with the instances that were asked for. Resolves when all of it
- * answers. Rejects with `lab.no-postgres`, `lab.postgres`, `lab.port`, `lab.folder`, `lab.instance`,
- * `lab.backup`, `lab.fault`, `lab.scenario`, and has then removed what it made. When the process dies, its
- * databases end with it, and the next lab removes their files.
+ * Starts the service with the requested instances. Resolves when all of it answers. Rejects with
+ * `lab.no-postgres`, `lab.postgres`, `lab.port`, `lab.folder`, `lab.instance`, `lab.backup`, `lab.fault`,
+ * `lab.scenario`, after removing what it made. When the process dies, its databases end with it, and the next
+ * lab removes their files.
  */
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const log = options.log ?? (() => undefined);
@@ -66,7 +65,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     return lab;
   } catch (error) {
     await close();
-    // An abort makes whatever is under way fail; the abort is what happened.
+    // An abort makes other work fail; report the abort.
     options.signal?.throwIfAborted();
     throw error;
   }
@@ -109,7 +108,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
   const clock = createLabClock();
   const queue = new TaskQueue(options.workers ?? WORKERS, { now: clock.now, log });
   const datas: InstanceData[] = [];
-  // Together: a backup of a database that hangs ends when the database is made to.
+  // In parallel: a backup of a database that hangs ends only when the database is stopped.
   cleanups.push(() => Promise.all([queue.close(), engine.close(), ...datas.map((data) => data.remove())]));
   log(`${engine.description} starts`);
   const made = await makeInstances(options.instances ?? DEFAULT_INSTANCES, {

@@ -1,17 +1,17 @@
 import { readFile, statfs } from 'node:fs/promises';
 import { cpus, freemem, homedir, loadavg, tmpdir, totalmem } from 'node:os';
 
-/** How many samples are kept; at one each few seconds that is some minutes. */
+/** At one sample every few seconds, some minutes. */
 const KEPT_SAMPLES = 60;
-/** Filled to this many percent, a disk makes the parachute stop the instance (domain: default). */
+/** Disk use in percent at which the parachute stops the instance (domain: default). */
 const PARACHUTE_THRESHOLD = 80;
 /** `<service_type>.<index>.` of section 2.8. */
 const PREFIX = 'postgresql.0';
 
 /**
- * What an instance tells about its machine (section 2.8 of service-api.md): real figures of this one. Memory
- * and disks in bytes, processor in percent since the sample before, `error` 1 where something cannot be
- * measured.
+ * What an instance reports about its machine (section 2.8 of service-api.md): real figures of this machine.
+ * Memory and disks in bytes, processor in percent since the sample before, `error` 1 where something cannot
+ * be measured.
  */
 export class InstanceMetrics {
   readonly #dataFolder: () => string;
@@ -31,12 +31,11 @@ export class InstanceMetrics {
     return all.slice(Math.max(0, all.length - quantity));
   }
 
-  /** Makes the persistent disk appear so full in the next sample, in percent; undefined ends that. */
+  /** Makes the persistent disk appear this full in the next sample, in percent; undefined ends that. */
   press(percent: number | undefined): void {
     this.#pressed = percent;
   }
 
-  /** Adds one sample of everything. */
   async sample(): Promise<void> {
     const [memory, disks] = await Promise.all([memoryFigures(), this.#diskFigures()]);
     const seconds = Math.floor(this.#now().getTime() / 1000);
@@ -117,7 +116,7 @@ function loadFigures(): Figures {
   return named('system.load', { load1: round(load1), load5: round(load5), load15: round(load15) });
 }
 
-/** Linux tells all in proc_meminfo(5); elsewhere only the total and the free memory are known. */
+/** Linux has all of it in proc_meminfo(5); elsewhere only total and free memory are known. */
 async function memoryFigures(): Promise<Figures> {
   const text = await readFile('/proc/meminfo', 'utf8').catch(() => undefined);
   if (text === undefined) {
@@ -157,7 +156,7 @@ async function diskUse(folder: string): Promise<DiskUse | undefined> {
 
 function guardFigures(use: DiskUse | undefined): Figures {
   if (use === undefined) return { error: 1, activated: 0 };
-  // As df(1) counts it: what is kept back for the superuser is of no use to a database.
+  // As df(1) counts: space reserved for the superuser is of no use to a database.
   const usable = use.used + use.free;
   const percent = usable === 0 ? 0 : round((use.used / usable) * 100);
   return {

@@ -6,24 +6,23 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 
 const FILE = 'sockets.json';
-/** Instance names, and the folders that the sockets of their servers are in. */
+/** Instance names and their servers' socket folders. */
 const Sockets = z.record(z.string(), z.string());
 
-/** Leaves in a lab's folder where its databases are, for another process. No secret is in it. */
+/** Writes to the lab's folder where its databases are, for other processes. It holds no secret. */
 export async function writeSockets(folder: string, sockets: z.infer<typeof Sockets>): Promise<void> {
   await writeFile(join(folder, FILE), JSON.stringify(sockets), { mode: 0o600 });
 }
 
 /**
- * Asks the database of a running lab, from any process of the user who started it, for its newest order and
- * the number of orders: `2026-08-20T14:32:00.123Z 124`, or `0` when there are none, as in a database without
- * the sample data. It only reads. Rejects with `lab.folder`, `lab.instance`, and with `lab.down` while the
- * database is down.
+ * Asks a running lab's database, from any process of the user who started it, for the newest order and the
+ * number of orders: `2026-08-20T14:32:00.123Z 124`, or `0` without orders or sample data. Read-only. Rejects
+ * with `lab.folder`, `lab.instance`, and with `lab.down` while the database is down.
  */
 export async function querySampleData(folder: string, instance: string): Promise<string> {
   const host = await socketOf(folder, instance);
-  // The server asks the kernel who connects, and needs no password. The role exists in every database,
-  // whatever a restore brought, and only reads.
+  // The server asks the kernel who connects, and needs no password. The read-only role exists in every
+  // database, whatever a restore brought.
   const limits = { connectionTimeoutMillis: PATIENCE_MS, query_timeout: PATIENCE_MS };
   const client = new Client({
     host,

@@ -12,7 +12,7 @@ export async function openSampleData(query: Query): Promise<void> {
   await query(SEED);
 }
 
-/** After a refused order (the database is down, or being restored) the next one comes this much later. */
+/** The pause after a refused order (the database is down or being restored). */
 const RETRY_MS = 250;
 
 /** Places orders until the signal, each in one transaction; an order that fails is not placed again. */
@@ -93,7 +93,7 @@ interface TableDigest {
 
 export interface SampleDigest {
   readonly tables: Readonly<Record<SampleTable, TableDigest>>;
-  /** Orders whose total is not the sum of their lines: unless 0, a transaction came apart. */
+  /** Orders whose total is not the sum of their lines: more than 0 means a torn transaction. */
   readonly unbalancedOrders: number;
 }
 
@@ -123,15 +123,15 @@ export async function sampleDigest(query: Query, upTo?: number): Promise<SampleD
   };
 }
 
-/** The rows of a moment, kept to be compared with what a restore brings back. */
+/** The rows of one moment, for comparison with what a restore brings back. */
 export interface SampleRows {
   /** The result of `sampleDigest` at that time, up to the order `upTo`, without the unbalanced orders. */
   digest(upTo: number): SampleDigest['tables'];
-  /** The newest order that was there at a moment; 0 where there was none yet. */
+  /** The newest order at a moment; 0 if there was none yet. */
   newestAt(moment: Date): number;
 }
 
-/** Takes the digest of every row, in one statement, so in one snapshot. Keeps some 100 bytes a row. */
+/** Takes the digest of every row in one statement, so in one snapshot. Keeps about 100 bytes a row. */
 export async function sampleRows(query: Query): Promise<SampleRows> {
   const rows = await query<{ name: SampleTable; key: string; md5: string; at: Date | null }>(EVERY_ROW, [
     Number.MAX_SAFE_INTEGER,
@@ -159,9 +159,7 @@ export async function sampleRows(query: Query): Promise<SampleRows> {
   };
 }
 
-/*
- * Every value is turned to text explicitly: the settings of a session (time zone, date style) do not matter.
- */
+/* Every value is converted to text explicitly, so session settings (time zone, date style) do not matter. */
 const CONTENT = `
   with content (name, key, part, line, at) as (
     select 'customers', id::bigint, 0, concat_ws('|', id, name, email), null::timestamptz from customers

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LabClock } from './clock.ts';
 import type { LabInstance } from './instance.ts';
 
-/** What the lab does automatically. Seconds are of the lab's clock; `undefined`, 0 and less end it. */
+/** What the lab does automatically. Seconds are of the lab's clock; undefined, 0 or less turns it off. */
 export interface Schedule {
   /** Backs up each instance that is not excluded from it, at this interval in seconds. */
   backupEvery(seconds: number | undefined): void;
@@ -10,13 +10,12 @@ export interface Schedule {
   maintenanceEvery(seconds: number | undefined): void;
 }
 
-/** Samples of the metrics are this far apart, in real time. */
+/** Real time between two samples of the metrics. */
 const SAMPLE_MS = 5_000;
 
 /**
- * Starts the lab's own work: metrics are sampled, and old backups deleted when the clock moves. Ends with the
- * signal. A jump of the clock over several turns makes one of them, as after a night in which a computer
- * slept.
+ * Starts the lab's automatic work, until the signal: samples metrics, and deletes expired backups when the
+ * clock moves. A clock jump over several turns makes only one, as after a computer's sleep.
  */
 export function startSchedule(
   instances: readonly LabInstance[],

@@ -1,6 +1,6 @@
 import type { InstanceData } from './data/instance-data.ts';
 
-/** Actions on the process of an instance and not its data (endpoints 13 to 15 of service-api.md). */
+/** Actions on an instance's process, not its data (endpoints 13 to 15 of service-api.md). */
 export type UpkeepAction = 'restart' | 'recreate' | 'update';
 
 export interface AvailableUpdate {
@@ -9,7 +9,7 @@ export interface AvailableUpdate {
   readonly version: string;
 }
 
-/** Whether the instance may be updated (section 2.5), by the lab's own maintenance or by who triggers it. */
+/** Whether the instance may be updated (section 2.5), by the lab's own maintenance or on request. */
 export interface UpdateSetting {
   readonly type: string;
   readonly allowed: boolean;
@@ -17,9 +17,9 @@ export interface UpdateSetting {
 
 interface UpkeepParts {
   readonly data: Pick<InstanceData, 'stop' | 'start'>;
-  /** While the instance is lost, or once it is deleted, nothing may start its server. */
+  /** While the instance is lost or deleted, nothing may start its server. */
   readonly isGone: () => boolean;
-  /** An action has ended, well or not. */
+  /** Called when an action has ended, successfully or not. */
   readonly ended: () => void;
   readonly log: (line: string) => void;
 }
@@ -36,7 +36,7 @@ export class Upkeep {
     this.#parts = parts;
   }
 
-  /** Maintenance updates that wait to be applied. */
+  /** Pending maintenance updates. */
   get updates(): readonly AvailableUpdate[] {
     return this.#updates;
   }
@@ -49,7 +49,7 @@ export class Upkeep {
     return this.#underWay.includes(action);
   }
 
-  /** Begins an action; it ends when a new process accepts connections. */
+  /** Begins an action, which ends when a new process accepts connections. */
   begin(action: UpkeepAction): void {
     this.#underWay = [...this.#underWay, action];
     this.#last = this.#last.then(() => this.#replaceProcess(action));
@@ -72,7 +72,7 @@ export class Upkeep {
   }
 }
 
-/** The updates that a new instance of the lab lacks. */
+/** The updates that a new instance lacks. */
 const PENDING: readonly AvailableUpdate[] = [
   { name: 'postgresql', type: 'release', version: '18.4.1' },
   { name: 'stemcell', type: 'stemcell', version: '1.785' },

@@ -14,7 +14,6 @@ import { type TokenSource, tokenReader } from '../service/token-source.ts';
 /** The result of one attempt. */
 export interface Sent {
   readonly outcome: 'delivered' | 'failed';
-  /** The HTTP status. */
   readonly status?: number | undefined;
   /**
    * A code: `timeout`, `ECONNREFUSED`, `exit 3`, `credentials.missing`, or `left` if this process ended the

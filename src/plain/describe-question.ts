@@ -36,7 +36,6 @@ export function describeQuestion(
   ];
 }
 
-/** The stakes of the confirmation. */
 function describeStakes({ stakes }: QuestionView & { kind: 'typed-name' }, now: number): string[] {
   return stakesWords(stakes, now).map(({ name, text }) => `  ${`${name}:`.padEnd(13)}${show(text)}`);
 }

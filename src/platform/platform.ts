@@ -103,8 +103,8 @@ export interface Platform {
    */
   renewKey(key: ServiceKey, to: PlatformInstance, options: KeyOptions): Promise<PlatformProof>;
   /**
-   * What can be proven about an application now, whoever rebound it: its binding is of this run or newer than
-   * `notBefore`, and all of its processes were started after it.
+   * What can be proven about an application now, even if another person rebound it: its binding is of this
+   * run or newer than `notBefore`, and all of its processes were started after it.
    */
   prove(app: BoundApp, to: PlatformInstance, options: ProveOptions): Promise<PlatformProof | Failure>;
   close(): Promise<void>;

@@ -108,7 +108,6 @@ export function ownBinding(what: string, guid: string): LifeboatError {
   });
 }
 
-/** Whether an error has this code. */
 export function hasCode(thrown: unknown, ...codes: readonly string[]): thrown is LifeboatError {
   return thrown instanceof LifeboatError && codes.includes(thrown.code);
 }

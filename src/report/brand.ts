@@ -1,5 +1,5 @@
+import { crc32 } from 'node:zlib';
 import { EXIT, LifeboatError } from '../base/errors.ts';
-import { assertPng, NotALogo } from './png.ts';
 
 /** The owner of the report, from the configuration. Not part of the record: the JSON form has none of it. */
 export interface Brand {
@@ -32,4 +32,43 @@ export function logoOf(bytes: Uint8Array): Logo {
       exitCode: EXIT.usage,
     });
   }
+}
+
+/** A file is not a valid logo. The message says why, as the end of a sentence. */
+class NotALogo extends Error {}
+
+const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
+
+/** Pixels each way. */
+const LARGEST_SIDE = 4096;
+/** Length, type and checksum of a chunk. */
+const AROUND = 12;
+
+/**
+ * Reads a PNG chunk by chunk, from header to end. Throws `NotALogo` for a file that is not a PNG, that is
+ * incomplete, or that would need a lot of memory to show.
+ */
+function assertPng(bytes: Buffer): void {
+  if (!bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) throw new NotALogo('it is not a PNG');
+  let at = SIGNATURE.length;
+  const types: string[] = [];
+  while (types.at(-1) !== 'IEND') {
+    const size = at + AROUND <= bytes.length ? bytes.readUInt32BE(at) : bytes.length;
+    const end = at + AROUND + size;
+    if (end > bytes.length) throw new NotALogo('it is a PNG that is cut off');
+    const type = bytes.toString('latin1', at + 4, at + 8);
+    if (bytes.readUInt32BE(end - 4) !== crc32(bytes.subarray(at + 4, end - 4)))
+      throw new NotALogo(`it is a PNG that is damaged at byte ${at}`);
+    if (types.length === 0) assertHeader(type, bytes.subarray(at + 8, end - 4));
+    types.push(type);
+    at = end;
+  }
+  if (!types.includes('IDAT') || at < bytes.length)
+    throw new NotALogo('it is a PNG without a picture, or with more behind it');
+}
+
+function assertHeader(type: string, data: Buffer): void {
+  if (type !== 'IHDR' || data.length !== 13) throw new NotALogo('it is a PNG without a header');
+  if ([data.readUInt32BE(0), data.readUInt32BE(4)].some((side) => side < 1 || side > LARGEST_SIDE))
+    throw new NotALogo(`its sides are not between 1 and ${LARGEST_SIDE} pixels`);
 }

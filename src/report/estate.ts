@@ -52,7 +52,6 @@ export type Estate = z.infer<typeof Estate>;
 export type EstateInstance = Estate['instances'][number];
 export type EstateRun = EstateInstance['runs'][number];
 
-/** The record of an instance, for `estateOf`. */
 export interface EstateRecord {
   readonly name: string;
   readonly isConfigured: boolean;

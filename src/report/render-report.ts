@@ -29,12 +29,10 @@ export function renderComparison(comparison: Comparison, format: ReportFormat, b
   return render(comparison, () => comparisonPages(comparison), format, brand);
 }
 
-/** As `renderReport`, for all instances. */
 export function renderEstate(estate: Estate, format: ReportFormat, brand: Brand = {}): string {
   return render(estate, () => estatePages(estate), format, brand);
 }
 
-/** As `renderReport`, for a drill with its trend. */
 export function renderDrill(report: DrillReport, format: ReportFormat, brand: Brand = {}): string {
   return render(report, () => drillPages(report), format, brand);
 }

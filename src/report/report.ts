@@ -23,9 +23,7 @@ export interface ReportOptions extends RecordProof, CourseOptions {
    * Default: `ledger`.
    */
   readonly history?: readonly Entry[];
-  /**
-   * Losses that were accepted in the store: nobody can say what of the run they took. They head the record.
-   */
+  /** Losses accepted in the store: what they took of the run is unknown. They head the record. */
   readonly losses?: readonly Loss[];
   /** The follow-ups of the run. Default: those in its last entry, where it is closed. */
   readonly followUps?: readonly WrittenFollowUp[] | undefined;

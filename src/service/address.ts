@@ -16,7 +16,6 @@ export interface InstanceAddress {
   readonly insecure: boolean;
 }
 
-/** An address together with the interface at it. */
 export interface RevisionAddress extends InstanceAddress {
   readonly revision: Revision;
 }

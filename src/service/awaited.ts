@@ -16,7 +16,6 @@ export interface Awaited {
  */
 export type Awaits = (awaited: Awaited) => () => void;
 
-/** Reports a request to `awaits` while its answer is awaited. */
 export async function whileAwaited<T>(
   awaits: Awaits | undefined,
   awaited: Awaited,

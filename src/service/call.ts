@@ -45,7 +45,6 @@ export interface SendCall<T> {
   readonly leave?: Leave | undefined;
 }
 
-/** The headers of a call that is answered in JSON, and may have a JSON body. */
 export function jsonHeaders(hasBody: boolean): Readonly<Record<string, string>> {
   return {
     accept: 'application/json',

@@ -49,7 +49,6 @@ export interface ReadingOptions {
   readonly caFile?: CaFile | undefined;
   /** Receives every request in full, for a transcript. */
   readonly tap?: Tap | undefined;
-  /** Told of what is awaited. */
   readonly awaits?: Awaits | undefined;
 }
 

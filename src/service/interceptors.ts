@@ -56,7 +56,7 @@ export function retryReads(limits: Limits): Interceptor {
     retry: (error, { state, opts }, done) => {
       const wait = pauseBefore(error, state.counter, opts as CallOptions, limits);
       if (wait === undefined) return done(error);
-      // undici clears the timer if the request is aborted meanwhile.
+      // undici clears the timer if the request is aborted in the meantime.
       return setTimeout(() => done(null), wait) as unknown as undefined;
     },
   });

@@ -13,7 +13,6 @@ import { maybe, text } from './schemas.ts';
 import type { TokenReader } from './token-source.ts';
 import { wholeAnswers } from './whole-answers.ts';
 
-/** The address of a lab, and the token for it. */
 export interface LabAddress {
   /** `http://127.0.0.1:PORT`: an address of this machine, without a path. */
   readonly url: string;
@@ -152,7 +151,6 @@ export const LabFault = z.object({
 });
 export type LabFault = z.infer<typeof LabFault>;
 
-/** `GET /lab`. */
 export const LabOverview = z.object({
   engine: maybe(text),
   revision: maybe(z.number()),
@@ -175,7 +173,6 @@ export const LabScenarios = z.object({
 /** `GET /lab/clock`, and the answer to changing it. Milliseconds. */
 export const LabClock = z.object({ now: text, rate: z.number(), skewMs: z.number(), aheadMs: z.number() });
 
-/** `GET /lab/settings`. */
 export const LabSettings = z.object({ routerMs: z.number(), updateBlocking: z.boolean() });
 
 /** The answer to a disaster, or to its end. */

@@ -207,7 +207,6 @@ function readJson<T>(
   });
 }
 
-/** A description of a body that is not JSON. */
 export function notJsonWords(body: Buffer): string {
   const beginning = beginningOf(body);
   if (beginning === 'html') return 'the answer is a web page, not JSON';

@@ -61,7 +61,6 @@ interface Asked {
   /** JSON; undefined for no body. */
   readonly body: string | undefined;
   readonly token: Secret;
-  /** The secrets in the body. */
   readonly secrets: readonly Secret[] | undefined;
   readonly signal: AbortSignal;
 }

@@ -12,14 +12,14 @@ import { parseJson, problemError, readProblem } from './problem.ts';
 import { dateOf, looksLikeHtml, notJsonWords } from './reader.ts';
 import { readCapped } from './whole-answers.ts';
 
-/** Complete without a body, whoever sends it (RFC 9110 sections 15.3.3 and 15.3.5). */
+/** Complete without a body, from any sender (RFC 9110 sections 15.3.3 and 15.3.5). */
 const NEEDS_NO_BODY: readonly number[] = [202, 204];
 
 const REFUSED: readonly number[] = [400, 401, 403, 404, 412, 422, 429];
 
 /**
- * Decided before a request is processed, whoever sends it (RFC 9110 sections 15.5.2 and 15.5.6, RFC 6585
- * section 4), so no words are needed.
+ * Decided before a request is processed, by any sender (RFC 9110 sections 15.5.2 and 15.5.6, RFC 6585 section
+ * 4), so no words are needed.
  */
 const REFUSED_UNREAD: readonly number[] = [401, 405, 407, 429];
 
@@ -126,7 +126,6 @@ type Clean = (text: string) => string;
 const Id = () => z.int().nonnegative();
 const Setting = () => z.object({ type: z.string(), allowed: z.boolean() });
 
-/** An id of a backup or a restore. */
 export function readId(json: unknown, field: 'id' | 'restore_id'): number | undefined {
   return pick(Id(), json, field);
 }

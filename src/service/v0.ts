@@ -122,7 +122,6 @@ export const BackupListing = lazily(() =>
 );
 export type BackupListing = z.infer<ReturnType<typeof BackupListing>>;
 
-/** The listing, with its unreadable rows. */
 type RowsRead = BackupListing & {
   readonly unread: Readonly<Record<'backups' | 'restores', readonly UnreadRow[]>>;
 };

@@ -175,7 +175,6 @@ class Gathered {
     }
   }
 
-  /** All blocks, in order. */
   blocks(): readonly Buffer[] {
     return [...this.#full, this.#last.subarray(0, this.#filled)].filter(({ length }) => length > 0);
   }

@@ -74,7 +74,6 @@ export interface Hold {
 
 /** The signed head of the log. */
 export interface LogHead {
-  /** Number of leaves. */
   readonly size: number;
   /** The root of the tree, 64 lower-case hex digits. */
   readonly root: string;
@@ -150,7 +149,6 @@ export interface Log {
 export interface RowQuery {
   /** Rows of this group only, such as `open` or an instance's name: each projection defines its groups. */
   readonly group?: string;
-  /** Rows whose key has this prefix. */
   readonly keyPrefix?: string;
   /** The maximum number of rows. */
   readonly limit?: number;
@@ -226,7 +224,6 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/** Read-only access to the journal. */
 export type JournalReader = Pick<
   Journal,
   'clock' | 'read' | 'head' | 'streams' | 'follow' | 'holder' | 'log' | 'rows' | 'close'

@@ -79,7 +79,6 @@ export function createFold(projection: Projection): Fold {
   };
 }
 
-/** Applies a query to rows in memory. */
 export function selectRows(rows: readonly ProjectedRow[], query: RowQuery = {}): readonly ProjectedRow[] {
   const { group, keyPrefix = '', limit, order = 'ascending' } = query;
   const found = rows

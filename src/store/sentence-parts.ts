@@ -40,7 +40,6 @@ export function policyWords(approvals: ApprovalPolicy | undefined): string {
         .join(', ')}`;
 }
 
-/** The approval policy as rows of label and value. */
 export function policyFacts(approvals: ApprovalPolicy): (readonly [label: string, value: string])[] {
   const { required, expiresSeconds, signers, revoked } = approvals;
   return [

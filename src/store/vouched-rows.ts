@@ -29,7 +29,6 @@ const SIGNED = 'lifeboat-rows';
 const BYTES = 256;
 const MODULUS = 1n << BigInt(8 * BYTES);
 
-/** How many rows there are, and their sum. */
 export interface RowSum {
   readonly count: number;
   readonly sum: bigint;
@@ -37,7 +36,6 @@ export interface RowSum {
 
 export const NO_ROWS: RowSum = { count: 0, sum: 0n };
 
-/** A row as it is stored. */
 export interface StoredRow {
   readonly key: string;
   readonly group: string;
@@ -81,12 +79,10 @@ export function sumOf(projection: Projection, rows: readonly StoredRow[]): RowSu
   return rows.reduce((sum, row) => summed(sum, projection, undefined, row), NO_ROWS);
 }
 
-/** The stored form of a folded row. */
 export function storedRow(key: string, { group, sort, value }: FoldedRow): StoredRow {
   return { key, group, sort, value: JSON.stringify(value) };
 }
 
-/** Signs a claim about the rows. */
 export function vouchFor(claim: RowsClaim, signer: Signer): string {
   return signer.note(textOfClaim(claim), SIGNED);
 }

@@ -81,7 +81,6 @@ export function titled(text: string): string {
   return `\u001b]2;${clean(text)}\u0007`;
 }
 
-/** A desktop notification. */
 export function notified(text: string): string {
   return `\u001b]9;${clean(text)}\u0007`;
 }

@@ -41,7 +41,6 @@ export function limitRows(rows: readonly Line[], limit: number, width: number, l
   return kept;
 }
 
-/** Pads a line with blanks to `width` cells. */
 export function padLine(line: Line, width: number): Line {
   const missing = width - lineWidth(line);
   return missing > 0 ? [...line, { text: ' '.repeat(missing), token: 'text' }] : line;

@@ -1,8 +1,7 @@
 import type { Secret } from '../base/secret.ts';
 import type { Errand } from '../view/app/app-port.ts';
-import type { Badge } from '../view/app/home.ts';
 import type { LabChange } from '../view/app/lab-facts.ts';
-import type { Facts, Need } from '../view/app/sources.ts';
+import type { Badge, Facts, Need } from '../view/app/sources.ts';
 import type { StartWish } from '../view/app/start-wish.ts';
 import type { Layout, Page, Size } from './bands.ts';
 import type { Stroke } from './keys.ts';
@@ -72,7 +71,6 @@ export type AppEffect =
   | { readonly type: 'start'; readonly wish: StartWish }
   | { readonly type: 'start-each'; readonly wishes: readonly StartWish[] }
   | { readonly type: 'resume'; readonly runId: string }
-  /** Writes the report of a run to a file, and says where. */
   | { readonly type: 'write-report'; readonly runId: string }
   /** Starts a task that reports its end. */
   | { readonly type: 'errand'; readonly errand: Errand }

@@ -1,5 +1,5 @@
 import { cells, splitAt } from '../plain/width.ts';
-import type { Home } from '../view/app/home.ts';
+import type { Home } from '../view/app/sources.ts';
 import type { RunView } from '../view/run-view.ts';
 import { band, type Layout, type Pane, type Size } from './bands.ts';
 import { lineWidth, textOf } from './line.ts';

@@ -1,5 +1,4 @@
-import { badgeOf } from '../view/app/home.ts';
-import type { Facts } from '../view/app/sources.ts';
+import { badgeOf, type Facts } from '../view/app/sources.ts';
 import type { RunPort } from '../view/run-port.ts';
 import { isTooSmall, type Layout, type Size, tooSmall } from './bands.ts';
 import type { AppEffect, Around, Input, LiveScreen, ScreenModule, ScreenRequest } from './live-screen.ts';

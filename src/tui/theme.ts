@@ -160,7 +160,6 @@ function sgr(begin: number, text: string, end: number): string {
   return text === '' ? '' : `\u001b[${begin}m${text}\u001b[${end}m`;
 }
 
-/** The token of a tone. */
 export function tokenOf(tone: Tone): Token {
   switch (tone) {
     case 'plain':

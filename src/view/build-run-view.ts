@@ -40,23 +40,23 @@ export interface RunFacts {
   /** See `RunView`. */
   readonly gone?: string | undefined;
   readonly chapter?: RunView['chapter'];
-  /** What earlier runs of the kind took, once that is read. */
+  /** The times of earlier runs of the kind, once read. */
   readonly usual?: UsualTimes | undefined;
-  /** The instances that the config keeps to recover into. */
+  /** The instances that the config keeps as recovery targets. */
   readonly targets?: readonly string[] | undefined;
-  /** What the process that drives it waits for now. */
+  /** What the driving process waits for now. */
   readonly awaited?: AwaitedFacts | undefined;
   readonly now: Date;
 }
 
-/** Who has not answered what, printable; since when, and until when it is waited for at most. */
+/** Who has not answered what, printable; since when, and the latest time it is waited for. */
 export interface AwaitedFacts {
   readonly what: string;
   readonly sinceMs: number;
   readonly untilMs: number;
 }
 
-/** What answers sooner is not worth a line. */
+/** A faster answer is not worth a line. */
 const SILENT_MS = 5_000;
 
 type ProgressFacts = ShownProgress & { readonly overdue?: OverdueFacts | undefined };
@@ -69,8 +69,8 @@ type ShownProgress =
 type Meta = StateMeta<unknown, never>;
 
 /**
- * The whole screen as data. Pure: the same facts and clock give the same view. Of entries that grow only the
- * new ones are read, so what a frame costs does not grow with the run.
+ * The whole screen as data. Pure: the same facts and clock give the same view. Only new entries are read, so
+ * the cost of a frame does not grow with the run.
  */
 export function buildRunView(facts: RunFacts): RunView {
   const { runbook, snapshot, entries, now } = facts;
@@ -118,12 +118,12 @@ export function buildRunView(facts: RunFacts): RunView {
 }
 
 function elapsedOf({ firstMs, endedMs, clockMovedMs }: Timeline, now: Date): number {
-  // Rounded as the time that a run took is, so that both are one figure.
+  // Rounded like the duration of a run, so that both are the same figure.
   if (endedMs !== undefined) return Math.ceil((endedMs - firstMs) / 1000);
   return Math.max(0, (now.getTime() - clockMovedMs - firstMs) / 1000);
 }
 
-/** When a run ended, by the clock that stamps its entries; undefined for one that goes on. */
+/** When a run ended, by the clock that stamps its entries; undefined while it goes on. */
 function endOf(timeline: Timeline | undefined): Date | undefined {
   if (timeline?.endedMs === undefined) return undefined;
   return dateAt(timeline.endedMs + timeline.clockMovedMs);
@@ -163,15 +163,15 @@ function viewRail(
   });
 }
 
-/** The phase that a run goes on from, and comes back to, before all its follow-ups are closed. */
+/** The phase that a run leaves, and returns to, before all its follow-ups are closed. */
 const FOLLOW_UPS_STEP = 'followUps';
 
-/** Whether a follow-up is open that no step of the run itself does. */
+/** Whether a follow-up is open that no step of the run does itself. */
 function isLeft(followUps: readonly FollowUp[]): boolean {
   return stillOpen(followUps).some(({ doable }) => doable !== 'run');
 }
 
-/** What there is to see of a step besides its state: how long it took, and what the runbook says of it. */
+/** The rest of a step besides its state: how long it took, and what the runbook says about it. */
 function lookedAt(
   { prose, now }: RunFacts,
   id: string,
@@ -204,7 +204,7 @@ function askedNow(
   return besideQuestion(meta?.beside?.(snapshot.context) ?? []);
 }
 
-/** The facts of the runbook, and how many follow-ups are open unless the runbook says so itself. */
+/** The runbook's facts, and the number of open follow-ups unless the runbook states it. */
 function factLines({ runbook, snapshot }: RunFacts, followUps: readonly FollowUp[]): FactLine[] {
   const lines = runbook.facts(snapshot.context as never).map(viewFact);
   const open = snapshot.status === 'active' ? viewOpen(followUps) : undefined;
@@ -223,7 +223,7 @@ function viewActivity(
   const age = Math.max(0, (now.getTime() - msOf(activity.since)) / 1000);
   const { progress } = activity;
   const overdue = progress?.overdue && (true as const);
-  // A process that came later has waited for less time than the run has.
+  // A process that came later has waited for less time than the run.
   const seconds = Math.max(age, progress?.overdue?.seconds ?? 0);
   // The step is overdue by a better measure, and what waits for credentials ends when they come.
   const isOpen = progress?.overdue === undefined && facts.paused === undefined;
@@ -307,10 +307,7 @@ function viewBanner(
   };
 }
 
-/**
- * Where the instance may be lost, waiting for a moment is no advice: the question says what another try
- * takes.
- */
+/** If the instance may be lost, waiting is no advice: the question says what another try takes. */
 function hintsOf(failure: Failure | undefined, question: Question | undefined): readonly string[] {
   const ways = question?.kind === 'choice' ? (question.otherWays ?? []) : [];
   const isLost = ways.some(({ leadsTo }) => leadsTo.kind === 'recover');

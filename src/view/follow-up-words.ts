@@ -104,8 +104,8 @@ export function waysInWords({ doable }: FollowUpView): string {
 }
 
 /**
- * The command that closes it by hand, to copy. An id may hold the name that somebody gave a key or an
- * application, so it is quoted for the shell.
+ * The command that closes it by hand, to copy. An id may contain the name of a key or an application, so it
+ * is quoted for the shell.
  */
 export function doneCommand(id: string): string {
   return `lifeboat followups done ${plain(id)} --proof TEXT`;

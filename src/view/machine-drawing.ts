@@ -1,7 +1,7 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { isFinalAt, leavesOf, metaAt, nodesAt, stepOf, stepsOf } from '../../machines/parts/states.ts';
 
-/** A way from one state to another, with what leads along it. `''` when it is taken without a word. */
+/** A way from one state to another, with its trigger. `''` if it is taken without one. */
 interface Way {
   readonly from: string;
   readonly to: string;
@@ -24,15 +24,15 @@ export interface Drawing {
   /** A Mermaid state diagram. */
   readonly mermaid: string;
   /**
-   * Stopping is possible almost everywhere, so it is said and not drawn; so are the endings. One sentence a
+   * Stopping is possible almost everywhere, so it is stated, not drawn; so are the endings. One sentence a
    * line.
    */
   readonly notDrawn: string;
 }
 
 /**
- * The phases of a machine, and what leads from one to another; with the context of a run only those that it
- * passes. What only decides is no box, and all endings are one mark. Pure.
+ * The phases of a machine, and the ways between them; with the context of a run only those that it passes. A
+ * state that only decides is no box, and all endings are one mark. Pure.
  */
 export function drawPhases(machine: AnyStateMachine, context?: unknown): Drawing {
   const drawn = new Set(stepsOf(machine, context).map(({ id }) => id));
@@ -58,7 +58,7 @@ export function drawPhases(machine: AnyStateMachine, context?: unknown): Drawing
   return { mermaid, notDrawn: [...(notDrawn === '' ? [] : [notDrawn]), `It ends in ${ending}.`].join('\n') };
 }
 
-/** Of several endings of one phase, all of which are one mark, a condition would say nothing. */
+/** Among several endings of one phase, all one mark, a condition would say nothing. */
 function toOneEnd(ways: readonly Way[]): readonly Way[] {
   const ending = Map.groupBy(
     ways.filter(({ to }) => to === END),
@@ -83,8 +83,8 @@ function firstAmong(machine: AnyStateMachine, drawn: ReadonlySet<string>): reado
 }
 
 /**
- * Where the states of a phase lead out of it. A state that only passes on says what led into it, and
- * `otherwise` says what is not so, because what it is the other way of stays inside.
+ * Where the states of a phase lead out of it. A state that only passes on takes the label of the way into it,
+ * and `otherwise` names the opposite condition, whose other way stays inside.
  */
 function leaving(phase: AnyStateNode) {
   const inside = statesIn(phase).flatMap((state) => waysFrom(state));
@@ -216,17 +216,17 @@ function labelOf(transition: AnyTransitionDefinition, siblings: readonly AnyTran
     .join(', ');
 }
 
-/** What has happened, in a word: the operator's choice, or a failure. Success goes without saying. */
+/** What has happened, in a word: the operator's choice, or a failure. Success is not labelled. */
 function eventOf(eventType: string): string {
   if (eventType.startsWith('operator.')) return inWords(eventType.slice('operator.'.length));
   return eventType.startsWith('xstate.error.') ? 'fails' : '';
 }
 
-/** A condition that has a name says it; of any other only that there is one. */
+/** A condition with a name shows it; for any other only its presence is shown. */
 function guardOf({ guard }: AnyTransitionDefinition): string | undefined {
   if (guard === undefined) return undefined;
   const name = typeof guard === 'string' ? guard : 'type' in guard ? String(guard.type) : guard.name;
-  // One that was given words has more than a name.
+  // A condition given in words has more than a name.
   if (name.includes(' ')) return name;
   return name === '' || name === 'guard' ? 'on a condition' : inWords(name);
 }

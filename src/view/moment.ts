@@ -72,7 +72,7 @@ export function readMoment(text: string, options: MomentOptions): Moment | { rea
   return { problem: `${formatHere(read, zone)[0]} is ${side}: ${rangeWords(earliest, latest, zone)}` };
 }
 
-/** The range in whole seconds within it; nothing happened before 1970, which is no edge for anybody. */
+/** The range in whole seconds within it; 1970 is its earliest edge. */
 function rangeWords(earliest: number, latest: number, zone: string): string {
   const [from, to] = [Math.ceil(earliest / 1000) * 1000, Math.floor(latest / 1000) * 1000];
   const [first, last] = (from <= to ? [from, to] : [earliest, latest]).map((edge) => {
@@ -87,10 +87,7 @@ export function momentOf(time: Date, zone: string = localZone()): Moment {
   return { time, local: formatIn(time.getTime(), zone), utc: formatUtc(time.getTime()) };
 }
 
-/**
- * The moment `n` units later (earlier when negative), but never outside of the bounds: there it stays at the
- * edge.
- */
+/** The moment `n` units later (earlier if negative), clamped to the bounds. */
 export function stepMoment(time: Date, unit: MomentUnit, n: number, bounds: MomentBounds): Date {
   const { earliest, latest } = edges(bounds);
   return dateAt(Math.max(earliest, Math.min(latest, time.getTime() + n * UNIT_MS[unit])));
@@ -114,7 +111,7 @@ function readInstant(text: string, now: Date, zone: string): Read {
     return { problem: `"${show(clean, 40)}" is not a time that can be read: ${FORMS}` };
   if (isRelative(found.tags())) {
     if (offset !== undefined) return { problem: 'a time that counts from now needs no zone' };
-    // Whole seconds: nobody who says "10 minutes ago" means a millisecond.
+    // Whole seconds: "10 minutes ago" does not mean a millisecond.
     return Math.floor(found.start.date().getTime() / 1000) * 1000;
   }
   return placed(found.start, rest, now, where);
@@ -169,7 +166,7 @@ function placed(read: ParsedComponents, text: string, now: Date, zone: Zone): Re
   return resolved(earlier ?? wall, zone);
 }
 
-/** Also holds for an hour that the clocks leave out, which is no instant. */
+/** Also for an hour that the clocks skip, which is no instant. */
 function isAhead(wall: WallTime, now: Date, zone: Zone): boolean {
   const present = wallOf(now.getTime(), zone);
   const [first] = instantsOf(wall, zone);
@@ -181,10 +178,7 @@ function inUtc({ year, month, day, hour, minute, second, millisecond }: WallTime
   return Date.UTC(year, month - 1, day, hour, minute, second, millisecond);
 }
 
-/**
- * What a time that lies ahead means instead, where its date was not said in full: the day, week or year
- * before.
- */
+/** What a future time means instead if its date was not stated in full: the day, week or year before. */
 function lastTime(read: ParsedComponents, wall: WallTime): WallTime | undefined {
   const back = (days: number): WallTime => {
     const date = dateAt(Date.UTC(wall.year, wall.month - 1, wall.day - days));

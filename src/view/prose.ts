@@ -7,14 +7,13 @@ export interface ProseSection extends Prose {
   readonly title: string;
 }
 
-/** Markdown, and what is in it where that is known without reading it. */
+/** Markdown, and its sections if they are known without parsing. */
 export interface Prose {
   readonly markdown: string;
-  /** What `tokensOf` gives. */
   readonly tokens?: string | undefined;
 }
 
-/** What marked reads in Markdown, as JSON. Pure. */
+/** Marked's tokens of the Markdown, as JSON. Pure. */
 export function tokensOf(markdown: string): string {
   return JSON.stringify(Lexer.lex(markdown));
 }
@@ -54,15 +53,15 @@ function statesIn({ type, raw }: Token): string[] {
   return (marker?.[1] ?? '').split(/[\s,]+/u).filter((state) => state !== '');
 }
 
-/** A comment inside of code is code. */
+/** A comment inside code is code. */
 function withoutComments({ type, raw }: Token): string {
   return type === 'code' ? raw : raw.replace(/<!--[\s\S]*?-->/gu, '');
 }
 
 /**
- * The prose of each state of a machine: the section of the state, what is said once for all runbooks that
- * share its phase (`backup.waiting`), the section of its phase, or what is said once of that (`backup`). A
- * team's section for every state stays as it is. Pure.
+ * The prose of each state of a machine: the section of the state, the section that all runbooks with its
+ * phase share (`backup.waiting`), the section of its phase, or the shared one of that (`backup`). A team's
+ * section for every state is unchanged. Pure.
  */
 export function proseOfStates(
   machine: AnyStateMachine,
@@ -84,7 +83,7 @@ export function proseOfStates(
   return new Map(everywhere === undefined ? sections : [...sections, [EVERY_STATE, everywhere]]);
 }
 
-/** A second section for the same state stands below the first, so that neither is lost. */
+/** A second section for the same state is placed below the first, so that neither is lost. */
 function below(first: ProseSection | undefined, second: ProseSection): ProseSection {
   if (first === undefined) return second;
   return { title: first.title, markdown: `${first.markdown}\n\n${headed(second)}` };
@@ -94,13 +93,13 @@ function headed({ title, markdown }: ProseSection): string {
   return title === '' ? markdown : `**${title}**\n\n${markdown}`;
 }
 
-/** A section of a team's text for this state stands below it in every state. */
+/** A section of a team's text for this state is placed below it in every state. */
 const EVERY_STATE = '*';
 
 /**
- * A team's own text laid over a runbook's: what it says about a state stands above the text that comes along,
- * because it is what this team wants to be read first; what it says about `*` stands below every state.
- * Neither hides what the runbook says. Pure.
+ * A team's own text laid over a runbook's. Its text about a state is placed above the runbook's, because the
+ * team wants it read first; its text about `*` is placed below every state. Neither hides the runbook's text.
+ * Pure.
  */
 export function layOver(
   runbook: ReadonlyMap<string, ProseSection>,
@@ -120,7 +119,7 @@ export function layOver(
   );
 }
 
-/** A team's heading says what its text is, so it is kept, unless it is the title of the whole already. */
+/** A team's heading is kept, unless it already is the title of the whole. */
 function beside(title: string, section: ProseSection | undefined): string | undefined {
   return section === undefined || section.title === title ? section?.markdown : headed(section);
 }

@@ -4,17 +4,17 @@ import { msOf } from '../base/instant.ts';
 import type { QuestionOption, QuestionView } from './run-view.ts';
 
 /**
- * Milliseconds without a key that have to go by, once a question is shown, before a key answers it. A key
- * that was pressed before it could be read, or that is held down, was meant for something else. Longer than
- * keyboards take between two repeats (30 to 100 ms).
+ * Milliseconds without a key that must pass after a question is shown before a key answers it. A key that was
+ * pressed before it could be read, or that is held down, was meant for something else. Longer than keyboards
+ * take between two repeats (30 to 100 ms).
  */
 export const QUIET_MS = 400;
 
 /**
- * Two views ask the same question when everything that is promised and could be answered is the same. Only
- * what the passing of time changes may differ: the sentence why an option is disabled (it may count down),
- * how long a follow-up has been open, and how far the approval by a second person is, which comes while
- * somebody may be typing. What is on record of a failure is no part of what is asked.
+ * Two views ask the same question if all its promises and possible answers are the same. Only what changes
+ * with time may differ: the reason why an option is disabled (it may count down), the age of a follow-up, and
+ * the progress of a second person's approval, which may arrive while the operator types. The recorded facts
+ * of a failure are not part of the question.
  */
 export function questionKey(question: QuestionView | undefined): string {
   if (question === undefined) return '';
@@ -26,7 +26,7 @@ export function questionKey(question: QuestionView | undefined): string {
   return JSON.stringify({ ...question, options, open });
 }
 
-/** What a confirmation costs: three facts in their order, each with its name. */
+/** What a confirmation costs: three facts in order, each with its name. */
 export function stakesWords(
   { overwritten, lost, lostSince, wayBack }: Stakes,
   now: number,
@@ -44,10 +44,10 @@ function agoWords(since: string | undefined, now: number): string {
   return seconds >= 60 ? ` (${formatSpan(Math.floor(seconds / 60) * 60)} ago)` : '';
 }
 
-/** Why a pasted text is not taken: its lines would be joined into one that was never written. */
+/** Why a pasted text is refused: its lines would be joined into a text that was never written. */
 export const SEVERAL_LINES = 'that text has line breaks or control characters: nothing was taken';
 
-/** Why a name that was typed confirms nothing: what differs, where that is hard to see. */
+/** Why a typed name confirms nothing: the difference, if it is hard to see. */
 export function notTheName(typed: string, expected: string): string {
   const why = unseen(typed, expected);
   return why === undefined ? 'that is not the name: nothing happens' : `that is not the name: ${why}`;
@@ -63,7 +63,7 @@ function unseen(typed: string, expected: string): string | undefined {
 }
 
 /**
- * The way around an approval that cannot be had in time: first a reason, then the name as ever. It is no
+ * The way around an approval that cannot be given in time: first a reason, then the name as usual. It is no
  * event of any machine.
  */
 export const BREAK_GLASS: QuestionOption = {

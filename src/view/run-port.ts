@@ -49,12 +49,12 @@ export const LEFT = {
   screenBroke: 'the screen broke',
 } as const;
 
-/** The same for a signal: whoever sent it, it was not a key of the screen. */
+/** The same for a signal: it was not a key of the screen. */
 export function leftBySignal(signal: NodeJS.Signals): string {
   return `the process received ${signal}`;
 }
 
-/** What is true of a run once it was left, in one line: how to carry it on, or why nobody can. */
+/** A run that was left, in one line: how to resume it, or why it cannot be resumed. */
 export function afterLeaving({ runId, gone }: Pick<RunView, 'runId' | 'gone'>): string {
   return gone === undefined ? `resume with: lifeboat resume ${show(runId)}` : show(gone, GONE_LIMIT);
 }

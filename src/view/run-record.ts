@@ -8,35 +8,33 @@ import { promisedBy, readRunEntry } from '../store/run-entries.ts';
 import { entrySentences } from '../store/sentence.ts';
 import type { LogLine } from './run-view.ts';
 
-/**
- * What the view shows of the entries of a run. A screen asks many times a second, so each entry is read once.
- */
+/** What the view shows of a run's entries. A screen asks many times a second, so each entry is read once. */
 export interface RunRecord {
   /** The first entry, and what it says that sets limits. */
   readonly started: Entry | undefined;
   readonly promised: ReturnType<typeof promisedBy>;
   /** Every state that the run has been in, each once, by its last visit. */
   readonly states: ReadonlySet<string>;
-  /** Milliseconds in each state that was left, and since when the run is in which one. */
+  /** Milliseconds in each state that was left, the current state, and since when. */
   readonly spent: ReadonlyMap<string, number>;
   readonly here: { readonly state: string; readonly since: number } | undefined;
-  /** Milliseconds of it in which no process drove the run, as far as the record tells. */
+  /** Milliseconds of it in which no process drove the run, according to the record. */
   readonly away: ReadonlyMap<string, number>;
   /** When anything moved for the first time: until then the run was in its first step. */
   readonly movedAt: number | undefined;
   /** The newest lines of the log; more than are shown. */
   readonly log: readonly LogLine[];
-  /** What the record says of second people, in order. */
+  /** What the record says about second people, in order. */
   readonly approvals: readonly Entry[];
   /** The entry that gave the run up. */
   readonly abandoned: Entry | undefined;
 }
 
-/** How many lines of the log can be looked at. */
+/** How many lines of the log can be viewed. */
 export const LOG_LINES = 2_000;
 const NOISE: ReadonlySet<string> = new Set(['activity.begun', 'intent.prepared']);
 
-/** The entries of a run as the view needs them: of entries that grow only the new ones are read. */
+/** A run's entries as the view needs them; only new entries are read. */
 export const recordOf: (entries: readonly Entry[]) => RunRecord = incrementalFold<Draft>(
   () => ({
     started: undefined,
@@ -57,7 +55,7 @@ export const recordOf: (entries: readonly Entry[]) => RunRecord = incrementalFol
       record.started = entry;
       record.promised = promisedBy(entry);
     }
-    // What ends a step stands with it, though it names the next one.
+    // The entry that ends a step belongs to it, though it names the next one.
     const step = record.here === undefined ? {} : { step: stepOf(record.here.state) };
     if (entry.type === 'event') {
       const state = String((entry.body as { readonly to?: string }).to);
@@ -76,7 +74,7 @@ export const recordOf: (entries: readonly Entry[]) => RunRecord = incrementalFol
     const said = record.say(entry);
     if (NOISE.has(entry.type)) return;
     record.log.push({ at: formatTime(entry.at).slice(11), ...said, ...step });
-    // Trimmed now and then, so that an entry costs the same however long the run is.
+    // Trimmed now and then, so that an entry costs the same in a run of any length.
     if (record.log.length > 2 * LOG_LINES) record.log.splice(0, LOG_LINES);
   },
 );
@@ -96,7 +94,7 @@ interface Draft {
   abandoned: RunRecord['abandoned'];
 }
 
-/** Milliseconds in the states that fit, up to now; undefined where the run was in none of them. */
+/** Milliseconds in the matching states, up to now; undefined if the run was in none of them. */
 export function timeIn(
   { spent, here }: Pick<RunRecord, 'spent' | 'here'>,
   now: Date,
@@ -115,11 +113,11 @@ function moveTo(record: Draft, state: string, at: number): void {
   record.movedAt ??= at;
 }
 
-/** What stands on a run that is only looked at. Printable. */
+/** What is shown of a run that is only watched. Printable. */
 export interface WatchedView {
-  /** Who drives the run, or that nobody does, in one sentence without a stop. */
+  /** Who drives the run, or that no process does, in one sentence without a full stop. */
   readonly driver: string;
-  /** Nobody drives it, and it is not over: it can be taken over. */
+  /** No process drives it, and it has not ended: it can be taken over. */
   readonly isFree: boolean;
 }
 
@@ -130,7 +128,7 @@ export function holderWords({ by, pid, host, since, isHere }: Holder): string {
   return `${who} since ${formatTime(since)} UTC`;
 }
 
-/** Who drives a run, by the store and, where it names nobody, by the entries of the run. */
+/** Who drives a run: by the store, or by the run's entries if the store names no one. */
 export function driverOf(entries: readonly Entry[], holder: Holder | undefined, runId: string): string {
   if (holder !== undefined) return `driven by ${holderWords(holder)}`;
   const resume = `resume it with: lifeboat resume ${show(runId)}`;

@@ -14,13 +14,13 @@ export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'dim';
 export interface RailStep {
   readonly id: string;
   readonly title: string;
-  /** `open`: passed, and what it is about is not done yet. */
+  /** `open`: passed, but its work is not done yet. */
   readonly state: 'done' | 'open' | 'current' | 'ahead' | 'skipped' | 'failed';
   /** One short remark, for instance the reason of a skip. */
   readonly note?: string | undefined;
   /** How long the run has been in it. */
   readonly seconds?: number;
-  /** How long earlier runs were in it, where that is known and still to come. Seconds. */
+  /** Seconds that earlier runs took for it, if known and it is still to come. */
   readonly usual?: number | undefined;
   /** What the runbook says of it. */
   readonly prose?: Prose | undefined;
@@ -37,9 +37,9 @@ export interface LogLine {
   readonly at: string;
   readonly text: string;
   readonly tone: Tone;
-  /** The step of the rail that it was written in; undefined before the run has left its first state. */
+  /** The step of the rail in which it was written; undefined in the first state. */
   readonly step?: string;
-  /** What the run is at since then, as an `ActivityView` calls it; the text says it too. */
+  /** What the run has been doing since then, as an `ActivityView` calls it; the text says it too. */
   readonly next?: string;
 }
 
@@ -55,24 +55,24 @@ type Viewed<Kind extends Question['kind']> = Omit<Extract<Question, { kind: Kind
   readonly options: readonly QuestionOption[];
 };
 
-/** One that takes something else than a choice; `event` names that answer. */
+/** A question that takes more than a choice; `event` names that answer. */
 type Entered<Kind extends Question['kind']> = Viewed<Kind> & { readonly event: string };
 
 export type QuestionView =
   | (Omit<Viewed<'choice'>, 'otherWays'> & {
       /** The step that is under way goes on whether this is answered or not. */
       readonly beside?: true;
-      /** Present if something failed, or if it is not known what became of a call. */
+      /** Present if something failed, or the outcome of a call is unknown. */
       readonly trouble?: TroubleView;
     })
   | (Omit<Entered<'typed-name'>, 'order'> & {
-      /** Present when a second person has to agree before the name is taken. */
+      /** Present if a second person must agree before the name is accepted. */
       readonly approval?: ApprovalView;
     })
   | Entered<'secret'>
   | (Omit<Entered<'time'>, 'suggested' | 'wentWrongAt' | 'backupsAt'> & {
       readonly suggested: string;
-      /** When it went wrong, if a time was given, and when backups were made that are known. */
+      /** When it went wrong, if a time was given, and when known backups were made. */
       readonly marks: { readonly incident: string | undefined; readonly backups: readonly string[] };
     })
   | Entered<'text'>
@@ -81,19 +81,19 @@ export type QuestionView =
       readonly open: readonly FollowUpView[];
     });
 
-/** What there is to know of a failure besides the sentence that says what happened. */
+/** The facts of a failure besides the sentence that says what happened. */
 export interface TroubleView {
   /** What was sent or tried, what came back, what the service shows, the code: each with its time. */
   readonly facts: readonly FactLine[];
-  /** Exact commands that lead on or look into it, the most helpful first, and when each is the one. */
+  /** Exact commands that lead on or investigate, the most helpful first, and when each applies. */
   readonly commands: readonly WayOn[];
   /** How often the call failed in a row, and how: `the last 3 tries got 502`. */
   readonly tries?: string | undefined;
 }
 
-/** An exact command that leads on or looks into something, and when it is the one to take. */
+/** An exact command that leads on or investigates, and when to use it. */
 export interface WayOn extends Omit<OtherWay, 'leadsTo'> {
-  /** What a screen can begin in its place; undefined where only the command does it. */
+  /** What a screen can begin instead; undefined if only the command does it. */
   readonly leadsTo?: OtherWay['leadsTo'];
 }
 
@@ -107,9 +107,9 @@ export interface ApprovalView {
   readonly command: string;
   /** `YYYY-MM-DD HH:MM:SS`, UTC. */
   readonly expiresAt: string;
-  /** Who approved it; why it goes on without anybody; why it was withdrawn. */
+  /** Who approved it; why it continues without approval; why it was withdrawn. */
   readonly by?: string | undefined;
-  /** Why a signature that is there does not count. */
+  /** Why a present signature does not count. */
   readonly problem?: string | undefined;
 }
 
@@ -117,15 +117,15 @@ export interface ApprovalView {
 export interface FollowUpView
   extends DeepReadonly<Pick<FollowUp, 'id' | 'what' | 'subject' | 'commands' | 'doable'>> {
   readonly owner: string;
-  /** Seconds it has been open, or was until it was closed; undefined when that is not known. */
+  /** Seconds it has been open, or was until it was closed; undefined if unknown. */
   readonly age: number | undefined;
-  /** Seconds until it is due, negative when that has passed; undefined without a limit. */
+  /** Seconds until it is due, negative if overdue; undefined without a limit. */
   readonly left: number | undefined;
   /** How it was done or why it was skipped, in one line; undefined while it is open. */
   readonly closed: { readonly tone: Tone; readonly text: string } | undefined;
 }
 
-/** The share of the recovery time from which on a responder should know that little is left. */
+/** The share of the recovery time at which a responder should know that little is left. */
 export const SHARE_TO_WARN = 0.8;
 
 /** An objective against the clock. Seconds. */
@@ -136,26 +136,26 @@ export interface ObjectiveView {
   /** Whether it still runs. */
   readonly running: boolean;
   readonly tone: Tone;
-  /** What became of the limit; undefined without one, and as long as it can still be met. */
+  /** The result for the limit; undefined without one, and while it can still be met. */
   readonly verdict?: 'met' | 'missed' | 'given up' | 'not decided';
-  /** In which parts the time passed, as the report measures them; those that took no time are missing. */
+  /** The parts in which the time passed, as the report measures them; parts without time are missing. */
   readonly slices?: readonly { readonly name: string; readonly seconds: number }[];
   /** `decide 2 min 10 s, queue 4 s, …`, or how the RPO was measured. */
   readonly detail: string;
-  /** Why it was given up, or why nothing can be decided, as a sentence without a stop. */
+  /** Why it was abandoned, or why nothing can be decided, as a sentence without a full stop. */
   readonly why?: string | undefined;
 }
 
 export interface ActivityView {
-  /** What is going on, as a sentence without a stop: `waiting for backup 7`. */
+  /** What is going on, as a sentence without a full stop: `waiting for backup 7`. */
   readonly title: string;
   /** Seconds since it began. */
   readonly seconds: number;
   /** It takes longer than it should. */
   readonly overdue?: true | undefined;
-  /** What has not answered for a while, since when, and until when it is waited for. */
+  /** What has not answered for a while, since when, and the latest time it is waited for. */
   readonly awaited?: string | undefined;
-  /** What earlier runs took for the whole step, and when it should end: `usually 4 min; …`. */
+  /** The usual time of the whole step, and when it should end: `usually 4 min; …`. */
   readonly expected?: string | undefined;
   /** The same for the whole run. */
   readonly runExpected?: string | undefined;
@@ -170,7 +170,7 @@ export interface ActivityView {
     | { readonly kind: 'wait'; readonly secondsLeft: number };
 }
 
-/** What the end of a run amounts to, in the words that every renderer uses. */
+/** The result of a run, in the words of every renderer. */
 export type Verdict = 'proven' | 'proven, with deviations' | 'not proven' | 'done' | 'stopped' | 'abandoned';
 
 export interface OutcomeView {
@@ -180,19 +180,19 @@ export interface OutcomeView {
   readonly title: string;
   /** `1 min 52 s, 2026-11-21 03:00:41 to 03:02:33 UTC`. */
   readonly took: string;
-  /** The instance into which a restore may have gone, of which the run does not know what it holds. */
+  /** The instance into which a restore may have gone, and whose content the run does not know. */
   readonly unknown?: string;
-  /** What the run leaves to be done later, in the ledger of its instance. */
+  /** The follow-ups that the run leaves in the ledger of its instance. */
   readonly leaves?: readonly string[];
-  /** What leads on from a run that was stopped at a failure; missing where nothing does. */
+  /** The next step after a run that stopped at a failure; missing if there is none. */
   readonly ways?: readonly WayOn[];
-  /** What has to be known before everything that went well, the worst first. */
+  /** What must be known before everything that went well, worst first. */
   readonly remarks: readonly { readonly tone: Tone; readonly text: string }[];
   /** The report, which is written on request: the file, and the command that writes it. */
   readonly report: { readonly file: string; readonly command: string };
-  /** What pins the journal; undefined until it was read, and where there is none. */
+  /** The anchor of the journal; undefined until it was read, and if there is none. */
   readonly anchor?: string;
-  /** What the run found and did, by what it is about. */
+  /** What the run found and did, by subject. */
   readonly groups: readonly FactGroupView[];
 }
 
@@ -212,7 +212,7 @@ export interface RunView {
   readonly runbook: string;
   readonly title: string;
   readonly instance: string;
-  /** The instance that the run changes, where that is another one. */
+  /** The instance that the run changes, if that is another one. */
   readonly target?: string | undefined;
   readonly mode: 'LIVE' | 'REHEARSAL';
   /** `YYYY-MM-DD HH:MM:SS`, UTC. */
@@ -238,11 +238,11 @@ export interface RunView {
   /** The run waits for credentials that the service accepts; `RunPort.wake` tries again. */
   readonly paused: boolean;
   /**
-   * Why it cannot be carried on once it was left, in one sentence with what stays of it; undefined for a run
+   * Why it cannot be resumed once it was left, in one sentence with what stays of it; undefined for a run
    * that can be resumed.
    */
   readonly gone?: string | undefined;
-  /** The chapter of the drill that the run belongs to: when it is over, the drill goes on. */
+  /** The chapter of the drill that the run belongs to; after it, the drill continues. */
   readonly chapter?: DrillPlace | undefined;
   /** Present if another process drives the run: then nothing can be answered here. */
   readonly watched?: WatchedView;

@@ -4,7 +4,7 @@ import { counted } from '../base/format.ts';
 export interface SecretWords {
   /** `43 characters, at least 12 are needed`. */
   readonly length: string;
-  /** How long it would take to guess; undefined where there is nothing to choose any more. */
+  /** How long it would take to guess; undefined if nothing can be chosen any more. */
   readonly strength: string | undefined;
   /** What is often wrong with a secret, in one sentence each. */
   readonly pitfalls: readonly string[];
@@ -14,8 +14,8 @@ export interface SecretWords {
 const FULL_BYTES = 32;
 
 /**
- * Length, strength and pitfalls of `text`. `isNew` for a secret that is chosen now; one that has been in use
- * is as strong as it is. `lostLineEnd` when a paste ended with a line end, which is never taken.
+ * Length, strength and pitfalls of `text`. `isNew` for a secret that is chosen now; one in use cannot be
+ * changed. `lostLineEnd` if a paste ended with a line end, which is never taken.
  */
 export function secretWords(
   text: string,

@@ -6,7 +6,7 @@ import type { WrittenClosure, WrittenFollowUp } from '../store/run-entry-parts.t
 import { ageWords, doneCommand, dueWords, runCommand, waysInWords } from './follow-up-words.ts';
 import type { FactLine, FollowUpView, Tone } from './run-view.ts';
 
-/** Long enough for any command with its names and files, so that what is copied is whole. */
+/** Long enough for any command with its names and files, so that the copied text is complete. */
 const COMMAND_LIMIT = 4_000;
 
 type Closed = Omit<WrittenClosure, 'evidence'>;
@@ -39,7 +39,7 @@ export function viewFollowUp(followUp: RawFollowUp, operator: string, now: Date)
     owner: show(owner ?? operator, 60),
     age,
     left: isRunning ? dueSeconds - age : undefined,
-    // What changes an instance is refused while the run is open, but for what the run does itself.
+    // Changes of an instance are refused while the run is open, except the run's own.
     commands: (doable === 'run' ? [runCommand(id)] : (commands ?? [])).map((command) =>
       show(command, COMMAND_LIMIT),
     ),
@@ -131,7 +131,7 @@ function waysOf(row: FollowUpRow): string {
   return `${waysInWords(row)}: ${run}${doneCommand(row.id)}`;
 }
 
-/** Those that are due first, or overdue longest, before all others; of these the oldest first. */
+/** Those due first, or overdue longest, before all others; of these the oldest first. */
 export function mostUrgent(rows: readonly FollowUpRow[]): readonly FollowUpRow[] {
   return rows.toSorted(
     (one, other) =>

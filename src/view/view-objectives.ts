@@ -65,7 +65,7 @@ function recoveryPointView(measures: Measures): ObjectiveView {
   };
 }
 
-/** From the newest record that is there again to the moment up to which there was data. */
+/** From the newest recovered record to the moment up to which there was data. */
 function howMeasured({ by, recoveredTo, lostAt, lostBy, lostMs, mostLostMs }: RecoveryPoint): string {
   const source = {
     data: 'by the data',
@@ -85,7 +85,7 @@ function rows({ rowsBefore, rowsAfter }: RecoveryPoint): string {
     : `, ${counted(rowsBefore, 'row')} before, ${rowsAfter} after`;
 }
 
-/** As the report has it. What still runs is decided only once its limit has passed. */
+/** As the report has it. A running objective is decided only once its limit has passed. */
 function verdictOf(
   verdict: Result['result'],
   limit: number | undefined,

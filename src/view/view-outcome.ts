@@ -3,12 +3,13 @@ import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Closing, Fact, FactGroup, Runbook } from '../../machines/parts/runbook.ts';
 import { isoOf } from '../base/date.ts';
 import { formatSeconds, formatTime, formatValue, readable } from '../base/format.ts';
+import { show } from '../base/text.ts';
 import type { Timeline } from '../report/measure/timeline.ts';
 import type { Entry } from '../store/journal.ts';
 import { readRunEntry } from '../store/run-entries.ts';
-import { reportCommand, reportFile } from './app/run-row.ts';
-import type { FactGroupView, FactLine, OutcomeView, Verdict } from './run-view.ts';
-import { approvalsIn } from './view-approval.ts';
+import { reportCommand, reportFile } from './app/sources.ts';
+import { BREAK_GLASS } from './question-words.ts';
+import type { ApprovalView, FactGroupView, FactLine, OutcomeView, RunView, Verdict } from './run-view.ts';
 import { FOLLOW_UPS_LABEL, remarksOn } from './view-follow-ups.ts';
 import { viewWay } from './view-question.ts';
 
@@ -22,15 +23,15 @@ export interface EndedRun {
   readonly followUps: readonly FollowUp[];
   /** See `RunFacts`. */
   readonly targets?: readonly string[] | undefined;
-  /** What the record says of second people. */
+  /** What the record says about second people. */
   readonly approvals: readonly Entry[];
-  /** The entry that gave the run up. */
+  /** The entry that abandoned the run. */
   readonly abandoned: Entry | undefined;
 }
 
 /**
- * How a run ended; undefined while it goes on. What was not done, or stands on somebody's word alone, comes
- * before everything that went well; a broken glass before all.
+ * How a run ended; undefined while it goes on. What was not done, or rests on a person's word alone, comes
+ * before everything that went well; a break glass comes first.
  */
 export function viewOutcome(run: EndedRun): OutcomeView | undefined {
   const { snapshot, runbook, state, followUps, abandoned } = run;
@@ -80,7 +81,7 @@ const TONES: Readonly<Record<Verdict, OutcomeView['tone']>> = {
   abandoned: 'warn',
 };
 
-/** Nobody closed it, so its machine says nothing of the end: the one who gave it up does. */
+/** An abandoned run has no end in its machine; the person who abandoned it states the end. */
 function abandonedRun(run: EndedRun, entry: Entry): OutcomeView {
   const known = readRunEntry(entry);
   const reason = known?.type === 'run.abandoned' ? known.body.reason : '';
@@ -105,7 +106,7 @@ function ending(
   };
 }
 
-/** How many follow-ups are open is said with what they are. */
+/** The number of open follow-ups is stated with their list. */
 function viewGroup({ title, facts }: FactGroup): FactGroupView[] {
   const shown = facts.filter(({ label }) => label !== FOLLOW_UPS_LABEL).map(viewFact);
   return shown.length === 0 ? [] : [{ title, facts: shown }];
@@ -115,8 +116,57 @@ function tookWords(timeline: Timeline | undefined): string {
   if (timeline === undefined) return '';
   const { firstMs, endedMs = timeline.lastMs, clockMovedMs } = timeline;
   const begun = formatTime(isoOf(firstMs));
-  // By the clock as it stands now: that is what whoever reads it has on the wall.
+  // Local time, as on the reader's clock.
   const ended = formatTime(isoOf(endedMs + clockMovedMs));
   const until = ended.slice(0, 10) === begun.slice(0, 10) ? ended.slice(11) : ended;
   return `${formatSeconds((endedMs - firstMs) / 1000)}, ${begun} to ${until} UTC`;
+}
+
+/** A run's view with the second person's progress, and with the way around it. Cleaned for every renderer. */
+export function withApproval(view: RunView, approval: ApprovalView | undefined): RunView {
+  const { question } = view;
+  if (approval === undefined || question?.kind !== 'typed-name') return view;
+  const { by, problem } = approval;
+  const cleaned: ApprovalView = {
+    ...approval,
+    file: show(approval.file),
+    command: show(approval.command),
+    by: by && show(by, 200),
+    problem: problem && readable(problem),
+  };
+  return {
+    ...view,
+    question: { ...question, approval: cleaned, options: [...question.options, BREAK_GLASS] },
+  };
+}
+
+/**
+ * What the record says about second people, for the end of a run: who approved, and what continued without
+ * approval. An approval counts for the last request of its order, unless it was withdrawn.
+ */
+function approvalsIn(entries: readonly Entry[]): {
+  readonly given: readonly string[];
+  readonly bypassed: readonly string[];
+} {
+  const bodies = (type: string) =>
+    entries
+      .filter((entry) => entry.type === type)
+      .map(({ body }) => body as Readonly<Record<string, string>>);
+  const newest = new Map(bodies('approval.asked').map(({ order, challenge }) => [order, challenge]));
+  const standing = new Set(newest.values());
+  for (const type of ['approval.withdrawn', 'approval.bypassed'])
+    for (const { challenge } of bodies(type)) standing.delete(challenge);
+  return {
+    given: bodies('approval.given')
+      .filter(({ challenge }) => standing.has(challenge))
+      .map(({ approver }) => show(`approved by ${approver}`)),
+    bypassed: [
+      ...bodies('approval.weakened').map(({ reason }) =>
+        readable(`BREAK-GLASS, with less approval than when the run began: ${reason}`),
+      ),
+      ...bodies('approval.bypassed').map(({ order, reason }) =>
+        readable(`BREAK-GLASS, without a second person: ${reason} (to ${order})`),
+      ),
+    ],
+  };
 }

@@ -153,7 +153,6 @@ function viewNeeds({ event, needs, disabled }: MachineOption): QuestionOption['n
   return isStop ? { what: 'reason', prompt: 'the run ends for good: why is it stopped?' } : undefined;
 }
 
-/** An option, cleaned. */
 function viewOption(option: MachineOption): QuestionOption {
   return {
     event: optionKey(option.event),

@@ -17,7 +17,6 @@ export type Zone = string | number;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** The zone of this machine. */
 export function localZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

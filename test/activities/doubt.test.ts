@@ -273,7 +273,7 @@ describe('a lost request for a restore', () => {
       expect(judge(same, [old, restore(2, at(ARMED - 7e6))]).verdict).toBe('ambiguous');
     });
 
-    test('is a question when the service said that somebody else was first', () => {
+    test('is a question if the service said that another request was first', () => {
       const lost = { code: 'service.conflict', shortMessage: '409', hints: [], evidence: {} };
       const judged = judge(recoveryFromElsewhere([], lost), [restore(2, { backup_id: 9 })]);
       expect(judged.verdict).toBe('ambiguous');

@@ -99,7 +99,7 @@ describe('a request that the service refused with 409', () => {
   const judge = (lost: ReturnType<typeof conflict>, nowMs = ARMED + 1_000) =>
     judgeTask(look([running], { baseline, lost, nowMs }), restoreOfBackup(7));
 
-  test('in its own words, while a restore was under way, is asked about at once and names that restore', () => {
+  test('in its own words, while a restore was in progress, is asked about at once and names that restore', () => {
     expect(judge(conflict({ word: 'Conflict', text: 'busy' }))).toMatchObject({
       verdict: 'ambiguous',
       failure: {
@@ -116,7 +116,7 @@ describe('a request that the service refused with 409', () => {
     expect(judge(conflict({ word: 'Bad Gateway' })).verdict).toBe('wait');
   });
 
-  test('is absent with what was under way in its evidence, once it can no longer arrive', () => {
+  test('is absent with what was in progress in its evidence, once it can no longer arrive', () => {
     expect(judge(conflict({ word: 'Conflict' }), ARMED + IN_FLIGHT)).toMatchObject({
       verdict: 'absent',
       evidence: { underWay: [104] },

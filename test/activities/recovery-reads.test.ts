@@ -111,7 +111,7 @@ describe('preflight of a restore, where another one', () => {
     expect(again).toMatchObject({ ok: true, output: { runningRestores: [104], newestRestore: 104 } });
   });
 
-  test('is over, goes on', async () => {
+  test('is over, continues', async () => {
     const service = fakeService();
     service.overview = { state: 'available' };
     service.restores.push(Restore.parse({ id: 103, status: 'done' }));
@@ -138,7 +138,7 @@ describe('preflight of a restore, where another one', () => {
     expect(JSON.stringify(result)).not.toContain('runningRestores');
   });
 
-  test('could be under way, fails while the service is out of order', async () => {
+  test('could be in progress, fails while the service is out of order', async () => {
     const service = fakeService();
     const broken = async () => {
       throw new LifeboatError('service.error', 'broken', { evidence: { status: 502 } });

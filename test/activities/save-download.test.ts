@@ -94,7 +94,7 @@ describe('a download', () => {
     expect(server.offsets).toEqual([0, 0, 0, 0]);
   });
 
-  test('that breaks off again and again without ranges is given up, and leaves nothing', async () => {
+  test('that breaks off again and again without ranges is abandoned, and leaves nothing', async () => {
     const { save, folder } = await makeTarget();
     const server = serve({ breaks: [120_000, 120_000, 120_000, 120_000], ranges: false });
     await expect(save(server.open)).rejects.toMatchObject({ code: 'backup.cut' });
@@ -128,7 +128,7 @@ describe('a download', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('that brings nothing four times in a row is given up, and what had arrived is kept', async () => {
+  test('that brings nothing four times in a row is abandoned, and what had arrived is kept', async () => {
     const { save, folder } = await makeTarget();
     const server = serve({ breaks: [120_000, 0, 0, 0, 0] });
     await expect(save(server.open)).rejects.toMatchObject({ code: 'service.reset' });
@@ -136,7 +136,7 @@ describe('a download', () => {
     expect(await save(serve().open)).toMatchObject({ sha256: SHA256 });
   });
 
-  test('whose offsets are refused although they were promised is given up after four tries too', async () => {
+  test('whose offsets are refused although they were promised is abandoned after four tries too', async () => {
     const { save, folder } = await makeTarget();
     const server = serve({ breaks: Array<number>(20).fill(120_000), refusesOffsets: true });
     await expect(save(server.open)).rejects.toMatchObject({ code: 'backup.cut' });

@@ -37,7 +37,7 @@ describe('after a second look at the platform', () => {
     expect(goes({ guid: 'other', createdAt: '2026-05-01T09:59:59Z' })).toEqual({ ...BEFORE, guid: 'other' });
   });
 
-  test('a service key that is gone by now has to be made again, with its parameters', () => {
+  test('a service key that is gone by now must be made again, with its parameters', () => {
     const report = { name: 'report', guid: 'k', parametersFile: '/private/report.json' };
     expect(mergeKeys([{ name: 'audit', guid: 'a' }], [report])).toEqual([
       { name: 'audit', guid: 'a' },

@@ -45,7 +45,7 @@ test.for(BOTH)(
   },
 );
 
-test.for(BOTH)('$what is given up when it is throttled repeatedly', async ({ verb }) => {
+test.for(BOTH)('$what is abandoned when it is throttled repeatedly', async ({ verb }) => {
   const { send, calls } = sender(BUSY, BUSY, BUSY, BUSY);
   expect(await verb(send, signal)).toEqual(BUSY);
   expect(calls()).toBe(3);

@@ -179,7 +179,7 @@ describe('waiting for the instance', () => {
     expect(seen.slice(-2)).toEqual(['the instance: deploying', 'the instance: available']);
   });
 
-  test('is not over for an update that is still offered, whatever was deployed meanwhile', async () => {
+  test('is not over for an update that is still offered, whatever was deployed since', async () => {
     const { run, service, clock } = begin(waitForInstance);
     const available_updates = [{ name: 'pg', type: 'release', version: '2' }];
     const updates = updateLines(InstanceOverview.parse({ available_updates })) ?? [];

@@ -31,7 +31,7 @@ describe('a challenge', () => {
     expect(parseChallenge(text)).toEqual(CHALLENGE);
   });
 
-  test('whatever stands in its fields, it stays printable ASCII with one thing a line', () => {
+  test('whatever is in its fields, it stays printable ASCII with one thing a line', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'binary', maxLength: 600 }), { maxLength: 80 }),

@@ -201,7 +201,7 @@ describe.concurrent('an approval', () => {
     expect((await at.confirm()).code).toBe('approval.withdrawn');
   });
 
-  test('expires to the second, even if the clock was set back meanwhile, and a clock set ahead gains nothing', async (context) => {
+  test('expires to the second, even if the clock was set back in between, and a clock set ahead gains nothing', async (context) => {
     const { expect } = context;
     const end = EXPIRES_MS / 1000;
     const at = (seconds: number, moved: number) => {

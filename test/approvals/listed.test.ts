@@ -29,7 +29,7 @@ function verifiedFor(allowedSigners: string, signature: string) {
 }
 
 describe.concurrent('the file of allowed signers', () => {
-  test('makes nobody a second person whose key it has under the name of whoever asks, wherever it stands', async (context) => {
+  test('does not accept a second person whose key is also listed under the name of the requester, in any place', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const key = people.person('bob@example.com');
@@ -124,7 +124,7 @@ describe.concurrent('the file of allowed signers', () => {
     expect(spawnSync('ssh-keygen', verify, { input: TEXT }).status).toBe(0);
   });
 
-  test('makes nobody a second person by a certificate for a key that it has under the name of whoever asks', async (context) => {
+  test('does not accept a certificate for a key that is also listed under the name of the requester', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const [authority, ada] = [people.person('authority'), people.person('ada@example.com')];

@@ -82,7 +82,7 @@ describe('what was asked in a run once', () => {
     expect(isAskedOnRecord([moved, asked('a')], { ...confirming, target: 'payroll' })).toBe(false);
   });
 
-  test('is not forgotten over what stands after it', () => {
+  test('is not forgotten over what is after it', () => {
     const unreadable = entry('approval.asked', { challenge: 'b', text: 'no request' });
     const bypassed = entry('approval.bypassed', { challenge: 'a', order: 'o', reason: 'r' });
     expect(isAskedOnRecord([moved, asked('a'), unreadable, bypassed], confirming)).toBe(true);

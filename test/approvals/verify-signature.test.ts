@@ -75,7 +75,7 @@ describe.concurrent('a signature over a challenge', () => {
     expect(listed).toContain(found.key);
   });
 
-  test('is refused under a pattern, because nobody could tell whose it is', async (context) => {
+  test('is refused under a pattern, because its owner is unknown', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const ada = people.person('*@example.com');

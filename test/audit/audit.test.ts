@@ -107,7 +107,7 @@ describe('with the key on this machine and without it, an audit finds', () => {
     expect(await codes(sealed)).toEqual(both('problem entry.changed instance/orders 2'));
   });
 
-  test('an entry that was changed and hashed anew, with all of the tree', async () => {
+  test('an entry that was changed and hashed again, with the whole tree', async () => {
     const sealed = await sealedHome(5);
     forge(sealed.home, (db) =>
       rewrite(
@@ -135,7 +135,7 @@ describe('with the key on this machine and without it, an audit finds', () => {
     expect(await codes(sealed)).toEqual(both('problem tree.changed run/a 1'));
   });
 
-  test('entries that somebody without the key appended', async () => {
+  test('entries appended without the key', async () => {
     const sealed = await sealedHome(5);
     forge(sealed.home, (db) => {
       const rows = rowsOf(db);

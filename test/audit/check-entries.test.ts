@@ -8,7 +8,7 @@ import { forge, rowsOf } from './forge.ts';
 import { type SealedJournal, sealedHome } from './sealed-journal.ts';
 
 describe('a look at entries alone', () => {
-  test('finds nothing in a store that nobody has touched, and says how many it has hashed', async () => {
+  test('finds nothing in an untouched store, and reports how many entries it has hashed', async () => {
     const sealed = await sealedHome(20);
     expect(await look(sealed)).toEqual({ checked: 41, unread: 0, problems: [] });
     expect(await look(sealed, { newest: 100 })).toEqual({ checked: 41, unread: 0, problems: [] });

@@ -16,7 +16,7 @@ const checkpoint = ({ home }: Pick<SealedJournal, 'home'>, size: number) => {
 };
 
 describe('checkpoints', () => {
-  test('that the store remembers and nobody has are a problem', async () => {
+  test('that the store remembers and no place has are a problem', async () => {
     const sealed = await openSealed();
     await sealed.append({ stream: 'run/a', type: 'note', body: 1 });
     await sealed.sealer.sealNow();
@@ -26,7 +26,7 @@ describe('checkpoints', () => {
     expect(await codes(sealed)).toEqual(both('problem checkpoint.missing', 'limit place.empty'));
   });
 
-  test('that a call demanded which went on are a problem, also where the store does not remember them', async () => {
+  test('that a call demanded which continued are a problem, also where the store does not remember them', async () => {
     const sealed = await openSealed();
     await sealed.append(...armed, outcome('landed'));
     await sealed.close();
@@ -72,7 +72,7 @@ describe('checkpoints', () => {
     expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual(['limit place.empty', HOME_ONLY]);
   });
 
-  test('that the close of a run demands are a limit at the end of the log, and a problem once another process went on', async () => {
+  test('that the close of a run demands are a limit at the end of the log, and a problem once another process continued', async () => {
     const sealed = await openSealed();
     await sealed.append({ stream: 'run/a', type: 'run.closed', body: {} });
     expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual([

@@ -58,7 +58,7 @@ test('a key that was given, and that has signed nothing here, pins nothing', asy
   expect(await found(sealed, { publicKey: 'no key' })).toContain('problem key.unreadable');
 });
 
-test('the key of a machine that has joined a shared store and written nothing yet pins nothing, and accuses nobody', async () => {
+test('the key of a machine that has joined a shared store and written nothing yet pins nothing, and accuses no one', async () => {
   const sealed = await sealedHome(3);
   expect(await found(sealed, { storedKey: freshSigner().publicKey, isShared: true })).toEqual([
     'limit key.none',
@@ -85,7 +85,7 @@ test('who has joined a shared store and written nothing yet has signed the check
   expect(await report()).toContain('problem key.other');
 });
 
-test('a log that somebody continued with a key of his own, announced in it, is found by the key of this machine, and without any', async () => {
+test('a log continued with another key, announced in it, is found by the key of this machine, and without any', async () => {
   const sealed = await sealedHome(3);
   const thief = freshSigner();
   forge(sealed.home, (db) => rewrite(db, [...rowsOf(db), entry('key.announced', thief)], { signer: thief }));
@@ -111,7 +111,7 @@ test('a key that appears nowhere in the log is never believed, wherever it lies'
   expect(await found(sealed)).toEqual(['problem key.other', 'problem log.cut', 'limit key.none']);
 });
 
-test('a log that was written anew with another key and its own checkpoints is found by the key of this machine; without it, nothing pins the new one', async () => {
+test('a log rewritten with another key and its own checkpoints is found by the key of this machine; without it, nothing pins the new one', async () => {
   const sealed = await sealedHome(3);
   rmSync(join(sealed.home, 'checkpoints'), { recursive: true });
   const thief = freshSigner();

@@ -1,5 +1,5 @@
 import { type AuditOptions, type AuditReport, auditVerify } from '../../src/audit/audit.ts';
-import { transcriptOf } from '../../src/audit/transcript/kept.ts';
+import { transcriptOf } from '../../src/audit/transcript/transcript.ts';
 import type { Entry, Hold, Journal, NewEntry, StreamName } from '../../src/store/journal.ts';
 import { folderPlace, homePlace } from '../../src/store/log/places/folder-place.ts';
 import { createSealer, type Sealer } from '../../src/store/log/sealer.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { transcriptPath } from '../../src/audit/transcript/kept.ts';
+import { transcriptPath } from '../../src/audit/transcript/transcript.ts';
 import { type Anchor, anchorOfHead, parseAnchor } from '../../src/store/log/anchor.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
 import { runEntry } from '../../src/store/run-entries.ts';

@@ -201,7 +201,7 @@ function plainly({ act }: EntryTampering, before: readonly Row[], rows: After['r
   return rows.at(-1) === before.at(-1) ? 'log.gap' : 'log.cut';
 }
 
-/** What entries show by themselves, whoever signed them. */
+/** What entries show by themselves, with any signature. */
 function contentOf({ act }: EntryTampering): readonly string[] {
   if (act === 'back-date' || act === 'append an old one') return ['entry.backdated'];
   return act === 'follow an end' ? ['run.after-end'] : [];

@@ -85,7 +85,7 @@ describe('an anchor', () => {
     parseAnchor((await anchorOfHead(journal.log)) ?? ''),
   ];
 
-  test('pins the whole store: it betrays a home that was rolled back as a whole, and one that was written anew', async () => {
+  test('pins the whole store: it reveals a home that was rolled back as a whole, and one that was rewritten', async () => {
     const sealed = await openSealed();
     await sealed.append({ stream: 'run/a', type: 'note', body: 1 });
     await sealed.sealer.sealNow();

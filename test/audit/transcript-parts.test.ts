@@ -55,7 +55,7 @@ test.each([
   expect(found(entries, true, text)).toEqual(expected);
 });
 
-test('a run of a shared store that nobody else has driven is not excused', () => {
+test('a run of a shared store with only one driver is not excused', () => {
   expect(found([kept(ADA), entry('run.closed', {})], true, BOB)).toEqual(['problem transcript.changed']);
 });
 

@@ -1,9 +1,8 @@
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { transcriptPath } from '../../src/audit/transcript/kept.ts';
 import type { HttpCall } from '../../src/audit/transcript/line.ts';
-import { openTranscript } from '../../src/audit/transcript/transcript.ts';
+import { openTranscript, transcriptPath } from '../../src/audit/transcript/transcript.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
 
@@ -101,7 +100,7 @@ describe('a transcript of requests', () => {
     expect(text).toMatch(/withheld|fingerprint/u);
   });
 
-  test('a secret that nobody named is not written when its field says what it is', () => {
+  test('a secret that was not registered is not written if its field says what it is', () => {
     const answer = { name: 'orders', password: 'hunter2', admin: { access_token: 'abc', keyCount: 2 } };
     const line = lineOf(call({ answer: JSON.stringify(answer) }));
     expect(line['answer']).toMatchObject({
@@ -127,7 +126,7 @@ describe('a transcript of requests', () => {
     }
   });
 
-  test('hostile text does not act on whoever reads it', () => {
+  test('hostile text does not act on its reader', () => {
     const answer = JSON.stringify({ note: '\u001b]0;x\u0007\u202e\u009b' });
     const home = temporaryHome();
     const transcript = openTranscript(home, 'r');
@@ -135,7 +134,7 @@ describe('a transcript of requests', () => {
     expect(readFileSync(transcriptPath(home, 'r'), 'utf8')).toMatch(/^[ -~]+\n$/u);
   });
 
-  test('is for its owner only, and goes on where an earlier process ended', () => {
+  test('is for its owner only, and continues where an earlier process ended', () => {
     const home = temporaryHome();
     for (const count of [1, 2]) {
       const transcript = openTranscript(home, 'r');

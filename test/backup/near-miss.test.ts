@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { nearMiss } from '../../src/backup/near-miss.ts';
+import { nearMiss } from '../../src/backup/probe.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { makeFolder, PROFILES, run } from './kit.ts';
 

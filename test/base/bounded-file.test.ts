@@ -36,7 +36,7 @@ function pipe(): string {
 
 const whyNot = (path: string, most = 1024) => readBounded(path, most).then(String, whyUnread);
 
-describe('a file that somebody names', () => {
+describe('a file named by the user', () => {
   test('is read whole up to the most that is allowed, and not a byte of a larger one', async () => {
     expect((await readBounded(fileOf('x'.repeat(1024)), 1024)).length).toBe(1024);
     expect((await readBounded(fileOf(''), 1024)).length).toBe(0);
@@ -48,7 +48,7 @@ describe('a file that somebody names', () => {
     expect(readPlainFile(fileOf('abc'), 1024).toString()).toBe('abc');
   });
 
-  test('may be a pipe, however slowly somebody writes to it', async () => {
+  test('may be a pipe, however slow its writer is', async () => {
     const path = pipe();
     const writer = spawn('sh', ['-c', '(printf a; sleep 0.3; printf b) > "$1"', 'sh', path]);
     expect((await readBounded(path, 1024)).toString()).toBe('ab');
@@ -56,7 +56,7 @@ describe('a file that somebody names', () => {
     expect(() => readPlainFile(path, 1024)).toThrow('it is not a plain file');
   });
 
-  test('is given up when it is a pipe without end, one without a writer, or a folder', async () => {
+  test('is abandoned when it is a pipe without end, one without a writer, or a folder', async () => {
     const path = pipe();
     const writer = spawn('sh', ['-c', 'exec yes > "$1"', 'sh', path]);
     expect(await whyNot(path)).toBe('it is larger than 1 KiB');
@@ -68,7 +68,7 @@ describe('a file that somebody names', () => {
 });
 
 describe('a link where a file is about to be written', () => {
-  test('is replaced, and what it leads to stays as it was', () => {
+  test('is replaced, and what it leads to stays unchanged', () => {
     const victim = fileOf('as it was');
     const writes: readonly [string, (root: string) => void][] = [
       ['c.txt', (root) => writeChallenge(join(root, 'c.txt'), 'a request')],

@@ -17,7 +17,7 @@ describe.each([
   ['for its owner', async (path: string) => makePrivateFolder(path)],
   ['that is shared', makeSharedFolder],
 ])('a folder %s', (_, make) => {
-  test('is made with those above it, and one that is there stays as it is', async () => {
+  test('is made with those above it, and one that is there stays unchanged', async () => {
     const above = join(place(), 'a');
     const path = join(above, 'b', 'c');
     const first = await make(path);

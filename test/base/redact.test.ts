@@ -46,7 +46,7 @@ test('ordinary words stay', () => {
   }
 });
 
-test('a token is found wherever it stands between points and dashes, whole', () => {
+test('a token is found wherever it is between points and dashes, whole', () => {
   const jwt = 'eyJhbGciOiJSUzI1.eyJzdWIi.sig-nature_1';
   expect(redact(`some.name.${jwt}`)).toBe('some.name.[secret]');
   expect(redact(`x-token-${jwt}.more`)).toBe('x-token-[secret].more');

@@ -22,7 +22,7 @@ function leaving(): { readonly command: string; readonly shell: () => number; re
   return { command, shell: () => numberIn('shell'), left };
 }
 
-test('a command is over when it ends, and what it printed is whole, whoever holds its output', async () => {
+test('a command is over when it ends, and its output is whole, even if another process holds it open', async () => {
   const { command, left } = leaving();
   const text = `head -c 65536 /dev/zero | tr '\\0' a; ${command}`;
   expect(await runShell(text, how)).toEqual({ exit: 0, stdout: 'a'.repeat(65_536), stderr: '' });

@@ -55,7 +55,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
   });
 
   test('is never a device whose rights should be changed', () => {
-    expect(distrustOf('/dev/null').map(({ mend }) => mend)).toEqual([expect.not.stringContaining('chmod')]);
+    expect(distrustOf('/dev/null').map(({ fix }) => fix)).toEqual([expect.not.stringContaining('chmod')]);
   });
 
   test.each([
@@ -64,7 +64,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
   ] as const)('is found by the mode %o of its folder, where files can be exchanged', (mode, says) => {
     const { folder, path } = place();
     chmodSync(folder, mode);
-    expect(distrustOf(path)).toEqual(says.map((one) => ({ says: one, mend: `chmod go-w ${folder}` })));
+    expect(distrustOf(path)).toEqual(says.map((one) => ({ says: one, fix: `chmod go-w ${folder}` })));
   });
 
   test('is found where a link to it lies, and where the link leads', () => {
@@ -78,7 +78,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     expect(saysOf(link)).toEqual(['everybody can write it', 'everybody can write its folder']);
   });
 
-  test('is none by its group, as long as nobody else is in it: so files are made where the umask is 002', () => {
+  test('is trusted if its group has no other member: files are made so where the umask is 002', () => {
     const { folder, path } = place();
     chmodSync(path, 0o664);
     chmodSync(folder, 0o775);
@@ -114,8 +114,8 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     chownSync(folder, 0, OTHER);
     chmodSync(folder, 0o770);
     expect(distrustOf(path)).toEqual([
-      { says: 'its group can write it', mend: `chmod go-w ${path}` },
-      { says: 'its group can write its folder', mend: `chmod go-w ${folder}` },
+      { says: 'its group can write it', fix: `chmod go-w ${path}` },
+      { says: 'its group can write its folder', fix: `chmod go-w ${folder}` },
     ]);
   });
 
@@ -143,7 +143,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     },
   );
 
-  test('is judged as it was opened: what takes its place meanwhile is not believed for it', async () => {
+  test('is judged as it was opened: a file that takes its place is not trusted in its stead', async () => {
     const { folder, path } = place();
     const other = join(folder, 'other');
     writeFileSync(other, '', { mode: 0o600 });
@@ -183,7 +183,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     expect(await readWhileReplaced([0o600, 0o600])).toEqual(['file 2', 'file 2']);
   });
 
-  test('that is renamed over each time that it is opened is given up', async () => {
+  test('that is renamed over each time that it is opened is abandoned', async () => {
     const given = 'the file FILE is not used: another file took its place while it was opened';
     expect(await readWhileReplaced(Array(99).fill(0o600))).toEqual([given, given]);
   });
@@ -231,7 +231,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
 });
 
 describe.skipIf(process.platform === 'win32')('a home', () => {
-  test('is a folder: of a file, a device or a link to one, no right has to be changed', () => {
+  test('is a folder: of a file, a device or a link to one, no right needs to be changed', () => {
     const { folder, path } = place();
     const link = join(folder, 'link');
     symlinkSync('/dev/null', link);

@@ -10,7 +10,7 @@ export interface ApprovalBench extends TestBench {
   readonly ada: Person;
   /** The newest request of the run that is open: its path, and its text. */
   request(): Promise<{ readonly run: string; readonly file: string; readonly text: string }>;
-  /** Has somebody sign a request and bring the signature to where the run looks for it. */
+  /** Has a person sign a request and bring the signature to where the run looks for it. */
   approve(by: Person, text?: string): Promise<void>;
 }
 

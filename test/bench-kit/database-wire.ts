@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { addressOf, type Cluster } from './postgres.ts';
 
-/** When something happens to whoever writes these words. */
+/** When something happens to the client that writes these words. */
 export interface DatabaseBlow {
   /** Words that occur in what is sent to the database, such as the type of an entry. */
   readonly words: string;
@@ -28,8 +28,8 @@ export interface DatabaseWire {
   /** Passes on what was kept back. */
   release(): void;
   /**
-   * Breaks every connection, and lets none in until `mend`; or with `silent` lets nothing through, and says
-   * so to nobody.
+   * Breaks every connection, and lets none in until `mend`; or with `silent` lets nothing through, without an
+   * error.
    */
   cut(how?: 'silent'): void;
   mend(): void;

@@ -12,9 +12,8 @@ let [found, foundBare]: (Promise<string | undefined> | undefined)[] = [];
 
 /**
  * The data folder of an empty database of the lab's PostgreSQL, for copies: `initdb` would be a tenth of the
- * time of all tests. It stays with the packages of the checkout, one for each version and user. Undefined
- * where PostgreSQL's user cannot read it, or this one cannot write. Nobody may change it or start a server
- * on it.
+ * time of all tests. It stays with the packages of the checkout, one for each version and user. Undefined if
+ * PostgreSQL's user cannot read it, or this one cannot write. Do not change it or start a server on it.
  */
 export function emptyDatabase(): Promise<string | undefined> {
   found ??= findOrMake();
@@ -30,7 +29,7 @@ export function bareDatabase(): Promise<string | undefined> {
   return foundBare;
 }
 
-/** For a PostgreSQL that nobody else can reach. */
+/** For a PostgreSQL that no other user can reach. */
 const BARE = `update pg_database set datistemplate = false;
 drop database template0;
 drop database template1;
@@ -69,7 +68,7 @@ async function findOrMake(sql = ''): Promise<string | undefined> {
     try {
       renameSync(data, made);
     } catch (thrown) {
-      // Somebody else was faster.
+      // Another process was faster.
       if (!existsSync(made)) throw thrown;
     }
     return made;
@@ -78,7 +77,7 @@ async function findOrMake(sql = ''): Promise<string | undefined> {
   }
 }
 
-/** Undefined where the checkout is somebody else's. */
+/** Undefined if the checkout belongs to another user. */
 function makeFolder(): string | undefined {
   try {
     mkdirSync(CACHE, { recursive: true });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { transformSync } from 'esbuild';
 
-/** What somebody has logged in to; an empty token: they have not. `Log` names a file for every call. */
+/** The login of the tool; an empty token for none. `Log` names a file for every call. */
 export interface CfLogin {
   readonly Target: string;
   readonly AccessToken: string;

@@ -21,7 +21,7 @@ export async function leaveOldKey(home: string): Promise<void> {
   await keyring.add('orders', new Secret(CANARIES.oldKey));
 }
 
-/** A signer with the key of a home, for what somebody could write who has both. */
+/** A signer with the key of a home, to forge what its owner could write. */
 export async function signerOf(home: string): Promise<Signer> {
   return createSigner(await (await openKeys(home)).signingKey());
 }

@@ -5,7 +5,7 @@ import { startWholeLab } from './lab.ts';
 import { furnish, type Machine, type MachineOptions, openMachine } from './machine.ts';
 import { builtProduct, type Product } from './product.ts';
 
-/** A lab with applications, and somebody's machine that has its config and its keys. */
+/** A lab with applications, and a person's machine that has its config and its keys. */
 export interface LabBench extends Machine {
   readonly lab: Lab;
   query(instance: string): Query;

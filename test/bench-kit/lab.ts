@@ -7,7 +7,7 @@ export const ORDERS: readonly InstanceWish[] = [
   { name: 'orders', backupType: 'continuous_archiving', sampleApp: true, key: true },
 ];
 
-/** A lab as somebody starts it; nobody cuts the power, so nothing waits for the disk. */
+/** A lab without fsync: no test cuts the power, so nothing waits for the disk. */
 export async function startWholeLab(options: LabOptions = {}): Promise<Lab> {
   return await startLab({ fsync: false, emptyDatabase: await bareDatabase(), ...options });
 }

@@ -7,7 +7,7 @@ import type { Entry } from '../../src/store/journal.ts';
 import { type Ended, type Product, type Running, runProduct } from './product.ts';
 import { runProductHere } from './product-here.ts';
 
-/** Somebody's machine: a folder with all that is theirs, and the product. */
+/** A person's machine: a folder with everything of theirs, and the product. */
 export interface Machine {
   /** What the commands run. */
   readonly product: Product;
@@ -48,7 +48,7 @@ export interface Belongings {
 }
 
 export interface MachineOptions {
-  /** Whether `run` and `good` are as `here`. `start` makes a process all the same. */
+  /** Whether `run` and `good` are as `here`. `start` still makes a process. */
   readonly commandsHere?: boolean;
 }
 

@@ -24,7 +24,7 @@ export function ownListening(): Listening {
     };
     return Object.create(shared, { subscribe: { value: subscribe } }) as typeof shared;
   };
-  // Node keeps a signal that is made of others for as long as somebody listens to it.
+  // Node keeps a signal that is made of others as long as anything listens to it.
   const any = (signals: AbortSignal[]) => {
     const signal = AbortSignal.any(signals);
     const listen = signal.addEventListener.bind(signal);

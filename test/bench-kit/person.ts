@@ -12,7 +12,7 @@ import { type BenchOptions, openBench } from './test-bench.ts';
  */
 export const READING_MS = FIRST_REPEAT_MS + 300;
 
-/** A bench, and somebody who opens terminals on it; what was opened is closed with the test. */
+/** A bench, and a person who opens terminals on it; what was opened is closed with the test. */
 export async function sitDown(product: Product, context: TestContext, options: BenchOptions = {}) {
   const bench = await openBench(product, options);
   const terminals: Terminal[] = [];
@@ -28,13 +28,13 @@ export async function sitDown(product: Product, context: TestContext, options: B
   return { bench, open };
 }
 
-/** Somebody who reads before typing. */
+/** A person who reads before typing. */
 export function personAt(terminal: Terminal, expect: ExpectStatic) {
   const shows = async (wanted: string | RegExp) => {
     await expect.poll(() => terminal.text(), { timeout: 300_000, interval: 20 }).toMatch(wanted);
   };
   /**
-   * Shows something to answer, long enough for a key to be taken for an answer to it. Nobody reads faster.
+   * Shows something to answer, long enough for a key to be taken for an answer to it. No person reads faster.
    */
   const asks = async (wanted: string | RegExp) => {
     await shows(wanted);
@@ -45,9 +45,8 @@ export function personAt(terminal: Terminal, expect: ExpectStatic) {
     shows,
     asks,
     /**
-     * Holds a key down for so many of its repeats, as a terminal sends them: after a delay, then thirty a
-     * second. The delay is the shortest that keyboards have, so that it is still one where a busy machine
-     * adds to it.
+     * Holds a key down for this many of its repeats, as a terminal sends them: after a delay, then thirty a
+     * second. The delay is the shortest that keyboards have, so that a busy machine adds to a real one.
      */
     hold: async (key: string, repeats: number) => {
       terminal.type(key);

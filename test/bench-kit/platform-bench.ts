@@ -12,7 +12,7 @@ import { type BenchOptions, openBench, type TestBench } from './test-bench.ts';
 /** Words in binding parameters that must not show anywhere. */
 export const PARAMETER = 'role-secret-Wd7cKp3mTz';
 
-/** A foreign service, a foreign platform, and somebody's machine with the config for both. */
+/** A foreign service, a foreign platform, and a person's machine with the config for both. */
 export interface PlatformBench extends TestBench {
   readonly capi: ForeignCapi;
   readonly land: Land;
@@ -22,7 +22,7 @@ export interface PlatformBench extends TestBench {
   app(name: string): App;
   /** What the platform was asked to change, in order: `DELETE binding prod/shop`. */
   asked(): readonly string[];
-  /** Writes the config anew with this text for the platform. */
+  /** Rewrites the config with this text for the platform. */
   configure(platform: string): void;
   /** Installs the tool `cf`, logged in or out, and lets the config go by it. */
   installCf(isLoggedIn: boolean): void;
@@ -53,7 +53,7 @@ export function usePlatformBenches(): (
 
 /**
  * Three applications that are bound, one of them stopped, two of one name in two spaces; a service key;
- * things that are nobody's business.
+ * unrelated things.
  */
 function furnish(bench: TestBench, capi: ForeignCapi): PlatformBench {
   const { land } = capi;

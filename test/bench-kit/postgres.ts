@@ -24,7 +24,7 @@ export interface Cluster {
   readonly port: number;
   /** The address of a database as the superuser, over the socket. */
   address(database: string): string;
-  /** Makes an empty database, or a copy of one that nobody is connected to, and gives its name. */
+  /** Makes an empty database, or a copy of one without connections, and gives its name. */
   makeDatabase(like?: string): Promise<string>;
   /** As the superuser; the rows of the last statement. */
   query<Row extends object>(sql: string, database?: string, values?: readonly unknown[]): Promise<Row[]>;
@@ -164,7 +164,7 @@ function makeServer({ folder, port, spawn, remove }: Ground): Cluster {
       await query(`create database ${name} template ${like} strategy file_copy`);
       return name;
     },
-    // An immediate shutdown writes nothing more, waits for nobody and leaves no orphans.
+    // An immediate shutdown writes nothing more, waits for no client and leaves no orphans.
     async crash() {
       child?.kill('SIGQUIT');
       await gone;
@@ -222,7 +222,7 @@ export async function ask<Row extends object>(
   }
 }
 
-/** A port of loopback that nobody listens on at this moment. */
+/** A port of loopback that nothing listens on at this moment. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -28,7 +28,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 
 const COPIES = 'lifeboat-e2e-';
 
-/** Copies that nobody has asked for in so long are of builds that are gone. */
+/** Copies that were not used for this long are of builds that are gone. */
 const KEPT_MS = 24 * 60 * 60_000;
 
 export interface Product {

@@ -10,7 +10,7 @@ import { packHere } from './pack-here.ts';
 import { builtProduct, type CopyOptions, type Ended, type Product } from './product.ts';
 
 /**
- * Somebody's machine: config, token, passphrase, a home with a vault; and the service that the config names.
+ * A person's machine: config, token, passphrase, a home with a vault; and the service that the config names.
  */
 export interface TestBench extends Machine {
   readonly tokenFile: string;
@@ -29,7 +29,7 @@ export interface BenchOptions extends MachineOptions, Partial<Omit<ForeignOption
   readonly configRevision?: string;
   /** How the config names the token's source; default: the token file. */
   readonly tokenSource?: string;
-  /** Somebody else's service, which stays when the bench is closed. */
+  /** A foreign service, which stays when the bench is closed. */
   readonly server?: ForeignServer;
   /** The store, for LIFEBOAT_STORE; default: that of the home. */
   readonly store?: string;

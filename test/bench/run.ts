@@ -83,7 +83,7 @@ for (const run of await benchRuns([process.execPath, CLI], count, quick ? 3 : 7)
     peakRssMiB === undefined
       ? 'not measured'
       : `${Math.round(peakRssMiB)} MiB / ${Math.round(fewRssMiB ?? 0)} MiB`;
-  // Whoever opens a vault has scrypt in memory besides, which is the same in both.
+  // Opening a vault also keeps scrypt in memory, which is the same in both.
   print('  peak resident memory', rss, '<= 100 MiB, a vault besides');
 }
 

@@ -34,7 +34,7 @@ const BATCH = 500;
 
 const START = ['run', 'back-up-and-verify', '--instance', 'bench', '--yes', '--json'];
 
-/** What is looked at. None of them sends anything but to a port where nobody listens. */
+/** What is measured. None of them sends anything but to a port where nothing listens. */
 const COMMANDS: Readonly<Record<string, { readonly args: readonly string[]; readonly isStart?: boolean }>> = {
   'runs --open': { args: ['runs', '--open', '--json'] },
   followUps: { args: ['followups', '--json'] },
@@ -99,7 +99,7 @@ function environment(folder: string): NodeJS.ProcessEnv {
 }
 
 /**
- * A home with so many closed runs of one instance, each with its facts in the ledger. By the writer of the
+ * A home with this many closed runs of one instance, each with its facts in the ledger. By the writer of the
  * store, many runs an append: the files of a hundred thousand holds would take longer than all the rest.
  */
 async function fill(home: string, count: number, env: NodeJS.ProcessEnv): Promise<void> {

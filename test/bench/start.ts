@@ -72,7 +72,7 @@ export async function benchStart(rounds = 9): Promise<StartBench> {
   }
 }
 
-/** In so many rounds the screen is left alone before it is ended: its memory grows while its clock runs. */
+/** In this many rounds the screen is left alone before it is ended: its memory grows while its clock runs. */
 const RESTED = 3;
 const REST_MS = 10_000;
 

@@ -17,7 +17,7 @@ export interface TeamBench {
 }
 
 /**
- * Measures the store of a team on a PostgreSQL with fsync on: so many processes, each appending to a run of
+ * Measures the store of a team on a PostgreSQL with fsync on: this many processes, each appending to a run of
  * its own.
  */
 export async function benchTeam(processes = 50, seconds = 5): Promise<TeamBench> {

@@ -1,9 +1,9 @@
 /*
  * The app over five hundred instances of which EVENTS change a second, each as a new answer of the whole
- * fleet. It asks nobody.
+ * fleet. It sends no request.
  */
 import process from 'node:process';
-import { showApp } from '../../src/tui/show-app.ts';
+import { showApp } from '../../src/tui/show-run.ts';
 import type { AppPort } from '../../src/view/app/app-port.ts';
 import { nothingAsked } from '../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';

@@ -23,9 +23,9 @@ export interface Screened {
   readonly firstMs: number;
   /** Milliseconds from each key to what it changed, and the bytes that said so. */
   keys(count: number): Promise<{ readonly ms: readonly number[]; readonly bytes: readonly number[] }>;
-  /** Presses a key so many times, as fast as frames come, and nothing waits for any single one. */
+  /** Presses a key this many times, as fast as frames come, and waits for no single one. */
   hurry(count: number): Promise<void>;
-  /** Processor time and frames of so many seconds in which nobody does anything. */
+  /** Processor time and frames of this many idle seconds. */
   rest(seconds: number): Promise<{ readonly cpuMs: number; readonly frames: number }>;
   /** Resident memory now. */
   residentMiB(): number;

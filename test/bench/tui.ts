@@ -13,7 +13,7 @@ import { openScreen, type Screened } from './tui-screen.ts';
 const quick = process.argv.includes('--quick');
 const ROUNDS = quick ? 3 : 7;
 const KEYS = quick ? 40 : 200;
-/** A key a second is an hour of somebody who never rests. */
+/** A key a second is an hour of a person who never rests. */
 const HOUR_OF_KEYS = quick ? 600 : 3_600;
 const SECONDS = quick ? 4 : 10;
 const EVENTS = 1_000;
@@ -52,7 +52,7 @@ try {
   const openPeer = (events = 0) => openScreen(peer, 'row 1', { ...env, EVENTS: String(events) });
 
   const first: { app: number; peer: number }[] = [];
-  // The first start compiles, and counts for nobody.
+  // The first start compiles, and does not count.
   for (let round = 0; round <= ROUNDS; round += 1) {
     const app = await during(openApp, async ({ firstMs }) => firstMs);
     const bare = await during(openPeer, async ({ firstMs }) => firstMs);

@@ -105,7 +105,7 @@ describe('the code of a bundle', () => {
     expect(readFileSync(onlyFile(), 'utf8')).toBe('planted');
   });
 
-  it('is not kept where nothing can be written, and nobody hears of it', () => {
+  it('is not kept where nothing can be written, without a message', () => {
     env = { NODE_COMPILE_CACHE: '/dev/null/cache' };
     const bundle = open();
     bundle.keep();

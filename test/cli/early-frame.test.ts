@@ -29,7 +29,7 @@ test.each([
   expect(painted).toContain(instance);
 });
 
-test('opens the app also with a config and with why somebody goes on alone, and with nothing else', () => {
+test('opens the app also with a config and with a reason to continue alone, and with nothing else', () => {
   const stream = { isTTY: true, columns: 80, rows: 24 };
   const context = { stdin: stream, stdout: stream, env: { TERM: 'xterm' } } as never;
   for (const argv of [[], ['--config', 'x'], ['--alone', 'why'], ['--config', 'x', '--alone', 'why']])
@@ -54,7 +54,7 @@ test.each([
 function paintedBy(line: string): string {
   const write = vi.fn<(text: string) => boolean>(() => true);
   const stream = { isTTY: true, columns: 80, rows: 24, write };
-  // It listens for signals as long as nobody else does: not in the process of the tests.
+  // It listens for signals as long as nothing else does: not in the process of the tests.
   vi.spyOn(process, 'on').mockReturnValue(process);
   const context = { stdin: stream, stdout: stream, env: { TERM: 'xterm' } } as unknown as Parameters<
     typeof paintEarly

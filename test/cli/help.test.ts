@@ -35,7 +35,7 @@ describe.each(COMMANDS)('the help of %s', (_, command) => {
     }
   });
 
-  test('begins with an imperative that stands in the list as well', () => {
+  test('begins with an imperative that is in the list as well', () => {
     expect(command.summary()).toMatch(/^[a-z][^.]*[^.]$/u);
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import { askOnlyOnce, keepPassphrase } from '../../src/cli/kept-passphrase.ts';
 
-/** Somebody who enters these, one after the other; undefined is Ctrl-C. */
+/** A person who enters these, one after the other; undefined is Ctrl-C. */
 function person(...entered: readonly (string | undefined)[]) {
   const left = [...entered];
   let asked = 0;
@@ -35,7 +35,7 @@ test('a passphrase that was refused is forgotten, and asked for again', async ()
   expect((await kept.get(ask)).reveal()).toBe('right');
 });
 
-test('whoever entered nothing is asked again', async () => {
+test('asks again after an empty input', async () => {
   const { ask } = person(undefined, 'right');
   const kept = keepPassphrase();
   await expect(kept.get(ask)).rejects.toThrow('nothing was entered');
@@ -61,14 +61,14 @@ test.for([
   expect((await looking.get(ask)).reveal()).toBe('later');
 });
 
-test('what looks on asks again when somebody wants to enter it, and says until then what was refused', async () => {
+test('lets a background reader ask again when a person wants to enter it, and until then repeats what was refused', async () => {
   const { ask, asked } = person('wrong', 'right');
   const looking = askOnlyOnce(keepPassphrase());
   await looking.get(ask);
   const refusal = new Error('it does not open the vault file');
   looking.forget(refusal);
   await expect(looking.get(ask)).rejects.toBe(refusal);
-  // Whoever was told so says it again, as of any error.
+  // The refusal is repeated, as any error is.
   looking.forget(refusal);
   expect(asked()).toBe(1);
   looking.askAgain();

@@ -25,7 +25,7 @@ test.each([
   expect(document.toJS()).toEqual({ text, [text]: [text] });
 });
 
-test('what older parsers take for something else stands in quotes', () => {
+test('what older parsers take for something else is in quotes', () => {
   expect(printableYaml(['yes', 'off', '2026-03-01', '0o17', '1_000'])).toBe(
     '- "yes"\n- "off"\n- "2026-03-01"\n- "0o17"\n- "1_000"\n',
   );

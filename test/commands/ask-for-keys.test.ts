@@ -11,10 +11,10 @@ import type { Entry } from '../../src/store/journal.ts';
 import { answerToTheChange, LOST, makeWorld, obedient, reaches, sending } from '../runner/world.ts';
 
 const JOURNAL = { guard: () => undefined, read: async () => [] };
-/** Nobody sits here. */
+/** No person is at the terminal. */
 const HEADLESS = { stdin: {}, stderr: {}, env: {} } as unknown as CommandContext;
 
-test('whoever takes a run up with a key store that lacks its new key is refused, until the key is kept under its name', async () => {
+test('resuming a run with a key store that lacks its new key is refused, until the key is stored under its name', async () => {
   const { entries, run, runbook } = await interrupted();
   const keyring = openKeyring(memoryStore());
   const ask = () => askForKeys(HEADLESS, { journal: JOURNAL, keyring }, run, runbook, entries);
@@ -31,7 +31,7 @@ test('whoever takes a run up with a key store that lacks its new key is refused,
   expect(await ask()).toEqual({});
 });
 
-test('whoever leaves the prompt for a key learns which one it was, and how to carry on', async () => {
+test('leaving the prompt for a key says which key it was, and how to continue', async () => {
   const { entries, run, runbook } = await interrupted();
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
   const stderr = Object.assign(new PassThrough(), { isTTY: true });

@@ -7,7 +7,7 @@ import { rotated } from '../runner/world.ts';
 
 const rotateKey = runbooks['rotate-key'] as Runbook;
 
-test('the history of a run is read when somebody looks, and told to who does', async () => {
+test('the history of a run is read only on request, and given to its caller', async () => {
   const { journal, runId } = await rotated();
   const history = historyOf(journal, rotateKey, { runId, instance: 'orders' });
   expect(history.times()).toBeUndefined();

@@ -36,7 +36,7 @@ async function homeWithRows() {
   return { change, look: (rebuild = false) => keptLists(context, keyring, rebuild) };
 }
 
-test('lists that nobody touched are what the entries give', async () => {
+test('untouched lists are what the entries give', async () => {
   const { look } = await homeWithRows();
   expect(await look()).toMatchObject([{ what: 'lists', state: 'ok' }]);
 });

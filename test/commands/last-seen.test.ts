@@ -37,7 +37,7 @@ test('an empty list replaces nothing, and another list replaces the one before',
   expect(seen()).toMatchObject({ backups: [{ id: 8 }, { id: 7 }] });
 });
 
-test('a list that has not changed is dated anew after ten minutes, and not before', async () => {
+test('an unchanged list gets a new date after ten minutes, and not before', async () => {
   const { remember, seen } = look();
   await remember('orders', { done: BACKUPS, at: AT, fits: [] });
   await remember('orders', { done: BACKUPS, at: new Date('2026-03-01T03:09:59Z'), fits: [] });
@@ -63,7 +63,7 @@ test('a file that is no list gives nothing, and the next look replaces it', asyn
   expect(seen()).toMatchObject({ backups: [{ id: 7 }] });
 });
 
-test('a home that is foreign, or leads elsewhere, takes nothing and stops nobody', async () => {
+test('a home that is foreign, or leads elsewhere, takes nothing and stops no command', async () => {
   const { home, remember, seen } = look();
   mkdirSync(join(home, 'elsewhere'), { recursive: true, mode: 0o700 });
   symlinkSync(join(home, 'elsewhere'), join(home, 'last-seen'));

@@ -8,7 +8,7 @@ function overdue(seconds: number, limitSeconds: number) {
   return { seconds, overSeconds, limitSeconds, basis: 'default' as const, detail: 'nothing tells' };
 }
 
-describe('a wait where nobody looks on', () => {
+describe('a wait that no person watches', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -38,7 +38,7 @@ describe('a wait where nobody looks on', () => {
     expect(said).toEqual([]);
   });
 
-  test('is left after two days, however much it moves; another step counts anew', () => {
+  test('is left after two days, however much it moves; another step counts from zero', () => {
     const { said, watch } = watched(MINUTE);
     watch.look('one', undefined);
     vi.advanceTimersByTime(47 * 60 * MINUTE);

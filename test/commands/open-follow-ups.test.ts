@@ -71,7 +71,7 @@ test('a run that its machine cannot replay has it too, and hides none of the fol
   ]);
 });
 
-test('the follow-up of a run that cannot be read stays open once the run is given up', async () => {
+test('the follow-up of a run that cannot be read stays open once the run is abandoned', async () => {
   const journal = await openHome();
   await begin(journal, { ...restore, version: '99' });
   const run = await findRun(journal);
@@ -81,7 +81,7 @@ test('the follow-up of a run that cannot be read stays open once the run is give
   ]);
 });
 
-test('a run that has only asked has no follow-ups, whoever wrote it', async () => {
+test('a run that has only asked has no follow-ups, even of an unknown version', async () => {
   const journal = await openHome();
   await begin(journal, { ...restore, version: '99' }, { ...RESTORED, kind: 'read', verb: 'preflight' });
   expect(await gatherFollowUps(journal)).toEqual([]);

@@ -33,7 +33,7 @@ test('of a run that is taken up again, only what is new is printed', async () =>
   expect(printed()).toEqual(['note.b']);
 });
 
-test('a store that cannot be read at the end is reported, and stops nobody', async () => {
+test('a store that cannot be read at the end is reported, and stops nothing', async () => {
   const { journal, runId } = await makeWorld(obedient());
   const { context, reported } = listening();
   const broken: Journal = {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { transcriptPath } from '../../src/audit/transcript/kept.ts';
+import { transcriptPath } from '../../src/audit/transcript/transcript.ts';
 import { openRequestRecorder } from '../../src/compose/request-recorder.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
 

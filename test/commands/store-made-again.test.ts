@@ -12,7 +12,7 @@ import { temporaryHome } from '../store/temporary-home.ts';
 const cluster = await startCluster({ open: true });
 afterAll(() => cluster.remove());
 
-/** Somebody with a home and keys of their own. */
+/** A person with a home and keys of their own. */
 function person() {
   const folder = temporaryHome();
   const home = join(folder, 'home');
@@ -27,7 +27,7 @@ function person() {
     const streams = { stdin: stream, stdout: stream, stderr: stream };
     return { env, version: '0', configPath: undefined, alone, ...streams } as never;
   };
-  /** What any command does that changes something; by default beside nobody's checkpoints. */
+  /** What any command does that changes something; by default without checkpoints. */
   const work = async (store: string, { places = [own], alone }: Working = {}) => {
     const checkpoints = places.map((path) => ({ folder: path }));
     const workspace = await openWorkspace(contextOf(store, alone), { checkpoints, store: keys });
@@ -127,7 +127,7 @@ test.for(['put back to yesterday', 'made anew'])(
     await (how === 'made anew' ? makeAgain() : putBack());
     const refused = { code: 'journal.rolled-back', exitCode: 5 };
     await expect(bob.work(address, { places })).rejects.toMatchObject(refused);
-    // Nor does somebody who comes new begin another log behind them.
+    // Nor does a new member begin another log behind them.
     await expect(person().work(address, { places })).rejects.toMatchObject(refused);
     await expect(bob.work(address, { places, alone: 'the folder is full' })).rejects.toMatchObject(refused);
   },
@@ -146,7 +146,7 @@ test('a folder with the checkpoints of another log stops a team also when its ow
   });
 });
 
-test('a team changes nothing without a folder that all share, unless somebody says why, which is put on record', async () => {
+test('a team changes nothing without a shared folder, unless a person gives a reason, which is recorded', async () => {
   const { address, places } = await madeStore();
   const [ada, bob] = [person(), person()];
   await expect(ada.work(address, { places: [] })).rejects.toMatchObject(UNSHARED);

@@ -57,7 +57,7 @@ async function tried({ keys, done = DONE, entries = [], kept = [], content }: Gi
 const fitOf = (id: number, more: Partial<KeptFit>) => ({ ...backup(id), tried: [], ...more });
 
 describe('the first block of a backup', () => {
-  test('tells which held key opens it, and no more of the download is taken', async () => {
+  test('says which held key opens it, and no more of the download is taken', async () => {
     const { fits, asked, sent } = await tried({ keys: [WRONG, RIGHT] });
     expect(fits).toEqual([
       fitOf(4, { key: RIGHT.fingerprint, tried: [WRONG.fingerprint, RIGHT.fingerprint] }),

@@ -188,7 +188,7 @@ describe('a config that is wrong is refused with the place and the words of each
     expect(twice.resolved).toBe(some.resolved);
   });
 
-  test('with each key that stands in its map a second time, whatever it is written like', () => {
+  test('with each key that is in its map a second time, whatever it is written like', () => {
     const text = 'instances: {}\na: { b: 1, "b": 2 }\n1: x\n0x1: y\nb: {}\nnotify: [\n';
     const places = refusalOf(text).problems.map(({ line, column }) => [line, column]);
     expect(places).toEqual([

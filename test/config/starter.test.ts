@@ -30,14 +30,14 @@ test.for<Partial<StarterInstance>>([
   expect(instances[name]?.ca).toBe(ca?.replace('./', '/'));
 });
 
-test('the vault file stands in it where keys are kept there', () => {
+test('the vault file is in it where keys are kept there', () => {
   const instance = { name: 'orders', url: URL, revision: 62, token: { command: 'x' } } as const;
   const text = starterConfig({ instances: [instance], keyStore: 'vault' });
   expect(parseConfig(text, '/lifeboat.yaml').keyStore).toBe('vault');
   expect(text).toMatch(/^keyStore: vault$/mu);
 });
 
-test('what stands in its comments would be taken, too', () => {
+test('what is in its comments would be taken, too', () => {
   const instance = { name: 'orders', url: URL, revision: 62, token: { command: 'x' } } as const;
   const text = starterConfig({ instances: [instance] });
   const lines = text.split('\n').filter((line) => !/^# platform: none/u.test(line));

@@ -58,7 +58,7 @@ test('LIFEBOAT_STORE wins over the config, and what names no store is SQLite', a
   expect(await named(undefined, { LIFEBOAT_STORE: 'sqlite' })).toBe('sqlite');
 });
 
-test('a config that is wrong keeps nobody from a journal, unless it may say where that is', async ({
+test('a wrong config does not keep a journal from being opened, unless it may say where that is', async ({
   onTestFinished,
 }) => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-config-'));

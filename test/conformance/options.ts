@@ -18,7 +18,7 @@ export interface Options {
   readonly readonlyToken?: string;
   /** Where the encryption key stands that the suite may set; made with a new key when it is not there. */
   readonly keyFile?: string;
-  /** The name of the instance, typed by whoever means it. */
+  /** The name of the instance, typed to confirm it. */
   readonly meant?: string;
   /** Only checks whose id begins like this. */
   readonly only?: string;
@@ -30,7 +30,7 @@ export interface Options {
 }
 
 /**
- * The suite could not begin: wrong words, nobody there, a token that is refused. Never a verdict about the
+ * The suite could not begin: wrong words, no server, a token that is refused. Never a verdict about the
  * service.
  */
 export class CannotStart extends Error {
@@ -133,7 +133,7 @@ function parse(args: readonly string[]) {
     });
     return values;
   } catch (error) {
-    // The words of whoever put a token where none belongs are not repeated.
+    // The words are not repeated: there may be a token where none belongs.
     const stray = error instanceof Error && 'code' in error && error.code === POSITIONAL;
     throw new CannotStart(stray ? 'there is a word that belongs to no option' : reasonOf(error), {
       cause: error,
@@ -150,7 +150,7 @@ function tokenOf(given: string | undefined, file: string | undefined, env: strin
     throw new CannotStart('--token and --token-file exclude each other');
   const token = (given ?? fileText(file) ?? env ?? '').trim();
   if (token === '') throw new CannotStart('there is no token');
-  // It goes into a header, and a broken one would be quoted by whoever refuses it.
+  // It goes into a header, and a broken one would be quoted in the refusal.
   if (/[^\x20-\x7e]/.test(token)) throw new CannotStart('the token is not one line of printable ASCII');
   return token;
 }

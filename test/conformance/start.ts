@@ -13,8 +13,8 @@ const PATIENCE = 60_000;
 
 /**
  * Finds out what the server is: which form of the token it takes, its revision, whether V0 answers, and
- * whether the instance archives continuously. Sends only GETs. Rejects with `CannotStart` when nobody
- * answers, the token is refused, or `all` is asked for without the word of whoever means it.
+ * whether the instance archives continuously. Sends only GETs. Rejects with `CannotStart` if there is no
+ * answer, the token is refused, or `all` is asked for without the name typed.
  */
 export async function start(options: Options): Promise<Subject> {
   const trace = makeTrace();

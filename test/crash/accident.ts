@@ -4,7 +4,7 @@ import type { TestBench } from '../bench-kit/test-bench.ts';
 import type { TrialDatabase } from './database.ts';
 
 /**
- * What befalls the store after a process was killed: somebody copied only the database, put yesterday's back,
+ * What befalls the store after a process was killed: only the database was copied, yesterday's was put back,
  * or a place is gone.
  */
 export type Accident = 'wal-lost' | 'yesterday' | 'place-lost';
@@ -18,7 +18,7 @@ export const ACCIDENTS = {
 /** The further place of every bench that meets an accident, from the folder of its config. */
 export const FURTHER_PLACE = 'elsewhere';
 
-/** Keeps what may be put back later. To be called while nobody writes. */
+/** Keeps what may be put back later. To be called while no process writes. */
 export async function prepareFor(
   accident: Accident | undefined,
   { home, folder }: Pick<TestBench, 'home' | 'folder'>,

@@ -15,9 +15,7 @@ export interface AfterLoss extends After {
   readonly problems: readonly string[];
 }
 
-/**
- * Nobody is killed any more: what is to be seen is what the product makes of a store that is not what it was.
- */
+/** No process is killed any more: it shows what the product makes of a store that has changed. */
 const CALM = { draw: () => 1 };
 
 /**

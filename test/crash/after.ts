@@ -23,7 +23,7 @@ export interface Chances {
 
 const MAX_RESUMES = 12;
 /**
- * From then on nobody is killed by chance, so that a run of bad luck is not taken for one that never ends.
+ * From then on nothing is killed by chance, so that a run of bad luck is not taken for one that never ends.
  */
 const CALM_FROM = 7;
 const MAX_QUESTIONS = 6;
@@ -71,7 +71,7 @@ async function resume(
     }
     const isNothingOpen = end.code === 2 && /there is no open run|there are no runs/u.test(end.stderr);
     const { isBegun, isClosed } = isNothingOpen ? await look(stage) : { isBegun: true, isClosed: false };
-    // Killed after its last entry: there is nothing left to do. Killed before its first: it is begun anew.
+    // Killed after its last entry: there is nothing left to do. Killed before its first: it begins again.
     if (isNothingOpen && isBegun && isClosed)
       return { end: { ...end, code: wanted.code }, resumes, kills, asked };
     if (resumes >= MAX_RESUMES) return { end, resumes, kills, asked };

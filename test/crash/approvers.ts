@@ -6,7 +6,7 @@ import type { TestBench } from '../bench-kit/test-bench.ts';
 export interface Approver {
   /** Signs the newest request, unless that is signed; tells whether there was something to sign. */
   sign(): Promise<boolean>;
-  /** Goes on signing, for somebody who is asked again in the middle of a conversation. */
+  /** Goes on signing, for a person who is asked again in the middle of a conversation. */
   keepSigning(): void;
   close(): void;
 }

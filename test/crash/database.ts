@@ -5,9 +5,9 @@ import { addressOf, ask, type Cluster, startCluster } from '../bench-kit/postgre
 export interface TrialDatabase {
   /** For LIFEBOAT_STORE. */
   readonly address: string;
-  /** Keeps what is there now; nobody may be connected. */
+  /** Keeps what is there now; there may be no connection. */
   keep(): Promise<void>;
-  /** Puts back what was kept; whoever is connected is cut off. */
+  /** Puts back what was kept; connections are cut off. */
   putBack(): Promise<void>;
   drop(): Promise<void>;
 }

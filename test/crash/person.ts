@@ -10,7 +10,7 @@ interface Asked {
 }
 
 /**
- * The line that somebody types who knows the service: what a lost answer has become is read from the
+ * The line that a person types who knows the service: what a lost answer has become is read from the
  * service's own ledger, which a responder sees in its dashboard.
  */
 export function lineFor(text: string, stage: Stage): string {

@@ -13,7 +13,7 @@ export interface Wish {
   readonly points: number;
   /** Drawn moments of a kill for each flow; of a signal, a stop, a second process fewer. */
   readonly instants: number;
-  /** No more than so many drawn moments of all kinds, in all. */
+  /** The maximum of drawn moments of all kinds, in all. */
   readonly drawn?: number | undefined;
   readonly seed: number;
   /** Parts of flows' names, with commas between them. */
@@ -25,9 +25,9 @@ export interface Wish {
   readonly dress: Dress | 'both';
   /** Each flow in one revision only, in turn. */
   readonly alternating: boolean;
-  /** No more than so many trials of all that the rest asks for, evenly spread. */
+  /** The maximum of trials of all that the rest asks for, evenly spread. */
   readonly most?: number | undefined;
-  /** After so many of the kills, an accident befalls the store. */
+  /** After this many kills, an accident befalls the store. */
   readonly accidents: number;
   readonly store: Store | 'both';
   /** The name of the one point that is tried. */
@@ -117,7 +117,7 @@ function scenesOf({ flow, only, pairs, alternating, seed, points, store }: Wish)
   return flows.flatMap((all, at) => all[(at * 5 + seed) % all.length] ?? []);
 }
 
-/** Every point of one scene, one of so many of its flow, headless and on a screen. */
+/** Every point of one scene, or one of this many of its flow, headless and on a screen. */
 function tasksOf(survey: Survey, { instants, seed, kind, dress, what = '' }: Wish, scenes: number): Task[] {
   const { scene, points } = survey;
   const screen = SCENES.find(
@@ -137,20 +137,20 @@ function tasksOf(survey: Survey, { instants, seed, kind, dress, what = '' }: Wis
 }
 
 /**
- * How many moments of a kind are drawn for a scene that is to have so many kills; a screen, where a person
+ * How many moments of a kind are drawn for a scene that is to have this many kills; a screen, where a person
  * takes their time, is met by kills and signals only.
  */
 function countOf(kind: Kind, { dress, errand, approval }: Scene, kills: number): number {
   if (errand !== undefined && kind !== 'instant') return 0;
-  // Whoever comes second to a run that is there, and before the first has taken it up, has every right to it.
+  // A second process that comes before the first has taken up a run has every right to it.
   if (approval === 'given' && kind === 'second') return 0;
   if (dress === 'headless') return kind === 'instant' ? kills : Math.min(kills, Math.ceil(kills / 20) + 2);
   return kind === 'instant' || kind === 'signal' ? Math.ceil(kills / 20) : 0;
 }
 
 /**
- * On the way from a change that may be lost to its reconciliation: every kill there, with every kill of
- * whoever resumes.
+ * On the way from a change that may be lost to its reconciliation: every kill there, with every kill of the
+ * process that resumes.
  */
 async function pairsIn(product: Product, surveys: readonly Survey[], { flow, only }: Wish): Promise<Task[]> {
   const chosen = surveys.filter(

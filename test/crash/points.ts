@@ -21,7 +21,7 @@ export type Blow =
   | { readonly how: 'signal'; readonly ms: number; readonly signal: 'SIGTERM' | 'SIGHUP' | 'SIGINT' }
   /** Stopped for a while and continued. */
   | { readonly how: 'stop'; readonly ms: number; readonly forMs: number }
-  /** Stopped, and meanwhile a second process tries to resume the run. */
+  /** Stopped, while a second process tries to resume the run. */
   | { readonly how: 'second'; readonly ms: number };
 
 export type Kind =

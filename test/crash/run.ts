@@ -60,8 +60,7 @@ const { values } = parseArgs({
 });
 
 /**
- * Longer than a process is stopped here, and short, since whoever comes after one that was killed waits for
- * its end.
+ * Longer than a process is stopped here, and short, since the next process waits for the end of a killed one.
  */
 const LEASE_MS = 3_000;
 

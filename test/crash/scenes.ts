@@ -2,7 +2,7 @@ import { CASES, type Flow, V0_CASES } from '../e2e/flows.ts';
 import { ERRANDS, type Errand } from './errands.ts';
 
 /**
- * How the first process is started: without a terminal, or in one, with a full screen and somebody at the
+ * How the first process is started: without a terminal, or in one, with a full screen and a person at the
  * keys.
  */
 export type Dress = 'headless' | 'screen';
@@ -18,7 +18,7 @@ export interface Scene {
   /** Where the entries live. */
   readonly store: Store;
   readonly dress: Dress;
-  /** Whether a platform is there, with applications that have to be bound anew. */
+  /** Whether a platform is there, with applications that must be bound again. */
   readonly hasPlatform: boolean;
   /** What the flow stands on, made before it. */
   readonly before: readonly (readonly string[])[];
@@ -26,7 +26,7 @@ export interface Scene {
   readonly ageMs: number;
   readonly args: Flow['args'];
   readonly confirm: string;
-  /** How it ends when nobody disturbs it; 0 unless said otherwise. */
+  /** How it ends undisturbed; 0 unless said otherwise. */
   readonly code?: number;
   /**
    * A second person has to approve what is destructive: the run ends where they are asked, or begins where
@@ -116,7 +116,7 @@ const ON_POSTGRES = ON_SQLITE.map((scene): Scene => {
 
 export const SCENES: readonly Scene[] = [...ON_SQLITE, ...ON_POSTGRES];
 
-/** How the command of a scene ends when nobody disturbs it. */
+/** How the command of a scene ends undisturbed. */
 export function codeOf({ approval, errand, code = 0 }: Scene): number {
   return errand?.code ?? (approval === 'asked' ? 3 : code);
 }

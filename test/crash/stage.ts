@@ -22,7 +22,7 @@ export interface Stage {
   readonly capi: ForeignCapi | undefined;
   /** To the service, and to the platform. */
   readonly wires: readonly Wire[];
-  /** Who approves, where somebody has to. */
+  /** Who approves, where an approval is needed. */
   readonly approver: Approver | undefined;
   /** The command that is struck: all of its words but the flags that answer a run's questions. */
   readonly words: readonly string[];

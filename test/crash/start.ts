@@ -23,7 +23,7 @@ const SIZE = { cols: 100, rows: 40 };
 
 /**
  * Starts a command of the product, below a tracer if `under` names one: headless with everything answered by
- * flags; with a full screen and somebody who reads and types; or in lines, for somebody who decides what no
+ * flags; with a full screen and a person who reads and types; or in lines, for a person who decides what no
  * flag does. What hangs is killed and ends as code -1.
  */
 export function startOn(
@@ -80,7 +80,7 @@ const DEATHS = [129, 137, 143];
 const ESCAPES = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[A-Za-z]|[=>])`, 'gu');
 
 /**
- * Somebody who takes what stands under the cursor, and types the name where one is wanted. A question takes
+ * A person who takes what stands under the cursor, and types the name where one is wanted. A question takes
  * no key in its first 150 ms.
  */
 function watchScreen(look: () => string, type: (keys: string) => void, name: string): () => void {

@@ -8,10 +8,10 @@ import { canTrace } from './strace.ts';
 
 /*
  * `node test/crash/storage.ts [--images N] [--tamperings N] [--seed S]`: what a disk may hold after a kill or
- * a power cut, and what somebody may do to it. Records what a long writer and a rotation by the product ask
- * of the disk, lays out every prefix, every prefix with a torn last write, N images with unsynced writes lost
- * and reordered, and N/10 of a disk that lied, and opens each; then tampers N times with a store, its
- * checkpoints in two places and its files, and asks everybody whom the table names. Exit code 1 when a
+ * a power cut, and what an attacker may do to it. Records what a long writer and a rotation by the product
+ * ask of the disk, lays out every prefix, every prefix with a torn last write, N images with unsynced writes
+ * lost and reordered, and N/10 of a disk that lied, and opens each; then tampers N times with a store, its
+ * checkpoints in two places and its files, and runs every check that the table names. Exit code 1 when a
  * promise was broken.
  */
 const { values } = parseArgs({

@@ -20,7 +20,7 @@ export interface Task {
  * many as there are cores would leave the cores idle.
  */
 const WORKERS = availableParallelism() + 2;
-/** How many stages are set up ahead, so that nobody waits until a service is old enough. */
+/** How many stages are set up ahead, so that no trial waits until a service is old enough. */
 const AHEAD_OF_AGE = 10;
 
 /** What a sweep came to. */
@@ -50,7 +50,7 @@ export async function sweep(
     while (waiting[0] !== undefined && ahead.length < (waiting[0].scene.ageMs > 0 ? AHEAD_OF_AGE : 1)) {
       const task = waiting.shift() as Task;
       const stage = openStage(product, task.scene, task.point.accident);
-      // Whoever takes it meets the rejection.
+      // The caller gets the rejection.
       stage.catch(() => undefined);
       ahead.push({ task, stage });
     }

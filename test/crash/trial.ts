@@ -80,10 +80,7 @@ function afterwards(
   return goOn(stage, point.second, chances, wanted);
 }
 
-/**
- * What is lost is lost, and was accepted; what holds all the same is that nothing is done twice and that no
- * key is gone.
- */
+/** What is lost is lost, and was accepted; still, nothing is done twice and no key is gone. */
 function onlyOnce(verdict: Verdict): Verdict {
   const kept = verdict.problems.filter((problem) =>
     /^(?:done twice|\d+ keys of the service|\d+ approvals)/u.test(problem),

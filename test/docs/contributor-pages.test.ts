@@ -87,7 +87,7 @@ describe('the way of a call', () => {
   });
 
   it.each(pairs)(
-    'leads from $file to $next: by an import, or by somebody who hands it on',
+    'leads from $file to $next: by an import, or by a file that hands it on',
     ({ file, text, next }) => {
       const [said, giver] = /(?:`([\w./-]+)` )?hands to `[\w./-]+`/.exec(text) ?? [];
       if (said === undefined) return expect(importsOf(file)).toContain(next);

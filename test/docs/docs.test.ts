@@ -78,7 +78,7 @@ describe('prose', () => {
 describe.each(allRunbooks)('what is generated for $id', (runbook) => {
   const { machine } = runbook;
 
-  it('stands in its runbook as the machine is now', () => {
+  it('is in its runbook as the machine is now', () => {
     const markdown = readFileSync(join(FOLDER, `${runbook.id}.md`), 'utf8');
     const blocks = { diagram: diagramOf(runbook), steps: stepTableOf(runbook) };
     expect(fillBlocks(markdown, blocks, ['diagram', 'steps'])).toBe(markdown);
@@ -163,7 +163,7 @@ describe('generated blocks', () => {
   });
 });
 
-/** Nobody sees what a run only passes through. */
+/** A person does not see what a run only passes through. */
 function isSeen(machine: AnyStateMachine, state: string): boolean {
   return !state.endsWith('.over') && nodesAt(machine, state).at(-1)?.always === undefined;
 }

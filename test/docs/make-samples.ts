@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { unpackFiles } from '../../src/audit/bundle/pack.ts';
 
 /*
- * Makes the samples of docs/samples anew: the report of a recovery on a lab, its bundle, and the public key
+ * Makes the samples of docs/samples again: the report of a recovery on a lab, its bundle, and the public key
  * that an auditor would have got beforehand. `npm run samples`. They name the user, the host and the folder
  * that they were made by and in: give them a user and a host of their own, and SAMPLES_IN.
  */

@@ -10,13 +10,13 @@ import { openTerminal } from '../bench-kit/terminal.ts';
 
 /*
  * The pictures of README and docs show what the program draws: each is taken from the built product, in a
- * drill or in the app over a lab. `npm run pictures` takes them anew; without it, each has to say what the
- * screen says now, but for times, ids and sizes.
+ * drill or in the app over a lab. `npm run pictures` takes them again; without it, each must say what the
+ * screen says now, except for times, ids and sizes.
  */
 const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'pictures');
 const isTakingAnew = process.env['PICTURES'] === 'renew';
 
-/** What somebody presses, and what the screen shows then; pressed before that, a key would go elsewhere. */
+/** What a person presses, and what the screen shows then; pressed before that, a key would go elsewhere. */
 type Step = readonly [keys: string, sees: RegExp];
 
 /** One sitting at the app over a lab with a run that stands at its first question: a picture at each stop. */
@@ -84,7 +84,7 @@ describe.runIf(hasTerminal())('pictures of the documents', { timeout: 2_400_000 
 /** As long as the folder of a test, which has another name each time. */
 const HOME = '/var/lib/lifeboat/homes/the-drill';
 
-/** Takes the picture anew, or holds the one that there is against the screen. */
+/** Takes the picture again, or compares the existing one with the screen. */
 function expectPicture(file: string, terminal: Terminal): void {
   const path = join(FOLDER, file);
   const picture = terminal.picture().replaceAll(/\/[\w/]*\/lifeboat-e2e-\w+\/home\b/gu, HOME);

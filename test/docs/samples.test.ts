@@ -6,7 +6,7 @@ import { Report } from '../../src/report/model/model.ts';
 import { renderReport } from '../../src/report/render-report.ts';
 import { openVerifiers } from '../audit/bundle/verifiers.ts';
 
-/* Where one of these fails because the product has changed: `npm run samples` makes them anew. */
+/* If one of these fails because the product has changed: `npm run samples` makes them again. */
 const ROOT = join(import.meta.dirname, '..', '..');
 const sample = (name: string) => readFileSync(join(ROOT, 'docs', 'samples', name));
 const { files } = unpackFiles(sample('bundle.tar'));

@@ -3,8 +3,8 @@ import { HOUR_MS, IN_FLIGHT_MS } from './kinds.ts';
 
 /*
  * What may have happened around a lost request: what was there before, what colleagues and schedules trigger
- * meanwhile, when and whether our own request arrives, clocks that differ and are set, lists that lag, are
- * long and forget, and all the ways in which a service tells less than it could.
+ * in between, when and whether our own request arrives, clocks that differ and are set, lists that lag, are
+ * long and forget, and all the ways in which a service reports less than it could.
  */
 
 /** Ten thousand rows, in a share that keeps the rest quick. */
@@ -92,7 +92,7 @@ export const history = fc.record({
       { maxLength: 3 },
     ),
   ),
-  /** Somebody asks for something in the very moment in which our request is on its way. */
+  /** Another request at the very moment when ours is on its way. */
   together: seldom(2, fc.record({ byMs: fc.integer({ min: -500, max: 500 }), same: fc.boolean() })),
   accepted: often(3, false, true),
   /** Ids begin again at 1 after the baseline. */
@@ -139,7 +139,7 @@ function often<T>(weight: number, usual: T, rare: T): fc.Arbitrary<T> {
   return fc.oneof({ weight, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constant(rare) });
 }
 
-/** Mostly null; something once in so many. */
+/** Mostly null; something once in this many. */
 function seldom<T>(times: number, rare: fc.Arbitrary<T>): fc.Arbitrary<T | null> {
   return fc.oneof({ weight: times - 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: rare });
 }

@@ -105,7 +105,7 @@ function habitsOf(kind: Kind, history: History, armMs: number): Habits {
   };
 }
 
-/** Nothing is left out, and nobody does anything that looks like ours: then nobody has to be asked. */
+/** Nothing is left out, and nothing done looks like ours: then no person has to be asked. */
 function isClear(kind: Kind, history: History): boolean {
   const { habits, colleagues, together, reusesIds, step, forgets, rollsBackAfterArmMs, cap } = history;
   const others = [...colleagues, ...(together === null ? [] : [together])];
@@ -127,8 +127,8 @@ function isClear(kind: Kind, history: History): boolean {
 }
 
 /**
- * What the journal tells of the loss, by our clock then: the entry of whoever lost it, or of who took it up
- * from the dead.
+ * What the journal says of the loss, by our clock then: the entry of the process that lost it, or of the one
+ * that took it up.
  */
 function lostAtOf(armedAt: string, now: Date, { diesInFlight, accepted }: History): string | undefined {
   const at = now.toISOString();

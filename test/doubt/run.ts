@@ -6,7 +6,7 @@ import { judgeOne } from './judge-one.ts';
 import { KINDS } from './kinds.ts';
 
 /*
- * `npm run test:doubt -- --histories N --seed S`: decides so many generated histories of a lost request and
+ * `npm run test:doubt -- --histories N --seed S`: decides this many generated histories of a lost request and
  * says how. Ends with 1 at the first decision that is not what really happened, with the history and how to
  * see it again.
  */

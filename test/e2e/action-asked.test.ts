@@ -71,7 +71,7 @@ describe.concurrent('a run that is not told what to do with the instance', { tim
   });
 });
 
-/** Whoever begins a run has one from then on. */
+/** Beginning a run makes one. */
 function hasJournal({ home }: TestBench): boolean {
   return existsSync(join(home, 'lifeboat.db'));
 }

@@ -96,7 +96,7 @@ describe.concurrent('an approval that was given to a process that died before it
     expect(changes(server)).toMatchObject({ patches: 1 });
   });
 
-  test('gives way to a broken glass, which stands in the record', async (context) => {
+  test('gives way to a broken glass, which is in the record', async (context) => {
     const { expect } = context;
     const { server, run, folder, ada, entries } = await killedWithApproval(context, rotation);
     writeFileSync(join(folder, 'revoked'), `${ada.publicKey}\n`);

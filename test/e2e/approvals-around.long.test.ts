@@ -104,7 +104,7 @@ describe.concurrent('around approvals', () => {
     expect(begun?.body).toMatchObject({ input: { reason: 'BREAK-GLASS: nobody there' } });
   });
 
-  test('doctor says who could not approve, and a config that names nobody begins nothing', async (context) => {
+  test('doctor says who could not approve, and a config without approvers begins nothing', async (context) => {
     const { expect } = context;
     const { run, folder, ada, entries } = await withApprovals(bench, context);
     const checks = async () =>

@@ -118,7 +118,7 @@ describe.concurrent('what was asked when a run began', () => {
     expect((await run('audit', 'verify')).code).toBe(0);
   });
 
-  test('says who can approve: nobody who came to the file later, though the change is on record', async (context) => {
+  test('says who can approve: no one who was added to the file later, though the change is on record', async (context) => {
     const { expect } = context;
     const opened = await withApprovals(bench, context);
     const { server, rotate, run, entries, approve, ada, people, folder, request } = opened;
@@ -156,7 +156,7 @@ describe.concurrent('what was asked when a run began', () => {
     edit(opened, (yaml) => yaml.replace('name: Robin', 'name: Marian'));
     await approve(ada);
     await server.schedule();
-    // What the run is about to do has changed meanwhile, so the next request is Marian's.
+    // What the run is about to do has changed, so the next request is Marian's.
     expect((await run('resume', ...ANSWERED)).code).toBe(3);
     expect((await request()).text).toContain('requester: Marian\n');
     if (robin !== undefined) await approve(robin);
@@ -168,7 +168,7 @@ describe.concurrent('what was asked when a run began', () => {
     expect((await run('resume', ...ANSWERED)).code).toBe(0);
   });
 
-  test('cannot be nobody by mistake: without a readable file no run begins', async (context) => {
+  test('cannot be empty by mistake: without a readable file no run begins', async (context) => {
     const { expect } = context;
     const { rotate, entries, folder } = await withApprovals(bench, context);
     rmSync(join(folder, 'approvers'));

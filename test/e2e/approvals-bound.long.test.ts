@@ -12,7 +12,7 @@ import { ANSWERED, changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Writes into the journal as somebody may who has the database and the installation's key. */
+/** Writes into the journal as an attacker could who has the database and the installation's key. */
 async function forge({ home }: ApprovalBench, run: string, body: Fields): Promise<void> {
   const journal = await openSqliteStore({
     home,
@@ -45,7 +45,7 @@ const without = (yaml: string) => yaml.replace(/^approvals:.*\n/m, '');
 describe.concurrent('what a second person has signed', () => {
   const bench = useQuickBenches();
 
-  test('for one run opens no other one, also when its text stands in the record of that one', async (context) => {
+  test('for one run opens no other one, also when its text is in the record of that one', async (context) => {
     const { expect } = context;
     const opened = await withApprovals(bench, context);
     const { server, run, approve, ada, request, home, entries } = opened;
@@ -87,7 +87,7 @@ describe.concurrent('what a second person has signed', () => {
     expect(end.code, end.stderr).toBe(3);
     expect(end.stderr).toContain('the request on record does not fit this confirmation');
     expect(changes(server).posts).toBe(before);
-    // Honestly asked anew, and honestly signed, it goes on.
+    // Honestly asked again, and honestly signed, it goes on.
     const fresh = await askedIn(opened, other);
     expect(fresh['text']).toContain(`run: ${other}\n`);
     writeFileSync(

@@ -10,7 +10,7 @@ const approvalsIn = (types: readonly string[]) => types.filter((type) => type.st
 describe.concurrent('approvals that do not count, and what becomes of the run', () => {
   const bench = useQuickBenches();
 
-  test('an approval of somebody unknown, of other words, or for other things does not count', async (context) => {
+  test('an approval of an unknown person, of other words, or for other things does not count', async (context) => {
     const { expect } = context;
     const { server, rotate, run, request, approve, ada, people, entries } = await withApprovals(
       bench,
@@ -41,7 +41,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
     expect((await run('resume', ...ANSWERED)).code).toBe(0);
   });
 
-  test('whoever asks cannot approve it, under whatever spelling, nor with the key of this machine', async (context) => {
+  test('the requester cannot approve, under any spelling, nor with the key of this machine', async (context) => {
     const { expect } = context;
     const { server, rotate, run, request, approve, people, folder } = await withApprovals(bench, context, {
       signers: (ada) => ada.line(),
@@ -70,7 +70,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
     expect(changes(server)).toMatchObject({ patches: 0 });
   });
 
-  test('an approval that has expired is asked for anew, and the old one stays worthless', async (context) => {
+  test('an expired approval is asked for again, and the old one stays worthless', async (context) => {
     const { expect } = context;
     const { server, rotate, run, request, approve, ada } = await withApprovals(bench, context, {
       more: ', expires: 300ms',
@@ -146,7 +146,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
     expect(changes(server)).toMatchObject({ patches: 0 });
   });
 
-  test('when the instance changes after the approval, the change is approved anew', async (context) => {
+  test('if the instance changes after the approval, the change must be approved again', async (context) => {
     const { expect } = context;
     const { server, rotate, run, request, approve, ada, entries } = await withApprovals(bench, context);
     expect((await rotate()).code).toBe(3);

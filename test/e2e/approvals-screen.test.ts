@@ -49,7 +49,7 @@ describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real 
     const accepted = await bench.run('approvals', 'accept', run, brought);
     expect(accepted.code, accepted.stderr).toBe(0);
     await screen.shows('approved by ada@example.com');
-    // What was typed meanwhile still stands in the field.
+    // What was typed before still stands in the field.
     await screen.shows('❯ orders');
     screen.type(KEYS.enter);
     await screen.shows(/✓ PROVEN.*the key is rotated and proven/su);

@@ -13,7 +13,7 @@ const approvalsIn = (types: readonly string[]) => types.filter((type) => type.st
 describe.concurrent('a change that a second person has to approve', () => {
   const bench = useQuickBenches();
 
-  test('waits with exit 3, names file and command, and goes on once somebody has signed', async (context) => {
+  test('waits with exit 3, names file and command, and continues once a person has signed', async (context) => {
     const { expect } = context;
     const { server, rotate, here, run, entries, request, ada } = await withApprovals(bench, context);
     const first = await rotate();

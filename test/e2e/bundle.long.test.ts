@@ -162,7 +162,7 @@ describe.concurrent('an evidence bundle', () => {
     ]);
   });
 
-  test('a verifier that is given nothing to verify with, or nothing to verify, accuses nobody', async (context) => {
+  test('a verifier that gets nothing to verify with, or nothing to verify, accuses no one', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const { tar, elsewhere, key } = await bundled(opened);

@@ -48,7 +48,7 @@ function broken(headers: Readonly<Record<string, string>>, bytes: Buffer | strin
   };
 }
 
-/** Chunks for as long as somebody takes them. */
+/** Chunks for as long as the client takes them. */
 function endless(socket: Socket): void {
   socket.write(head(IN_CHUNKS));
   const piece = chunk(Buffer.concat([SHAPED, ...Array.from({ length: 24 }, () => SHAPED)]));

@@ -20,7 +20,7 @@ const CANNOT_START = 'lifeboat: PostgreSQL cannot start';
 describe.concurrent('a drill that does not come to its end', () => {
   const benches = useQuickBenches();
 
-  /** A machine on which no database can be made, and on which somebody is notified. */
+  /** A machine on which no database can be made, with a target for notifications. */
   async function scene(context: TestContext) {
     const bench = await benches(context);
     const receiver = await startReceiver(() => 200);
@@ -118,7 +118,7 @@ describe.concurrent('a drill that does not come to its end', () => {
     expect([left(), readdirSync(report)]).toEqual([[], []]);
   });
 
-  test('that died is notified, and status and doctor say so; not while it is under way', async (context) => {
+  test('that died is notified, and status and doctor say so; not while it is in progress', async (context) => {
     const { expect } = context;
     const { run, drills, told } = await scene(context);
     const proven = drillAt(new Date(Date.now() - 60_000).toISOString());

@@ -6,7 +6,7 @@ const product = builtProduct({ cheapVault: true });
 
 describe('a drill in which something goes wrong', () => {
   test.each(['lost-answers', 'half-answers', 'skewed-clock', 'cut-download'])(
-    'comes to its proof all the same: %s',
+    'still comes to its proof: %s',
     async (name) => {
       const { code, stdout, stderr } = await drill(name);
       expect(code, stderr).toBe(0);
@@ -26,7 +26,7 @@ describe('a drill in which something goes wrong', () => {
     },
   );
 
-  test('tells that no key which is held opens the newest backup: wrong-key', async () => {
+  test('says that no key which is held opens the newest backup: wrong-key', async () => {
     const { code, stderr } = await drill('wrong-key');
     expect(stderr).toContain('no key held here opens backup 2');
     expect(code).toBe(1);

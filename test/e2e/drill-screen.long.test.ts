@@ -5,9 +5,9 @@ import { builtProduct } from '../bench-kit/product.ts';
 import { hasTerminal, KEYS, type Terminal } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
 
-/** How long a chapter may stand still before nobody is believed to be at the keys. */
+/** How long a chapter may stand still before no person is believed to be at the keys. */
 const STILL_MS = 60_000;
-/** What stands there when somebody is to press a key. */
+/** What stands there when a key is to be pressed. */
 const ASKS = /── Enter \w|press Enter when the team is ready/u;
 /** More than any drill takes. */
 const MAX_KEYS = 60;
@@ -35,7 +35,7 @@ describe.runIf(hasTerminal())('a whole drill on the screen', { timeout: 3_000_00
 });
 
 /**
- * Somebody who takes what is recommended, types the name or the time that is wanted, and goes on when a
+ * A person who takes what is recommended, types the name or the time that is wanted, and goes on when a
  * chapter waits.
  */
 async function playThrough(terminal: Terminal): Promise<string[]> {
@@ -47,7 +47,7 @@ async function playThrough(terminal: Terminal): Promise<string[]> {
   while (performance.now() - since < STILL_MS && keys < MAX_KEYS) {
     await pause(50);
     const now = terminal.text();
-    // A clock that goes on by itself is no sign of somebody being heard.
+    // A clock that goes on by itself is no sign of a key that was read.
     const still = now.replaceAll(/\d+/gu, '');
     if (still !== before) {
       before = still;

@@ -176,7 +176,7 @@ describe.skipIf(!isLinux)('a drill', () => {
     expect(existsSync(join(drillBelow(join(folder, 'ended')), 'lifeboat.db'))).toBe(true);
   });
 
-  test('shows its token and its keys to nobody', () => {
+  test('never shows its token or its keys', () => {
     const { end, processes, secrets } = proven;
     expect(secrets.length).toBeGreaterThanOrEqual(2);
     expect(leaksIn('output', end.stdout + end.stderr, secrets)).toEqual([]);

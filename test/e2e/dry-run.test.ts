@@ -36,7 +36,7 @@ describe.concurrent('a dry run', () => {
     expect(await effectsOf('restore-backup')).toContain('DESTROYS');
   });
 
-  test('tells how long such a run takes, as soon as one has ended with proof', async (context) => {
+  test('says how long such a run takes, as soon as one has ended with proof', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     expect(await planOf(home, ...ROTATE)).not.toHaveProperty('usual');

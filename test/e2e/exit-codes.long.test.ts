@@ -153,7 +153,7 @@ describe.concurrent('the exit code', () => {
     context.expect(code, stderr).toBe(exit);
   });
 
-  test('stands in the help as the table has it', async (context) => {
+  test('is in the help as the table has it', async (context) => {
     const { expect } = context;
     const { stdout } = await (await bench(context)).run('--help');
     for (const [name, { means }] of Object.entries(EXIT_CODES))

@@ -16,7 +16,7 @@ import { instanceOf, temporaryFolder } from '../lab/helpers.ts';
 export interface FallbackBench {
   readonly lab: Lab;
   readonly folder: string;
-  /** The token as somebody types it. */
+  /** The token as typed. */
   readonly token: string;
   /** The key under which the lab's first backup was made. */
   readonly key: string;

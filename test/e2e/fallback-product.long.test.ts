@@ -13,7 +13,7 @@ const { token } = CANARIES;
 describe('the fallback script that a run leaves on disk', () => {
   const bench = useQuickBenches();
 
-  test('is there when the run waits for a name, is private, and goes on from there', async (context) => {
+  test('is there when the run waits for a name, is private, and continues from there', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     const left = await home.run('run', 'rotate-key', '--instance', 'orders', '--yes');
@@ -32,7 +32,7 @@ describe('the fallback script that a run leaves on disk', () => {
     expect(changes(home.server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
   });
 
-  test('goes on when the process died after its one request for a backup', async (context) => {
+  test('continues when the process died after its one request for a backup', async (context) => {
     const { expect } = context;
     const home = await bench(context, {
       trouble: ({ method, path }) =>
@@ -59,7 +59,7 @@ describe('the fallback script that a run leaves on disk', () => {
 describe('the fallback script of a recovery', () => {
   const bench = useQuickBenches();
 
-  test('goes on where a restore in place waits for the name', async (context) => {
+  test('continues where a restore in place waits for the name', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     const id = await newestBackup(home);

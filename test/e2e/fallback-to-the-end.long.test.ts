@@ -37,7 +37,7 @@ describe('the fallback script that the product left, followed to the end by a ti
     await everyAppRuns(home);
   });
 
-  test('goes on after a recovery that was sent when the process died, and sends it no second time', async (context) => {
+  test('continues after a recovery that was sent when the process died, and sends it no second time', async (context) => {
     const { expect } = context;
     const home = await bench(context, { sampleApp: STILL });
     const lost = await sampleDigest(home.query('orders'));
@@ -81,7 +81,7 @@ describe('the fallback script that the product left, followed to the end by a ti
 
   test('does the open follow-ups after a restore, and not the one that is done', async (context) => {
     const { expect } = context;
-    // The platform is there for whoever has cf, and cannot be reached by the run.
+    // The platform is there for the tool cf, and cannot be reached by the run.
     const home = await bench(context, {
       config: (yaml) => yaml.replace(/^platform: .*$/mu, 'platform: cf'),
     });

@@ -23,7 +23,7 @@ describe.concurrent('a run without a terminal', () => {
     expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
   });
 
-  test('waits for a token that is not in the key store, and goes on once it is', async (context) => {
+  test('waits for a token that is not in the key store, and continues once it is', async (context) => {
     const { expect } = context;
     const { run, rotate, tokenFile } = await bench(context, { tokenSource: '{ keychain: true }' });
     const without = await rotate();
@@ -117,7 +117,7 @@ describe.concurrent('a run without a terminal', () => {
     },
   );
 
-  test('SIGINT while an answer is under way waits for it', async (context) => {
+  test('SIGINT while an answer is in progress waits for it', async (context) => {
     const { expect } = context;
     const asked = Promise.withResolvers<void>();
     const { server, start, run, entries } = await bench(context, {

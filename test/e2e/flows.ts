@@ -50,7 +50,7 @@ const FLOWS: readonly Flow[] = [
     revisions: [61, 62],
     before: [
       ['run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes'],
-      // Without a key of its own, nobody could open the backup that the recovery ends with.
+      // Without a key of its own, the backup that the recovery ends with could not be opened.
       ['backup-config', 'set', '--instance', 'orders-dr', '--new-key', '--yes', '--confirm', 'orders-dr'],
     ],
     args: () => ['disaster-recovery', '--instance', 'orders', '--target', 'orders-dr', '--perform'],

@@ -69,7 +69,7 @@ describe.concurrent('a foreign platform by the login of the cf tool', { timeout:
   );
 
   test.for([{ installed: true }, { installed: false }])(
-    'that is of no use (installed: $installed) never lets a run end as if nobody were bound',
+    'that is of no use (installed: $installed) never lets a run end as if no application were bound',
     async ({ installed }, { onTestFinished }) => {
       const { installCf, configure, restore, asked } = await bench({ onTestFinished });
       if (installed) installCf(false);

@@ -54,7 +54,7 @@ describe.concurrent('a foreign platform', { timeout: 3_000_000 }, () => {
       words: 'ended as CANCELED: "pushed"',
     },
   ])(
-    'that $name says so and keeps the follow-up open; the others are rebound all the same, each once',
+    'that $name says so and keeps the follow-up open; the others are still rebound, each once',
     async ({ mishap, words }, { onTestFinished }) => {
       const { asked, restore } = await bench({ onTestFinished }, { mishap });
       const end = await restore();
@@ -87,7 +87,7 @@ describe.concurrent('a foreign platform', { timeout: 3_000_000 }, () => {
       0,
     );
     orders.brokerSays = 'The service broker could not be reached';
-    // A name can be had once, and a binding that cannot be removed keeps it.
+    // A name is unique, and a binding that cannot be removed keeps it.
     Object.assign(land.bindingsOf(app('prod/shop'))[0] ?? {}, { name: null });
     const end = await run(...DR);
     expect(end.code, end.stderr).toBe(3);

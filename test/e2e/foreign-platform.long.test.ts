@@ -22,7 +22,7 @@ describe('a restore in place beside a foreign platform', () => {
     expect(end.stderr).toContain(app('dark/unseen').space.guid);
   });
 
-  test('that is out of reach never ends as if nobody were bound', async (context) => {
+  test('that is out of reach never ends as if no application were bound', async (context) => {
     const { restore, configure, asked } = await bench(context);
     configure('{ api: "http://127.0.0.1:9", token: { file: ./platform-token } }');
     const end = await restore();

@@ -6,7 +6,7 @@ import { addressOf, type Cluster } from '../bench-kit/postgres.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';
 import { database, loseLog } from './rolled-back.ts';
 
-/** What somebody with a database tool can do to the store of a bench, of either engine. */
+/** What a person with a database tool can do to the store of a bench, of either engine. */
 export interface HurtStore {
   /** Remembers what is there: yesterday. */
   keep(): Promise<void>;

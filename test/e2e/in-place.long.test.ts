@@ -41,7 +41,7 @@ describe('a backup restored in place', () => {
     const listed = await run('followups');
     expect(listed.code).toBe(3);
     expect(listed.stdout).toContain('give orders-api its new credentials');
-    // Nobody says that there is a cf here.
+    // Nothing says that there is a cf here.
     expect(listed.stdout).not.toMatch(/\bcf /u);
     expect((await run('runs')).stdout).toMatch(/open +\d+ +the open follow-ups/);
     const ids = await followUpIds({ good, run });
@@ -74,7 +74,7 @@ describe('a backup restored in place', () => {
     },
   );
 
-  test('a lost request to restore is never sent again without a name typed anew', async (context) => {
+  test('a lost request to restore is never sent again unless the name is typed again', async (context) => {
     const { expect } = context;
     const { lab, run, did, entries } = await bench(context);
     lab.fault({ method: 'POST', path: '/backups/:id/restore', effect: { kind: 'drop', when: 'before' } });

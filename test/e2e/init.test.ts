@@ -96,7 +96,7 @@ describe('lifeboat init without a terminal', () => {
     expect(made(folder)).toEqual([]);
   });
 
-  test('says what is missing where nobody can be asked', async (context) => {
+  test('says what is missing if it cannot ask', async (context) => {
     const { run, folder } = await bench(context);
     const nobody = await run('init', '--config', join(folder, 'new.yaml'), '-o', 'json');
     context.expect(nobody.code).toBe(2);

@@ -11,7 +11,7 @@ const PERFORM = [
 ];
 const SET_KEY = ['backup-config', 'set', '--instance', 'orders-dr', '--new-key', '--confirm', 'orders-dr'];
 
-describe.concurrent('a backup that nobody could open', () => {
+describe.concurrent('a backup that could not be opened', () => {
   const bench = useQuickBenches();
 
   test('is not asked for after a recovery: the key of the target comes first, then the backup closes the run', async (context) => {

@@ -13,10 +13,10 @@ const NO: Trouble = {
   work: false,
   answer: { status: 422, body: { error: 'invalid', description: 'no' } },
 };
-/** The request has arrived, and whoever sent it will not hear of it any more. */
+/** The request has arrived, and its sender will not learn of it. */
 const NEVER_HEARD: Trouble = { answerAfterMs: 60_000 };
 
-/** The first PATCH kills whoever sent it; what becomes of the others is given. */
+/** The first PATCH kills its sender; what becomes of the others is given. */
 function killAtPatch(others: Trouble | undefined) {
   let patches = 0;
   const murder = { kill: () => undefined as unknown };
@@ -32,7 +32,7 @@ function killAtPatch(others: Trouble | undefined) {
 
 const NEW_KEY = ['backup-config', 'set', '--instance', 'orders', '--new-key', '--confirm', 'orders'] as const;
 
-describe.concurrent('a key change whose process dies while the request is under way', () => {
+describe.concurrent('a key change whose process dies while the request is in progress', () => {
   const bench = useQuickBenches();
 
   test('is KEY UNCERTAIN when it is sent again and refused: the key that was sent may be in force', async (context) => {
@@ -79,7 +79,7 @@ describe.concurrent('a key change whose process dies while the request is under 
 describe.concurrent('a key that is entered while a run waits for it', () => {
   const bench = useQuickBenches();
 
-  test('is stored at once, and put on record when the run has let go of the ledger', async (context) => {
+  test('is stored at once, and recorded when the run has let go of the ledger', async (context) => {
     const { expect } = context;
     const asked = Promise.withResolvers<void>();
     const trouble = ({ method }: { readonly method: string }): Trouble | undefined => {
@@ -234,7 +234,7 @@ describe.concurrent('a stored access token', () => {
     expect((await run('backups', 'list', '--instance', 'orders')).code).toBe(4);
   });
 
-  test('of two key stores have other names for the same key, and people can compare them all the same', async (context) => {
+  test('of two key stores have other names for the same key, and people can still compare them', async (context) => {
     const { expect } = context;
     const [ada, bob] = await Promise.all([bench(context), bench(context, { firstDay: true })]);
     const key = join(ada.folder, 'key');

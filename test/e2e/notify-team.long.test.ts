@@ -5,7 +5,7 @@ import { ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
 import { openTeam } from '../team/team.ts';
 import { startReceiver } from './receiver.ts';
 
-/* Two people with a home each and one PostgreSQL: whoever looks first delivers, and nobody does so again. */
+/* Two people with a home each and one PostgreSQL: the first to look delivers, and no one does so again. */
 const product = builtProduct({ cheapVault: true, leaseMs: 3_000 });
 const NOTHING = 'nothing to send now\n';
 const LONG = { timeout: 1_800_000 };

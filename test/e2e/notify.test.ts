@@ -108,7 +108,7 @@ describe.concurrent('notifications', () => {
     });
   });
 
-  test('that a process was killed over are delivered once by whoever writes next, with the same id', async (context) => {
+  test('that a killed process left are delivered once by the next writer, with the same id', async (context) => {
     const { expect } = context;
     let isDead = true;
     const opened = await scene(context, () => (isDead ? undefined : 200));

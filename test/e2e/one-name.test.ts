@@ -57,7 +57,7 @@ describe.concurrent('an instance that two configs name differently has one ledge
     expect(changes(home.server)).toMatchObject({ posts: 0, patches: 0 });
   });
 
-  test('reading goes on under the second name, and a note names the first', async (context) => {
+  test('reading continues under the second name, and a note names the first', async (context) => {
     const { expect } = context;
     const home = await bench(context, {});
     const other = ['--config', colleague(home)];

@@ -57,7 +57,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 600_00
   });
 
   test.runIf(hasTerminal())(
-    'offers on the screen to look again and to give up, while it is waited for all the same',
+    'offers on the screen to look again and to give up, and still waits',
     async (context) => {
       const { expect } = context;
       const opened = await bench(context, { taskMs: 600_000 });

@@ -54,7 +54,7 @@ describe.concurrent('lifeboat prune', () => {
     expect(readdirSync(folder)).toEqual([foreign]);
   });
 
-  test('a drill beside which somebody keeps a file stays, and it is said why', async (context) => {
+  test('a drill with a foreign file beside it stays, with the reason', async (context) => {
     const { expect } = context;
     const { run, home } = await bench(context);
     const folder = join(home, 'drills');
@@ -93,7 +93,7 @@ describe.concurrent('lifeboat prune', () => {
     expect((await here('status', 'orders', '--json')).stdout).toContain('"isProven":true');
   });
 
-  test('--older-than is needed, and has to be a duration', async (context) => {
+  test('--older-than is needed, and must be a duration', async (context) => {
     const { expect } = context;
     const { run } = await bench(context);
     expect((await run('prune')).code).toBe(2);

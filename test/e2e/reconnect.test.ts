@@ -62,7 +62,7 @@ describe.concurrent("a team's own commands for an application, without a platfor
     expect(opened.ran()).toEqual([]);
   });
 
-  test('leave a follow-up whose end lets the run go on, which is said before and after', async (context) => {
+  test('leave a follow-up whose end lets the run continue, which is said before and after', async (context) => {
     const { expect } = context;
     const opened = await withCommands(context);
     expect((await opened.run(...opened.restore)).code).toBe(3);
@@ -101,7 +101,7 @@ describe.concurrent("a team's own commands for an application, without a platfor
     expect(await listed(opened)).not.toContain(ID);
   });
 
-  test('are not repeated when the process died while one was under way', async (context) => {
+  test('are not repeated when the process died while one was in progress', async (context) => {
     const { expect } = context;
     const opened = await withCommands(context);
     writeFileSync(opened.at('hang'), '');

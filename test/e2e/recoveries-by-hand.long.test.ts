@@ -120,7 +120,7 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     await screen.asks('let the platform rebind them');
     screen.type(KEYS.enter);
     await screen.later('closed without proof');
-    // A key that nobody made anew is no recovery, and the screen says so first.
+    // Without the recreated key this is no recovery, and the screen says so first.
     expect(screen.text()).toMatch(
       /✗ NOT PROVEN.*closed without proof: orders is restored, but 1 service key/su,
     );
@@ -149,7 +149,7 @@ async function onlyRun({ good }: LabBench): Promise<string> {
   return /\b[0-9A-Z]{26}\b/u.exec(await good('runs'))?.[0] ?? '';
 }
 
-/** Somebody who looks after every key. */
+/** A person who takes care of every key. */
 function responder(person: ReturnType<typeof personAt>, expect: ExpectStatic) {
   // A clock on the screen moves by itself: only the row that the arrow stands on tells that a key was taken.
   const chosen = () => /^.*❯.*$/mu.exec(person.text())?.[0];

@@ -27,7 +27,7 @@ describe.concurrent('a recovery with a lost answer, against a foreign service', 
           .map(nameOf);
         const states = statesOf(await opened.entries());
         const evidence = `${wanted[index]} (${index}) of ${flow.name}: ${end.code} at ${states.at(-1)}: ${end.stderr.slice(-600)}`;
-        // An action of the instance whose answer is lost leaves no trace that differs from somebody else's.
+        // An action of the instance whose answer is lost leaves no trace that differs from a colleague's.
         expect([flow.code, 5], evidence).toContain(end.code);
         for (const call of new Set(wanted))
           expect(count(did, call), evidence).toBeLessThanOrEqual(count(wanted, call) + harmless(call));

@@ -66,7 +66,7 @@ describe('a recovery in trouble', { timeout: 1_200_000 }, () => {
     },
   );
 
-  test('that is killed while the service restores has follow-ups from then on, and they stay open when it is given up', async (context) => {
+  test('that is killed while the service restores has follow-ups from then on, and they stay open when it is abandoned', async (context) => {
     const { expect } = context;
     const { lab, start, run, did, good } = await bench(context);
     lab.fault({ path: '/backups/:id/restore', effect: { kind: 'task', outcome: 'queued' } });
@@ -169,8 +169,8 @@ async function stateOf(bench: LabBench, instance: string): Promise<unknown> {
 }
 
 /**
- * Puts a listener at the address that the config has for an instance. It counts who comes, and answers
- * nobody.
+ * Puts a listener at the address that the config has for an instance. It counts connections, and answers
+ * none.
  */
 async function listenInPlaceOf(
   { lab, env }: LabBench,

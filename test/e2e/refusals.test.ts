@@ -41,7 +41,7 @@ describe.concurrent('a service that refuses', () => {
     expect(changes(server)).toMatchObject({ patchesDone: 1, postsDone: 1 });
   });
 
-  test('a 403 at the change leaves everything as it was', async (context) => {
+  test('a 403 at the change leaves everything unchanged', async (context) => {
     const { expect } = context;
     const answer = {
       status: 403,

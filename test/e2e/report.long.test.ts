@@ -62,7 +62,7 @@ describe('reports of real runs', () => {
     }
   });
 
-  test('every command that a drill prints works as it stands there', async () => {
+  test('every command that a drill prints works as printed', async () => {
     const commands = printed.split('\n').filter((line) => line.startsWith('    LIFEBOAT_HOME='));
     expect(commands).toHaveLength(2 + ids.length);
     for (const command of commands) {

@@ -5,7 +5,7 @@ import { changes, type TestBench, useQuickBenches } from '../bench-kit/test-benc
 
 const RESTART = ['run', 'change-instance', '--instance', 'orders', '--action', 'restart'] as const;
 
-/** Writes the config anew, as a pull from a repository would. */
+/** Rewrites the config, as a pull from a repository would. */
 function edit({ folder }: TestBench, change: (yaml: string) => string): void {
   const path = join(folder, 'lifeboat.yaml');
   const before = readFileSync(path, 'utf8');
@@ -63,7 +63,7 @@ describe.concurrent('a run that is resumed after the config has changed', { time
     expect(end.code, end.stderr).toBe(0);
   });
 
-  test('goes on where the address of the service has another spelling', async (context) => {
+  test('continues where the address of the service has another spelling', async (context) => {
     const opened = await begun(context);
     edit(opened, (yaml) => yaml.replaceAll('/service-instances/', '/v1/instances/'));
     const end = await opened.run(...resumed);

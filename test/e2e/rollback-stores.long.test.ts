@@ -68,7 +68,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     expect(sent(bench)).toBe(1);
   }
 
-  test('is refused when yesterday’s is put back, and goes on once that is accepted', async (context) => {
+  test('is refused when yesterday’s is put back, and continues once that is accepted', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
     const { bench, hurt, restore } = scene;
@@ -81,7 +81,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     await acceptedOnce(context, scene);
   });
 
-  test('whose last rows are deleted goes on behind what is left, by the way that is printed', async (context) => {
+  test('whose last rows are deleted continues behind what is left, by the way that is printed', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
     const { bench, hurt, restore, origin } = scene;
@@ -100,7 +100,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     expect(verified.code, verified.stdout).toBe(3);
   });
 
-  test('whose last rows and heads are deleted goes on behind what is left', async (context) => {
+  test('whose last rows and heads are deleted continues behind what is left', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
     const { bench, hurt, restore } = scene;

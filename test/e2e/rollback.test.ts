@@ -164,7 +164,7 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
     expect((await bench.run('doctor')).stdout).toMatch(/^ok +entries +all \d+ were hashed again/mu);
   });
 
-  test('when there are two copies of a home: whoever comes second sends nothing', async (context) => {
+  test('of two copies of a home, the second sends nothing', async (context) => {
     const { expect } = context;
     const bench = await benches(context, UNANSWERED);
     appendFileSync(join(bench.folder, 'lifeboat.yaml'), 'checkpoints: [./share]\n');

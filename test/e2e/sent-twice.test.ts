@@ -4,10 +4,10 @@ import { changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 const SURE = ['--instance', 'orders', '--yes', '--confirm', 'orders'] as const;
 
-describe.concurrent('somebody in between who sends each restore twice', () => {
+describe.concurrent('a proxy that sends each restore twice', () => {
   const bench = useQuickBenches();
 
-  test('is told on screen and in the report, and nothing rests on the first while the second is under way', async (context) => {
+  test('is told on screen and in the report, and nothing rests on the first while the second is in progress', async (context) => {
     const { expect } = context;
     const home = await bench(context, {
       trouble: async ({ method, path }) => {

@@ -413,7 +413,7 @@ describe.concurrent('a change', () => {
     const perform = ['dr', 'perform', '--backup-guid', guid, '--source', 'orders', '--key-file', file];
     const target = ['--instance', 'orders-dr', '--confirm', 'orders-dr', '--wait'];
     const { code, stderr } = await run(...perform, ...target);
-    // It is the wrong key: the task fails, the target stays as it was, and the key is kept all the same.
+    // It is the wrong key: the task fails, the target is unchanged, and the key is still kept.
     expect(stderr).toMatch(/restore \d+ is failed/);
     expect(code).toBe(1);
     expect(server.instance('orders-dr').restores).toHaveLength(1);

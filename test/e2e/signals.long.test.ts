@@ -99,7 +99,7 @@ describe('a run that is ended from outside', { timeout: 600_000 }, () => {
     expect(changes(opened.server)).toMatchObject({ posts: 1 });
   });
 
-  test('by a reader that has gone away goes on to its end', async (context) => {
+  test('by a reader that has gone away continues to its end', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const running = opened.start(...ROTATE, ...ANSWERED, '--json');
@@ -161,7 +161,7 @@ describe('a run that is ended from outside', { timeout: 600_000 }, () => {
       },
     );
 
-    test('a signal before the screen is up gives the terminal back all the same', async (context) => {
+    test('a signal before the screen is up still gives the terminal back', async (context) => {
       const { expect } = context;
       const hold = held('GET');
       const opened = await bench(context, { trouble: hold.trouble });

@@ -99,7 +99,7 @@ describe.concurrent('lifeboat status', () => {
     expect(statusIn(ended, 'orders').newestBackup).toBeDefined();
   });
 
-  test('a limit that nobody could mean is a usage error, and nothing is asked', async (context) => {
+  test('an impossible limit is a usage error, and nothing is asked', async (context) => {
     const { expect } = context;
     const { run, server } = await bench(context);
     for (const limit of ['0s', '30d']) {
@@ -150,7 +150,7 @@ describe.concurrent('lifeboat status', () => {
     expect(missing.stderr).toContain('cannot be written');
   });
 
-  test('of a store that nobody answers for says at once that it is tried, and for how long', async (context) => {
+  test('of a store that does not answer says at once that it is tried, and for how long', async (context) => {
     const { expect } = context;
     const { env, start } = await bench(context);
     appendFileSync(env['LIFEBOAT_CONFIG'] ?? '', 'store: postgres://ada@127.0.0.1:1/lifeboat\n');

@@ -116,7 +116,7 @@ test('a move that was killed is taken up by the same command', async (context) =
   Object.assign(bench.env, { LIFEBOAT_STORE: store });
   await bench.run('store', 'init');
   Object.assign(bench.env, { LIFEBOAT_STORE: 'sqlite' });
-  // The database has the target, and nothing comes back to whoever copies.
+  // The database has the target, and the copier gets no answer.
   await cluster.query(`alter database ${new URL(store).pathname.slice(1)} with allow_connections false`);
   const copy = (confirm: number) =>
     bench.run('store', 'copy', '--from', 'sqlite', '--to', store, '--confirm', String(confirm));
@@ -133,7 +133,7 @@ test('a move that was killed is taken up by the same command', async (context) =
   expect(await statusOf(bench, store)).toMatchObject({ origin: left.origin, size: left.size + 1 });
 });
 
-test('nothing moves while somebody holds something, nor into a store that holds something else', {
+test('nothing moves while any hold lasts, nor into a store that holds something else', {
   timeout: 1_800_000,
 }, async (context) => {
   const [store, other] = [await freshAddress(), await freshAddress()];

@@ -17,7 +17,7 @@ describe.concurrent('an environment that switches certificates off', () => {
   });
   afterAll(() => certificates?.remove());
 
-  /** A service and a platform with a certificate that nobody knows, and a config that names them. */
+  /** A service and a platform with an unknown certificate, and a config that names them. */
   async function impostor(context: Parameters<typeof bench>[0], revision: string) {
     const { product, folder, env } = await bench(context);
     const server = await startFaultServer(

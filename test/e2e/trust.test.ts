@@ -18,7 +18,7 @@ import type { TestBench } from '../bench-kit/test-bench.ts';
 import { useBenches } from '../bench-kit/test-bench.ts';
 
 const isRoot = process.getuid?.() === 0;
-/** Nobody who runs tests; the lists of this machine know neither the user nor the group. */
+/** No user of a test machine; its lists know neither the user nor the group. */
 const OTHER = 65_533;
 
 describe.skipIf(!isRoot)('what others could have written', { concurrent: true }, () => {

@@ -44,7 +44,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     }
   });
 
-  test('a hold of Enter answers one question, and the next stands there still', async (context) => {
+  test('a hold of Enter answers one question, and the next is there still', async (context) => {
     const { expect } = context;
     const { bench, open } = await sitDown(product, context);
     const screen = open(...ROTATE);
@@ -92,7 +92,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     expect(resumed.code, resumed.stderr).toBe(0);
   });
 
-  test('a change that never took: whoever resumes sets it again, after typing the name once more', async (context) => {
+  test('a change that never took: resuming sets it again, after the name is typed once more', async (context) => {
     const { expect } = context;
     let isFirst = true;
     const trouble = ({ method }: { readonly method: string }): Trouble | undefined => {

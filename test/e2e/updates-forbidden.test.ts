@@ -40,7 +40,7 @@ describe.concurrent('maintenance updates of revision 61', { timeout: 600_000 }, 
   });
 
   test.for(['update', 'restart'])(
-    'that somebody has forbidden on purpose are so after a run without a terminal: %s',
+    'that a person has forbidden on purpose stay so after a run without a terminal: %s',
     async (action, context) => {
       const { expect } = context;
       const opened = await honest(context);

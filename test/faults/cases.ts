@@ -81,7 +81,7 @@ const TWICE: ReadonlySet<Kind> = new Set<Kind>(['poll', 'download', 'only-downlo
 function endpointsIn(seen: readonly Seen[]): Endpoint[] {
   const counts = new Map<string, number>();
   const waited = new Set<string>();
-  // Whoever restores needs the list of restores once more, as what was there before.
+  // A restore needs the list of restores once more, as what was there before.
   const isRestoring = seen.some(({ at }) => at !== undefined && effectOf(at.verb) === 'restore');
   return seen.flatMap((one): Endpoint[] => {
     if (one.route.endsWith(MEANWHILE)) return [];

@@ -16,7 +16,7 @@ export interface Certificates {
   readonly expired: Identity;
   /** Good for another host only. */
   readonly wrongHost: Identity;
-  /** By an authority that nobody knows. */
+  /** By an unknown authority. */
   readonly unknownCa: Identity;
   remove(): void;
 }

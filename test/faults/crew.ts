@@ -10,8 +10,8 @@ export type Heard =
   | { readonly id: number; readonly finding: Omit<Finding, 'case'> };
 
 /**
- * Tries cases in so many processes, each of which takes another as soon as it has time; calls back with each
- * finding.
+ * Tries cases in this many processes, each of which takes another as soon as it has time; calls back with
+ * each finding.
  */
 export async function tryInCrew(
   cases: readonly Case[],

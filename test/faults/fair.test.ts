@@ -83,7 +83,7 @@ test('what something in between sends twice is allowed twice, each time that it 
   expect(more('POST orders /backups/:id/restore', 'always')).toBe(0);
 });
 
-test('a second restore that somebody in between has sent has to be told, and one that did not come of it has not', () => {
+test('a second restore sent by a proxy must be reported, and one that did not come of it must not', () => {
   const [one] = casesIn('restore-backup', 'task', 1);
   if (one === undefined) throw new Error('there is a case');
   const route = 'POST orders /backups/:id/restore';

@@ -59,7 +59,7 @@ test('every runbook is among those that V0 is asked for', () => {
   expect(new Set(asked)).toEqual(new Set(Object.keys(runbooks)));
 });
 
-test('the table is printed for whoever wants to read it', async () => {
+test('the table is printed for reading', async () => {
   const { code, stdout } = await crossing('--table');
   expect({ code, stdout }).toEqual({ code: 0, stdout: TABLE_TEXT });
 });

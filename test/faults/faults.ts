@@ -57,7 +57,7 @@ export const AT_CONNECT: ReadonlySet<Fault> = new Set<Fault>([
 export const BY_TLS: ReadonlySet<Fault> = new Set<Fault>(['expired-certificate', 'wrong-host', 'unknown-ca']);
 /** The answer names a task that was there before. */
 export const NAMES_OLD: ReadonlySet<Fault> = new Set<Fault>(['old-id', 'wrong-id']);
-/** The answer is the true one, or as good as that for whoever reads it. */
+/** The answer is the true one, or as good as that for its reader. */
 export const HARMLESS: ReadonlySet<Fault> = new Set<Fault>(['100', 'odd-rows', 'future', 'sent-twice']);
 /** Where a fault is about something that only some answers have. */
 const CONCERNS: Partial<Record<Fault, RegExp>> = {
@@ -79,7 +79,7 @@ export const OF_TASKS: ReadonlySet<Fault> = new Set<Fault>([
   'two-candidates',
 ]);
 
-/** A place on another origin; whoever comes there has followed a redirect. */
+/** A place on another origin; a request there has followed a redirect. */
 export interface Elsewhere {
   readonly origin: string;
 }
@@ -90,7 +90,7 @@ export async function meet(fault: Fault, passing: Passing, peer: Peer, elsewhere
   if (fault === '100') response.writeContinue();
   const [status] = /^[2-5]\d\d(?=$|-after$)/u.exec(fault) ?? [];
   if (status !== undefined && status !== '204') {
-    // The router gave up, or counts requests, and the work is done all the same.
+    // The router gave up, or counts requests, and the work is still done.
     if (fault === '504' || fault === '429-after') await work();
     return refuse(response, Number(status), peer, passing.url);
   }
@@ -129,7 +129,7 @@ export async function meet(fault: Fault, passing: Passing, peer: Peer, elsewhere
   // What is left is silence.
 }
 
-/** In the words of whoever is asked (service-api.md section 7; the v3 API of Cloud Foundry). */
+/** In the words of the side that is asked (service-api.md section 7; the v3 API of Cloud Foundry). */
 function refuse(response: ServerResponse, status: number, peer: Peer, url: string): void {
   const headers = { 'content-type': 'application/json', ...(status === 429 ? { 'retry-after': '1' } : {}) };
   const words = `as wished: ${status}`;
@@ -216,7 +216,7 @@ function fiveHoursAhead(value: unknown): unknown {
   return new Date(Date.parse(value) + 5 * 3_600_000).toISOString();
 }
 
-/** No instance here has so many tasks. */
+/** No instance here has this many tasks. */
 const ELSEWHERE = 900_000;
 
 /** The same of a task that another instance has. */

@@ -9,7 +9,7 @@ import type { Peers } from './peers.ts';
 
 /** How a process of the product ended, and the most memory that it held. */
 export interface Measured extends Ended {
-  /** Bytes; 0 where nobody tells. */
+  /** Bytes; 0 if unknown. */
   readonly peak: number;
 }
 

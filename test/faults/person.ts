@@ -17,9 +17,9 @@ const MAX_ANSWERS = 60;
 const MAX_TRIES = 5;
 
 /**
- * Somebody patient, once everything is well again: tries again what has failed, looks again at what is in
- * doubt, and where that tells nothing, asks whoever runs the service what became of it. Never sends again
- * what was done.
+ * A patient person, once everything is well again: tries again what has failed, looks again at what is in
+ * doubt, and if that shows nothing, asks the service's operator what became of it. Never sends again what was
+ * done.
  */
 export async function byPerson(run: Run, peers: Peers): Promise<PersonEnd> {
   const looked = new Map<string, number>();
@@ -91,7 +91,7 @@ function answerBy({ event, needs }: Question['options'][number]): Answer {
   return { event: optionKey(event), ...(needs === undefined ? {} : { text: 'a person has looked' }) };
 }
 
-/** What whoever runs the service sees: whether the last change of this verb was carried out. */
+/** What the service's operator sees: whether the last change of this verb was carried out. */
 function wasDone(run: Run, peers: Peers): boolean {
   const armed = run.state().entries.findLast(({ type }) => type === 'intent.armed');
   const verb = (armed?.body as { readonly verb?: string } | undefined)?.verb;

@@ -19,7 +19,7 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-/** A request in the hands of whoever decides what becomes of it. */
+/** A request whose fate is decided by the handler. */
 export interface Passing {
   readonly method: string;
   readonly url: string;
@@ -40,7 +40,7 @@ export interface FaultProxy {
   readonly port: number;
   /** Refuses connections from now on, or takes them again. */
   refuse(refusing: boolean): Promise<void>;
-  /** Shows this identity to whoever connects from now on; only where there is TLS. */
+  /** Shows this identity to new connections; only where there is TLS. */
   show(identity: Identity): void;
   /** Closes every connection that is open. */
   drop(): void;

@@ -13,7 +13,7 @@ function isExpected({ case: one, verdict }: Finding): boolean {
   return verdict === expectedOf(one);
 }
 
-/** A case and what it came to, for whoever has to find out why. */
+/** A case and its result, to find out why. */
 export function lineOf(finding: Finding): string {
   const { kind, flow, plan } = finding.case;
   const { verdict, where, resumed, crashed, hung, lost, doubled, claims, strayed } = finding;

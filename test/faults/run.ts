@@ -26,7 +26,7 @@ const { values } = parseArgs({
     kind: { type: 'string' },
     /** sqlite or postgres. */
     store: { type: 'string', default: 'sqlite' },
-    /** Every finding, one a line, for whoever wants to count. */
+    /** Every finding, one a line, to be counted. */
     out: { type: 'string' },
     /** Processes. */
     crew: { type: 'string', default: String(availableParallelism()) },
@@ -65,7 +65,7 @@ async function cross(): Promise<number> {
   process.stdout.write(
     `seed ${values.seed}; ${seconds} s; ${missed.length} tried again, since they met nothing\n`,
   );
-  // Last, where whoever reads the end of a long log finds them.
+  // Last, where a reader finds them at the end of a long log.
   for (const finding of all) if (!isGood(finding)) process.stderr.write(`${lineOf(finding)}\n`);
   return all.every(isGood) ? 0 : 1;
 }
@@ -93,7 +93,7 @@ function isWanted({ kind, plan }: Case): boolean {
   );
 }
 
-/** Does something with each, so many at a time; gives what came of them in their order. */
+/** Does something with each, this many at a time; gives the results in their order. */
 async function inPool<In, Out>(
   size: number,
   all: readonly In[],

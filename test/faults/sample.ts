@@ -2,9 +2,9 @@ import { randomFrom } from '../random.ts';
 import type { Case } from './cases.ts';
 
 /**
- * So many cases, or all, in an order that follows from the seed. Fair: every fault at every kind of endpoint
- * comes before any of them comes a second time, and among those that are like each other the flow that was
- * tried least. A flow that calls many endpoints counts for no more than one that calls few.
+ * This many cases, or all, in an order that follows from the seed. Fair: every fault at every kind of
+ * endpoint comes before any of them comes a second time, and among those that are like each other the flow
+ * that was tried least. A flow that calls many endpoints counts for no more than one that calls few.
  */
 export function sampleOf(cases: readonly Case[], size: number | undefined, seed: number): readonly Case[] {
   const draw = randomFrom(seed);

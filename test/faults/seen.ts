@@ -25,7 +25,7 @@ export interface Seen {
   readonly nth: number;
   /** Where in the run it came from, where that can be seen: in the same process. */
   readonly at: Position | undefined;
-  /** Whether it was handed on to whoever does the work. */
+  /** Whether it was handed on to the service. */
   worked: boolean;
   /** The fault that it met. */
   fault: string | undefined;

@@ -52,8 +52,8 @@ export interface Begun {
 }
 
 /**
- * Every other limit is the product's own. Nobody waits a quarter of an hour for one answer here; and a
- * silence is counted in undici's own ticks, which a busy machine makes late.
+ * Every other limit is the product's own. No test waits a quarter of an hour for one answer; and a silence is
+ * counted in undici's own ticks, which a busy machine makes late.
  */
 const LIMITS = { sendMs: 150_000, downloadHeadersMs: 150_000, headersMs: 10_000, bodyMs: 20_000 };
 
@@ -202,8 +202,8 @@ async function openStore(home: string, address: string | undefined): Promise<Jou
 }
 
 /**
- * What the flags of the command line answer, by somebody who has maintenance updates held back wherever that
- * is offered.
+ * What the flags of the command line answer, for a person who freezes maintenance updates wherever that is
+ * offered.
  */
 export function byFlags({ confirm }: Flow, { time }: Begun, more: Partial<Policy> = {}) {
   return (run: Run) => autopilot(holdingBack(run), { yes: true, confirm, time, ...more });

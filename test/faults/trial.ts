@@ -175,7 +175,7 @@ function wasAskedAgain({ plan, kind, usual }: Case, { director }: Peers): boolea
   // Another way to the same bytes is another try.
   if (kind === 'download' || kind === 'only-download') return after.length > 0;
   const same = after.filter(({ route }) => route === plan.route);
-  // The list that was read meanwhile, for how long others took, may come after the end as well: once.
+  // The list that was read to see how long others took may come after the end as well: once.
   if (plan.fault === 'unknown-enum' && plan.route.endsWith(AT_THE_END)) return same.length > 1;
   // What a lost answer came to is asked until it shows, however often that is.
   if (WAITED.has(kind) || ASKS.has(kind) || AT_CONNECT.has(plan.fault)) return same.length > 0;

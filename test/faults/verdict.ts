@@ -85,7 +85,7 @@ export function claimsAtEnd({ flow, plan }: Case, entries: readonly Entry[]): re
 /** Kinds whose second effect is a task of its own, that the service lists. */
 const LISTED: ReadonlySet<Case['kind']> = new Set<Case['kind']>(['task', 'nameless']);
 
-/** What a run leaves out: a task that somebody in between has sent beside its own. */
+/** What a run leaves out: a task that a proxy in between has sent beside its own. */
 export function claimsOf(
   { kind, plan, effects }: Case,
   done: ReadonlyMap<string, number>,

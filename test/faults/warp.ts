@@ -4,7 +4,7 @@ import process from 'node:process';
 /*
  * Preloaded with `node --import`, it lets the clock of a whole process run faster: what reads the time, and
  * what waits for it, by the same factor. The product is tried with the patience that it has, two minutes and
- * more, without a knob that nobody else would turn.
+ * more, without a setting for tests alone.
  *
  * `FAULTS_SPEED` is the factor; `FAULTS_EPOCH` the moment from which on time runs faster, in milliseconds
  * since 1970, so that two processes agree on what time it is. The waits inside Node itself, such as its own

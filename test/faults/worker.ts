@@ -12,7 +12,7 @@ import { tryCase } from './trial.ts';
  * service that does not answer.
  */
 
-/** So many at once at most, and no further one while more than this part of the time is work. */
+/** The maximum at once, and no further one while more than this part of the time is work. */
 const MAX = Number(process.env['FAULTS_AT_ONCE'] ?? 24);
 const BUSY = 0.75;
 const LOOK_MS = 2_000;

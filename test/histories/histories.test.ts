@@ -42,7 +42,7 @@ test('every runbook has a version with recorded journals', () => {
   expect(new Set(recorded)).toEqual(new Set<string>(RUNBOOK_IDS));
 });
 
-test('every released version has recorded journals, and none is there that nobody knows', () => {
+test('every released version has recorded journals, and none is unknown', () => {
   expect([...new Set(HISTORIES.map((path) => path.split('/')[0]))]).toEqual(RELEASED);
 });
 

@@ -16,13 +16,13 @@ import { corpus, MARK } from './corpus.ts';
 import { count } from './figures.ts';
 
 /*
- * A bundle that somebody has made from beginning to end, with a key of his own, for the terminal of the one
- * who verifies it.
+ * A bundle that an attacker has made from beginning to end, with a key of their own, for the terminal of the
+ * one who verifies it.
  */
 
 const VERIFIER = resolve('src/audit/bundle/verify.mjs');
 const TEXTS = corpus().filter((text) => text.length < 5_000);
-/** So many texts stand in one bundle. */
+/** How many texts stand in one bundle. */
 const SHARE = 60;
 const folder = mkdtempSync(join(tmpdir(), 'lifeboat-hostile-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

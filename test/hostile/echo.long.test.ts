@@ -11,7 +11,7 @@ const ANSWERED = ['--yes', '--confirm', 'orders'] as const;
 describe('a service that tells secrets in its answers', () => {
   const benches = useQuickBenches();
 
-  test('gets the token neither printed nor written down, and its runs go on', {
+  test('gets the token neither printed nor written down, and its runs continue', {
     timeout: 1_200_000,
   }, async (context) => {
     const { run, home } = await benches(context, {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { followFallback, recorder } from '../bench-kit/follow-fallback.ts';
 
-/** What became of somebody who has followed a fallback script to its end. */
+/** What became of a person who has followed a fallback script to its end. */
 export interface Followed {
   readonly screen: string;
   /** How `cf` was called, each with its words. */

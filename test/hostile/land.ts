@@ -6,8 +6,8 @@ import { refusal } from '../bench-kit/foreign/capi-words.ts';
 import type { PlatformBench } from '../bench-kit/platform-bench.ts';
 
 /*
- * A platform in which whoever may create something has chosen a hostile name, and which says something
- * hostile wherever its API lets it say anything. Ids stay ids: what is none is no answer at all.
+ * A platform in which every name is hostile, and which says something hostile wherever its API lets it say
+ * anything. Ids stay ids: what is none is no answer at all.
  */
 
 /**

@@ -14,7 +14,7 @@ const LONGEST_MS = 10_000;
 const WHOLE = json(200, [{ id: 1, status: 'done' }]);
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n';
 
-/** What is written every few milliseconds for as long as somebody listens, after `first`. */
+/** What is written every few milliseconds while the client listens, after `first`. */
 const DRIPS: Readonly<Record<string, { readonly first?: string; readonly drop: (at: number) => string }>> = {
   'nothing at all': { drop: () => '' },
   'a status line, a byte at a time': { drop: (at) => 'HTTP/1.1 200 O'[at] ?? 'K' },

@@ -7,10 +7,7 @@ export interface Measured extends Ended {
   readonly seconds: number;
 }
 
-/**
- * Longer than anything here takes on the busiest machine: whoever is still there waits for something that
- * never comes.
- */
+/** Longer than anything here takes on the busiest machine: a later wait is for something that never comes. */
 const LONGEST_MS = 150_000;
 
 /**

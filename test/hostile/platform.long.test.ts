@@ -23,8 +23,8 @@ import { activeIn } from './markdown.ts';
 import { runIdsIn } from './run-ids.ts';
 
 /*
- * A Cloud Foundry whose people choose names to hurt, from its API and its tool to every place where somebody
- * reads them.
+ * A Cloud Foundry whose people choose names to hurt, from its API and its tool to every place where they are
+ * shown.
  */
 
 const FAMILIES = families();

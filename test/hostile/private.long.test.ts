@@ -45,7 +45,7 @@ describe.skipIf(!hasProc)('a process that holds keys', () => {
     return { ...bench, ...running, pid, yard, go: gate.resolve };
   }
 
-  test('opens no debugger for a signal, and goes on with its work', async (context) => {
+  test('opens no debugger for a signal, and continues with its work', async (context) => {
     const { pid, go, ended, stderr } = await waiting(context);
     const before = listening(pid);
     process.kill(pid, 'SIGUSR1');

@@ -4,8 +4,8 @@ import { recovery } from '../report/recovery.ts';
 import { rotation } from '../report/rotation.ts';
 
 /*
- * Records of runs in which every text says something hostile: as a service, a platform or whoever could write
- * into the database would make them.
+ * Records of runs in which every text says something hostile: as a service, a platform or an attacker with
+ * access to the database would make them.
  */
 
 const failure = {

@@ -23,7 +23,7 @@ import { viewFact } from '../../src/view/view-outcome.ts';
 import { HOSTILE_KINDS, hostileView } from '../tui/hostile-views.ts';
 import { textIn } from '../tui/shown.ts';
 
-/** One way by which text reaches somebody: every place that it can stand in is filled with it. */
+/** One way by which text reaches a reader: every place in it is filled with the text. */
 export interface Renderer {
   readonly name: string;
   /** Places of the text in what is rendered. */
@@ -127,7 +127,7 @@ export const RENDERERS: readonly Renderer[] = [
   },
 ];
 
-/** JSON that a program reads, and that somebody may look at in a terminal. */
+/** JSON that a program reads, and that a person may look at in a terminal. */
 export function jsonOf(text: string): string {
   return `${printableJson({ text, [text]: [text, { [`a${text}`]: text }] })}\n${printableJson(text)}\n`;
 }

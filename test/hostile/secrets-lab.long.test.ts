@@ -136,7 +136,7 @@ const SHOWING = [
   ['report', '--format', 'html'],
 ];
 
-/** A key store and a config for somebody who looks at it later. */
+/** A key store and a config, to look at them later. */
 function laterReader(folder: string): Record<string, string> {
   const passphrase = join(folder, 'passphrase');
   writeFileSync(passphrase, 'four words of mine\n', { mode: 0o600 });

@@ -53,7 +53,7 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
     });
   });
 
-  test('by a whole disaster recovery whose key is typed, with the applications bound anew, and by all that tells of it', {
+  test('by a whole disaster recovery whose key is typed, with the applications bound again, and by all its output', {
     timeout: 1_200_000,
   }, async (context) => {
     const bench = await benchesWithPlatform(context);

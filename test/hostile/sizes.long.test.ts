@@ -152,7 +152,7 @@ function chunked(status: number): string {
   return `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
 }
 
-/** A server that says the same to everybody, and goes on for as long as somebody listens. */
+/** A server that sends the same to every client, as long as it listens. */
 async function pour(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
   { head, more }: { readonly head: string; readonly more?: string },

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** So many random bytes are a key, a token, a password or a session; fewer are a name. */
+/** This many random bytes are a key, a token, a password or a session; fewer are a name. */
 const MIN = 16;
 
 /** What a process and its children have drawn from the random numbers of the machine to keep secret. */
@@ -14,7 +14,7 @@ export interface Tap {
 
 /**
  * Lets a program of Node write down what it draws, which is the only way to learn secrets that live in memory
- * alone. The file is nobody's business and is not looked into.
+ * alone. The file itself is not searched.
  */
 export function tapIn(folder: string): Tap {
   const [program, file] = [join(folder, 'tap.mjs'), join(folder, 'tapped')];

@@ -66,7 +66,7 @@ function* pieces(tar: Buffer): Generator<Buffer> {
   for (let at = 0; at < tar.length; at += 7_777) yield tar.subarray(at, at + 7_777);
 }
 
-/** Only files and folders; nobody else's, and nothing that runs with another's rights. */
+/** Only own files and folders, and nothing that runs with another user's rights. */
 function expectTame(folder: string, name: string): void {
   for (const one of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const path = join(folder, one);

@@ -1,6 +1,5 @@
 /*
- * Tars that want out, want more or want to be something else: as a service would send them that somebody else
- * has taken over. By name.
+ * Tars that want out, want more or want to be something else, as a hijacked service would send them. By name.
  */
 
 interface Header {

@@ -5,7 +5,7 @@ import type { Ended, Running } from '../bench-kit/product.ts';
 import { leaksInFolder, leaksInProcesses } from '../e2e/leaks.ts';
 import { piecesIn } from './pieces.ts';
 
-/** Where commands are run: somebody's machine. */
+/** Where commands are run: a person's machine. */
 export interface Place {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
@@ -22,9 +22,9 @@ export interface Sight {
 }
 
 /**
- * Samples what is started, and looks at the end at all that was said and into these folders of the place.
- * `known` are secrets from the beginning; more may be put into it meanwhile. `held` gives those that are
- * known at the end alone.
+ * Samples what is started, and looks at the end at all output and into these folders of the place. `known`
+ * are secrets from the beginning; more may be added until then. `held` gives those that are known at the end
+ * alone.
  */
 export async function watchOver(
   place: Place,

@@ -28,7 +28,7 @@ describe('the choice of a key store', () => {
     expect((await readdir(folder)).sort()).toEqual(['passphrase', 'vault.age', 'vault.age.lock']);
   });
 
-  it('asks the operator when there is no file, and tells that there is no vault file yet', async () => {
+  it('asks the operator when there is no file, and says that there is no vault file yet', async () => {
     const purposes: string[] = [];
     await chooseStore({
       env: { LIFEBOAT_KEYCHAIN: 'vault', LIFEBOAT_PASSPHRASE_FILE: '' },

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import { keyringFiles } from '../../src/keys/keyring-files.ts';
-import { inOneLine } from '../../src/keys/one-line.ts';
+import { inOneLine } from '../../src/keys/os-store.ts';
 import { describeWith } from './programs.ts';
 import { type RemoteStore, startRemoteStore } from './remote-store.ts';
 import { makePlainKeyring, startSessionBus, withFolder } from './session-bus.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { generateKey, generateSigningKey } from '../../src/keys/keyring.ts';
-import { fromOneLine, inOneLine } from '../../src/keys/one-line.ts';
+import { fromOneLine, inOneLine } from '../../src/keys/os-store.ts';
 
 it('gives back every text that it made one line of printable ASCII', () => {
   const every = Array.from({ length: 0x300 }, (_, code) => String.fromCharCode(code + 1));

@@ -157,7 +157,7 @@ describeWith(PROGRAMS, 'an OS keychain that cannot be used', () => {
     });
   });
 
-  it('is given up on when it never answers, and does not keep the process from ending', async () => {
+  it('is given up when it never answers, and does not keep the process from ending', async () => {
     await withFolder(async (folder) => {
       const socket = join(folder, 'mute');
       const mute = createServer().listen(socket);

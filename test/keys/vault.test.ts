@@ -99,7 +99,7 @@ describe('the vault file', () => {
     expect((await store.get(ACCOUNT))?.reveal()).toBe('one');
   });
 
-  it('asks again when the file was given another passphrase meanwhile', async () => {
+  it('asks again if the file was given another passphrase in between', async () => {
     const answers = [PASSPHRASE, 'changed'];
     const store = await openVault({
       path,

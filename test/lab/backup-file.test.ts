@@ -33,7 +33,7 @@ const Manifest = z.object({
   Files: z.array(z.object({ Path: z.string(), Size: z.int(), Checksum: z.string() })),
 });
 
-test('openssl, gzip and tar open a backup, and sha256sum finds every file as the manifest says', async () => {
+test('openssl, gzip and tar open a backup, and sha256sum confirms every file of the manifest', async () => {
   const folder = await temporaryFolder();
   const file = join(folder, 'backup.tgz.enc');
   await downloadBackup(lab, 1, file);
@@ -58,7 +58,7 @@ test('openssl, gzip and tar open a backup, and sha256sum finds every file as the
   for (const path of others) expect(path).toMatch(/^pg_wal\//);
 });
 
-test('another key does not open it', async () => {
+test('another key does not open a backup', async () => {
   const folder = await temporaryFolder();
   const file = join(folder, 'backup.tgz.enc');
   await downloadBackup(lab, 1, file);
@@ -67,7 +67,7 @@ test('another key does not open it', async () => {
   expect(Buffer.concat(chunks).includes('backup_manifest')).toBe(false);
 });
 
-test('a download goes on where it was cut', async () => {
+test('a download continues where it was cut', async () => {
   const folder = await temporaryFolder();
   const file = join(folder, 'backup.tgz.enc');
   await downloadBackup(lab, 1, file);
@@ -93,7 +93,7 @@ test('the store holds no plaintext', async () => {
 });
 
 describe('a scratch instance', () => {
-  test('holds exactly the orders of one moment of its busy source, and no order came apart', async () => {
+  test('holds exactly the orders of one moment of its busy source, and no partial order', async () => {
     const source = instanceOf(lab, 'orders');
     const atTrigger = await sampleDigest(source.query);
     await curl(lab, 'POST', `${source.v1}/backups`);
@@ -135,7 +135,7 @@ describe('a scratch instance', () => {
     await expect(lab.openScratch(half, { name: 'half' })).rejects.toMatchObject({ code: 'lab.content' });
   });
 
-  test('refuses a tar that is no base backup, and leaves nothing of it', async () => {
+  test('refuses a tar that is not a base backup, and removes it completely', async () => {
     const before = await readdir(join(lab.folder, '../pg'));
     const folder = await temporaryFolder();
     await run(

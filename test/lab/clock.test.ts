@@ -43,7 +43,7 @@ test('whatever jumps and paces there were, a later moment never shows an earlier
   );
 });
 
-test('every real millisecond is found again from what the service called it', () => {
+test('every real millisecond can be recovered from its service time', () => {
   fc.assert(
     fc.property(History, ({ changes, moments }) => {
       const course = courseOf(changes);
@@ -56,14 +56,14 @@ test('every real millisecond is found again from what the service called it', ()
   );
 });
 
-test('a moment that a jump left out is the moment of the jump', () => {
+test('a time that a jump skipped is the moment of the jump', () => {
   const course = advanced([], START, 30 * DAY);
   expect(courseToReal(course, START + DAY)).toBe(START);
   expect(courseToReal(course, START + 31 * DAY)).toBe(START + DAY);
   expect(courseToReal(course, START - DAY)).toBe(START - DAY);
 });
 
-test('skew changes the time shown, and a time shown still leads back to its moment', () => {
+test('skew changes the shown time, which still maps back to its moment', () => {
   let real = START;
   const clock = createLabClock(() => real);
   clock.rate(60);
@@ -78,7 +78,7 @@ test('skew changes the time shown, and a time shown still leads back to its mome
   expect(() => clock.advance(8_000 * 365.25 * DAY)).toThrow(RangeError);
 });
 
-test('whoever waits for a moment is woken when the clock jumps there, and not before', async () => {
+test('a caller that waits for a moment is woken when the clock jumps there, and not before', async () => {
   const clock = createLabClock();
   const ending = new AbortController();
   let woken = false;

@@ -83,7 +83,7 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
     },
   );
 
-  test('the description that it serves needs no token, and is that of its endpoints', async () => {
+  test('serves a description of its endpoints, without a token', async () => {
     const served = await call(lab, 'GET', '/openapi.json', { authorization: '' });
     expect(served.status).toBe(200);
     expect(served.json).toEqual(JSON.parse(JSON.stringify(openApiOf(revision, endpoints, lab.url))));

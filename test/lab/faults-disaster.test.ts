@@ -13,7 +13,7 @@ afterAll(() => lab.close());
 const disaster = (name: string, lost: boolean) =>
   curl(lab, 'POST', `/lab/instances/${name}/disaster`, { body: { lost } });
 
-test('while an instance is lost a router answers every request for it; other instances work on', async () => {
+test('while an instance is lost a router answers every request for it; other instances are unaffected', async () => {
   const { v1, v0, query } = instanceOf(lab, 'orders');
   await query('create table proof as select 42 as answer');
   expect(await disaster('orders', true)).toMatchObject({ status: 200, json: { name: 'orders', lost: true } });
@@ -49,7 +49,7 @@ test('while an instance is lost a router answers every request for it; other ins
   expect(await query('select answer from proof')).toEqual([{ answer: 42 }]);
 });
 
-test('a call that is under way when the instance is lost gets no answer of it any more', async () => {
+test('a call in progress when the instance is lost gets no answer from it', async () => {
   const { v1 } = instanceOf(lab, 'orders');
   const before = (await listBackups(lab)).length;
   lab.fault({ method: 'POST', path: '/backups', effect: { kind: 'delay', ms: 1_500, when: 'after' } });
@@ -60,7 +60,7 @@ test('a call that is under way when the instance is lost gets no answer of it an
   await disaster('orders', false);
 });
 
-test('a download that is under way when the instance is lost breaks off', async () => {
+test('a download in progress when the instance is lost breaks off', async () => {
   const { v0 } = instanceOf(lab, 'orders');
   const size = (await listBackups(lab)).at(-1)?.size ?? 0;
   lab.fault({
@@ -87,7 +87,7 @@ test('a download that is under way when the instance is lost breaks off', async 
   await disaster('orders', false);
 });
 
-test('an instance that does not exist cannot be lost, and a body that says nothing is refused', async () => {
+test('an instance that does not exist cannot be lost, and an empty body is refused', async () => {
   expect(await disaster('nowhere', true)).toMatchObject({
     status: 404,
     json: { error: 'instanceNotFound', description: expect.stringContaining('nowhere') },

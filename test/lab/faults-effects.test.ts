@@ -36,7 +36,7 @@ async function look(path: string, ...options: string[]) {
 }
 
 describe('a connection', () => {
-  test('can be reset before the request is processed: curl sees that, and nothing has happened', async () => {
+  test('can be reset before the request is processed: curl reports it, and nothing has happened', async () => {
     const [before, calls] = [await ids(), lab.calls().length];
     lab.fault({ method: 'POST', path: '/backups', effect: { kind: 'refuse' } });
     // 56 is curl's word for a connection that was reset while it waited for the answer.
@@ -45,7 +45,7 @@ describe('a connection', () => {
     expect(lab.calls()).toHaveLength(calls);
   });
 
-  test('can end at the limit of a router: the work is done, however quick, and no answer comes', async () => {
+  test('can end at the limit of a router: the work is done, however fast, and no answer arrives', async () => {
     const before = (await ids()).length;
     lab.fault({ method: 'POST', path: '/backups', effect: { kind: 'abort', ms: 200 } });
     expect(await createBackup()).toMatchObject({ exit: 52, status: 0, text: '' });
@@ -97,7 +97,7 @@ describe('an answer', () => {
     expect(empty.headers).toMatchObject({ 'content-length': '0', 'retry-after': '7' });
   });
 
-  test('in JSON has the words of its endpoint', async () => {
+  test('in JSON uses the words of its endpoint', async () => {
     const { v0 } = instanceOf(lab, 'orders');
     for (const path of [`${v0}/backups`, `${v0}/backups/1/download`]) {
       lab.fault({ effect: { kind: 'answer', status: 401, when: 'before', body: 'json' } });
@@ -108,7 +108,7 @@ describe('an answer', () => {
     }
   });
 
-  test('can lead to another origin, with path and query; a redirected POST has done nothing', async () => {
+  test('can redirect to another origin, with path and query; a redirected POST has done nothing', async () => {
     const path = `${instanceOf(lab, 'orders').v1}/backups`;
     const before = await ids();
     lab.fault({ effect: { kind: 'redirect', to: 'https://elsewhere.example/ignored', status: 307 } });
@@ -121,7 +121,7 @@ describe('an answer', () => {
     expect(await ids()).toEqual(before);
   });
 
-  test('that leads away carries the token there, if the client is careless: the lab shows it', async () => {
+  test('with a redirect gets the token of a careless client: the lab shows it', async () => {
     const seen: (string | undefined)[] = [];
     const elsewhere = createServer((request, response) => {
       seen.push(request.headers.authorization);
@@ -140,7 +140,7 @@ describe('an answer', () => {
     }
   });
 
-  test('can have wrong types, nulls and words that nobody knows, and still be JSON', async () => {
+  test('can have wrong types, nulls and unknown words, and still be JSON', async () => {
     const whole = (await list()).json as Record<string, unknown>[];
     const spoiled: unknown[] = [];
     for (const body of ['strings', 'objects', 'nulls', 'enums'] as const) {
@@ -159,7 +159,7 @@ describe('an answer', () => {
     expect((await list()).json).toEqual(whole);
   });
 
-  test('can claim to be JSON and be something else, or be 204 with nothing', async () => {
+  test('can claim to be JSON and be something else, or be an empty 204', async () => {
     const path = `${instanceOf(lab, 'orders').v1}/backups`;
     lab.fault({ path: '/backups', effect: { kind: 'garble', body: 'text' } });
     const text = await look(path);
@@ -171,7 +171,7 @@ describe('an answer', () => {
     expect(nothing.headers).not.toHaveProperty('content-length');
   });
 
-  test('of one endpoint can tell another time; the others tell the right one', async () => {
+  test('of one endpoint can show another time; the others show the right one', async () => {
     const path = instanceOf(lab, 'orders').v1;
     const hour = 3_600_000;
     lab.fault({ path: '/backups', effect: { kind: 'date', skewMs: -2 * hour } });
@@ -184,8 +184,8 @@ describe('an answer', () => {
   });
 });
 
-describe('somebody else', () => {
-  test('starts a backup in the moment before ours: two of them, and both are done', async () => {
+describe('a colleague', () => {
+  test('starts a backup just before ours: there are two, and both are done', async () => {
     const before = await ids();
     lab.fault({ method: 'POST', path: '/backups', effect: { kind: 'colleague' } });
     const ours = await createBackup();
@@ -221,7 +221,7 @@ describe('luck', () => {
   });
 });
 
-test('a download that was disturbed comes whole the next time, byte for byte', async () => {
+test('a disturbed download is complete the next time, byte for byte', async () => {
   const file = join(await temporaryFolder(), 'backup');
   const path = `${instanceOf(lab, 'orders').v0}/backups/1/download`;
   const hash = async () => {

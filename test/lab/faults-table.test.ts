@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { spoil } from '../../src/lab/faults/spoil.ts';
+import { spoil } from '../../src/lab/faults/strange-reply.ts';
 import { type Fault, FaultTable, type FaultTarget } from '../../src/lab/faults.ts';
 
 const LIST: FaultTarget = { method: 'GET', path: '/backups' };
@@ -13,7 +13,7 @@ const DROP = { kind: 'drop', when: 'before' } as const;
 
 const table = () => new FaultTable([LIST, CREATE, SETTINGS, DOWNLOAD], [ORDERS, TARGET]);
 
-/** Which of so many calls are hit, counted from 0. */
+/** Which of this many calls are hit, counted from 0. */
 function hits(faults: FaultTable, calls: number, target = LIST): number[] {
   return Array.from({ length: calls }, (_, call) => call).filter(
     () => faults.take(target, ORDERS).length > 0,
@@ -55,7 +55,7 @@ describe('a fault', () => {
     }
   });
 
-  test('with a probability still hits no more often than it says', () => {
+  test('with a probability still hits no more often than specified', () => {
     const faults = table();
     faults.add({ times: 3, probability: 0.1, effect: DROP });
     expect(hits(faults, 1000)).toHaveLength(3);
@@ -68,7 +68,7 @@ describe('a fault', () => {
     expect(faults.take(LIST, ORDERS).map(({ kind }) => kind)).toEqual(['delay', 'drop']);
   });
 
-  test('that would not show, behind one that ends the call or is of its kind, waits for the next', () => {
+  test('that would not show, behind one that ends the call or is of its kind, waits for the next call', () => {
     const faults = table();
     const answer = { kind: 'answer', status: 502, when: 'after' } as const;
     faults.add({ path: '/backups', effect: { kind: 'garble', body: 'empty' } });
@@ -83,7 +83,7 @@ describe('a fault', () => {
     expect(taken).toEqual([['delay', 'colleague', 502], [503], ['garble'], ['garble'], []]);
   });
 
-  test('finds its place whatever the parameter of the path is called', () => {
+  test('finds its endpoint whatever the path parameter is called', () => {
     const faults = table();
     faults.add({ path: '/backups/:backup_id/download', effect: DROP });
     expect(hits(faults, 1, DOWNLOAD)).toEqual([0]);
@@ -146,7 +146,7 @@ describe('a spoiled answer', () => {
     { id: 2, status: 'queued', downloadable: false, size: 0, finished_at: null },
   ];
 
-  test('has texts for numbers, an object for a list, null for everything, words nobody knows', () => {
+  test('has texts for numbers, an object for a list, null for everything, unknown words', () => {
     expect(spoil(backups, 'strings')).toMatchObject([
       { id: '1', size: '12', downloadable: true },
       { id: '2', size: '0' },
@@ -165,7 +165,7 @@ describe('a spoiled answer', () => {
     });
   });
 
-  test('is still JSON, and never the same as before, whatever the answer was', () => {
+  test('is still JSON, and never equal to the original', () => {
     const answers = fc.oneof(
       fc.array(fc.dictionary(fc.string(), fc.jsonValue())),
       fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }),

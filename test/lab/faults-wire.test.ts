@@ -50,7 +50,7 @@ const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d{3})/u.exec(answer)?
 const bodyOf = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n') + 4);
 
 describe('methods', () => {
-  test('HEAD tells the same as GET, without the body, also of a download', async () => {
+  test('HEAD answers like GET, without the body, also for a download', async () => {
     const { v1, v0 } = instanceOf(lab, 'orders');
     for (const path of [`${v1}/backups`, `${v0}/backups/1/download`]) {
       const [head, get] = [
@@ -68,7 +68,7 @@ describe('methods', () => {
     }
   });
 
-  test('one that an endpoint does not have is 405 with those that it has, in its own words', async () => {
+  test('a method that an endpoint lacks is 405 with those that it has, in its own words', async () => {
     const { v1, v0 } = instanceOf(lab, 'orders');
     for (const method of ['PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
       const answer = await send(await request(`${method} ${v1}/backups`));
@@ -84,7 +84,7 @@ describe('methods', () => {
 });
 
 describe('paths', () => {
-  test('are decoded once; a broken encoding is a place that does not exist', async () => {
+  test('are decoded once; a broken encoding is an unknown path', async () => {
     const { guid } = instanceOf(lab, 'orders');
     const statuses = async (...paths: string[]) =>
       await Promise.all(paths.map(async (path) => statusOf(await send(await request(`GET ${path}`)))));
@@ -116,7 +116,7 @@ describe('paths', () => {
 });
 
 describe('bodies', () => {
-  test('that are huge are 413, that are broken 400 or 422; the next caller is served as ever', async () => {
+  test('that are huge are 413, that are broken 400 or 422; the next caller is served as usual', async () => {
     const line = `PATCH ${instanceOf(lab, 'orders').v1}/backups-config`;
     const size = 8 * 2 ** 20;
     const huge = await send(await request(line, [`Content-Length: ${size}`], 'x'.repeat(size)));
@@ -133,7 +133,7 @@ describe('bodies', () => {
     expect((await curl(lab, 'GET', instanceOf(lab, 'orders').v1)).status).toBe(200);
   });
 
-  test('that never come whole do nothing', async () => {
+  test('that never arrive completely do nothing', async () => {
     const { v1 } = instanceOf(lab, 'orders');
     const config = async () => (await curl(lab, 'GET', `${v1}/backups-config`)).json;
     const before = await config();
@@ -151,7 +151,7 @@ describe('bodies', () => {
 });
 
 describe('clients', () => {
-  test('two hundred at once, each on a connection of its own, all get their answers', async () => {
+  test('two hundred at once, each on its own connection, all get their answers', async () => {
     const { v1 } = instanceOf(lab, 'orders');
     const ask = await request(`GET ${v1}/backups-config`);
     const answers = await Promise.all(Array.from({ length: 200 }, () => send(ask)));
@@ -166,7 +166,7 @@ describe('clients', () => {
   });
 
   test.skipIf(!existsSync('/proc/self/fd'))(
-    'that leave in the middle of a download leave no open file behind, and disturb nobody',
+    'that leave in the middle of a download leave no open file behind, and disturb no other client',
     async () => {
       const path = `${instanceOf(lab, 'orders').v0}/backups/1/download`;
       const size = (await listBackups(lab)).at(-1)?.size ?? 0;

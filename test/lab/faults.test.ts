@@ -24,7 +24,7 @@ afterEach(() => lab.clearFaults());
 const createBackup = () => curl(lab, 'POST', `${instanceOf(lab, 'orders').v1}/backups`);
 const ids = async () => (await listBackups(lab)).map(({ id }) => id);
 
-test('an answer lost after the work: the caller hears nothing, and the backup exists once', async () => {
+test('an answer lost after the work: the caller gets nothing, and the backup exists once', async () => {
   const [before, calls] = [await ids(), lab.calls().length];
   lab.fault({ method: 'POST', path: '/backups', effect: { kind: 'drop', when: 'after' } });
   expect(await createBackup()).toMatchObject({ exit: 52, status: 0, text: '' });
@@ -36,7 +36,7 @@ test('an answer lost after the work: the caller hears nothing, and the backup ex
   expect(await backupEnded(lab, after[0] ?? 0)).toMatchObject({ status: 'done' });
 });
 
-test('a request lost before the work: the caller hears nothing, and nothing has happened', async () => {
+test('a request lost before the work: the caller gets nothing, and nothing has happened', async () => {
   const [before, calls] = [await ids(), lab.calls().length];
   lab.fault({ method: 'POST', path: '/backups', effect: { kind: 'drop', when: 'before' } });
   expect(await createBackup()).toMatchObject({ exit: 52, status: 0 });
@@ -60,7 +60,7 @@ test.each([500, 502, 504])('a router that answers %i says nothing about the work
   expect(await ids()).toHaveLength(before + 1);
 });
 
-test('an answer can be a page, empty, or half of itself', async () => {
+test('an answer can be a page, empty, or cut in half', async () => {
   const list = () => curl(lab, 'GET', `${instanceOf(lab, 'orders').v1}/backups`);
   const whole = await list();
   lab.fault({ path: '/backups', effect: { kind: 'garble', body: 'html' } });
@@ -74,14 +74,14 @@ test('an answer can be a page, empty, or half of itself', async () => {
   expect((await list()).json).toEqual(whole.json);
 });
 
-test('a task can be made to fail; looking at the list does not use the fault up', async () => {
+test('a task can be made to fail; reading the list does not use the fault up', async () => {
   lab.fault({ effect: { kind: 'task', outcome: 'failed' } });
   const first = (await ids())[0] ?? 0;
   await createBackup();
   expect(await backupEnded(lab, first + 1)).toMatchObject({ status: 'failed', size: 0, downloadable: false });
 });
 
-test('a held task goes on when the faults are cleared', async () => {
+test('a held task continues when the faults are cleared', async () => {
   lab.fault({ effect: { kind: 'task', outcome: 'queued' } });
   await createBackup();
   await createBackup();
@@ -96,7 +96,7 @@ test('a held task goes on when the faults are cleared', async () => {
 test.each(['before', 'after'] as const)('a delay holds the answer back, %s the work', async (when) => {
   lab.fault({ times: 'always', effect: { kind: 'task', outcome: 'failed' } });
   const before = (await ids()).length;
-  // An hour: what answers meanwhile was not waited for.
+  // An hour: what answers before that was not waited for.
   lab.fault({ method: 'POST', effect: { kind: 'delay', ms: 3_600_000, when } });
   const giveUp = new AbortController();
   let isAnswered = false;
@@ -125,7 +125,7 @@ test.each(['before', 'after'] as const)('a delay holds the answer back, %s the w
   expect(await createBackup()).toMatchObject({ status: 200 });
 });
 
-test('a download can be slow, and cut half way', async () => {
+test('a download can be slow, and cut halfway', async () => {
   const [backup] = (await listBackups(lab)).toReversed();
   const size = backup?.size ?? 0;
   const url = `${lab.url}${instanceOf(lab, 'orders').v0}/backups/1/download`;
@@ -152,7 +152,7 @@ test('a download can be slow, and cut half way', async () => {
   expect(await readFile(file)).toHaveLength(Math.floor(size / 2));
 });
 
-test('a fault hits as often as it says, and only the instance that it names', async () => {
+test('a fault hits as often as specified, and only the instance that it names', async () => {
   const [orders, target] = [instanceOf(lab, 'orders'), instanceOf(lab, 'orders-dr')];
   lab.fault({
     instance: 'orders-dr',

@@ -57,7 +57,7 @@ test('a request for another host or port is refused on every route, even with th
   expect(await status(lab.url, 'GET /lab HTTP/1.0', [token])).toBe(200);
 });
 
-test('a request from a web page elsewhere is refused on every route, even with the token', async () => {
+test('a request from a foreign web page is refused on every route, even with the token', async () => {
   const { host, port } = new URL(lab.url);
   const own = [`Host: ${host}`, `Authorization: ${await readFile(lab.tokenFile, 'utf8')}`];
   const foreign = [

@@ -8,8 +8,8 @@ import { Backup } from '../../src/service/schemas.ts';
 import { startTestLab } from '../bench-kit/lab.ts';
 import { ask, backUp, call, instanceOf, listBackups, until } from './helpers.ts';
 
-describe("a lab with instances of one's own", () => {
-  test('has each of them as it was asked for, in the config too', async () => {
+describe('a lab with custom instances', () => {
+  test('has each of them as requested, in the config too', async () => {
     const lab = await startTestLab({
       instances: [
         { name: 'orders', backupType: 'continuous_archiving', sampleApp: true, key: true },
@@ -70,7 +70,7 @@ test('revision 61 answers 409 while the same action is in progress; revision 62 
       const [first, second, third] = [await restore(), await restore(), await perform()];
       expect(first.status).toBe(lab === old ? 202 : 200);
       expect([second.status, third.status]).toEqual(lab === old ? [409, 409] : [200, 200]);
-      // Somebody else's instance is not in the way.
+      // A foreign instance does not get in the way.
       const other = `${instanceOf(lab, 'orders-dr').v1}/disaster-recovery/perform`;
       const elsewhere = await ask(lab, 'POST', other, { body });
       expect(elsewhere.status).toBe(lab === old ? 202 : 200);
@@ -80,7 +80,7 @@ test('revision 61 answers 409 while the same action is in progress; revision 62 
   }
 });
 
-test('two hundred clients at once, reading and creating, get only right answers', async () => {
+test('two hundred clients at once, reading and creating, get only correct answers', async () => {
   const lab = await startTestLab();
   const agent = new Agent({ connections: 200, pipelining: 1 });
   try {

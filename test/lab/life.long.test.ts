@@ -60,7 +60,7 @@ async function allGone(pids: readonly number[]): Promise<void> {
   );
 }
 
-/** A zombie counts as gone: it waits for somebody to collect it and does nothing. */
+/** A zombie counts as gone: it waits to be collected and does nothing. */
 async function isRunning(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);
@@ -86,7 +86,7 @@ test('close ends every process and removes every file, and can be called twice',
 test('an abort in the middle of work closes the lab, and waits for nothing', async () => {
   const ending = new AbortController();
   const lab = await startTestLab({ sampleApp: { rowsPerSecond: 200 }, signal: ending.signal });
-  // Whoever waited for one of these would wait for longer than the test may take.
+  // Waiting for one of these would take longer than the test may.
   lab.fault({ method: 'GET', effect: { kind: 'delay', ms: 600_000 } });
   const [{ guid } = { guid: '' }] = lab.instances;
   const stuck = curl(lab, 'GET', `/v1/instances/${guid}`);
@@ -180,7 +180,7 @@ test.skipIf(!isRoot)('an ordinary user can run a lab, and leaves nothing behind 
   expect(await readdir(own)).toEqual([]);
 });
 
-test('two labs live side by side', async () => {
+test('two labs run side by side', async () => {
   const instances = [{ name: 'orders', sampleApp: true }];
   const [one, two] = await Promise.all([
     startTestLab({ instances }),
@@ -246,7 +246,7 @@ test('a PostgreSQL that cannot start is one clear error, and nothing stays', asy
   }
 });
 
-test('a port that is taken is one clear error', async () => {
+test('a taken port is one clear error', async () => {
   const other = createServer();
   await once(other.listen(0, '127.0.0.1'), 'listening');
   const address = z.object({ port: z.int() }).parse(other.address());

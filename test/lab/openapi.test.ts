@@ -64,7 +64,7 @@ describe.each([61, 62] as const)('the description of revision %i', (revision) =>
     }
   });
 
-  test('tells of the sign-on before V0, and of the page of a router', () => {
+  test('describes the sign-on before V0, and the page of a router', () => {
     const { paths } = describedIn(revision);
     const listing = paths['/service-instances/{instance_id}/backups']?.['get'];
     expect(Object.keys(listing?.responses ?? {})).toContain('302');

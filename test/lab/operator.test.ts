@@ -38,7 +38,7 @@ test('an update is refused while updates are forbidden, and done once they are a
   );
 });
 
-test('where nobody may forbid updates there is no endpoint for it, and updates are allowed', async () => {
+test('where updates cannot be forbidden there is no endpoint for it, and updates are allowed', async () => {
   await edit(false);
   expect((await settings({ updateBlocking: false })).json).toEqual({ ...DEFAULTS, updateBlocking: false });
   expect(await edit(false)).toMatchObject({ status: 404, json: { error: 'notFound' } });
@@ -85,7 +85,7 @@ test('after a change of the key, the rule of the lab says whether older backups 
   }
 });
 
-test('settings that mean nothing are refused, and a setting without the full token too', async () => {
+test('invalid settings are refused, and so is a setting without the full token', async () => {
   for (const body of [
     {},
     { router: '0s' },
@@ -100,7 +100,7 @@ test('settings that mean nothing are refused, and a setting without the full tok
   expect((await curl(lab, 'POST', '/lab/settings', { body: {}, authorization: '' })).status).toBe(401);
 });
 
-test('the config of a lab names a router that is not the usual one', async () => {
+test('the config of a lab states an unusual router timeout', async () => {
   const own = await startTestLab({ routerMs: 90_000, updateBlocking: false, instances: [{ name: 'one' }] });
   try {
     expect(Config.parse(parse(own.configYaml)).instances['one']?.router).toBe(90_000);
@@ -115,7 +115,7 @@ test('the config of a lab names a router that is not the usual one', async () =>
   }
 });
 
-test('a documented body has to be sent as JSON; where none is documented none is read', async () => {
+test('a documented body must be sent as JSON; an undocumented one is not read', async () => {
   const { v1, v0, name } = instanceOf(lab, 'orders');
   const send = async (method: string, path: string, type: string | undefined, body: string) => {
     const token = await readFile(lab.tokenFile, 'utf8');

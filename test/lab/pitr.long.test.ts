@@ -51,7 +51,7 @@ const marks = async () =>
     await instanceOf(lab, 'orders').query<{ id: number; at: Date }>('select id, at from marks order by id')
   ).map(({ id, at }) => ({ id, at: at.getTime() }));
 
-test('a point in time is exact to the row, also in the days that the clock was set ahead', async () => {
+test('a point in time is exact to the row, also in the days that the clock skipped', async () => {
   // The service's time and the database's are weeks apart, and the service runs a thousand times as fast.
   lab.clock.advance(40 * DAY);
   lab.clock.rate(1_000);
@@ -106,7 +106,7 @@ test('the edges of the range can be restored to; a moment outside is 422 and cha
   expect(await marks()).toEqual(before);
 });
 
-test('an instance without continuous archiving has no such thing', async () => {
+test('an instance without continuous archiving has no range', async () => {
   const { v1 } = instanceOf(lab, 'orders-dr');
   expect((await ask(lab, 'GET', `${v1}/pitr`)).status).toBe(404);
   const body = { target_time: lab.clock.now().toISOString() };
@@ -132,7 +132,7 @@ test("after another instance's backup was restored there is no range until the n
   expect((await range()).start).toBeGreaterThanOrEqual(Date.parse(String(fresh.triggered_at)));
 });
 
-test('many ask for the range at once, and all get an answer', async () => {
+test('concurrent requests for the range all get an answer', async () => {
   const { v1 } = instanceOf(lab, 'orders');
   const answers = await Promise.all(Array.from({ length: 30 }, () => call(lab, 'GET', `${v1}/pitr`)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));

@@ -56,7 +56,7 @@ test('an instance with sample data has two applications and a key; an empty one 
   expect(CfPage.parse(elsewhere.json).resources).toEqual([]);
 });
 
-test('lists come in pages that lead to each other', async () => {
+test('lists come in pages with links to each other', async () => {
   const seen: string[] = [];
   let href: string | undefined = `${BINDINGS}?per_page=4&type=app,key`;
   while (href !== undefined) {
@@ -74,7 +74,7 @@ test('lists come in pages that lead to each other', async () => {
   );
 });
 
-test('a list of bindings brings their applications and instances along', async () => {
+test('a list of bindings includes their applications and instances', async () => {
   const { guid } = instanceOf(lab, 'billing');
   const { json } = await cf(
     lab,
@@ -91,7 +91,7 @@ test('a list of bindings brings their applications and instances along', async (
   });
 });
 
-test('applications in spaces that a token may not see are counted and nothing else', async () => {
+test('applications in spaces that a token may not see are only counted', async () => {
   const path = (name: string) =>
     `/v3/service_instances/${instanceOf(lab, name).guid}/relationships/shared_spaces/usage_summary`;
   const { json } = await cf(lab, 'GET', path('orders'));
@@ -148,7 +148,7 @@ test('the details of a key open the database', async () => {
   );
 });
 
-test('with room for two bindings an application switches without a pause, with a label', async () => {
+test('with room for two bindings an application switches without downtime, with a label', async () => {
   await appsAre(lab, 'ok');
   const { guid } = appOf(lab, 'orders-report');
   const [old] = await bindings(lab, `&app_guids=${guid}`);
@@ -194,7 +194,7 @@ test('with room for two bindings an application switches without a pause, with a
   }
 });
 
-test('a request that makes no sense is refused in the words of the platform', async () => {
+test('an invalid request is refused in the words of the platform', async () => {
   const nobody = 'e5d1f0a2-6b43-4c8e-9d21-7a30c5b9f614';
   const post = (path: string, body: unknown) => cf(lab, 'POST', path, { body });
   const good = bindingBody(lab, 'orders', 'orders-api');

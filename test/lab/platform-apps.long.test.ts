@@ -101,7 +101,7 @@ test('a stopped application has no process, and a crashed one gets another', asy
   });
 });
 
-test('a rollout whose new process cannot work ends with its error, and the old process goes on', async () => {
+test('a rollout whose new process cannot work ends with its error, and the old process stays', async () => {
   const lab = await sharedLab();
   const { guid, pid } = appOf(lab, 'orders-api');
   // It has a connection; new ones are refused.

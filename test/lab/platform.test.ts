@@ -96,7 +96,7 @@ test('after a restore the applications are locked out until unbound, bound and r
   expect(after.map((one) => one.guid)).not.toEqual(before.map((one) => one.guid));
 });
 
-test('what is done to an application and its bindings can be proven from the audit events', async () => {
+test('every step on an application and its bindings can be proven from the audit events', async () => {
   const { guid } = appOf(lab, 'orders-api');
   const earlier = (await audited(lab, `target_guids=${guid}`)).length;
   await cf(lab, 'POST', `/v3/apps/${guid}/actions/restart`);

@@ -44,7 +44,7 @@ async function perform(backup_guid: string, encryption_key: string) {
   return await restoreEnded(lab, Performed.parse(json).restore_id, 'orders-dr');
 }
 
-test('a restore of an own backup brings back what was there, and its record names the backup', async () => {
+test('a restore of an own backup brings back its data, and its record names the backup', async () => {
   const orders = instanceOf(lab, 'orders');
   await order();
   const before = await sampleDigest(orders.query);
@@ -67,7 +67,7 @@ test('a restore of an own backup brings back what was there, and its record name
   expect((await ask(lab, 'GET', `${orders.v1}/restores/999`)).status).toBe(404);
 });
 
-test('an application is locked out by a restore, and let in by a new binding', async () => {
+test('a restore locks an application out, and a new binding lets it in', async () => {
   const orders = instanceOf(lab, 'orders');
   const bindings = '/lab/instances/orders/bindings';
   const bind = async () =>
@@ -108,7 +108,7 @@ test('an application is locked out by a restore, and let in by a new binding', a
   expect((await call(lab, 'POST', bindings, { body: {} })).status).toBe(422);
 });
 
-test('with a wrong key the task fails, and the target is as it was', async () => {
+test('with a wrong key the task fails, and the target is unchanged', async () => {
   const target = instanceOf(lab, 'orders-dr');
   await target.query('create table mine (n int)');
   await target.query('insert into mine select generate_series(1, 100)');
@@ -122,7 +122,7 @@ test('with a wrong key the task fails, and the target is as it was', async () =>
   expect((await ask(lab, 'GET', target.v1)).json).toMatchObject({ state: 'available' });
 });
 
-test('nobody knows an unknown guid, and a body without a guid or key is 422', async () => {
+test('an unknown guid is not found, and a body without a guid or key is 422', async () => {
   const path = `${instanceOf(lab, 'orders-dr').v1}/disaster-recovery/perform`;
   const encryption_key = await readFile(lab.keyFile, 'utf8');
   const unknown = { backup_guid: '00000000-0000-4000-8000-000000000000', encryption_key };
@@ -136,7 +136,7 @@ test('nobody knows an unknown guid, and a body without a guid or key is 422', as
   expect((await ask(lab, 'POST', prepare)).status).toBe(200);
 });
 
-test('a fork brings back just the backup that is named, not the newest', async () => {
+test('a fork restores exactly the named backup, not the newest', async () => {
   const orders = instanceOf(lab, 'orders');
   const chosen = await backUp(lab);
   const then = await sampleDigest(orders.query);
@@ -152,7 +152,7 @@ test('a fork brings back just the backup that is named, not the newest', async (
   expect(await sampleDigest(instanceOf(lab, 'orders-dr').query)).toEqual(then);
 });
 
-test('the newest backup of a lost instance comes back in another one', async () => {
+test('the newest backup of a lost instance can be restored into another one', async () => {
   const orders = instanceOf(lab, 'orders');
   const guid = await backupGuid();
   const newest = await backUp(lab);
@@ -171,7 +171,7 @@ test('the newest backup of a lost instance comes back in another one', async () 
   await expect(lab.disaster('nobody', true)).rejects.toMatchObject({ code: 'lab.instance' });
 });
 
-test('a backup that is under way when its instance is lost fails, and later ones do not', async () => {
+test('a backup in progress when its instance is lost fails, and later ones do not', async () => {
   const orders = instanceOf(lab, 'orders');
   // The two are held, so that the loss finds them before their work.
   lab.fault({ method: 'POST', path: '/backups', times: 2, effect: { kind: 'task', outcome: 'queued' } });
@@ -185,7 +185,7 @@ test('a backup that is under way when its instance is lost fails, and later ones
   expect(ended.map(({ status }) => status)).toEqual(['failed', 'failed']);
 });
 
-test('backups that are asked for while the instance restarts wait until it is up again', async () => {
+test('backups requested while the instance restarts wait until it is up again', async () => {
   const { v1 } = instanceOf(lab, 'orders');
   await ask(lab, 'PATCH', `${v1}/restart`);
   const asked = await Promise.all([1, 2, 3].map(() => ask(lab, 'POST', `${v1}/backups`)));
@@ -194,7 +194,7 @@ test('backups that are asked for while the instance restarts wait until it is up
   expect(ended.map(({ status }) => status)).toEqual(['done', 'done', 'done']);
 });
 
-test('a restore waits until a restart is over, and restores come one after the other', async () => {
+test('a restore waits until a restart has ended, and restores run one after the other', async () => {
   const orders = instanceOf(lab, 'orders');
   const Id = z.object({ id: z.int() });
   await call(lab, 'PATCH', `${orders.v1}/restart`);

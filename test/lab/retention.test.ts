@@ -95,7 +95,7 @@ test('of a thousand hourly backups the last seven days stay; the others are list
   expect(backups.newestDone()?.id).toBe(1_000);
 });
 
-test('however old they are, as many as the settings say stay', async () => {
+test('the configured number of backups stays, however old they are', async () => {
   const settings = { min_backup_count: 3, retention_time: 1 };
   const { clock, backups, take, remaining } = await manager(settings);
   for (let at = 0; at < 10; at += 1) await take();
@@ -120,7 +120,7 @@ test('failed backups protect nothing, and are never deleted', async () => {
   expect(log).toContainEqual(expect.stringContaining('the database is gone'));
 });
 
-test('exactly those are deleted that are old and done and have enough newer ones that are done', () => {
+test('only backups that are old and done and have enough newer done ones are deleted', () => {
   const Status = fc.constantFrom<TaskStatus>('queued', 'running', 'done', 'failed', 'deleted');
   const Ages = fc.array(fc.record({ days: fc.integer({ min: 0, max: 60 }), status: Status }), {
     maxLength: 40,
@@ -146,7 +146,7 @@ test('exactly those are deleted that are old and done and have enough newer ones
   );
 });
 
-test('ids differ for backups of one moment, and have the time of the service', async () => {
+test("backups of one moment have different ids, with the service's time", async () => {
   const { clock, take } = await manager({ min_backup_count: 5, retention_time: 30 });
   clock.advance(1_000 * DAY);
   const made = await Promise.all(Array.from({ length: 50 }, take));
@@ -176,7 +176,7 @@ test('a task that must wait is overtaken, and starts when it may', async () => {
   expect(first.status).toBe('done');
 });
 
-test('no more tasks run at once than there are workers, also after their number changes', async () => {
+test('no more tasks run at once than there are workers, even after their number changes', async () => {
   const clock = createLabClock();
   const queue = new TaskQueue(2, { now: clock.now, log: () => undefined });
   const gate = Promise.withResolvers<void>();

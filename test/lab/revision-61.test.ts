@@ -98,7 +98,7 @@ function expectWhole({ status, bytes }: Awaited<ReturnType<typeof download>>, wh
   expect(bytes.equals(whole)).toBe(true);
 }
 
-test('a download gives the range that is asked for, on both bases', async () => {
+test('a download returns the requested range, on both bases', async () => {
   const whole = await download({});
   const size = whole.bytes.length;
   expect(whole).toMatchObject({ status: 200 });
@@ -122,7 +122,7 @@ test('a download gives the range that is asked for, on both bases', async () => 
   expectWhole(await download({ range: 'bytes=0-1,4-5' }), whole.bytes);
 });
 
-test('If-Range gives a part of the same bytes, and the whole of any other', async () => {
+test('If-Range returns a part of the same bytes, and all of any others', async () => {
   const whole = await download({});
   const etag = whole.headers.get('etag') ?? '';
   const range = 'bytes=5-9';

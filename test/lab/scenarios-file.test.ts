@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadScenario, parseScenario } from '../../src/lab/scenarios/scenario.ts';
-import { SCENARIOS, scenarioNamed } from '../../src/lab/scenarios/scenarios.ts';
+import { loadScenario, parseScenario, SCENARIOS, scenarioNamed } from '../../src/lab/scenarios/scenario.ts';
 import { temporaryFolder } from './helpers.ts';
 
 async function load(text: string) {
@@ -33,7 +32,7 @@ timeline:
 `;
 
 describe('a scenario in a file', () => {
-  test('comes out with its durations in milliseconds and nothing left open', async () => {
+  test('is read with its durations in milliseconds and all defaults filled in', async () => {
     expect(await load(EXAMPLE)).toEqual({
       name: 'black-friday',
       summary: 'The queue is long when the region goes, and the token runs out while we wait.',
@@ -97,7 +96,7 @@ describe('a scenario in a file', () => {
     });
   });
 
-  test('that is not there, or made to fill the memory, is refused', async () => {
+  test('that is missing, or made to fill the memory, is refused', async () => {
     await expect(loadScenario('/nowhere/scenario.yaml')).rejects.toMatchObject({
       code: 'lab.scenario',
       shortMessage: expect.stringContaining('it cannot be read (ENOENT)'),
@@ -112,7 +111,7 @@ describe('a scenario in a file', () => {
     await expect(load(bomb)).rejects.toMatchObject({ code: 'lab.scenario' });
   });
 
-  test('cannot act on the terminal of the one who reads its mistake', () => {
+  test('cannot act on the terminal that shows its mistake', () => {
     expect(() => parseScenario({ name: 'a', summary: 'b', '\u001b]0;x': 1 }, '\u001b[2J')).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('\u001b') }),
     );
@@ -128,7 +127,7 @@ describe('the named scenarios', () => {
     expect(new Set(SCENARIOS.map(({ name }) => name)).size).toBe(SCENARIOS.length);
   });
 
-  test('an unknown name is refused with those that there are', () => {
+  test('an unknown name is refused with the known ones', () => {
     expect(() => scenarioNamed('earthquake')).toThrow(
       expect.objectContaining({
         code: 'lab.scenario',

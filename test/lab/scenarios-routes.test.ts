@@ -41,7 +41,7 @@ test('every route that changes something needs the full token, and every route a
   }
 });
 
-test('the clock of the service jumps, speeds up and goes wrong, and answers have its time', async () => {
+test('the clock of the service jumps, speeds up and is skewed, and answers have its time', async () => {
   const clock = async (body?: unknown) =>
     (await call(lab, body === undefined ? 'GET' : 'POST', '/lab/clock', { body })).json as {
       now: string;
@@ -75,7 +75,7 @@ test('the clock of the service jumps, speeds up and goes wrong, and answers have
   expect(await clock({ rate: 1, skew: '0s' })).toMatchObject({ rate: 1, skewMs: 0 });
 });
 
-test('a fresh token stands in the file, and the old one works on unless it was to expire', async () => {
+test('the file holds a fresh token, and the old one stays valid unless it was expired', async () => {
   const { v1 } = instanceOf(lab, 'orders');
   const read = () => readFile(lab.tokenFile, 'utf8');
   const statusWith = async (authorization: string) => (await call(lab, 'GET', v1, { authorization })).status;

@@ -32,7 +32,7 @@ describe.concurrent('as time passes', () => {
     expect(await statusOf(lab, 'orders')).toBe(502);
   });
 
-  test('expired-token: the token in hand is refused, and the one now in the file works', async (context) => {
+  test('expired-token: the old token is refused, and the one now in the file works', async (context) => {
     const { expect } = context;
     const lab = await begin('expired-token', context);
     const authorization = `Bearer ${await readFile(lab.tokenFile, 'utf8')}`;
@@ -46,7 +46,7 @@ describe.concurrent('as time passes', () => {
     expect(await statusOf(lab, 'orders', { authorization })).toBe(401);
   });
 
-  test('cut-download: the first two downloads end early, the third is whole', async (context) => {
+  test('cut-download: the first two downloads end early, the third is complete', async (context) => {
     const { expect } = context;
     const lab = await begin('cut-download', context);
     const size = (await listBackups(lab)).at(-1)?.size ?? 0;

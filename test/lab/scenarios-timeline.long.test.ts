@@ -18,7 +18,7 @@ const last = async (name: 'orders' | 'orders-dr') => (await listBackups(lab, nam
 const createBackup = (name: 'orders' | 'orders-dr' = 'orders') =>
   call(lab, 'POST', `${instanceOf(lab, name).v1}/backups`);
 
-test('a lab can begin with a scenario, which is refused with the lab when it cannot be played', async () => {
+test('a lab can begin with a scenario, and does not start if it cannot be played', async () => {
   const scenario = parseScenario(
     {
       name: 'mine',
@@ -95,7 +95,7 @@ test('the steps of a timeline happen in the order of their times, and end with t
   expect((await listBackups(lab)).map(({ id }) => id)).toEqual([2, 1]);
 });
 
-test('tasks that wait for help go on when a step releases them, and faults stay', async () => {
+test('held tasks continue when a step releases them, and faults stay', async () => {
   const held = {
     times: 'always',
     method: 'POST',
@@ -118,7 +118,7 @@ test('tasks that wait for help go on when a step releases them, and faults stay'
   expect((await call(lab, 'GET', '/lab/faults')).json).toMatchObject({ faults: [held] });
 });
 
-test('a timeline that is ended takes no further step, and what it did stays', async () => {
+test('a timeline that is ended takes no further step, and its effects stay', async () => {
   await play({
     name: 'left-early',
     summary: 'Somebody stops it.',

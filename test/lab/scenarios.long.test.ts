@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import { SCENARIOS } from '../../src/lab/scenarios/scenarios.ts';
+import { SCENARIOS } from '../../src/lab/scenarios/scenario.ts';
 import { startTestLab } from '../bench-kit/lab.ts';
 import { backupEnded, curl, instanceOf, listBackups, until } from './helpers.ts';
 
@@ -48,7 +48,7 @@ test('flaky-router, half-answers and storm: some calls fail in their ways, and o
   expect(new Set((await seen(30)).map(({ status }) => status))).toEqual(new Set([200, 502]));
 });
 
-test('lost-answers and colleague: the backup is there and nobody said so; or there are two', async () => {
+test('lost-answers and colleague: the backup exists without an answer; or there are two', async () => {
   const ids = async () => (await listBackups(lab)).map(({ id }) => id);
   const before = await ids();
   const first = (before[0] ?? 0) + 1;
@@ -92,7 +92,7 @@ test('skewed-clock: bodies and headers have a time that is seven minutes behind'
   expect(Math.round((Date.now() - date) / 60_000)).toBe(7);
 });
 
-test('wrong-key: the newest backup of orders cannot be brought back with the key that we hold', async () => {
+test('wrong-key: the newest backup of orders cannot be restored with our key', async () => {
   const encryption_key = await readFile(lab.keyFile, 'utf8');
   const source = instanceOf(lab, 'orders');
   const target = instanceOf(lab, 'orders-dr');
@@ -117,7 +117,7 @@ test('wrong-key: the newest backup of orders cannot be brought back with the key
   expect(await target.query('select one from mine')).toEqual([{ one: 1 }]);
 });
 
-test('every named scenario can be played after the other, and calm ends each', async () => {
+test('every named scenario can be played after another, and calm ends each', async () => {
   for (const { name } of SCENARIOS) {
     await play(name);
     expect((await curl(lab, 'GET', '/lab')).json).toMatchObject({ scenario: name });

@@ -17,7 +17,7 @@ afterAll(() => lab.close());
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
-test('the overview names the instance, its state and the dashboard that the config is made of', async () => {
+test('the overview has the instance, its state and the dashboard that the config is made from', async () => {
   const orders = instanceOf(lab, 'orders');
   const { status, json } = await call(lab, 'GET', orders.v1);
   expect(status).toBe(200);
@@ -29,7 +29,7 @@ test('the overview names the instance, its state and the dashboard that the conf
   });
 });
 
-test('both instances are of one service and plan, so that one can stand in for the other', async () => {
+test('both instances are of one service and plan, so that one can replace the other', async () => {
   const [source, target] = await Promise.all(
     (['orders', 'orders-dr'] as const).map((name) => call(lab, 'GET', instanceOf(lab, name).v1)),
   );
@@ -37,7 +37,7 @@ test('both instances are of one service and plan, so that one can stand in for t
   expect(kind.parse(source?.json)).toEqual(kind.parse(target?.json));
 });
 
-test('the first backup is there when the lab is, and it can be downloaded', async () => {
+test('the first backup exists when the lab is up, and can be downloaded', async () => {
   const [backup, ...others] = await listBackups(lab);
   expect(others).toEqual([]);
   expect(backup).toMatchObject({ id: 1, status: 'done', downloadable: true });
@@ -70,14 +70,14 @@ test('a backup is queued, runs and is done; without a user key it cannot be down
   expect(download).toMatchObject({ status: 412, json: { msg: expect.any(String) } });
 });
 
-test('the two forms of the Authorization header are taken, with the scheme in any case', async () => {
+test('both forms of the Authorization header are accepted, with the scheme in any case', async () => {
   const token = await readFile(lab.tokenFile, 'utf8');
   for (const authorization of [token, `Bearer ${token}`, `bearer ${token}`]) {
     expect((await call(lab, 'GET', instanceOf(lab, 'orders').v1, { authorization })).status).toBe(200);
   }
 });
 
-test('no token and a wrong one give 401, one without the right 403, and nothing changes', async () => {
+test('no token and a wrong one give 401, an insufficient one 403, and nothing changes', async () => {
   const { v1, v0 } = instanceOf(lab, 'orders');
   const readOnly = await readFile(join(dirname(lab.tokenFile), 'token-readonly'), 'utf8');
   const before = lab.calls().length;
@@ -95,14 +95,14 @@ test('no token and a wrong one give 401, one without the right 403, and nothing 
   expect(lab.calls()).toHaveLength(before);
 });
 
-test('tokens and keys are for the eyes of their owner', async () => {
+test('only their owner can read tokens and keys', async () => {
   for (const file of [lab.tokenFile, join(dirname(lab.tokenFile), 'token-readonly'), lab.keyFile]) {
     expect(((await stat(file)).mode & 0o777).toString(8)).toBe('600');
   }
   expect(((await stat(lab.folder)).mode & 0o777).toString(8)).toBe('700');
 });
 
-test('what does not exist is 404 in the words of V1, and 412 where a download is asked for', async () => {
+test('an unknown resource is 404 in the words of V1, and 412 for a download', async () => {
   const { v1, v0 } = instanceOf(lab, 'orders');
   const asks = [
     `/v1/instances/${NOWHERE}`,
@@ -153,7 +153,7 @@ test('a body that is not JSON is 422, one that is too large 413', async () => {
   expect((await call(lab, 'PATCH', path, { raw: `"${'x'.repeat(100_000)}"` })).status).toBe(413);
 });
 
-test('settings change one by one, and what only the operator sets stays', async () => {
+test("settings change one by one, and the operator's stay", async () => {
   const path = `${instanceOf(lab, 'orders-dr').v1}/backups-config`;
   const changed = await call(lab, 'PATCH', path, { body: { retention_time: 3, backup_type: 'other' } });
   expect(changed).toMatchObject({ status: 200, json: { message: expect.any(String) } });
@@ -166,7 +166,7 @@ test('settings change one by one, and what only the operator sets stays', async 
   });
 });
 
-test('a new key ends the download of older backups, and no answer ever holds a key', async () => {
+test('a new key ends the download of older backups, and no answer ever contains a key', async () => {
   const { v1, v0 } = instanceOf(lab, 'orders');
   const first = await readFile(lab.keyFile, 'utf8');
   const second = 'a second key of the user';
@@ -193,7 +193,7 @@ test('a new key ends the download of older backups, and no answer ever holds a k
   expect(marks.at(-3)).not.toBe(marks.at(-1));
 });
 
-test('the ledger of another process is the same ledger', async () => {
+test('another process sees the same ledger', async () => {
   const { json } = await call(lab, 'GET', '/lab/calls');
   expect(json).toEqual(lab.calls());
   expect((await call(lab, 'GET', '/lab')).json).toMatchObject({ status: 'ready', revision: 62, faults: [] });

@@ -1,12 +1,11 @@
 import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Home, sweepHomes } from '../../src/lab/home.ts';
-import { openStateFolder } from '../../src/lab/state-folder.ts';
+import { type Home, openStateFolder, sweepHomes } from '../../src/lab/home.ts';
 import { temporaryFolder } from './helpers.ts';
 
 describe('the folder of a lab', () => {
-  test('that holds anything of a user is refused and left alone, whatever its lab.json says', async () => {
+  test('that holds any file of a user is refused and left alone, whatever its lab.json says', async () => {
     const marks = [
       '{"name":"my lab","home":"Berlin"}',
       'not json',
@@ -26,7 +25,7 @@ describe('the folder of a lab', () => {
     }
   });
 
-  test('loses at the end what the lab put there, and keeps what others put there', async () => {
+  test('is emptied at the end of what the lab put there, and keeps all else', async () => {
     const folder = await temporaryFolder();
     const opened = await openStateFolder(folder, HOME, ['orders']);
     for (const name of ['token', 'orders.key', 'notes', 'other.key'])
@@ -44,7 +43,7 @@ describe('the folder of a lab', () => {
     await again.release();
   });
 
-  test('that cannot be one says why', async () => {
+  test('that cannot be used is refused with the reason', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'file'), '');
     await symlink(join(folder, 'nowhere'), join(folder, 'link'));

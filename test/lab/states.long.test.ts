@@ -30,7 +30,7 @@ test('an instance is provisioned at first and after a backup, available after an
   await reaches('billing', 'available');
 });
 
-test('a restore leaves it available, whether it went well or changed nothing', async () => {
+test('a restore leaves it available, whether it succeeded or changed nothing', async () => {
   const restore = (body: object) =>
     ask(lab, 'POST', `${instanceOf(lab, 'orders').v1}/disaster-recovery/perform`, { body });
   const guid = z

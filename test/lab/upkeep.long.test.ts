@@ -33,7 +33,7 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
     return instances.find(({ name }) => name === 'orders')?.pid;
   };
 
-  test.each(['restart', 'recreate'])('a %s gives a new process and keeps the data', async (action) => {
+  test.each(['restart', 'recreate'])('a %s starts a new process and keeps the data', async (action) => {
     const { v1, query } = instanceOf(lab, 'orders');
     const [before, rows, { updated_at }] = [await pid(), await sampleDigest(query), await overview()];
     expect(before).toBeGreaterThan(0);
@@ -48,7 +48,7 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
     expect(lab.calls().at(-1)).toMatchObject({ endpoint: `PATCH /${action}`, detail: { action } });
   });
 
-  test('an update of the right service applies what is pending, one of another service nothing', async () => {
+  test('an update of the right service applies what is pending, one of another service does nothing', async () => {
     const { v1 } = instanceOf(lab, 'orders');
     const before = await overview();
     expect(before.available_updates.length).toBeGreaterThan(0);
@@ -62,7 +62,7 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
     expect((await available()).available_updates).toEqual([]);
   });
 
-  test('metrics are those of this machine, and quantity gives the latest', async () => {
+  test('metrics are those of this machine, and quantity returns the latest', async () => {
     const { v1 } = instanceOf(lab, 'orders');
     const list = async (query = '') =>
       z.array(z.string()).parse((await ask(lab, 'GET', `${v1}/metrics${query}`)).json);
@@ -98,7 +98,7 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
   });
 });
 
-test('maintenance updates the instances that allow it, when the clock comes there', async () => {
+test('maintenance updates the instances that allow it, when the clock reaches it', async () => {
   const instances = [{ name: 'willing' }, { name: 'unwilling' }];
   const lab = await startTestLab({ revision: 61, instances, maintenanceEvery: 7 * 86_400 });
   try {
@@ -122,7 +122,7 @@ test('maintenance updates the instances that allow it, when the clock comes ther
   }
 });
 
-test('scheduled backups come with the clock, and retention deletes old ones with their files', async () => {
+test('scheduled backups follow the clock, and retention deletes old ones with their files', async () => {
   const instances = [
     { name: 'orders', key: true, backupType: 'continuous_archiving' as const },
     { name: 'left-out' },

@@ -115,7 +115,7 @@ describe('the sign-on before V0', () => {
     `Authorization: bearer ${await readFile(file, 'utf8')}`;
   const statuses = (heads: string) => [...heads.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status);
 
-  test('leads a client by a login page, with a cookie jar and without', async () => {
+  test('leads a client through a login page, with a cookie jar and without', async () => {
     const { v0 } = instanceOf(lab, 'orders');
     const path = `${v0}/backups?page=1`;
     const header = await authorization();
@@ -137,7 +137,7 @@ describe('the sign-on before V0', () => {
     expect(statuses(await raw(instanceOf(lab, 'orders').v1, '-b', jar))).toEqual(['401']);
   });
 
-  test('a session may do what the token may that opened it', async () => {
+  test('a session may do what the token that opened it may', async () => {
     const { v0 } = instanceOf(lab, 'orders-dr');
     const jar = join(await temporaryFolder(), 'jar');
     const readOnly = await authorization(join(dirname(lab.tokenFile), 'token-readonly'));
@@ -154,7 +154,7 @@ describe('the sign-on before V0', () => {
     expect(statuses(await raw(`${v0}/backups`, '-H', `Cookie: ${cookie}`))).toEqual(['200']);
   });
 
-  test('nobody gets in with a wrong token, a made-up cookie or a ticket that was used', async () => {
+  test('a wrong token, an invented cookie or a used ticket is refused', async () => {
     const { v0 } = instanceOf(lab, 'orders');
     const path = `${v0}/backups`;
     expect(statuses(await raw(path, '-L', '-H', 'Authorization: bearer wrong'))).toEqual(['401']);

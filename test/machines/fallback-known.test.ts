@@ -66,7 +66,7 @@ test('an update whose offering is not known shows the instance, and asks for it'
   expect(steps[0]?.actions[0]).toEqual({ do: 'call', on: 'instance', method: 'GET', path: '' });
 });
 
-test('a service key is made anew with its parameters, and only when the old one is gone', () => {
+test('a service key is recreated with its parameters, and only when the old one is gone', () => {
   const bound = { ...BOUND, keys: [{ name: 'ops', parametersFile: '/ops.json' }] };
   const context = withBound(startingContext({ instance: 'orders' }), bound);
   const keys = commandsOf(restoreBackupFallback(context, 'followUps.asking')).filter(({ command }) =>
@@ -95,7 +95,7 @@ test('where an old binding may stay behind, there is a way to bind without its n
   expect(same?.otherwise).toBeUndefined();
 });
 
-test('the head of a fallback script lists what the run has found and what is done, so that nobody does it again', () => {
+test('the head of a fallback script lists what the run has found and done, so that it is not done again', () => {
   const runbook = runbooks['restore-backup'];
   if (runbook === undefined) throw new Error('there is no such runbook');
   const closed = { how: 'hand' as const, text: 'a colleague\ndid it', evidence: {} };

@@ -183,7 +183,7 @@ describe('the follow-ups after a restore', () => {
       });
   });
 
-  test('how many were left without the data is counted, but for those that nobody could see', () => {
+  test('how many were left without the data is counted, except those that the token cannot see', () => {
     const of = (...ids: readonly string[]) =>
       unboundWords(ids.map((id) => ({ id, kind: id.startsWith('rebind') ? 'rebind' : 'service-key' })));
     expect(of('rebind-a', 'rebind-b', 'service-key-c')).toBe(

@@ -23,7 +23,7 @@ describe.each(allRunbooks)('giving up a wait of $id', ({ id, machine }) => {
   });
 
   test.each(led)(
-    'leads to %s, which claims nothing that nobody has seen, and says what is safe',
+    'leads to %s, which claims nothing that was not seen, and says what is safe',
     (key, state) => {
       const { title } = state.meta as StateMeta<never, never>;
       const section = prose.get(key);
@@ -38,7 +38,7 @@ describe.each(allRunbooks)('giving up a wait of $id', ({ id, machine }) => {
   );
 });
 
-test('a wait that was given up says what was waited for, and which ways are safe', () => {
+test('a wait that was abandoned says what was waited for, and which ways are safe', () => {
   const { shortMessage, hints } = givenUp('the restore');
   expect(shortMessage).toBe('you gave up waiting for the restore; the service may still go on with it');
   expect(hints).toEqual([

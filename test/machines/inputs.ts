@@ -1,6 +1,6 @@
 import type { RunbookId } from '../../machines/parts/touches.ts';
 
-/** What each runbook is begun with, besides its instance, for whoever goes through all of its kinds. */
+/** What each runbook is begun with, besides its instance, to test all of its kinds. */
 export const INPUTS: Readonly<Record<RunbookId, readonly object[]>> = {
   'rotate-key': [{}],
   'restore-backup': [{}, { backup: 3 }],

@@ -4,7 +4,7 @@ import { drive } from './drive.ts';
 const GUID = '8377f207-21b4-48fd-a75b-78c1bcdef8ca';
 const AT = '2026-03-01T03:00:00Z';
 
-/** A recovery of an instance that is lost, without a card: so many of its backups were listed last. */
+/** A recovery of a lost instance without a card, with this many of its backups in the last list. */
 function lost(...backups: readonly { readonly id: number; readonly backupId: string }[]) {
   const listed = backups.map((backup) => ({ ...backup, status: 'done', triggeredAt: AT }));
   const onRecord = { proven: [], keysHeld: ['aaaaaaaaaaaa'], seen: { at: AT, backups: listed } };

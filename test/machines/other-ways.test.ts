@@ -50,7 +50,7 @@ test.each(['key.not-stored', 'backup.wrong-key'])('where %s, a key is entered fi
   expect(waysOf(code, { mode: 'perform' })).toEqual(['lifeboat keys add orders']);
 });
 
-test('what leads on is named for whoever begins it without the command, by the real names', () => {
+test('the next step names the real names, to begin it without the command', () => {
   const failure = { code: 'service.error', shortMessage: 'it failed', hints: [], evidence: {} };
   const run = startingContext({ instance: "o'rders", target: 'orders-dr', mode: 'both' });
   expect(otherWays({ ...run, failure })[0]?.leadsTo).toEqual({

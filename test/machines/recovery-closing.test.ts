@@ -139,7 +139,7 @@ describe('a point in time', () => {
     expect(run.state()).toBe('choose.nearEdge');
   });
 
-  test('that a person chose in place of the one named at the start stays, also when the range grows meanwhile', () => {
+  test('that a person chose in place of the one named at the start stays, also if the range grows in between', () => {
     const grown = { output: { ...range, end: '2026-03-01T02:30:00Z', latest: '2026-03-01T02:29:59Z' } };
     const run = drive(
       'restore-point-in-time',
@@ -360,7 +360,7 @@ describe('a change of an instance', () => {
     return run;
   }
 
-  test('leaves the update setting alone where nobody says what it is', () => {
+  test('leaves the update setting alone if it is unknown', () => {
     const run = drive('change-instance', { action: 'recreate' });
     run.goOn();
     expect(run.context().followUps.list).toEqual([]);
@@ -404,7 +404,7 @@ describe('a change of an instance', () => {
   const unsure = failure('service.timeout', { mayBeInForce: true });
 
   test.each(['operator.stop', 'operator.skip'])(
-    'whose answer to the update setting was lost allows updates again all the same, after %s',
+    'whose answer to the update setting was lost still allows updates again, after %s',
     (type) => {
       const run = restart({ changeUpdateSetting: [unsure] });
       expect(run.state()).toBe('freeze.freezingFailed');
@@ -430,7 +430,7 @@ describe('a change of an instance', () => {
     expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['done', false]);
   });
 
-  test('has a follow-up for the update setting before it is changed, so that a run that is given up leaves it', () => {
+  test('has a follow-up for the update setting before it is changed, so that a run that is abandoned leaves it', () => {
     const run = restart();
     expect(run.state()).toBe('confirm.asking');
     expect(run.context().followUps.list).toMatchObject([

@@ -24,7 +24,7 @@ const GRAPHS = RUNBOOK_IDS.map((id) => {
   };
 });
 
-/** Said by the service: it is done, nobody did it outside, and the instance is back. */
+/** Said by the service: it is done, not by hand, and the instance is back. */
 const GOOD = ['done', undefined, 'available'];
 
 describe.each(GRAPHS)('every path through $id', ({ runbook, effects, situations }) => {

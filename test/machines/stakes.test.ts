@@ -41,7 +41,7 @@ describe.each([
     );
   });
 
-  it('says so when nobody knows from when on data is lost', () => {
+  it('says so if it is unknown from when on data is lost', () => {
     const stakes = stakesOf({ choose: { backup: { id: 41, status: 'done' } } });
     expect(stakes.lost).toContain('that time is not known');
     expect(stakes).not.toHaveProperty('lostSince');

@@ -48,7 +48,7 @@ test.each(CASES)(
   },
 );
 
-test('a runbook that this program does not have touches what nobody knows', () => {
+test('it is unknown what a runbook touches that this program does not have', () => {
   expect(touchesOf('fork-instance', {})).toBeUndefined();
   expect(touchesOf('toString', undefined)).toBeUndefined();
 });

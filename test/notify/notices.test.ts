@@ -38,7 +38,7 @@ function then(
   return [...entries, { ...last, seq: last.seq + 1, index: last.index + 1, type, body, ...more }];
 }
 
-/** What is to be told so many seconds after the last entry of the run. */
+/** What is to be sent this many seconds after the last entry of the run. */
 async function told(entries: readonly Entry[], seconds: number, all = false, from = -1) {
   const at = Date.parse(entries.at(-1)?.at ?? '') + seconds * 1000;
   const reader = { ...readerOf(entries), clock: async () => () => new Date(at) };

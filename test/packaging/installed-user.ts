@@ -4,7 +4,7 @@ import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, writeFileSyn
 import { basename, join } from 'node:path';
 import process from 'node:process';
 
-/** Somebody who owns nothing on this machine but an empty home. */
+/** A user who owns nothing on this machine but an empty home. */
 export interface InstalledUser {
   readonly home: string;
   /** Runs a program in the home. Never rejects for its exit code. */

@@ -91,7 +91,7 @@ async function debianPackage(user: InstalledUser): Promise<void> {
   }
   equal(existsSync('/usr/lib/lifeboat'), false);
   equal(existsSync('/usr/share/doc/lifeboat'), false);
-  // Nobody drilled, so nothing is left that would need its user.
+  // No drill was run, so nothing is left that would need its user.
   equal(readFileSync('/etc/passwd', 'utf8').includes('lifeboat-drill'), false);
 }
 

@@ -9,7 +9,7 @@ import { startForeignServer } from '../bench-kit/foreign/server.ts';
 import type { InstalledUser, Ran } from './installed-user.ts';
 
 /**
- * What somebody does with a new installation whose command is `lifeboat`: looks at it, adds a key, rotates it
+ * What a person does with a new installation whose command is `lifeboat`: looks at it, adds a key, rotates it
  * at a service that a stranger wrote, and takes the evidence along. Rejects with what went wrong. `folder` is
  * for the service.
  */

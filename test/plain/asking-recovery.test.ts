@@ -108,7 +108,7 @@ describe('follow-ups, by lines', () => {
     await end();
   });
 
-  it('are not asked about anew while only their age goes on', async () => {
+  it('are not asked again while only their age changes', async () => {
     const { io, run, end } = open(VIEWS.openFollowUps);
     await expect.poll(io.stderr, SOON).toMatch(/> $/u);
     const older = OPEN_FOLLOW_UPS.map((followUp) => ({ ...followUp, age: (followUp.age ?? 0) + 60 }));
@@ -159,7 +159,7 @@ describe('the fallback script, by lines', () => {
   });
 });
 
-describe('with nobody to ask', () => {
+describe('with no one to ask', () => {
   it.each([
     ['a moment', VIEWS.time, '--to TIME answers this'],
     ['a word', VIEWS.text, '--guid WORD answers this'],

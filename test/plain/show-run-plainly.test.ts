@@ -57,7 +57,7 @@ describe('showRunPlainly', () => {
     expect(io.stdout()).toContain(`leaves for later: ${leaves[0]} (lifeboat followups list)\n`);
   });
 
-  it('claims no clean end where nobody knows what an instance holds', async () => {
+  it('claims no clean end if it is unknown what an instance holds', async () => {
     const io = createFakeStreams();
     const { outcome } = VIEWS.outcome;
     const run = createFakeRun({ ...VIEWS.outcome, outcome: outcome && { ...outcome, unknown: 'orders-dr' } });
@@ -81,7 +81,7 @@ describe('showRunPlainly', () => {
     expect(io.stderr().match(/entry \d/gu)).toEqual([1, 2, 3, 4, 8, 9].map((at) => `entry ${at}`));
   });
 
-  it('says once what the run is at, in the log or as what goes on', async () => {
+  it('says once what the run is at, in the log or as what continues', async () => {
     const io = createFakeStreams();
     const at = '00:00:00';
     const activity = { title: 'waiting for backup 7', seconds: 0 };
@@ -209,7 +209,7 @@ describe('showRunPlainly', () => {
     expect(io.stderr()).toMatch(/\r {2}45 %[^\n]*\r +\r04:00:00 landed\n/u);
   });
 
-  describe('a question nobody can answer', () => {
+  describe('a question that cannot be answered', () => {
     it.each([
       ['a choice', CHOICE, '--yes answers this with: set it'],
       ['a confirmation', TYPED_NAME, '--confirm orders-dr answers this'],
@@ -257,7 +257,7 @@ describe('showRunPlainly', () => {
     expect(io.stderr()).toContain('refused: that is not the name of the target\n  hint: look\n');
   });
 
-  it('says nothing of a question that somebody else answers at once, and describes the one the run ends at', async () => {
+  it('is silent about a question that another person answers at once, and describes the one the run ends at', async () => {
     const io = createFakeStreams();
     const run = createFakeRun(VIEWS.choice);
     const shown = showRunPlainly(run, io.streams);
@@ -268,7 +268,7 @@ describe('showRunPlainly', () => {
     expect(io.stderr()).toContain('--confirm orders-dr answers this');
   });
 
-  it('only describes questions when somebody else answers them', async () => {
+  it('only describes questions that another person answers', async () => {
     const io = createFakeStreams();
     const run = createFakeRun(VIEWS.choice);
     const shown = showRunPlainly(run, io.streams);
@@ -298,7 +298,7 @@ describe('showRunPlainly', () => {
     expect(run.reasons).toEqual(['the process received SIGINT']);
   });
 
-  it('says of a run that nobody can resume why, and what stays of it, and nowhere how to resume it', async () => {
+  it('says why a run cannot be resumed, and what stays of it, and nowhere how to resume it', async () => {
     const io = createFakeStreams();
     const gone = 'its lab ends with the drill: the run cannot be resumed; journal: /var/drill/lifeboat.db';
     const run = createFakeRun({ ...asking(TYPED_NAME), gone });

@@ -15,10 +15,7 @@ interface Note {
   readonly sees: string | null;
 }
 
-/**
- * The scene of the API, reached through a tool `cf` that somebody has logged in with and pointed at another
- * space.
- */
+/** The scene of the API, reached through a tool `cf` that is logged in and points at another space. */
 async function cfScene(
   options: { readonly loggedIn?: boolean; readonly installed?: boolean; readonly unchecked?: boolean } = {},
 ) {
@@ -94,7 +91,7 @@ test('a whole rebinding by the login of the tool, in the right space, without to
   expect(untouched()).toBe(true);
 });
 
-test('an application is not taken for bound anew where the platform allows one binding only', async () => {
+test('an application does not count as bound again where the platform allows one binding only', async () => {
   const { cf, bound, to, options, did } = await working();
   const binding = { ...options, parameters: undefined, beside: true };
   const failure = failureOf(await rejection(cf.bind(bound, to, binding)));
@@ -102,7 +99,7 @@ test('an application is not taken for bound anew where the platform allows one b
   expect(did()).toEqual([]);
 });
 
-test('a service key is made anew once', async () => {
+test('a service key is recreated once', async () => {
   const { cf, to, options, land, did, instance } = await working();
   land.addBinding({ instance, name: 'ops' });
   expect(await cf.renewKey({ name: 'ops' }, to, options)).toMatchObject({ outcome: 'done' });

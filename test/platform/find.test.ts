@@ -86,7 +86,7 @@ describe('finding', () => {
     expect(found.apps[0]).not.toHaveProperty('space');
   });
 
-  test('of an address that nobody has says so', async () => {
+  test('of an unknown address says so', async () => {
     const { platform } = await scene();
     const failure = failureOf(await rejection(platform.find(`${DASHBOARD}9`, signal)));
     expect(failure.code).toBe('platform.not-found');

@@ -10,7 +10,7 @@ const bindOptions = ({ options }: Scene) => ({ ...options, parameters: PARAMETER
 const POST = /^POST .*bindings/u;
 const DELETE = /^DELETE /u;
 
-/** Does something when somebody looks at the bindings for the third time: until then it is under way. */
+/** Acts when the bindings are read for the third time: until then it is in progress. */
 function atThirdLook({ faults }: Pick<Scene, 'faults'>, work: () => void): void {
   const call = /^GET .*bindings/u;
   const done = () => {
@@ -73,7 +73,7 @@ describe('unbinding', () => {
     expect(await platform.unbind(bound, options)).toMatchObject({ outcome: 'done' });
   });
 
-  test('that is under way is waited for and not asked for again', async () => {
+  test('that is in progress is waited for and not asked for again', async () => {
     const { platform, bound, binding, options, land, faults, did } = await scene();
     binding.operation = { type: 'delete', state: 'in progress', description: '' };
     atThirdLook({ faults }, () => {
@@ -130,7 +130,7 @@ describe('binding', () => {
     expect(world.did()).toEqual(['POST /v3/service_credential_bindings']);
   });
 
-  test('takes a binding that somebody else has made after the restore, and says so', async () => {
+  test('takes a binding that another person has made after the restore, and says so', async () => {
     const world = await scene({ binding: { createdAt: Date.now() } });
     const proof = await world.platform.bind(world.bound, world.to, bindOptions(world));
     expect(proof).toMatchObject({ outcome: 'already', evidence: { binding: world.binding.guid } });
@@ -208,7 +208,7 @@ describe('a service key whose name is taken by the time it is made', () => {
       },
     });
 
-  test('is waited for and taken: what an earlier attempt sent has arrived meanwhile', async () => {
+  test('is waited for and taken: what an earlier attempt sent has arrived since', async () => {
     const world = await scene();
     late(world, Date.now());
     expect(await world.platform.renewKey({ name: 'ops' }, world.to, world.options)).toMatchObject({

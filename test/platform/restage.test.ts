@@ -82,7 +82,7 @@ describe('restaging', () => {
     expect(did().filter((one) => one === 'POST /v3/apps/:guid/actions/stop')).toHaveLength(1);
   });
 
-  test('that cannot be staged says why, and stages anew the next time', async () => {
+  test('that cannot be staged says why, and stages again the next time', async () => {
     const { platform, bound, options, faults } = await scene();
     faults.push({ call: /^POST .*builds/u, how: { fails: 'NoAppDetectedError - \u001b]0;evil\u0007' } });
     const failure = failureOf(await rejection(platform.restage(bound, options)));
@@ -157,7 +157,7 @@ describe('proof', () => {
   const prove = async (world: Awaited<ReturnType<typeof scene>>) =>
     world.platform.prove(world.bound, world.to, world.options);
 
-  test('is given for an application that is bound and was started after the restore, whoever did it', async () => {
+  test('is given for an application that is bound and was started after the restore, by any person', async () => {
     const world = await scene({
       binding: { createdAt: Date.now() },
       startedAt: [Date.now(), Date.now()],

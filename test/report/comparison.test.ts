@@ -96,7 +96,7 @@ test('one that counts from the incident and one that does not are kept apart', (
   expect(compareReports(day, day, now).cautions).toEqual(['both are the same run']);
 });
 
-test('what break-glass went past in either run stands above the comparison', () => {
+test('what break-glass went past in either run is above the comparison', () => {
   const md = renderComparison(both, 'md');
   expect(md.split('\n')[2]).toContain('BREAK-GLASS: a step went on without its second person (run 02S)');
 });

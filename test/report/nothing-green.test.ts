@@ -112,7 +112,7 @@ describe('a recovery of which an application was left without the data', () => {
   });
 });
 
-test('what nothing runs on may be skipped: proven all the same, and counted apart', () => {
+test('what nothing runs on may be skipped: still proven, and counted apart', () => {
   const report = reportOf(recovery);
   expect(report.outcome.proven).toBe(true);
   expect(tiles(report)).toMatchObject({ Result: 'good', 'Follow-ups': 'plain' });

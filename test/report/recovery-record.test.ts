@@ -32,7 +32,7 @@ test('the record of a recovery into another instance names both: the source by i
   expect(text).toContain('| In the config | orders-dr |\n| Instance id | 2 |');
 });
 
-test('a source that was never on a card is named all the same', () => {
+test('a source that was never on a card is still named', () => {
   const text = reportOf(
     journalOf(elsewhere, performed([1, 2], 'readCard', { proven: [], keysHeld: [] }, 'enteringGuid')),
   );

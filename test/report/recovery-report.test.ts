@@ -61,7 +61,7 @@ test.each([
     '| Ada | 2 min 15 s | by hand 2026-03-01 03:05:00: restaged by the night shift |',
   ],
   [
-    'as deviations what a step left out, what people did in its place, and what nobody did',
+    'as deviations what a step left out, what people did in its place, and what was not done',
     '- unbind: retired last week\n- by hand: unbind, bind and restage billing: restaged by the night shift\n- skipped: remove the binding of legacy: retired last week',
   ],
   ['what was skipped and why', '**skipped**: retired last week'],

@@ -2,7 +2,7 @@ import { canonicalBody, hashOf } from '../../src/store/canonical.ts';
 import type { Entry, Json, NewEntry } from '../../src/store/journal.ts';
 import { type RunEntryBody, runEntry } from '../../src/store/run-entries.ts';
 
-/** An entry of a run that is written by hand, so many seconds after its start. */
+/** A hand-written entry of a run, this many seconds after its start. */
 export interface Line {
   readonly at: number;
   readonly entry: NewEntry;
@@ -11,7 +11,7 @@ export interface Line {
 const RUN = '01R';
 const START = Date.UTC(2026, 2, 1, 3);
 
-/** The journal's time so many seconds after the start of a run. */
+/** The journal's time this many seconds after the start of a run. */
 export function at(seconds: number): string {
   return new Date(START + seconds * 1000).toISOString();
 }

@@ -14,7 +14,7 @@ const night = buildReport(longNight, {
   measures: measure(longNight, { sliceOf, followUps: [] }),
 });
 
-test('an approval tells who, when, what hash and how; one that was withdrawn or gone past says so', () => {
+test('an approval says who, when, what hash and how; one that was withdrawn or gone past says so', () => {
   expect(night.approvals).toEqual([
     expect.objectContaining({
       state: 'withdrawn',
@@ -32,30 +32,27 @@ test.for([
   ['asked', 0, 60, 'asked'],
   ['expired', 0, 7200, 'expired'],
   ['replaced', 1, 60, 'replaced'],
-] as const)(
-  'a request for an approval that nobody has signed is shown as %s',
-  ([_, more, until, state], { expect }) => {
-    const request = (challenge: string) =>
-      runEntry('01R', 'approval.asked', {
-        challenge,
-        text: 'x',
-        target: 'orders',
-        order: 'restart orders',
-        plan: '',
-        requester: 'ada',
-        expiresAt: at(3600),
-      });
-    const later = ['b'].slice(0, more).map((challenge) => ({ at: 20, entry: request(challenge) }));
-    const left = { at: until, entry: runEntry('01R', 'run.resumed', { pid: 1 }) };
-    const { approvals } = buildReport(
-      journalOf(started(), { at: 10, entry: request('a') }, ...later, left),
-      options,
-    );
-    expect(approvals[0]?.state).toBe(state);
-  },
-);
+] as const)('an unsigned request for an approval is shown as %s', ([_, more, until, state], { expect }) => {
+  const request = (challenge: string) =>
+    runEntry('01R', 'approval.asked', {
+      challenge,
+      text: 'x',
+      target: 'orders',
+      order: 'restart orders',
+      plan: '',
+      requester: 'ada',
+      expiresAt: at(3600),
+    });
+  const later = ['b'].slice(0, more).map((challenge) => ({ at: 20, entry: request(challenge) }));
+  const left = { at: until, entry: runEntry('01R', 'run.resumed', { pid: 1 }) };
+  const { approvals } = buildReport(
+    journalOf(started(), { at: 10, entry: request('a') }, ...later, left),
+    options,
+  );
+  expect(approvals[0]?.state).toBe(state);
+});
 
-test('a bypass whose question cannot be read is shown all the same', () => {
+test('a bypass whose question cannot be read is still shown', () => {
   const bypassed = { challenge: 'x', order: 'restore', reason: 'nobody is there' };
   const report = buildReport(
     journalOf(started(), { at: 5, entry: runEntry('01R', 'approval.bypassed', bypassed) }),
@@ -121,7 +118,7 @@ test.each([
   ['not needed for a backup', [asked(1, 'a'), armed(5, 'createBackup')], []],
   ['not asked for', [armed(5, 'restoreBackup')], []],
 ])(
-  'a call whose approval was %s is shown at the head only where nobody had agreed to it',
+  'a call whose approval was %s is shown at the head only if no one had agreed to it',
   (_what, lines, outcomes) => {
     const { alarms } = buildReport(journalOf(started(), ...lines), options);
     expect(alarms.map(({ title, text }) => [title, text])).toEqual(
@@ -133,7 +130,7 @@ test.each([
   },
 );
 
-test('a call that went on without its second person is shown as that, and not a second time', () => {
+test('a call that continued without its second person is shown as that, and not a second time', () => {
   const entries = journalOf(started(), asked(1, 'a'), bypassed(2, 'a'), armed(5, 'restoreBackup'));
   expect(buildReport(entries, options).alarms.map(({ title }) => title)).toEqual([
     'BREAK-GLASS: a step went on without its second person',
@@ -150,7 +147,7 @@ const policy = (change: Partial<ApprovalPolicy> = {}): ApprovalPolicy => ({
 const resumed = (seconds: number, more: object) =>
   line(seconds, runEntry('01R', 'run.resumed', { pid: 1, ...more }));
 
-test('who may approve stands in the report as of the beginning, with what has changed since', () => {
+test('who may approve is in the report as of the beginning, with what has changed since', () => {
   const other = { ...who, name: 'Bob <x>', login: 'bob' };
   const entries = journalOf(
     started({ who, approvals: policy() }),

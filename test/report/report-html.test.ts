@@ -99,7 +99,7 @@ test.each(runs)('Markdown and HTML say the same of %s, row by row', (_what, entr
   expect(rows.map((row) => row.map((cell) => cell.trim()))).toEqual(cells);
 });
 
-test('what break-glass went past stands above everything else in every form', () => {
+test('what break-glass went past is above everything else in every form', () => {
   const report = reportOf(longNight);
   const md = renderReport(report, 'md');
   expect(md.split('\n')[2]).toBe('> **BREAK-GLASS: a step went on without its second person**');
@@ -174,7 +174,7 @@ function isWord(text: string): boolean {
 
 const report = reportOf(recovery);
 
-test('mode and run stand in the head, in the title and on every printed page, whatever they hold', () => {
+test('mode and run are in the head, in the title and on every printed page, whatever they hold', () => {
   const rehearsed = {
     ...report,
     run: { ...report.run, mode: 'REHEARSAL', id: '01R"; } body { display: none' },
@@ -196,7 +196,7 @@ test('what is looked up is folded in behind what is read, and linked', () => {
   for (const [, id] of html.matchAll(/href="#(part-\d+)"/gu)) expect(html).toContain(`id="${id}"`);
 });
 
-test('page 1 says how much was brought back and how many applications work on it, and names no process', () => {
+test('page 1 says how much was restored and how many applications work on it, and names no process', () => {
   const { text } = readHtml(renderReport(report, 'html'));
   const summary = text.slice(0, text.indexOf('Course of the run'));
   expect(summary).toMatch(/Data brought back\s*940 rows, as the data itself says/u);

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { transcriptElsewhere, transcriptPath } from '../../src/audit/transcript/kept.ts';
+import { transcriptElsewhere, transcriptPath } from '../../src/audit/transcript/transcript.ts';
 import type { Entry } from '../../src/store/journal.ts';
 
 const LINE = '{"no":1}\n';

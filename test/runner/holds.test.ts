@@ -11,7 +11,7 @@ const LOST = {
   shortMessage: expect.stringContaining('another process may have it now, so nothing more is sent from here'),
 };
 
-test('a run that loses its hold ends what is under way and writes nothing more, and another process takes it up', async () => {
+test('a run that loses its hold ends what is in progress and writes nothing more, and another process takes it up', async () => {
   const begun = Promise.withResolvers<AbortSignal>();
   const waiting: AnyActivity = {
     kind: 'read',
@@ -49,7 +49,7 @@ test('a run that waits for an answer ends when its hold is lost, and takes no mo
   expect(await world.types()).toEqual(before);
 });
 
-test('a call under way when the hold is lost is named, left without an outcome, and looked up by the next process', async () => {
+test('a call in progress when the hold is lost is named, left without an outcome, and looked up by the next process', async () => {
   const sent = Promise.withResolvers<AbortSignal>();
   let sends = 0;
   const world = await makeWorld(

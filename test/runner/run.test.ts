@@ -153,7 +153,7 @@ describe('an intent that was armed', () => {
     ]);
   });
 
-  test('asks a person if the service shows several candidates, and sends nothing meanwhile', async () => {
+  test('asks a person if the service shows several candidates, and sends nothing until then', async () => {
     let sends = 0;
     const failure = {
       code: 'doubt.ambiguous',

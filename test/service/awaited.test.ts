@@ -36,7 +36,7 @@ test('an unanswered read names its call and host, since when and until when', as
   expect([...now]).toEqual([]);
 });
 
-test('an unanswered change is reported until it is given up', async () => {
+test('an unanswered change is reported until it is abandoned', async () => {
   const { now, awaits } = watch();
   const { client } = await serve(() => undefined, { awaits, limits: { sendMs: 300 } });
   const sent = client.createBackup();

@@ -81,7 +81,7 @@ for (const status of [400, 401, 403, 404, 412, 422, 429]) {
 }
 
 test.each([401, 405, 407, 429])(
-  'a %i is a refusal whoever sends it, since it comes before any work',
+  'a %i is a refusal from any sender, since it comes before any work',
   async (status) => {
     const { client, server } = await serve((_, socket) => socket.end(answer(status, '<html>no</html>')));
     expect(await client.createBackup()).toMatchObject({ outcome: 'refused' });

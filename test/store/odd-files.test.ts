@@ -44,7 +44,7 @@ describe.for([...ODD, ...GARBAGE])('%s in place of a lock', ([, put]) => {
     lockStream(home, 'run/a', new Date()).release();
   });
 
-  test('of the keys is reported, and nothing is written meanwhile', async () => {
+  test('of the keys is reported, and nothing is written until it is gone', async () => {
     const path = join(temporaryHome(), 'vault.age.lock');
     put(path);
     let worked = 0;

@@ -5,8 +5,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hashOf } from '../../src/store/canonical.ts';
 import type { NewEntry } from '../../src/store/journal.ts';
-import { networkFileSystem } from '../../src/store/network-folder.ts';
-import { assertSqliteVersion, openDatabase, pragma } from '../../src/store/sqlite/database.ts';
+import {
+  assertSqliteVersion,
+  networkFileSystem,
+  openDatabase,
+  pragma,
+} from '../../src/store/sqlite/database.ts';
 import { SCHEMA } from '../../src/store/sqlite/schema.ts';
 
 import { storeContract } from './contract.ts';

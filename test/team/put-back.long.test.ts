@@ -5,7 +5,7 @@ import { openTeam, type Team } from './team.ts';
 import { LEASE_MS, strikeAt } from './trial.ts';
 
 /*
- * Ada's call is hit, her machine is gone, and the database is put back to the state before it, or made anew.
+ * Ada's call is hit, her machine is gone, and the database is put back to the state before it, or recreated.
  * Bob's home has seen nothing of the call: only the folder that both share has.
  */
 

@@ -11,7 +11,7 @@ import { type BenchOptions, openBench, type TestBench } from '../bench-kit/test-
 import { openWire, type Wire } from '../crash/wire.ts';
 
 /**
- * Somebody with a machine of their own: a home, a key store, and ways to the database and to the service that
+ * A person with a machine of their own: a home, a key store, and ways to the database and to the service that
  * can be hurt.
  */
 export interface Person {

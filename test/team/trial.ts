@@ -106,7 +106,7 @@ async function strike(team: Team, { blow }: Case, ada: Running): Promise<() => P
   const { servers } = team;
   const { database } = team.ada;
   const signal = (name: NodeJS.Signals) => void ada.child.kill(name);
-  // Whoever stopped itself, to be hit at that moment, goes on, unless it is to stand still.
+  // A process that stopped itself, to be hit at that moment, goes on, unless it is to stand still.
   const goOn = () => {
     signal('SIGCONT');
     database.release();
@@ -136,7 +136,7 @@ async function strike(team: Team, { blow }: Case, ada: Running): Promise<() => P
   }
 }
 
-/** Bob types until it is over, as somebody would who learns that the run is held. */
+/** Bob types until it is over, as a person would who learns that the run is held. */
 async function goOn(
   team: Team,
   { work, blow }: Case,

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { render } from 'ink-testing-library';
 import { describe, expect, test, vi } from 'vitest';
-import { App } from '../../src/tui/app.tsx';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { createHost } from '../../src/tui/host.ts';
+import { App } from '../../src/tui/take-screen.tsx';
 import { createFakeRun } from './fake-run.ts';
 import { VIEWS } from './fake-views.ts';
 
@@ -87,7 +87,7 @@ describe('Escape, and keys that come in one piece with it', () => {
     stop();
   });
 
-  test('Enter does not send the name that stands in the field', async () => {
+  test('Enter does not send the name that is in the field', async () => {
     const { app, run, frame, stop } = show('typedName');
     app.stdin.write('orders-dr');
     await vi.waitFor(() => expect(frame()).toContain('❯ orders-dr'));

@@ -4,7 +4,7 @@ import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
 import { firstState, modeOf, update } from '../../src/tui/screens/run/ui-state.ts';
 import { BREAK_GLASS } from '../../src/view/question-words.ts';
 import type { ApprovalView, RunView } from '../../src/view/run-view.ts';
-import { withApproval } from '../../src/view/view-approval.ts';
+import { withApproval } from '../../src/view/view-outcome.ts';
 import { TYPED_NAME, VIEWS } from './fake-views.ts';
 import { look, textIn } from './shown.ts';
 

@@ -86,7 +86,7 @@ describe('follow-ups', () => {
     expect(ui.effects).toEqual([]);
   });
 
-  it('keeps the proof that is being typed while the ages go on', () => {
+  it('keeps the proof that is being typed while the ages continue', () => {
     const ui = drive(view);
     ui.press('enter', 'down', 'enter', 'x', 'y');
     const open = OPEN_FOLLOW_UPS.map((followUp) => ({
@@ -205,7 +205,7 @@ describe('the fallback script', () => {
     expect(ui.state().question?.text).toBe('4a');
   });
 
-  it('keeps its place while the run goes on, and is no answer to what comes up below it', () => {
+  it('keeps its place while the run continues, and is no answer to what comes up below it', () => {
     const ui = drive(VIEWS.task);
     ui.press('s', 'tab', 'down');
     expect(ui.state().scroll).toBe(6);

@@ -17,7 +17,7 @@ const chosen = (ui: ReturnType<typeof drive>) => {
 };
 
 describe('the picker of a moment', () => {
-  it('stands on the suggested moment first, and Enter answers with it', () => {
+  it('is on the suggested moment first, and Enter answers with it', () => {
     const ui = drive(view);
     ui.press('enter');
     expect(ui.answers()).toEqual([{ event: 'operator.time', time: '2026-11-21T03:00:00.000Z' }]);
@@ -95,7 +95,7 @@ describe('the picker of a moment', () => {
     expect(chosen(ui)).toBe('2026-11-21T03:00:00.000Z');
   });
 
-  it('forgets a reading when something else was typed meanwhile', () => {
+  it('forgets a reading if something else was typed since', () => {
     const ui = drive(view);
     ui.press('4', 'enter', '5');
     ui.read('4', { time: new Date('2026-11-21T02:50:00Z') });
@@ -198,7 +198,7 @@ describe('the bar of the range', () => {
     },
   );
 
-  it('has no legend for what nobody knows', () => {
+  it('has no legend for what is unknown', () => {
     const marks = { incident: undefined, backups: [] };
     const state = firstState({ ...view, question: { ...TIME, marks } }, 0);
     const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };

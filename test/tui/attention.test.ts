@@ -33,11 +33,11 @@ test.each([
   expect(rings(written(60_000, views))).toBe(times);
 });
 
-test('the bell does not ring for whoever types', () => {
+test('the bell does not ring while a person types', () => {
   expect(rings(written(1_000, [QUIET, ASKING]))).toBe(0);
 });
 
-test('the bell does not ring where it is turned off, and the window is named all the same', () => {
+test('the bell does not ring where it is turned off, and the window is still named', () => {
   const bytes = written(60_000, [QUIET, ASKING], false);
   expect(rings(bytes)).toBe(0);
   expect(bytes).toEqual([expect.stringContaining('running'), expect.stringContaining('waits for you')]);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AppEffect } from '../../src/tui/live-screen.ts';
 import { boardScreen } from '../../src/tui/screens/board/board.ts';
-import type { RunRow } from '../../src/view/app/run-row.ts';
-import type { Fact, Fleet } from '../../src/view/app/sources.ts';
+import type { Fact, Fleet, RunRow } from '../../src/view/app/sources.ts';
 import {
   ASCII,
   ago,
@@ -282,7 +281,7 @@ describe('the board', () => {
       expect(shown().join('\n')).toContain('❯ orders');
     });
 
-    test('chooses one of those that a filter leaves, once they have answered, whoever else is silent', () => {
+    test('chooses one of those that a filter leaves, once they have answered, even if others are silent', () => {
       const given = { answered: 1, answeredAt: new Map([['orders', NOW]]) };
       const some = [unaskedOf('stock'), LATE, unaskedOf('stock-dr')];
       const { screen, effects, shown } = moving(fact(fleetOf(some, given), true));
@@ -337,7 +336,7 @@ describe('the board', () => {
       expect(text).not.toContain('✓');
     });
 
-    test('takes back what nobody has asked about for long', () => {
+    test('forgets what has not been asked about for long', () => {
       const { shown, later } = moving(fact(fleetOf([statusOf('orders')])));
       later(600);
       expect(shown().join('\n')).toMatch(/orders +was yes +\?[\s\S]*! its last answer is 10m old/u);

@@ -33,7 +33,7 @@ describe('a command on a screen that is narrower than it', () => {
     ]);
   });
 
-  it('tells where its quotes leave the shell, for the row that follows', () => {
+  it('says where its quotes leave the shell, for the row that follows', () => {
     const left = (text: string, quoting: Quoting = 'none') => commandLines(text, 80, { quoting }).quoting;
     expect(left(`say 'one`)).toBe('single');
     expect(left(`two'`, 'single')).toBe('none');

@@ -9,7 +9,7 @@ const PAGE = { height: 5, last: 20 };
 /** What a person takes to read what is new on the screen. */
 const READING_MS = 1000;
 
-/** A key that came after `since` so many times, and was read at `until`. */
+/** A key that came after `since` this many times, and was read at `until`. */
 interface Late {
   readonly since: number;
   readonly until: number;
@@ -17,8 +17,8 @@ interface Late {
 }
 
 /**
- * Presses keys as the keyboard would. Printable ones type where nothing is bound to them. Whoever presses
- * them reads before each; from the first `at` on, time stands still but for `at` and `later`.
+ * Presses keys as the keyboard would. Printable ones type where nothing is bound to them. The person reads
+ * before each; from the first `at` on, time stands still but for `at` and `later`.
  */
 export function drive(view: RunView, startAt = 0) {
   let state = firstState(view, startAt);
@@ -48,7 +48,7 @@ export function drive(view: RunView, startAt = 0) {
     press,
     type,
     /**
-     * Holds a key down for so many milliseconds: it comes once, again after the delay of the keyboard, then
+     * Holds a key down for this many milliseconds: it comes once, again after the delay of the keyboard, then
      * at its rate.
      */
     hold: (
@@ -63,7 +63,7 @@ export function drive(view: RunView, startAt = 0) {
         afterEach();
       }
     },
-    /** Reads a key late: once or, where it came several times meanwhile, in one piece. */
+    /** Reads a key late: once or, if it came several times before, in one piece. */
     readLate: (key: string, { since, until, times }: Late) => {
       reads = false;
       now = until;

@@ -97,7 +97,7 @@ describe('the screen', () => {
     host.stop();
   });
 
-  test('asks for nothing by itself while somebody is typing', async () => {
+  test('asks for nothing by itself while a person types', async () => {
     let now = 5_000;
     const host = openHost(() => now);
     press(host, 's');

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { createFacts } from '../../src/tui/facts.ts';
-import type { RunRow } from '../../src/view/app/run-row.ts';
-import type { Loaders } from '../../src/view/app/sources.ts';
+import type { Loaders, RunRow } from '../../src/view/app/sources.ts';
 import { loadersWith } from './fake-loaders.ts';
 
 const RUNS = { source: 'runs', of: null } as const;
@@ -75,7 +74,7 @@ describe('facts', () => {
     facts.stop();
   });
 
-  it('ask again when an answer is old, as long as somebody wants it', async () => {
+  it('ask again when an answer is old, as long as a screen wants it', async () => {
     vi.useFakeTimers();
     let asked = 0;
     const facts = createFacts(
@@ -95,7 +94,7 @@ describe('facts', () => {
     facts.stop();
   });
 
-  it('stop what nobody wants any more, and do not believe what it still says', async () => {
+  it('stop what no screen wants any more, and ignore its late answers', async () => {
     let heard: ((value: readonly RunRow[]) => void) | undefined;
     let isStopped = false;
     const facts = createFacts(

@@ -70,7 +70,7 @@ describe.each([
   });
 });
 
-test('the steps stand beside the end with how long each took, and below it where there is no room', () => {
+test('the steps are beside the end with how long each took, and below it where there is no room', () => {
   const steps = { ...ENDED, rail: ENDED.rail.map((step) => ({ ...step, seconds: 61 })) };
   expect(screen(steps, 100, 30).join('\n')).toContain('✓ look before the start (1m) │');
   expect(screen(steps, 80, 24).join('\n')).not.toContain('look before the start');
@@ -134,7 +134,7 @@ test('a run that was watched to its end has the same keys, and is closed without
   expect(ui.effects.map(({ type }) => type)).toEqual(['app', 'close']);
 });
 
-test('a run of a drill says where in the drill it is, and that Enter goes on with it', () => {
+test('a run of a drill says where in the drill it is, and that Enter continues with it', () => {
   const chapter = { number: 2, of: 3 };
   const [head = '', ...rows] = screen({ ...ENDED, mode: 'REHEARSAL', chapter }, 80, 24);
   expect(head).toContain(' DRILL 2/3 ');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { framesOf } from '../../src/tui/app.tsx';
 import { band, type Layout } from '../../src/tui/bands.ts';
 import { span } from '../../src/tui/span.ts';
+import { framesOf } from '../../src/tui/take-screen.tsx';
 
 const SIZE = { columns: 20, rows: 2 };
 const PAGE = { height: 1, last: 0 };
@@ -65,7 +65,7 @@ test('another paint, another height and one row less are seen', () => {
   look([]);
 });
 
-test('another size is laid out anew', () => {
+test('another size is laid out again', () => {
   const screen = drawn(['a']);
   const frameIn = framesOf(screen);
   frameIn(SIZE);

@@ -90,7 +90,7 @@ describe('the screen of an instance', () => {
     expect(instance().at(SIZE)[1]).not.toContain('as of');
   });
 
-  test('tells whether it could be recovered, what it says of itself, and what did not answer', () => {
+  test('says whether it could be recovered, what it says of itself, and what did not answer', () => {
     const text = instance().at({ columns: 80, rows: 50 }).join('\n');
     expect(text).toContain('✓ it could be recovered now');
     expect(text).toMatch(/id +guid-of-orders/u);

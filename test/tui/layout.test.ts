@@ -252,7 +252,7 @@ describe('the screen', () => {
     }
   });
 
-  it('lists open follow-ups once, and what has to be done once where its row has room', () => {
+  it('lists open follow-ups once, and what must be done once where its row has room', () => {
     const view: RunView = { ...VIEWS.choice, question: FOLLOW_UPS, followUps: OPEN_FOLLOW_UPS };
     const text = textIn(layOut(firstState(view, 0), { columns: 160, rows: 50 }, look));
     expect(text.split('unbind, bind and restage orders-api')).toHaveLength(2);

@@ -63,7 +63,7 @@ const shown = async (show: ShowRun, run: FakeRun): Promise<readonly string[]> =>
   return [];
 };
 
-test('a run that has come to its end, and was not read yet, holds nobody back who leaves', async () => {
+test('a run that has ended, but was not read yet, does not keep a person from leaving', async () => {
   const run = createFakeRun(VIEWS.outcome);
   run.finish({ how: 'ended', exitCode: 0 });
   const host = openApp((_, show) => shown(show, run));

@@ -3,7 +3,7 @@ import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { lineWidth, textOf } from '../../src/tui/line.ts';
 import { createMask } from '../../src/tui/mask.ts';
 import { type Line, type Look, span } from '../../src/tui/span.ts';
-import type { Home } from '../../src/view/app/home.ts';
+import type { Home } from '../../src/view/app/sources.ts';
 import { OPEN_FOLLOW_UPS } from './fake-recovery.ts';
 import { TYPED_NAME, VIEWS } from './fake-views.ts';
 
@@ -89,7 +89,7 @@ describe('what is hidden', () => {
     expect(secrets.filter((one) => shown.includes(one))).toEqual([]);
   });
 
-  test('rows that only stand below each other keep their words', () => {
+  test('rows that are merely below each other keep their words', () => {
     const texts = ['in order to go', 'on, look at the', 'orders'];
     expect(
       coveredRows(texts.map((text) => [span(text)]))

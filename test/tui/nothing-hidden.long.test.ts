@@ -15,7 +15,7 @@ function screenOf(state: UiState, columns = 80, rows = 24) {
   return { text: textIn(layout), page: layout.page };
 }
 
-/** All that the screen shows while somebody presses Tab from the beginning to the end. */
+/** All that the screen shows while a person presses Tab from the beginning to the end. */
 function paged(view: RunView, columns = 80, rows = 24): string {
   return pagedFrom(firstState(view, 0), columns, rows);
 }
@@ -48,7 +48,7 @@ describe('what does not fit', () => {
     for (const { value } of FACTS) expect(paged(view, columns, rows)).toContain(value);
   });
 
-  it('of an outcome is reached by Tab, and what has to be known first stands first', () => {
+  it('of an outcome is reached by Tab, and what must be known comes first', () => {
     const remarks = Array.from({ length: 12 }, (_, at) => ({
       tone: 'warn' as const,
       text: `skipped: key ${at}`,
@@ -93,7 +93,7 @@ describe('what does not fit', () => {
     expect(shown + hidden).toBe(30);
   });
 
-  it('beside a field is the prompt, however long: then it stands above the field', () => {
+  it('beside a field is the prompt, however long: then it is above the field', () => {
     const prompt = 'why is it gone on without a backup of the present state, and who has agreed?';
     const options = CHOICE.options.map((option) =>
       option.needs === undefined ? option : { ...option, needs: { what: 'reason' as const, prompt } },
@@ -105,7 +105,7 @@ describe('what does not fit', () => {
     expect(text).toMatch(/^\s+nobody/mu);
   });
 
-  it('in a row of a follow-up is never what has to be done', () => {
+  it('in a row of a follow-up is never what must be done', () => {
     const { text } = screenOf(firstState(VIEWS.openFollowUps, 0));
     for (const { what } of OPEN_FOLLOW_UPS) expect(text).toContain(what);
   });

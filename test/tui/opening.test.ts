@@ -60,7 +60,7 @@ function openStack() {
   };
 }
 
-test('the present screen stays until the next one is there, and that one gets the keys of meanwhile', async () => {
+test('the current screen stays until the next one is there, and that one gets the keys pressed in between', async () => {
   const { opening, press, arrive, acts, top } = openStack();
   opening.open({ name: 'runs' });
   press('down');
@@ -97,7 +97,7 @@ test('no kept key reaches a screen that it was not typed for', async () => {
   expect(acts.at(-1)).toBe('j on board');
 });
 
-test('a run that has come up meanwhile stays uppermost, and gets none of the kept keys', async () => {
+test('a run that has come up in between stays on top, and gets none of the kept keys', async () => {
   const { stack, opening, press, arrive, acts, top } = openStack();
   opening.open({ name: 'runs' });
   press('enter');

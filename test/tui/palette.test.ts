@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { ShownKey } from '../../src/tui/live-screen.ts';
 import { paletteScreen } from '../../src/tui/screens/palette/palette.ts';
 import { COMMAND_WORDS } from '../../src/view/app/command-words.ts';
-import type { Home } from '../../src/view/app/home.ts';
-import type { RunRow } from '../../src/view/app/run-row.ts';
+import type { Home, RunRow } from '../../src/view/app/sources.ts';
 import { ago, fact, factsOf, opened, SIZE } from './fake-fleet.ts';
 
 const RUN: RunRow = {

@@ -49,7 +49,7 @@ describe('prose', () => {
     ]);
   });
 
-  it('takes code for code: what stands between fences or backticks is no mark', () => {
+  it('takes code for code: what is between fences or backticks is no mark', () => {
     expect(texts('```\n# no heading\n- **no item**\n```\n`a*b*c` and `` ` ``')).toEqual([
       '  # no heading',
       '  - **no item**',

@@ -92,7 +92,7 @@ describe.skipIf(!hasTerminal())('a real terminal', () => {
     },
   );
 
-  it('is restored after an error nobody has caught, and the error is readable', async () => {
+  it('is restored after an uncaught error, and the error is readable', async () => {
     const session = start('choice crash');
     await session.until('Enter choose');
     await session.expectRestored();
@@ -109,7 +109,7 @@ describe.skipIf(!hasTerminal())('a real terminal', () => {
 
   it.each([
     { how: 'the process was stopped and continued', signals: ['SIGSTOP', 'SIGCONT'] },
-    // What nobody could continue is not stopped: the kernel sees to that.
+    // A process that could not be continued is not stopped: the kernel sees to that.
     { how: 'it was to be stopped where no shell could continue it', signals: ['SIGTSTP'] },
   ] as const)('is taken again and drawn anew after $how', async ({ signals }) => {
     const session = start('choice');

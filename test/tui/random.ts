@@ -4,11 +4,11 @@ import { randomFrom as numbersFrom } from '../random.ts';
 export interface Random {
   /** From 0 up to and without `below`; a whole number. */
   readonly upTo: (below: number) => number;
-  /** True in so many of a hundred cases. */
+  /** True in this many of a hundred cases. */
   readonly inPercent: (percent: number) => boolean;
   /** One of these; there has to be one. */
   readonly one: <Item>(items: readonly Item[]) => Item;
-  /** As many as `count`, each made anew. */
+  /** Up to `count` new items. */
   readonly many: <Item>(count: number, make: (at: number) => Item) => readonly Item[];
 }
 

@@ -21,7 +21,7 @@ test('Ctrl-C ends a paste whose end never came, in either form', () => {
     ]);
 });
 
-test('what is pasted stays as it is', () => {
+test('what is pasted stays unchanged', () => {
   const chunks = ['\u001b[200~\u001b[27;5;99~\u001b[201~', '\u001b[200~x', '\u001b[27;5;99~y\u001b[201~'];
   expect(reads(...chunks)).toEqual(chunks);
 });

@@ -158,7 +158,7 @@ describe('the fallback script', () => {
     expect(terminal.screen()).not.toContain('fallback script');
   });
 
-  it('says why when it cannot be written, and the run goes on', async () => {
+  it('says why when it cannot be written, and the run continues', async () => {
     const { terminal, run } = await open(VIEWS.choice);
     run.fallback = () => {
       throw new Error('no such step');

@@ -55,7 +55,7 @@ describe('showRun', () => {
     expect(run.calls).toEqual(['detach']);
   });
 
-  it('says on the normal screen how to go on with a run that was left', async () => {
+  it('says on the normal screen how to continue with a run that was left', async () => {
     const { terminal, shown, pass } = await open(VIEWS.choice);
     await terminal.type(KEYS.ctrlC);
     await terminal.until('leave this run?');
@@ -122,7 +122,7 @@ describe('showRun', () => {
   it('gives an answer only to the question it was meant for', async () => {
     const { terminal, run } = await open(VIEWS.choice);
     const later = asking({ ...CHOICE, prompt: 'Delete the old key?' });
-    // The run has moved on, but nobody has heard of it yet.
+    // The run has moved on, but no listener has heard of it yet.
     run.view = () => later;
     await terminal.type(KEYS.enter);
     await terminal.until('Delete the old key?');
@@ -187,7 +187,7 @@ describe('showRun', () => {
     expect(await seen('Tr0ub4dor&3')).toBe(await seen('Zq7ix9wfs!8'));
   });
 
-  it('draws everything anew when the window changes', async () => {
+  it('draws everything again when the window changes', async () => {
     const { terminal } = await open(VIEWS.choice);
     await terminal.until('Set the new key');
     for (const [columns, rows] of [
@@ -260,7 +260,7 @@ describe('showRun', () => {
     expect(process.listenerCount(signal)).toBe(before);
   });
 
-  it('says before and after the leaving that nobody can resume the run, where that is so', async () => {
+  it('says before and after leaving that the run cannot be resumed, where that is so', async () => {
     const gone = 'its lab ends with the drill: the run cannot be resumed; journal: /var/drill/lifeboat.db';
     const { terminal, run, shown, pass } = await open({ ...VIEWS.task, gone });
     await terminal.type('q');

@@ -1,7 +1,6 @@
 import type { BackupList, BackupRow } from '../../src/view/app/backup-list.ts';
 import type { DryRunFacts } from '../../src/view/app/dry-run-facts.ts';
-import type { HomeInstance } from '../../src/view/app/home.ts';
-import type { Facts, SourceName, Sources } from '../../src/view/app/sources.ts';
+import type { Facts, HomeInstance, SourceName, Sources } from '../../src/view/app/sources.ts';
 import { type InstanceFacts, nothingAsked } from '../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';
 

@@ -19,7 +19,7 @@ import {
 const LOOK = { glyphs: glyphsFor({ LC_ALL: 'C.UTF-8' }), colour: false };
 const SIZE = { columns: 80, rows: 24 };
 
-/** Somebody who reads each page before the next key, unless told otherwise. */
+/** A person who reads each page before the next key, unless told otherwise. */
 function sitDown(answers: Known = known(), request: { situation?: string; instance?: string } = {}) {
   const effects: AppEffect[] = [];
   let nowMs = NOW.getTime();
@@ -225,7 +225,7 @@ test('a run that was begun from here is not begun again by one more Enter', () =
   expect(text()).toContain('you have already started this run from here');
 });
 
-test('a dry run that has not answered is no reason to wait, but has to be read', () => {
+test('a dry run that has not answered is no reason to wait, but must be read', () => {
   const { effects, text, press, choose } = sitDown(known({ dryRun: () => undefined }));
   choose('encryption key');
   press('enter');
@@ -246,14 +246,14 @@ test('a time outside of what can be reached is not taken, and says the range', (
   expect(text()).toContain('which moment do you want');
 });
 
-test('the picker never stands on now, whether the time of the mistake is known or not', () => {
+test('the picker is never on now, whether the time of the mistake is known or not', () => {
   const { text, press, choose } = sitDown();
   choose('rows were deleted');
   press('enter');
   expect(text()).toContain('2026-03-01 01:59:50 UTC');
 });
 
-test('Enter alone takes no moment as long as nobody knows when it happened', () => {
+test('Enter alone takes no moment as long as the time of the incident is unknown', () => {
   const { text, press, choose } = sitDown();
   choose('rows were deleted');
   press('enter');

@@ -42,7 +42,7 @@ describe('the way that leads on from a failure', () => {
     expect(ui.state().question?.problem?.hints.join()).toContain(`lifeboat resume ${RUN_ID} --abandon`);
   });
 
-  it('has a key entered beside the run, which goes on', () => {
+  it('has a key entered beside the run, which continues', () => {
     const key = { when: 'enter it', command: 'x', leadsTo: { kind: 'add-key', instance: 'orders' } } as const;
     const ui = drive(asking({ ...LOST, trouble: { facts: [], commands: [key] } }));
     ui.press('w');

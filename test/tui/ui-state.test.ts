@@ -227,7 +227,7 @@ describe('a secret', () => {
     expect(ui.state().question?.first).toBeUndefined();
   });
 
-  it('says how long it has to be and takes nothing shorter', () => {
+  it('says how long it must be and takes nothing shorter', () => {
     const ui = drive(asking({ ...SECRET, twice: false }));
     ui.press(...'short', 'enter');
     expect(ui.answers()).toEqual([]);
@@ -398,8 +398,8 @@ describe('a key that is held down', () => {
 });
 
 /**
- * How a key that is held down from 1,000 on is read by a process that is held up for a while: what came
- * meanwhile is read at the end of it, in one piece.
+ * How a key that is held down from 1,000 on is read by a process that is held up for a while: what came in
+ * between is read at the end of it, in one piece.
  */
 function readsOf(
   { delay, every, ms }: { readonly delay: number; readonly every: number; readonly ms: number },

@@ -17,7 +17,7 @@ const LEGS = [
   { wanted: 'resume rotate-key', opened: /rotate the encryption key/u },
 ] as const;
 const PRESSES_EACH = 45;
-/** Nobody types faster, and Escape is told apart from the key that follows it. */
+/** No person types faster, and Escape is told apart from the key that follows it. */
 const EVERY_MS = 60;
 
 const NAMED: Readonly<Record<string, string>> = {
@@ -54,7 +54,7 @@ describe.runIf(hasTerminal())('keys at random on the real program', { timeout: 2
       for (let at = 0; at < PRESSES_EACH; at += 1) {
         if (at % 10 === 0) await comesUp(terminal, why);
         if (terminal.text().includes('$ after')) {
-          // Left by a key that says so: nothing broke, and somebody comes back.
+          // Left by a key that says so: nothing broke, and the person comes back.
           expect(terminal.text(), why()).toMatch(/rc=(?:0|130)\b/u);
           terminal = open();
           await comesUp(terminal, why);
@@ -101,7 +101,7 @@ async function openByPalette(terminal: Terminal, wanted: string, opened: RegExp,
 
 /**
  * A key that is asked for on the ordinary terminal is not given: Ctrl-C leads back to the screen, once for
- * each time that it is asked for. Keys that were typed before the prompt came may ask for it anew.
+ * each time that it is asked for. Keys typed before the prompt may ask for it again.
  */
 async function comesUp(terminal: Terminal, why: () => string): Promise<void> {
   let left = 0;

@@ -1,9 +1,7 @@
 import { LifeboatError } from '../../src/base/errors.ts';
 import type { AppPort } from '../../src/view/app/app-port.ts';
 import { ENTRIES_A_PAGE, type EntriesPage } from '../../src/view/app/entries-page.ts';
-import type { Badge } from '../../src/view/app/home.ts';
-import type { RunRow } from '../../src/view/app/run-row.ts';
-import type { Loaders, SourceName, Sources } from '../../src/view/app/sources.ts';
+import type { Badge, Loaders, RunRow, SourceName, Sources } from '../../src/view/app/sources.ts';
 import type { StartWish } from '../../src/view/app/start-wish.ts';
 import { nothingAsked, type Part } from '../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';
@@ -101,7 +99,7 @@ export function createWorld(random: Random, now: () => Date): World {
         emit(values[name](of));
       }
       if (random.inPercent(20)) throw failure(random);
-      // Some never answer, and hear only that nobody waits for them any more.
+      // Some never answer, and learn only that their answer is no longer awaited.
       if (random.inPercent(10)) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     };
     return loader as Loaders[Name];
@@ -165,7 +163,7 @@ export function createWorld(random: Random, now: () => Date): World {
   };
 }
 
-/** A text that somebody or something else chose. */
+/** A text chosen by a person or a program. */
 export function text(random: Random): string {
   return random.one(random.inPercent(60) ? NAMES.slice(0, 4) : NAMES);
 }

@@ -94,8 +94,8 @@ const LEAVING_TURNS = 200;
 
 /**
  * Walks over the app: keys that the screen shows and keys that it does not, held ones, pastes, resizes, and
- * time that passes. After each of them the frame is whole, and nothing was done that nobody asked for.
- * Rejects with what broke, and how to see it again. Holds the timers of the process meanwhile.
+ * time that passes. After each of them the frame is whole, and nothing was done that was not asked for.
+ * Rejects with what broke, and how to see it again. Holds the timers of the process until then.
  */
 export async function walk({ seed, keys }: WalkOptions): Promise<Walked> {
   const random = randomFrom(seed);
@@ -122,7 +122,7 @@ interface Notes {
   readonly acts: string[];
 }
 
-/** One person at one app, until it is closed or so many keys are pressed; gives how many were. */
+/** One person at one app, until it is closed or this many keys are pressed; returns the number of keys. */
 async function sit(random: Random, most: number, { walked, acts }: Notes): Promise<number> {
   const now = () => new Date();
   const world = createWorld(random, now);

@@ -63,7 +63,7 @@ test('a run whose driver is gone says that nothing is done, and t takes it over'
   expect(effects).toEqual([{ type: 'instead', effect: { type: 'resume', runId } }]);
 });
 
-test('a run that somebody drives is not taken over, and t says who drives it', () => {
+test('a run that another process drives is not taken over, and t says who drives it', () => {
   const { screen, effects, text } = watching(WATCHED);
   expect(text()).not.toContain('take over');
   press(screen, 't');

@@ -23,7 +23,7 @@ describe('the expected end of a step', () => {
     expect(expectedEnd(usual(seconds), 'restore', worked, NOW)).toBe(words);
   });
 
-  test('stays where it is while the step goes on', () => {
+  test('stays where it is while the step continues', () => {
     const at = (worked: number) =>
       expectedEnd(usual(240), 'restore', worked, new Date(NOW.getTime() + worked * 1000));
     expect(new Set([0, 1, 59, 120, 239].map(at)).size).toBe(1);

@@ -79,7 +79,7 @@ test('whatever a service or a platform says stays a word: it is shown, typed and
       });
       expect(ran.status, ran.screen).toBe(0);
       expect(ran.screen).toContain('That was the last step.');
-      // Whoever may list the processes of the machine sees neither.
+      // Listing the processes of the machine shows neither.
       expect(ran.curl).not.toMatch(/-hidden|tok-Zq7m/u);
       expect(ran.text).toMatch(/^[^\p{Cc}\p{Cf}]*$/u);
     }),

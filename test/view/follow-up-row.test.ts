@@ -33,7 +33,7 @@ test('what the open run does itself is done from a shell by the command that let
   expect(followUpLines(row).join('\n').split('followups run fresh-backup')).toHaveLength(2);
 });
 
-test('the commands that close it stay one command, whatever somebody has called a key or an application', () => {
+test('the commands that close it stay one command, whatever a key or an application is called', () => {
   const lines = followUpLines(
     followUpRow(openFollowUp('rebind-orders-api', { id: "service-key-a'; rm -rf ~ #" }), run),
   ).join('\n');

@@ -23,7 +23,7 @@ function factsOf(history: readonly Entry[]): Omit<RunFacts, 'entries'> {
   return { runbook, runId: 'R', instance: started.instance, snapshot, ...idle, now: NOW };
 }
 
-/** Entries that tell when somebody looks at them. */
+/** Entries that report when they are read. */
 function watched() {
   const touched = new Set<number>();
   const entries: Entry[] = [];
@@ -95,7 +95,7 @@ test('the view of a run that grew is that of the same run seen at once, and chan
   }
 });
 
-test('entries that were cut or replaced are folded anew', () => {
+test('entries that were cut or replaced are folded again', () => {
   const sum = incrementalFold<{ of: number }, number>(
     () => ({ of: 0 }),
     (state, one) => {

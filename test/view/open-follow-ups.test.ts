@@ -90,7 +90,7 @@ describe('an outcome', () => {
     expect(outcome?.remarks.filter(({ text }) => text.includes('nobody uses it'))).toHaveLength(1);
   });
 
-  test('says what stands on the word of a person', () => {
+  test('says what is on the word of a person', () => {
     const outcome = ended({ ...rebind, closed: closed('hand', 'cf says deployed') });
     expect(outcome?.tone).toBe('good');
     expect(outcome?.remarks[0]?.text).toMatch(/^unbind, .*: by hand at .*: cf says deployed$/u);
@@ -172,7 +172,7 @@ describe('a question', () => {
     options: [],
   };
 
-  test('for a time never suggests the latest where nobody said when it went wrong', () => {
+  test('for a time never suggests the latest if the time of the incident is unknown', () => {
     const long = { ...time, earliest: at(-86_400) };
     const marks = { incident: undefined, backups: [] };
     expect(viewOf({ question: long }).question).toEqual({ ...long, marks, suggested: at(-905) });

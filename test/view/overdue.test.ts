@@ -68,7 +68,7 @@ test('a wait over its limit says since when, what is usual, what is safe, and wh
   await run.detach();
 });
 
-test('without a person, the line is printed once, no answer is asked for, and the wait goes on', async () => {
+test('without a person, the line is printed once, no answer is asked for, and the wait continues', async () => {
   const { world, run, late } = await waiting();
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   let printed = '';

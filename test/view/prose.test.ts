@@ -24,7 +24,7 @@ It takes a while.
 `);
 
 describe("a team's own text", () => {
-  it('stands above what the runbook says of that state, and hides none of it', () => {
+  it('is above what the runbook says of that state, and hides none of it', () => {
     const laid = layOver(
       RUNBOOK,
       proseByState('## Ask Ana\n<!-- state: confirming -->\n\nAna must agree: 555-0100.\n'),
@@ -36,7 +36,7 @@ describe("a team's own text", () => {
     expect(laid.get('waiting')).toEqual(RUNBOOK.get('waiting'));
   });
 
-  it('stands below every state where it is marked with a star, and is no state itself', () => {
+  it('is below every state where it is marked with a star, and is no state itself', () => {
     const laid = layOver(RUNBOOK, proseByState('## Who to call\n<!-- state: * -->\n\nOn call: 555-0199.\n'));
     expect([...laid.keys()]).toEqual(['confirming', 'waiting', 'looking']);
     for (const [state, { title, markdown }] of laid) {
@@ -78,7 +78,7 @@ describe("a team's own text", () => {
     ).not.toContain('Ana');
   });
 
-  it('may be missing as a folder: a recovery goes on with what comes along', async () => {
+  it('may be missing as a folder: a recovery continues with what comes along', async () => {
     const runbook = runbookNamed('rotate-key');
     expect(await proseOf(runbook, join(tmpdir(), 'lifeboat-no-such-folder'))).toEqual(await proseOf(runbook));
   });
@@ -98,7 +98,7 @@ describe('what the build reads in the prose that comes along', () => {
 });
 
 describe('the sections of a runbook', () => {
-  it('go on behind code that looks like a heading or a mark', () => {
+  it('continue behind code that looks like a heading or a mark', () => {
     const text = '```sh\n## restart it\ncf restart app # <!-- state: other -->\n```\n\nThen wait.';
     const sections = proseByState(`## Ours\n<!-- state: waiting -->\n${text}\n`);
     expect([...sections]).toEqual([['waiting', { title: 'Ours', markdown: text }]]);

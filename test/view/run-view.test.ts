@@ -41,7 +41,7 @@ test('the rail shows what is done, where the run stands and what lies ahead', as
   await run.detach();
 });
 
-test('what ends a step stands in the log of that step, and what comes before all in that of none', async () => {
+test('what ends a step is in the log of that step, and what comes before all in that of none', async () => {
   const world = await makeWorld(obedient());
   const run = await world.takeUp();
   await reaches(run, 'oldBackup.asking');
@@ -82,7 +82,7 @@ test('a broken glass comes before everything else of the outcome, and nothing is
   });
 });
 
-test('the outcome names who approved, and nobody whose approval expired or was taken back', async () => {
+test('the outcome names who approved, and no one whose approval expired or was withdrawn', async () => {
   const { run } = await rotated();
   const asked = (challenge: string, order = 'set the key') =>
     ['approval.asked', { challenge, order }] as const;
@@ -162,7 +162,7 @@ test('prose belongs to the states that its section names', () => {
   expect(sections.get('storing')).toEqual({ title: 'Store it', markdown: 'Text.' });
 });
 
-test('what is under way says what earlier runs took for the step, and the rail what is to come', async () => {
+test('what is in progress says what earlier runs took for the step, and the rail what is to come', async () => {
   const world = await makeWorld(
     obedient({ waitForBackup: { kind: 'read', run: () => new Promise(() => undefined) } }),
   );
@@ -222,7 +222,7 @@ test('what does not answer is named with its host, since when, and until when it
   await run.detach();
 });
 
-test('time in which nobody drove the run does not make a step longer than usual', async () => {
+test('time in which no process drove the run does not make a step longer than usual', async () => {
   const world = await makeWorld(
     obedient({ waitForBackup: { kind: 'read', run: () => new Promise(() => undefined) } }),
   );
@@ -259,7 +259,7 @@ test('the clock and the steps of a run stand still once it has ended', async () 
   expect(later.outcome?.took).toBe(soon.outcome?.took);
 });
 
-test('a run that was given up ends as abandoned, with the reason, and asks nothing', async () => {
+test('a run that was abandoned ends as abandoned, with the reason, and asks nothing', async () => {
   const world = await makeWorld(obedient());
   const run = await world.takeUp();
   await reaches(run, 'oldBackup.asking');

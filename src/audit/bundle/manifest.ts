@@ -30,7 +30,6 @@ export interface About {
   readonly madeBy: string;
 }
 
-/** Adds the list of files, and the note that signs it. */
 export function withManifest(files: BundleFiles, about: About, signer: Pick<Signer, 'note'>): BundleFiles {
   const names = [...files.keys()].sort();
   const sums = names.map((name) => `${sha256(files.get(name))}  ${name}\n`).join('');

@@ -10,7 +10,6 @@ import { linesOf } from './shown-log.ts';
 const MAX_FILES = 10_000;
 const BLOCK = 512;
 
-/** The files of a bundle by their names. */
 export type BundleFiles = ReadonlyMap<string, Buffer>;
 
 /** Packs files into a tar (ustar) that depends only on them: sorted, without owners, with the time zero. */

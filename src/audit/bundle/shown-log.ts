@@ -88,7 +88,6 @@ function cosigned(note: string, own: string): string {
   return note.endsWith(`\n${line}`) ? note : `${note}${line}`;
 }
 
-/** A shown stream: its entries from the first. */
 export interface ShownStream {
   readonly stream: string;
   readonly entries: readonly StoredEntry[];

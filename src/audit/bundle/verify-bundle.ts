@@ -149,7 +149,6 @@ function checkRoots(notes: Notes, tree: ShownTree | undefined, findings: Finding
   }
 }
 
-/** Reports each checkpoint that no trusted key signed. */
 function checkSignatures(notes: Notes, keys: readonly KeyObject[], findings: Findings): void {
   for (const [at, [file, note]] of notes.entries()) {
     const { result } = readCheckpoint(note, keys);

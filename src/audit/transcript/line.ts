@@ -111,7 +111,7 @@ function answeredHeaders(headers: HttpCall['headers']): Record<string, string> {
 const ANSWER_LIMIT = 16 * 1024;
 const TEXT_LIMIT = 2_000;
 const DEEPEST = 12;
-/** Names of fields that hold a secret, whoever chose them. */
+/** Names of fields that hold a secret, in any API. */
 const SECRET_FIELD = /(?:key|passw(?:or)?d|passphrase|secret|token|credentials?|cookie|authorization)$/iu;
 /** The public fields of the platform's JSON; everything else is left out. */
 const PLATFORM_FIELDS = new Set(

@@ -105,7 +105,6 @@ const delivery = {
   why: z.string().optional().describe('a code, such as timeout, ECONNREFUSED or exit 3'),
 };
 
-/** What concerns notifications. */
 export const notify = {
   notification: schema('notification', 'what a target of `notify` gets', {
     id: z.string().describe('the same at each attempt: ignore one that you have had'),

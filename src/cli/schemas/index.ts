@@ -7,8 +7,8 @@ import { service } from './service.ts';
 import { status } from './status.ts';
 
 /**
- * What commands print with `-o json` and `-o yaml`, by name: `lifeboat.NAME/1`. The types of what is printed
- * are these, and so are the JSON Schemas (`lifeboat schema`, `schemas/`).
+ * The output of commands with `-o json` and `-o yaml`, by name: `lifeboat.NAME/1`. Both the types and the
+ * JSON Schemas (`lifeboat schema`, `schemas/`) come from here.
  */
 export const SCHEMAS = { ...general, ...runs, ...proof, ...service, ...status, ...notify } as const;
 export type SchemaName = keyof typeof SCHEMAS;
@@ -20,10 +20,9 @@ export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>
   return { $schema, $id: schemaId(name), title: about, ...rest };
 }
 
-/** The name of the one schema that is of a file and of nothing printed (config/json-schema.ts). */
+/** The name of the one schema that describes a file, not output (config/json-schema.ts). */
 export const OF_CONFIG = 'config';
 
-/** Every schema that can be named, by name, with what it is. */
 export function listSchemas(): { readonly name: SchemaName | typeof OF_CONFIG; readonly about: string }[] {
   const printed = (Object.keys(SCHEMAS) as SchemaName[]).map((name) => ({
     name,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What `-o json` prints of one kind: one object that names its schema. */
+/** The output of one kind of `-o json`: one object that names its schema. */
 export interface Schema<Shape extends z.ZodRawShape = z.ZodRawShape> {
   /** What it is, in a few words. */
   readonly about: string;
@@ -8,8 +8,8 @@ export interface Schema<Shape extends z.ZodRawShape = z.ZodRawShape> {
 }
 
 /**
- * A schema of version 1. A later version of lifeboat may add fields to it, and removes or changes none; what
- * would is version 2.
+ * A schema of version 1. A later version of lifeboat may add fields, but removes or changes none; such a
+ * change needs version 2.
  */
 export function schema<const Name extends string, Shape extends z.ZodRawShape>(
   name: Name,
@@ -20,7 +20,7 @@ export function schema<const Name extends string, Shape extends z.ZodRawShape>(
   return { about, type: z.object({ schema: literal, ...shape }) as never };
 }
 
-/** A list: its elements stand in `items`. */
+/** A list with its elements in `items`. */
 export function list<const Name extends string, Item extends z.ZodType>(
   name: Name,
   about: string,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Closure, FollowUp } from '../../../machines/parts/follow-up.ts';
 import { fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
-import { DrillDue } from '../../report/drill/due-schema.ts';
+import { DrillDue } from '../../report/drill/drill-report.ts';
 import { ListedRun, RunSummary } from '../../store/projections/run-summary.ts';
 import { Compared } from '../../store/recovery-facts.ts';
 import { WrittenFollowUp } from '../../store/run-entry-parts.ts';

@@ -4,7 +4,7 @@ import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../
 import { BackupListing } from '../../service/v0.ts';
 import { list, schema } from './result.ts';
 
-/** What the service answered stands below `answer`, under its own names. */
+/** The service's answer is in `answer`, under its own names. */
 function answered<const Name extends string, Answer extends z.ZodType>(
   name: Name,
   about: string,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { time } from '../../base/fields.ts';
-import { DrillDue } from '../../report/drill/due-schema.ts';
+import { DrillDue } from '../../report/drill/drill-report.ts';
 import { InstanceStatus } from '../../view/fleet/status-schema.ts';
 import { schema } from './result.ts';
 

@@ -10,7 +10,7 @@ import { connect } from './connect.ts';
  */
 export async function app(context: CommandContext): Promise<number> {
   const config = await configOf(context);
-  const { showApp } = await import('../../tui/show-app.ts');
+  const { showApp } = await import('../../tui/show-run.ts');
   await showApp(context, (screen) => connect(context, config, screen));
   return EXIT.closed;
 }

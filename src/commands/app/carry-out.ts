@@ -4,7 +4,6 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Errand, ErrandEnd } from '../../view/app/app-port.ts';
 
-/** A context whose command prints into `lines`. */
 type Beneath = (lines: string[]) => CommandContext;
 
 /** Runs the command of the same name and returns its output. Rejects as the command does. */

@@ -8,7 +8,7 @@ import { checkedAs } from '../../compose/store-seen.ts';
 import { troubleInHome } from '../../compose/warn-store.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import { drillDue, dueWords } from '../../report/drill/drill-due.ts';
+import { drillDue, dueWords } from '../../report/drill/drill-report.ts';
 import type { Fleet, Loaders, Trouble } from '../../view/app/sources.ts';
 import { type InstanceFacts, nothingAsked, oldestOf } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';

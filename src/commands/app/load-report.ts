@@ -4,7 +4,7 @@ import { openReaderOf } from '../../compose/store-of.ts';
 import type { ReportFormat } from '../../report/render-report.ts';
 import { findRun } from '../../runner/runs.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
-import { type ReportText, reportCommand, reportFile } from '../../view/app/run-row.ts';
+import { type ReportText, reportCommand, reportFile } from '../../view/app/sources.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 import { brandOf } from '../run/run-report.ts';
 

@@ -8,7 +8,7 @@ import { listRuns } from '../../runner/runs.ts';
 import type { JournalReader, Log } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { openRuns } from '../../store/projections/runs.ts';
-import type { RunRow } from '../../view/app/run-row.ts';
+import type { RunRow } from '../../view/app/sources.ts';
 import { holderWords } from '../../view/run-record.ts';
 import { drillHomes, inDrill } from '../drill/drill-homes.ts';
 

@@ -26,7 +26,6 @@ export function riskOfVerb(verb: string): Risk | undefined {
   return effect === undefined ? 'overwrites' : RISKS[effect];
 }
 
-/** The risk of a step of a run, by its verb and the verb's input. */
 export function riskOfInvoked(verb: string, input: unknown): Risk | undefined {
   const { fingerprint } = (input ?? {}) as { readonly fingerprint?: unknown };
   // Without a key in the body the instance keeps its own.
@@ -59,7 +58,6 @@ export function riskOf(runbook: Runbook, path: readonly string[], state: string)
   return risks.includes('destructive') && !risks.includes('overwrites') ? 'destructive' : 'overwrites';
 }
 
-/** The names of the verbs that a state invokes. */
 function verbsAt({ machine }: Runbook, state: string): readonly string[] {
   const { invoke = [] } = nodesAt(machine, state).at(-1) ?? {};
   return invoke.map(({ id, src }) => (typeof src === 'string' ? src : id));

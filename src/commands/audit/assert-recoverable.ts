@@ -47,7 +47,7 @@ export async function assertRecoverable(trouble: Trouble, left: RowsLeft): Promi
 
 /** `sql`: what the owner of a team's database can run, if anything. */
 function hopeless(trouble: Trouble, sql: readonly string[]): LifeboatError {
-  const mend = 'or its owner drops what cannot be signed again, in psql, and you run this command again:';
+  const fix = 'or its owner drops what cannot be signed again, in psql, and you run this command again:';
   return new LifeboatError(
     'journal.damaged',
     `the journal cannot be signed any further: ${show(inShort(trouble), 400)}`,
@@ -55,7 +55,7 @@ function hopeless(trouble: Trouble, sql: readonly string[]): LifeboatError {
       hints: [
         ...detailsOf(trouble),
         'nothing was written: the owner of the database puts it back from the newest backup',
-        ...(sql.length === 0 ? [] : [mend, ...sql]),
+        ...(sql.length === 0 ? [] : [fix, ...sql]),
         ANOTHER_DATABASE,
       ],
       evidence: { kinds: [...trouble.kinds] },

@@ -5,7 +5,7 @@ import {
   cannotRead,
   noVerdict,
 } from '../../audit/audit.ts';
-import { transcriptOf } from '../../audit/transcript/kept.ts';
+import { transcriptOf } from '../../audit/transcript/transcript.ts';
 import type { Finding } from '../../audit/verdict.ts';
 import { failureOf, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';

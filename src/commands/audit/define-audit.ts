@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
 import { repeated } from '../run/run-options.ts';
 
-/** `lifeboat audit …`. */
 export function defineAudit(program: Command, command: Define): void {
   const audit = group(program, 'audit', 'prove, read and export the journal');
   command(

@@ -159,7 +159,7 @@ async function sourceOf(
 
 async function bundleOf(context: CommandContext, summary: RunSummary, source: BundleSource): Promise<Buffer> {
   const { makeBundle } = await import('../../audit/bundle/make-bundle.ts');
-  const { transcriptOf } = await import('../../audit/transcript/kept.ts');
+  const { transcriptOf } = await import('../../audit/transcript/transcript.ts');
   const { bundleDocuments } = await import('./bundle-documents.ts');
   const { journal } = source;
   const home = homeFolder(context.env);

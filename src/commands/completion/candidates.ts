@@ -42,7 +42,6 @@ export function offerFor(program: Command, words: readonly string[]): Offer {
   return { ...wanted, fixed: [...fixed, ...wanted.fixed] };
 }
 
-/** The command that these words name; undefined if there is none. */
 function commandNamed(program: Command, words: readonly string[]): Command | undefined {
   return words.reduce<Command | undefined>(
     (command, word) => command?.commands.find((one) => one.name() === word),

@@ -40,7 +40,7 @@ const WORDS: Readonly<Record<Source, () => Promise<readonly Candidate[]>>> = {
     return RUNBOOKS.map(([value, about]) => ({ value, about }));
   },
   scenarios: async () => {
-    const { SCENARIOS } = await import('../../lab/scenarios/scenarios.ts');
+    const { SCENARIOS } = await import('../../lab/scenarios/scenario.ts');
     return SCENARIOS.map(({ name, summary }) => ({ value: name, about: summary }));
   },
   schemas: async () => {

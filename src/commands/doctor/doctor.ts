@@ -21,7 +21,7 @@ import {
   dueWords,
   futureDrillWords,
   isFailure,
-} from '../../report/drill/drill-due.ts';
+} from '../../report/drill/drill-report.ts';
 import { DATABASE_FILE } from '../../store/sqlite/database.ts';
 import { drillsFolder } from '../drill/drill-homes.ts';
 import { knownDrills } from '../drill/drill-records.ts';

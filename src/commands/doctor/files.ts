@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { errorCode } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { type Distrust, distrustOf, judgeFolder } from '../../base/trusted-path.ts';
+import { distrustOf, judgeFolder, type TrustIssue } from '../../base/trusted-path.ts';
 import { homePath } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { type Check, good } from './check.ts';
@@ -57,11 +57,11 @@ async function checkOf({ what, path, isSecret }: Deciding): Promise<Check | unde
     if (found.length > 0) return checkFrom('bad', what, path, found);
     const { mode } = await stat(path);
     if (isSecret !== true || process.platform === 'win32' || (mode & READ_BY_OTHERS) === 0) return undefined;
-    return checkFrom('warn', what, path, [{ says: 'others can read it', mend: `chmod 600 ${show(path)}` }]);
+    return checkFrom('warn', what, path, [{ says: 'others can read it', fix: `chmod 600 ${show(path)}` }]);
   } catch (thrown) {
     if (errorCode(thrown) === 'ENOENT') return undefined;
     return checkFrom('warn', what, path, [
-      { says: `it cannot be checked (${errorCode(thrown) ?? 'unknown'})`, mend: 'check the path' },
+      { says: `it cannot be checked (${errorCode(thrown) ?? 'unknown'})`, fix: 'check the path' },
     ]);
   }
 }
@@ -78,7 +78,7 @@ async function checkpointFolder(path: string): Promise<Check | undefined> {
   ]);
   if (stats === undefined)
     return checkFrom('warn', what, path, [
-      { says: 'it cannot be checked', mend: 'mount it, or make the folder' },
+      { says: 'it cannot be checked', fix: 'mount it, or make the folder' },
     ]);
   const found = judgeFolder(stats, path);
   return found.length === 0 ? undefined : checkFrom('warn', what, path, found);
@@ -86,12 +86,12 @@ async function checkpointFolder(path: string): Promise<Check | undefined> {
 
 const PATIENCE_MS = 5_000;
 
-function checkFrom(state: Check['state'], what: string, path: string, found: readonly Distrust[]): Check {
+function checkFrom(state: Check['state'], what: string, path: string, found: readonly TrustIssue[]): Check {
   const why = found.map(({ says }) => says).join(', ');
   return {
     what: `files: ${what}`,
     state,
     found: `${show(path, 200)}: ${why}`,
-    hints: found.map(({ mend }) => mend),
+    hints: found.map(({ fix }) => fix),
   };
 }

@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
 import { revision } from '../run/run-options.ts';
 
-/** `lifeboat drill`. */
 export function defineDrill(program: Command, command: Define): void {
   command(
     program,

@@ -76,7 +76,6 @@ export function linksTo(home: string, links: string): readonly string[] {
     .filter((link) => realOf(link) === real);
 }
 
-/** The target of a link; undefined if nothing is there. */
 function realOf(link: string): string | undefined {
   try {
     return realpathSync(link);

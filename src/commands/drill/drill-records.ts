@@ -93,13 +93,11 @@ function notRecorded(folder: string, cause: unknown): LifeboatError {
   });
 }
 
-/** A record of a drill that begins now. */
 export function recordOf(id: string, about: DrillAbout): DrillRecord {
   const begunAt = new Date().toISOString();
   return { schema: 'lifeboat.drill/1', id, ...about, begunAt, outcome: 'running', chapters: [] };
 }
 
-/** The record of a drill that ends now. */
 export function endedNow(record: DrillRecord, how: DrillEnd): DrillRecord {
   return { ...record, ...how, endedAt: new Date().toISOString() };
 }

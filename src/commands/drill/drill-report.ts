@@ -44,7 +44,6 @@ export function drillSummary(
     readonly journal: string;
     /** When the next drill is due, in words. */
     readonly due: string;
-    /** Commands for further reading. */
     readonly commands: readonly string[];
   },
   instances: Promised,

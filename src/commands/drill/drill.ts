@@ -11,8 +11,7 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { locatePostgres } from '../../lab/engine/locate-postgres.ts';
 import { DEFAULT_INSTANCES, type InstanceWish } from '../../lab/instance-plan.ts';
 import type { LabOptions } from '../../lab/lab.ts';
-import { dueWords } from '../../report/drill/drill-due.ts';
-import { type DrillRecord, drillReportOf } from '../../report/drill/drill-report.ts';
+import { type DrillRecord, drillReportOf, dueWords } from '../../report/drill/drill-report.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import type { Journal } from '../../store/journal.ts';
 import { COMPARED, Compared } from '../../store/recovery-facts.ts';
@@ -155,7 +154,6 @@ async function play(
   }
 }
 
-/** Records how the drill ended, and what was not played. */
 async function endRecord(course: Course): Promise<DrillRecord> {
   if (course.open === undefined) throw new LifeboatError('drill.broken', 'the drill has no folder');
   course.record = await course.open.end(endOf(course));

@@ -2,12 +2,10 @@ import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { loadConfig } from '../../config/load.ts';
-import { isFailure } from '../../report/drill/drill-due.ts';
-import type { DrillRecord } from '../../report/drill/drill-report.ts';
+import { type DrillRecord, isFailure } from '../../report/drill/drill-report.ts';
 import { writeJunit } from './junit.ts';
 import { keepNewest } from './keep-drills.ts';
 
-/** What to do after a drill, besides its notification. */
 export interface AfterDrill {
   readonly junit: string | undefined;
   readonly keep: number | undefined;

@@ -3,12 +3,11 @@ import { counted } from '../../base/format.ts';
 import { mostSimilar } from '../../base/similar.ts';
 import { show } from '../../base/text.ts';
 import { InstanceName, type TokenConfig } from '../../config/schema.ts';
-import type { ListedInstance } from '../../platform/listed-instances.ts';
+import type { ListedInstance } from '../../platform/open.ts';
 import { addressFrom } from '../../service/address.ts';
 import { type Check, good } from '../doctor/check.ts';
 import type { Prompts } from './prompts.ts';
 
-/** What the flags specify about the instances. */
 export interface InstanceFlags {
   readonly url?: string;
   readonly name?: readonly string[];

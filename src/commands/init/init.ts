@@ -88,7 +88,7 @@ async function make(
 }
 
 async function askCf({ env }: CommandContext, signal: AbortSignal) {
-  const { instancesOfCf } = await import('../../platform/listed-instances.ts');
+  const { instancesOfCf } = await import('../../platform/open.ts');
   return instancesOfCf({ env, signal });
 }
 
@@ -184,7 +184,7 @@ function inWords(context: CommandContext, { place, instances, checks, keys, writ
   const say = (line: string) => stdout.write(`${line}\n`);
   say(`${show(place.path, 200)} is written, with ${counted(instances.length, 'instance')}`);
   if (keys.keyStore === 'vault' && !context.env['LIFEBOAT_PASSPHRASE_FILE'])
-    say('where nobody can type the passphrase of the vault file: set LIFEBOAT_PASSPHRASE_FILE');
+    say('without a terminal for the passphrase of the vault file: set LIFEBOAT_PASSPHRASE_FILE');
   const config = configPath === undefined ? '' : ` --config ${shellQuoted(configPath)}`;
   say(`next: lifeboat doctor${config}`);
   for (const { name } of instances)

@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
 
-/** Also named in `src/keys/fresh-read.ts`, which is only imported when needed. */
+/** Also named in `src/keys/os-store.ts`, which is only imported when needed. */
 const READ_ITEM = 'keychain-item';
 
-/** `lifeboat keys …`. */
 export function defineKeys(program: Command, command: Define): void {
   const keys = group(program, 'keys', 'list and add encryption keys, by fingerprint', {
     about: `A key itself is never printed. A fingerprint is made with a secret of this key

@@ -16,7 +16,6 @@ export interface ListedKey extends Pick<KeyEpoch, 'fingerprint' | 'setAt' | 'end
 
 interface ListedKeys {
   readonly items: readonly ListedKey[];
-  /** The ledger of each instance. */
   readonly ledgers: ReadonlyMap<string, Ledger>;
   /** Why the journal cannot be read: then no epochs are known. */
   readonly unread?: Failure | undefined;

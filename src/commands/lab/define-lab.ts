@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
 import { labOptions, revision } from '../run/run-options.ts';
 
-/** The commands of the simulator. */
 export function defineLab(program: Command, command: Define): void {
   command(
     program,

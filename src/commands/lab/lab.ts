@@ -120,13 +120,13 @@ async function optionsOf(flags: LabFlags): Promise<LabOptions> {
 
 /** A scenario by its name, or from a YAML file. */
 export async function scenarioFor(word: string): Promise<NonNullable<LabOptions['scenario']>> {
-  const { scenarioNamed } = await import('../../lab/scenarios/scenarios.ts');
+  const { scenarioNamed } = await import('../../lab/scenarios/scenario.ts');
   const { loadScenario } = await import('../../lab/scenarios/scenario.ts');
   return /[./\\]/u.test(word) ? await loadScenario(word) : scenarioNamed(word);
 }
 
 async function listScenarios(context: CommandContext): Promise<number> {
-  const { SCENARIOS } = await import('../../lab/scenarios/scenarios.ts');
+  const { SCENARIOS } = await import('../../lab/scenarios/scenario.ts');
   const items = SCENARIOS.map(({ name, summary }) => ({ name, summary }));
   await printResult(context, 'scenarios', { items }, () => {
     const rows = items.map(({ name, summary }) => [name, summary]);

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type Define, group } from '../../cli/define.ts';
 
-/** `lifeboat notify …`. */
 export function defineNotify(program: Command, command: Define): void {
   const notify = group(program, 'notify', 'deliver notifications, or try the targets', {
     about: `The targets are in lifeboat.yaml (\`notify\`). Commands that write deliver by

@@ -12,8 +12,7 @@ import type { LoadedConfig, NotifyConfig } from '../../config/loaded.ts';
 import { beginTargets, type Delivery, deliver } from '../../notify/deliver.ts';
 import { bodyOf, type Notice, testNotification } from '../../notify/notice.ts';
 import { type Sent, send } from '../../notify/send.ts';
-import { drillDue, isFailure } from '../../report/drill/drill-due.ts';
-import type { DrillRecord } from '../../report/drill/drill-report.ts';
+import { type DrillRecord, drillDue, isFailure } from '../../report/drill/drill-report.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 
 /** `lifeboat notify send`: delivers what is due. Exit 0 when nothing failed, 1 otherwise. */

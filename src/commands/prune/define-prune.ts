@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
 
-/** `lifeboat prune`. */
 export function definePrune(program: Command, command: Define): void {
   command(
     program,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { allRunbooks, runbookOf } from '../../../machines/index.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import type { ApprovalGate } from '../../approvals/gate.ts';
-import { transcriptElsewhere } from '../../audit/transcript/kept.ts';
+import { transcriptElsewhere } from '../../audit/transcript/transcript.ts';
 import { namesIn } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
@@ -45,7 +45,6 @@ export interface DriveOptions extends Policy {
   readonly breakGlass?: string | undefined;
   /** Why the run cannot be continued once it was left, and what remains of it; undefined if it can. */
   readonly gone?: string | undefined;
-  /** The chapter of the drill that the run belongs to. */
   readonly chapter?: RunView['chapter'];
   /** Signal handlers installed before the run was begun. */
   readonly early?: EarlySignals | undefined;

@@ -1,6 +1,6 @@
 import type { Answer } from '../../../machines/parts/question.ts';
 import { stillOpen } from '../../../machines/parts/unfinished.ts';
-import { transcriptLeft } from '../../audit/transcript/kept.ts';
+import { transcriptLeft } from '../../audit/transcript/transcript.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';

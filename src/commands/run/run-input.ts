@@ -12,7 +12,6 @@ import { canAsk } from '../../plain/terminal.ts';
 import type { Json } from '../../store/journal.ts';
 import { modeOf } from '../../view/app/start-wish.ts';
 
-/** Flags that describe a run. */
 export interface RunFlags {
   readonly instance: string;
   readonly target?: string;

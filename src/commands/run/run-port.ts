@@ -6,7 +6,7 @@ import { type AwaitedFacts, buildRunView } from '../../view/build-run-view.ts';
 import type { ProseSection } from '../../view/prose.ts';
 import type { RunPort } from '../../view/run-port.ts';
 import type { ApprovalView, RunView } from '../../view/run-view.ts';
-import { withApproval } from '../../view/view-approval.ts';
+import { withApproval } from '../../view/view-outcome.ts';
 import type { History } from './history.ts';
 
 /** What a renderer learns of a run besides its record. */

@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import { type Define, instance } from '../../cli/define.ts';
 import { repeated } from '../run/run-options.ts';
 
-/** `lifeboat status`. */
 export function defineStatus(program: Command, command: Define): void {
   command(
     program,

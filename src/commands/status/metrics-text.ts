@@ -95,7 +95,6 @@ function each(name: string, help: string, samples: (status: InstanceStatus) => r
   };
 }
 
-/** A gauge for each instance. */
 function one(name: string, help: string, value: (status: InstanceStatus) => number | undefined): Metric {
   return each(name, help, (status) => [[{}, value(status)]]);
 }

@@ -1,8 +1,7 @@
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
-import { DRILL_WORDS, dueWords, futureDrillWords } from '../../report/drill/drill-due.ts';
-import type { DrillDue } from '../../report/drill/due-schema.ts';
+import { DRILL_WORDS, type DrillDue, dueWords, futureDrillWords } from '../../report/drill/drill-report.ts';
 import {
   ANSWER_WORDS,
   absenceWords,

@@ -10,7 +10,7 @@ import { openKeys } from '../../compose/workspace.ts';
 import { homeFolder } from '../../config/find.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { Keyring } from '../../keys/key-store.ts';
-import { drillDue } from '../../report/drill/drill-due.ts';
+import { drillDue } from '../../report/drill/drill-report.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
 import type { InstanceStatus } from '../../view/fleet/status-schema.ts';
 import { homeTrouble } from '../doctor/home-trouble.ts';

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type Define, group } from '../../cli/define.ts';
 
-/** `lifeboat store …`. */
 export function defineStore(program: Command, command: Define): void {
   const store = group(program, 'store', 'show, set up or move the store of the journal', {
     about: 'It is SQLite in LIFEBOAT_HOME, or the PostgreSQL of a team.',

@@ -84,7 +84,6 @@ const STATES = {
   endorsed: 'endorsed; announced',
 } as const satisfies Record<Installation['state'], string>;
 
-/** How far a place for checkpoints reaches. */
 export interface PlaceReached {
   readonly name: string;
   /** The size of its newest checkpoint of this log; undefined if it has none, or cannot be asked. */

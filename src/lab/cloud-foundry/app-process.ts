@@ -10,18 +10,18 @@ import type { Launcher } from '../engine/launcher.ts';
 import type { CredentialBinding } from './credential-bindings.ts';
 import type { LabApp } from './lab-app.ts';
 
-/** What an application says of itself. Times are RFC 3339, of the machine's own clock. */
+/** What an application reports. Times are RFC 3339, by the machine's own clock. */
 export const AppReport = z.object({
   app: z.string(),
-  /** Whether its last query went well. */
+  /** Whether its last query succeeded. */
   state: z.enum(['starting', 'ok', 'failing']),
   since: z.string(),
-  /** Why it failed last; it stays after it has recovered. */
+  /** Its last error; it stays after recovery. */
   lastError: z.string().nullable(),
   orders: z.object({
     /** By this process. */
     placed: z.int(),
-    /** The highest number of an order that it has seen. */
+    /** The highest order number that it has seen. */
     newest: z.string().nullable(),
     sum: z.string().optional(),
   }),
@@ -34,12 +34,12 @@ export interface AppProcess {
   readonly pid: number;
   readonly startedAt: Date;
   readonly services: Secret;
-  /** The newest that it said; undefined before its first word. */
+  /** The newest report; undefined before the first. */
   readonly report: AppReport | undefined;
   readonly running: boolean;
-  /** Resolves when it does its work for the first time; never, when it never does. */
+  /** Resolves when it first works; never settles if it never does. */
   readonly worked: Promise<void>;
-  /** Resolves with the exit code or the signal's name, and the last lines of its error output. */
+  /** Resolves with the exit code or signal name, and the last lines of its error output. */
   readonly ended: Promise<string>;
   /** Safe to call twice. Resolves when the process is gone. */
   stop(): Promise<void>;
@@ -54,13 +54,13 @@ export interface AppProcessOptions {
   readonly perSecond: number;
   /** VCAP_SERVICES as JSON. */
   readonly services: Secret;
-  /** Called whenever there is something new to be known of it. */
+  /** Called when its report or state changes. */
   readonly changed: () => void;
 }
 
 /**
- * Starts a sample application. Neither its arguments nor its environment hold a secret. It dies with this
- * process, however that dies: the launcher sees to it.
+ * Starts a sample application. Neither its arguments nor its environment hold a secret. It ends when this
+ * process dies, for any reason: the launcher ensures that.
  */
 export async function startAppProcess(options: AppProcessOptions): Promise<AppProcess> {
   const { launcher, folder, name, work, perSecond, services, changed } = options;
@@ -109,8 +109,8 @@ export async function startAppProcess(options: AppProcessOptions): Promise<AppPr
 }
 
 /**
- * The file that is the sample application: a source file beside this one, or in the bundle an entry point
- * beside the chunk that this is part of. A single executable holds it itself.
+ * The sample application's file: a source file beside this one, or, in the bundle, an entry point beside this
+ * chunk. A single executable contains it.
  */
 export function sampleAppFile(): string {
   if (isSingleExecutable()) return process.execPath;
@@ -118,14 +118,14 @@ export function sampleAppFile(): string {
   return join(import.meta.dirname, isSource ? 'sample-app.ts' : 'sample-app.js');
 }
 
-/** How it is started. A single executable runs no other file, so it has a hidden command for it. */
+/** A single executable cannot run another file, so it has a hidden command for the sample application. */
 function sampleApp(): readonly string[] {
   return isSingleExecutable()
     ? [...ownProgram(), 'lab-app']
     : [process.execPath, ...NODE_FLAGS, sampleAppFile()];
 }
 
-/** It needs little memory, and says nothing about types that are stripped. */
+/** Little memory, and no warning about type stripping. */
 const NODE_FLAGS = ['--max-old-space-size=48', '--disable-warning=ExperimentalWarning'];
 const PATIENCE_MS = 3_000;
 const KEPT_LINES = 5;
@@ -156,7 +156,6 @@ function tailOf(child: ChildProcess): () => readonly string[] {
   return () => lines;
 }
 
-/** What a person wants to know about an application of the lab. */
 export interface AppState {
   readonly name: string;
   readonly guid: string;
@@ -166,7 +165,7 @@ export interface AppState {
   readonly instance: string;
   /** `crashed`: it has no process, and gets one after a pause. */
   readonly state: 'stopped' | 'crashed' | 'starting' | 'ok' | 'failing';
-  /** Where its process answers; undefined before it does. */
+  /** Its process's address; undefined until it answers. */
   readonly url: string | undefined;
   readonly pid: number | undefined;
   /** RFC 3339, since when `ok` or `failing`. */

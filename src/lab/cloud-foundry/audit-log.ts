@@ -50,7 +50,7 @@ export function auditEvents(request: CfRequest): object {
   return paged(request, found, presentEvent);
 }
 
-/** The platform compares in whole seconds, as it tells them. */
+/** The platform reports whole seconds, and compares them. */
 const COMPARISONS: Readonly<Record<string, (at: string, limit: string) => boolean>> = {
   created_ats: (at, limit) => limit.split(',').includes(at),
   'created_ats[lt]': (at, limit) => at < limit,

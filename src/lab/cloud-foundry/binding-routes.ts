@@ -7,7 +7,7 @@ import { type CfRequest, type CfRoute, get, named, oneOf, paged, queryOf, select
 
 const PATH = '/v3/service_credential_bindings';
 
-/** Bindings of applications, and service keys. Who may only look does not see what opens the database. */
+/** Bindings of applications, and service keys. A read-only token does not see credentials. */
 export const bindingRoutes: readonly CfRoute[] = [
   get(PATH, listBindings),
   { method: 'POST', path: PATH, answer: createBinding },
@@ -103,7 +103,7 @@ function bindingOf(request: CfRequest): CredentialBinding {
   return named(request.platform.bindings.all, request, 'Service credential binding');
 }
 
-/** A binding that is not complete has no credentials and no parameters. */
+/** An incomplete binding has no credentials and no parameters. */
 function madeBinding(binding: CredentialBinding): CredentialBinding {
   if (binding.made !== undefined) return binding;
   const how = binding.operation.state === 'failed' ? 'failed' : 'in progress';

@@ -35,16 +35,14 @@ export function badQuery(detail: string): CfError {
   return new CfError(400, 10_005, 'BadQueryParameter', `The query parameter is invalid: ${detail}`);
 }
 
-/** The error of a job if the service broker could not do its part. */
+/** The error of a job whose service broker failed. */
 export function brokerFailed(what: 'bind' | 'unbind', why: string): CfError {
   return new CfError(502, 10_009, 'UnableToPerform', `${what} could not be completed: ${why}`);
 }
 
-/**
- * The value as the schema reads it; throws 422 with everything that is wrong with it, as the platform does.
- */
+/** The value as the schema reads it. Throws 422 with every mistake in it, as the platform does. */
 export function parsedBody<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
-  // A body that is no JSON comes as its text.
+  // A body that is not JSON arrives as text.
   if (typeof body === 'string') {
     const detail = 'Request invalid due to parse error: invalid request body';
     throw new CfError(400, 1001, 'MessageParseError', detail);

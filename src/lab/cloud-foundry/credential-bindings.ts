@@ -3,7 +3,6 @@ import { Secret } from '../../base/secret.ts';
 import { tellCredentials } from '../http/bindings.ts';
 import type { LabInstance } from '../instance.ts';
 import type { AuditLog } from './audit-log.ts';
-import { checkNewBinding } from './binding-rules.ts';
 import { brokerFailed, unprocessable } from './cf-error.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { LabApp } from './lab-app.ts';
@@ -24,7 +23,7 @@ export interface CredentialBinding {
   readonly instance: LabInstance;
   /** Undefined for a key. */
   readonly app: LabApp | undefined;
-  /** The parameters it was made with; they may be secret. */
+  /** The parameters it was created with; they may be secret. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly metadata: Metadata;
   readonly createdAt: Date;
@@ -40,22 +39,21 @@ export type BindingWish = Pick<
 >;
 
 /** `single`: none beside another of the same application and instance. */
-export type BindingStrategy = 'single' | 'multiple';
+type BindingStrategy = 'single' | 'multiple';
 
 export interface BindingParts {
   readonly jobs: Jobs;
   readonly audit: AuditLog;
   readonly now: () => Date;
-  /** Bindings that an application may have to one service instance at once. */
+  /** How many bindings an application may have to one instance. */
   readonly maxBindings: number;
   /** Whether unbinding from a lost instance succeeds. */
   readonly unbindLost: boolean;
 }
 
 /**
- * The bindings as the platform keeps them. What a binding opens is a user of the instance's database, made
- * and removed by the instance's own bindings; here it has a name, parameters, labels, and an operation that
- * takes its time and may fail.
+ * The bindings as the platform keeps them. The instance's own bindings create and drop the database user;
+ * here a binding has a name, parameters, labels, and an operation that takes time and may fail.
  */
 export class CredentialBindings {
   readonly #parts: BindingParts;
@@ -70,7 +68,7 @@ export class CredentialBindings {
     return [...this.#bindings.values()];
   }
 
-  /** Begins a binding; throws 422 for one that may not be. One whose creation has failed gives way. */
+  /** Begins a binding. Throws 422 if it is not allowed. An earlier one that failed gives way. */
   create(
     wish: BindingWish,
     strategy: BindingStrategy = 'single',
@@ -91,7 +89,7 @@ export class CredentialBindings {
     return { binding, job };
   }
 
-  /** Begins its removal; throws 422 while something else is under way with it. */
+  /** Begins its removal. Throws 422 while another operation on it is in progress. */
   delete(binding: CredentialBinding): Job {
     const { now, audit, jobs } = this.#parts;
     if (binding.operation.state === 'initial' || binding.operation.state === 'in progress') {
@@ -117,7 +115,7 @@ export class CredentialBindings {
     this.#parts.audit.record(`${eventOf(binding)}.create`, targetOf(binding), requestOf(binding));
   }
 
-  /** Lenient: a user that a restore took away already is no reason to keep the binding. */
+  /** Lenient: a restore may have removed the user already. */
   async #remove(binding: CredentialBinding): Promise<void> {
     const { instance, made } = binding;
     try {
@@ -173,8 +171,82 @@ function targetOf({ guid, type, name }: CredentialBinding) {
   return { guid, type: type === 'app' ? 'service_binding' : 'service_key', name: name ?? '' };
 }
 
-/** The request in the words of an event, never with its parameters. */
+/** The request as an event describes it, never with its parameters. */
 function requestOf({ type, name, instance, app }: CredentialBinding) {
   const about = app === undefined ? {} : { app_guid: app.guid };
   return { request: { type, name, service_instance_guid: instance.guid, ...about } };
+}
+
+/**
+ * Throws 422 for a binding that is not allowed, in the platform's words (cloud_controller_ng,
+ * `app/actions/service_credential_binding_app_create.rb` and `..._key_create.rb`). Without the strategy
+ * `multiple` any bound application is "already bound"; with it, the limit decides (RFC 0040).
+ */
+function checkNewBinding(
+  wish: BindingWish,
+  strategy: BindingStrategy,
+  bindings: readonly CredentialBinding[],
+  maxBindings: number,
+): void {
+  if (wish.type === 'key') checkKey(wish, bindings);
+  else checkApp(wish, strategy, bindings, maxBindings);
+}
+
+function checkApp(
+  { app, instance, name }: BindingWish,
+  strategy: BindingStrategy,
+  bindings: readonly CredentialBinding[],
+  maxBindings: number,
+): void {
+  if (app === undefined) throw unprocessable('No app was specified');
+  const existing = bindings.filter(
+    (other) => other.app === app && other.instance === instance && !isLeftOver(other),
+  );
+  for (const { operation, guid, name: before } of existing) {
+    if (operation.type === 'create' && strategy === 'single') {
+      throw unprocessable('The app is already bound to the service instance');
+    }
+    if (operation.type === 'create' && operation.state !== 'succeeded') {
+      const which = `(binding guid: ${guid})`;
+      throw unprocessable(
+        `There is already a binding in progress for this service instance and app ${which}`,
+      );
+    }
+    if (operation.type === 'delete') {
+      throw unprocessable(
+        maxBindings === 1
+          ? 'The binding is getting deleted or its deletion failed'
+          : 'A binding for this service instance and app is getting deleted or its deletion failed',
+      );
+    }
+    if (before !== name) {
+      throw unprocessable('The binding name cannot be changed for the same app and service instance');
+    }
+  }
+  if (existing.length >= maxBindings) {
+    const limit = `(limit: ${maxBindings}). Consider deleting existing/orphaned bindings.`;
+    throw unprocessable(`The app has too many bindings to this service instance ${limit}`);
+  }
+  if (name === null) return;
+  if (bindings.some((other) => other.app === app && other.instance !== instance && other.name === name)) {
+    const rule = 'Binding names must be unique for a given service instance and app.';
+    throw unprocessable(
+      `The binding name is invalid. ${rule} The app already has a binding with name '${name}'.`,
+    );
+  }
+}
+
+function checkKey({ instance, name }: BindingWish, bindings: readonly CredentialBinding[]): void {
+  const other = bindings.some(
+    (key) => key.type === 'key' && key.instance === instance && key.name === name && !isLeftOver(key),
+  );
+  if (!other) return;
+  const rule = 'Key binding names must be unique.';
+  const detail = `The service instance already has a key binding with name '${name}'.`;
+  throw unprocessable(`The binding name is invalid. ${rule} ${detail}`);
+}
+
+/** A failed creation makes room for the next binding. */
+function isLeftOver({ operation }: CredentialBinding): boolean {
+  return operation.type === 'create' && operation.state === 'failed';
 }

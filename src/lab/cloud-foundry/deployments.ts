@@ -16,7 +16,7 @@ export interface Deployment {
   updatedAt: Date;
   value: 'ACTIVE' | 'FINALIZED';
   reason: 'DEPLOYING' | 'CANCELING' | 'DEPLOYED' | 'CANCELED' | 'SUPERSEDED';
-  /** Why it did not come to its end. */
+  /** Why it did not finish. */
   error: string | undefined;
   healthyAt: Date | undefined;
 }
@@ -25,7 +25,7 @@ export type DeploymentWish = Pick<Deployment, 'app' | 'droplet' | 'maxInFlight' 
 
 const ROLLOUT_MS = 10_000;
 
-/** Rolling deployments: a new process takes over when it works; the old one goes on when it does not. */
+/** Rolling deployments: a new process takes over once it works; otherwise the old one stays. */
 export class Deployments {
   readonly #audit: AuditLog;
   readonly #now: () => Date;
@@ -44,7 +44,7 @@ export class Deployments {
     return this.#all;
   }
 
-  /** Begins a rollout, in the place of one under way. A stopped application is started by it. */
+  /** Begins a rollout and replaces one in progress. Starts a stopped application. */
   create(wish: DeploymentWish): Deployment {
     const { app, droplet } = wish;
     const at = this.#now();
@@ -75,7 +75,7 @@ export class Deployments {
     return deployment;
   }
 
-  /** Throws 422 for one that is over. */
+  /** Throws 422 if it has ended. */
   cancel(deployment: Deployment): void {
     if (deployment.value !== 'ACTIVE') throw unprocessable('Cannot cancel a FINALIZED deployment');
     deployment.reason = 'CANCELING';
@@ -85,7 +85,7 @@ export class Deployments {
     this.#endings.get(deployment)?.abort();
   }
 
-  /** What is under way for an application that is stopped. */
+  /** Cancels the rollout of an application that is stopped. */
   cancelOf(app: LabApp): void {
     const active = this.#activeOf(app);
     if (active?.reason === 'DEPLOYING') this.cancel(active);

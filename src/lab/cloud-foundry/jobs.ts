@@ -12,13 +12,12 @@ export interface Job {
   readonly errors: readonly CfError[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** Resolves when the job is over, however it ended. */
+  /** Resolves when the job has ended, successfully or not. */
   readonly ended: Promise<void>;
 }
 
 /**
- * The work that continues after the answer. A job is `PROCESSING`, `POLLING` while the broker works, then
- * over.
+ * Work that continues after the answer. A job is `PROCESSING`, `POLLING` while the broker works, then ended.
  */
 export class Jobs {
   readonly #now: () => Date;
@@ -34,7 +33,7 @@ export class Jobs {
     return this.#jobs.get(guid);
   }
 
-  /** Begins a work that goes on after the answer; what it throws is what the job says. */
+  /** Starts work that continues after the answer; its error becomes the job's error. */
   start(operation: string, resource: Job['resource'], work: () => Promise<void>): Job {
     const createdAt = this.#now();
     const { promise: ended, resolve } = Promise.withResolvers<void>();

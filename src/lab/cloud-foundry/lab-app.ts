@@ -14,7 +14,7 @@ export interface LabAppFacts {
 export interface LabAppParts {
   /** Starts a process of the application; rejects when the lab ends. */
   readonly spawn: (app: LabApp, services: Secret) => Promise<AppProcess>;
-  /** VCAP_SERVICES as it is now. */
+  /** The current VCAP_SERVICES. */
   readonly services: (app: LabApp) => Secret;
   readonly now: () => Date;
   readonly log: (line: string) => void;
@@ -67,7 +67,7 @@ export class LabApp {
     return this.#process;
   }
 
-  /** Wants it started; its process, with the credentials of now, comes up afterwards. */
+  /** Starts it; its process, with the current credentials, comes up later. */
   start(): void {
     if (this.#state === 'STARTED') return;
     this.#become('STARTED');
@@ -88,8 +88,8 @@ export class LabApp {
   }
 
   /**
-   * Puts a new process, with the credentials of now, in the place of the old one as soon as it does its work.
-   * Gives why it did not come to that; the old process goes on then.
+   * Replaces the process by one with the current credentials, as soon as that works. Otherwise keeps the old
+   * one and returns why.
    */
   async roll(patienceMs: number, signal: AbortSignal): Promise<string | undefined> {
     const candidate = await this.#parts.spawn(this, this.#parts.services(this));
@@ -132,7 +132,7 @@ export class LabApp {
     });
   }
 
-  /** As the platform does with what crashes: the same credentials, after a pause that gets longer. */
+  /** Restarts as the platform does: with the same credentials, after a pause that grows. */
   async #startAgain(crashed: AppProcess): Promise<void> {
     const delay = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#crashes);
     this.#crashes += 1;

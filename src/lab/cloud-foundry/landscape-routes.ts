@@ -7,7 +7,6 @@ import { NO_METADATA, stamp } from './metadata.ts';
 import { presentInstance } from './present.ts';
 import { type CfRequest, type CfRoute, get, named, oneOf, paged, queryOf } from './route.ts';
 
-/** Where everything is: root, org, space, instances; and what became of things: jobs and audit events. */
 export const landscapeRoutes: readonly CfRoute[] = [
   get('/', ({ origin }) => root(origin)),
   get('/v3', ({ origin }) => ({ links: { self: { href: `${origin}/v3` } } })),
@@ -111,7 +110,7 @@ function space({ origin, platform }: CfRequest): object {
   };
 }
 
-/** How many applications are bound in the spaces an instance is shared with, seen or unseen. */
+/** How many applications are bound in the spaces an instance is shared with, visible or not. */
 function usageSummary(request: CfRequest): object {
   const instance = instanceOf(request);
   const unseen = request.platform.unseenAppsOf(instance);

@@ -23,7 +23,7 @@ export type Metadata = z.output<typeof Metadata>;
 
 export const NO_METADATA: Metadata = { labels: {}, annotations: {} };
 
-/** A time as the platform tells it: in whole seconds. */
+/** A time as the platform writes it: in whole seconds. */
 export function stamp(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
 }
@@ -40,7 +40,7 @@ export function labelSelector(text: string): (labels: Labels) => boolean {
   return (labels) => requirements.every((holds) => holds(labels));
 }
 
-/** Commas inside of parentheses belong to a set. */
+/** Commas inside parentheses belong to a set. */
 function splitRequirements(text: string): string[] {
   return text.split(/,(?![^()]*\))/u).map((part) => part.trim());
 }

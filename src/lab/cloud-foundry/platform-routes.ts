@@ -4,15 +4,13 @@ import { Refusal } from '../http/endpoint.ts';
 import { type LabContext, readJson } from '../http/request.ts';
 import type { Tokens } from '../http/tokens.ts';
 import type { AppState } from './app-process.ts';
-import { appRoutes } from './app-routes.ts';
+import { appRoutes, stagingRoutes } from './app-routes.ts';
 import { bindingRoutes } from './binding-routes.ts';
 import { CfError } from './cf-error.ts';
 import { landscapeRoutes } from './landscape-routes.ts';
 import type { Platform } from './platform.ts';
 import type { CfReply, CfRoute } from './route.ts';
-import { stagingRoutes } from './staging-routes.ts';
 
-/** The platform as the HTTP layer sees it. */
 export interface PlatformFace {
   readonly routes: Hono<{ Bindings: HttpBindings }>;
   appStates(): readonly AppState[];
@@ -26,9 +24,9 @@ interface Surroundings {
 }
 
 /**
- * As much of Cloud Foundry's v3 API as rebinding needs, with its shapes, texts and traps
- * (cloud_controller_ng, `docs/v3`). Tokens are the lab's: the read-only one may look, and sees no
- * credentials. Without one there is no answer, where the platform would say what it is.
+ * The part of Cloud Foundry's v3 API that rebinding needs, with its shapes, texts and pitfalls
+ * (cloud_controller_ng, `docs/v3`). Tokens are the lab's: the read-only one sees no credentials. Without a
+ * token nothing answers, where the platform would describe itself.
  */
 export function platformFace(surroundings: Surroundings): PlatformFace {
   const app = new Hono<{ Bindings: HttpBindings }>();

@@ -13,7 +13,10 @@ import { vcapServices } from './present.ts';
 import { Staging } from './staging.ts';
 
 export interface PlatformOptions {
-  /** Bindings of an application to one instance; 1 by default, 2 allows the order without downtime. */
+  /**
+   * How many bindings an application may have to one instance; 1 by default, 2 allows rebinding without
+   * downtime.
+   */
   readonly maxBindings?: number;
   /** Bound applications of an instance, by name, in a space that no token may see; none by default. */
   readonly unseen?: Readonly<Record<string, number>>;
@@ -26,7 +29,7 @@ export interface PlatformOptions {
 interface PlatformParts extends PlatformOptions {
   readonly clock: LabClock;
   readonly launcher: Launcher;
-  /** For files that are removed as soon as an application has read them; made here, closed to others. */
+  /** For files that are removed once an application has read them; created here, closed to others. */
   readonly folder: string;
   readonly instances: readonly { readonly instance: LabInstance; readonly sampleApp: boolean }[];
   /** Orders that each sample application places in a second. */
@@ -89,7 +92,9 @@ export class Platform {
       ]);
   }
 
-  /** Pushes, binds and starts the applications. Resolves when all are bound; processes come up afterwards. */
+  /**
+   * Pushes, binds and starts the applications. Resolves when all are bound; their processes come up later.
+   */
   async open(): Promise<void> {
     await Promise.all([
       mkdir(this.#parts.folder, { mode: 0o700 }),
@@ -113,7 +118,7 @@ export class Platform {
     return this.instances.find((instance) => instance.guid === guid);
   }
 
-  /** Bound applications of an instance in a space that is not seen. */
+  /** How many applications are bound to an instance in the space that is not visible. */
   unseenAppsOf(instance: LabInstance): number {
     return this.#parts.unseen?.[instance.name] ?? 0;
   }
@@ -122,7 +127,7 @@ export class Platform {
     return this.apps.map((app) => appStateOf(app, this.bindings.all));
   }
 
-  /** Resolves as soon as the applications are as they shall be; rejects with the signal's reason. */
+  /** Resolves when the applications are as wanted; rejects with the signal's reason. */
   async appsReach(
     isReached: (apps: readonly AppState[]) => boolean,
     signal?: AbortSignal,
@@ -146,14 +151,13 @@ export class Platform {
     }
   }
 
-  /** Ends every process. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the lab ends'));
     await Promise.allSettled(this.#spawning);
     await Promise.all([...this.#processes].map((process) => process.stop()));
   }
 
-  /** A name and parameters belong to one of them, so that their loss is noticed. */
+  /** One of them has a name and parameters, so that their loss is noticed. */
   #firstBindings(): BindingWish[] {
     const apps = this.apps.flatMap((app): BindingWish[] => {
       const instance = this.#instances.find(({ name }) => name === app.facts.instance);

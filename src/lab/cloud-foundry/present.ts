@@ -60,7 +60,7 @@ export function presentProcess(app: LabApp, origin: string): object {
   };
 }
 
-/** The platform sees whether a process runs, and not whether the application can do its work. */
+/** The platform sees whether a process runs, not whether the application works. */
 export function presentStats({ process, state }: LabApp): object {
   const alive = process?.running === true ? process : undefined;
   const { report } = alive ?? {};
@@ -207,7 +207,7 @@ export function presentBinding(binding: CredentialBinding, origin: string): obje
   };
 }
 
-/** A service instance as the platform shows it: the service's own API hangs on its dashboard address. */
+/** A service instance as the platform shows it, with the service's own API as its dashboard address. */
 export function presentInstance(instance: LabInstance, origin: string): object {
   const { guid, name, createdAt } = instance;
   const self = `${origin}/v3/service_instances/${guid}`;
@@ -253,9 +253,8 @@ const PLAN = 'single';
 const PLAN_GUID = PLAN_ID;
 
 /**
- * VCAP_SERVICES of an application at this moment, as JSON: of several bindings to one instance only the
- * newest is in it (Cloud Foundry RFC 0040). Newest first, so that an application that was bound to another
- * instance uses that one.
+ * VCAP_SERVICES of an application, as JSON: of several bindings to one instance only the newest (Cloud
+ * Foundry RFC 0040). Newest first, so that an application uses the instance it was bound to last.
  */
 export function vcapServices(app: LabApp, bindings: readonly CredentialBinding[]): Secret {
   const usable = bindings.filter((binding) => binding.app === app && isUsable(binding)).toReversed();
@@ -266,7 +265,7 @@ export function vcapServices(app: LabApp, bindings: readonly CredentialBinding[]
   return new Secret(`{${JSON.stringify(OFFERING)}:[${newest.map(entryOf).join(',')}]}`);
 }
 
-/** A binding opens what it opens until it is gone, also when its removal has failed. */
+/** A binding stays usable until it is removed, also after a failed removal. */
 function isUsable({ operation, made }: CredentialBinding): boolean {
   return made !== undefined && (operation.type === 'delete' || operation.state === 'succeeded');
 }

@@ -30,7 +30,7 @@ export interface CfRoute {
   answer(request: CfRequest): CfReply | Promise<CfReply>;
 }
 
-/** A route that only tells: its answer is JSON. */
+/** A read-only route that answers with JSON. */
 export function get(
   path: string,
   tell: (request: CfRequest) => object,
@@ -43,7 +43,7 @@ const PER_PAGE = 50;
 const MAX_PER_PAGE = 5000;
 const ALWAYS = ['page', 'per_page', 'order_by', 'created_ats', 'updated_ats'];
 
-/** The names and values of a query; a name that the list does not know is refused, as the platform does. */
+/** The query's parameters; an unknown name is refused, as the platform does. */
 export function queryOf(context: LabContext, known: readonly string[]): Readonly<Record<string, string>> {
   const query = context.req.query();
   const valid = [...ALWAYS, ...known];
@@ -55,18 +55,18 @@ export function queryOf(context: LabContext, known: readonly string[]): Readonly
   );
 }
 
-/** Whether a value is among those that a filter names; all are when there is no such filter. */
+/** Whether a filter names this value; without a filter every value matches. */
 export function oneOf(filter: string | undefined, value: string | null | undefined): boolean {
   if (filter === undefined) return true;
   return value != null && filter.split(',').includes(value);
 }
 
-/** Whether labels are as the query's `label_selector` wants them. */
+/** Whether the labels match the query's `label_selector`. */
 export function selected(selector: string | undefined, { labels }: Metadata): boolean {
   return selector === undefined || labelSelector(selector)(labels);
 }
 
-/** One page of a list, with the way to the others. `rows` are the oldest first. */
+/** One page of a list, with links to the others. `rows` are oldest first. */
 export function paged<Row>(
   { context, origin }: CfRequest,
   rows: readonly Row[],
@@ -96,7 +96,7 @@ export function paged<Row>(
   };
 }
 
-/** The one of these that the path names; throws 404, with `what` as the platform calls it. */
+/** The one that the path names. Throws 404; `what` is the platform's word for it. */
 export function named<Thing extends { readonly guid: string }>(
   things: readonly Thing[],
   { param }: CfRequest,

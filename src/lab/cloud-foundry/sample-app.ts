@@ -7,19 +7,17 @@ import { Client } from 'pg';
 import { foreignPartOf } from '../http/own-address.ts';
 
 /*
- * A sample application, in a process of its own: it talks to its database with the credentials that it was
- * started with, and with no others, until it is ended. Its argument is a private file with its name and work
- * and its VCAP_SERVICES, which it removes. Every line that it prints is its state as JSON; `GET /` on its
- * port says the same, with 503 while it fails.
- *
- * It loads as little as it can: the lab starts several at once, on machines that have better things to do.
+ * A sample application in its own process. It uses only the credentials that it was started with. Its
+ * argument is a private file with its name, work and VCAP_SERVICES, which it removes. Every line that it
+ * prints is its state as JSON; `GET /` on its port returns the same, with 503 while it fails. It loads
+ * little: the lab starts several at once.
  */
 
 interface Order {
   readonly name: string;
   /** `api` places orders, `report` sums them up and writes nothing. */
   readonly work: 'api' | 'report';
-  /** Orders in a second; 0 places none and asks only whether the database answers. */
+  /** Orders a second; 0 places none and only asks whether the database answers. */
   readonly perSecond: number;
   readonly VCAP_SERVICES: Readonly<Record<string, readonly { readonly credentials: Credentials }[]>>;
 }
@@ -31,10 +29,10 @@ interface Credentials {
   readonly database: string;
 }
 
-/** After a refusal the application waits this long, and tries again. */
+/** The pause after a refused order. */
 const RETRY_MS = 250;
 const REST_MS = 500;
-/** While orders come quickly, not each of them is reported. */
+/** While orders come quickly, not every one is reported. */
 const QUIET_MS = 100;
 const CONNECT_MS = 5_000;
 const QUERY_MS = 10_000;
@@ -57,7 +55,7 @@ const server = createAdaptorServer({
       : new Response('this request names another address', { status: 421 }),
   hostname: '127.0.0.1',
 }) as Server;
-// Nobody is left to hear it.
+// The lab has ended.
 process.stdout.on('error', () => process.exit(0));
 server.listen(0, '127.0.0.1', () => {
   tell();

@@ -6,7 +6,7 @@ import { unprocessable } from './cf-error.ts';
 import type { LabApp } from './lab-app.ts';
 import type { Metadata } from './metadata.ts';
 
-/** The code of an application; each has one, which is ready. */
+/** The code of an application; each has exactly one package, which is ready. */
 export interface Package {
   readonly guid: string;
   readonly app: LabApp;
@@ -46,14 +46,14 @@ export class Staging {
     this.#now = now;
   }
 
-  /** An application as it was pushed: with a package, and with a droplet of it. */
+  /** Gives an application its package and a droplet of it. */
   async push(app: LabApp): Promise<void> {
     const pushed: Package = { guid: randomUUID(), app, createdAt: this.#now() };
     this.packages.push(pushed);
     app.droplet = (await this.#makeDroplet(pushed)).guid;
   }
 
-  /** Begins a build; throws 422 while another one of the same application is under way. */
+  /** Begins a build. Throws 422 while another build of the application is in progress. */
   build(source: Package, metadata: Metadata): Build {
     if (this.builds.some((other) => other.package.app === source.app && other.state === 'STAGING')) {
       throw unprocessable('Only one build can be STAGING at a time per application.');

@@ -11,7 +11,7 @@ export async function createAppUser(query: Query): Promise<{ user: string; passw
   const user = `app_${randomBytes(6).toString('hex')}`;
   const password = newPassword();
   const name = escapeIdentifier(user);
-  // One statement list is one transaction.
+  // A query of several statements is one transaction.
   await query(`
     do $$ begin create role ${GROUP} nologin; exception when duplicate_object then null; end $$;
     grant pg_read_all_data, pg_write_all_data to ${GROUP};
@@ -39,7 +39,7 @@ export async function lockOutAppUsers(query: Query): Promise<void> {
   }
 }
 
-/* Membership tells, in whatever catalog a restore brings, which users belong to applications. */
+/* Membership identifies the applications' users in any catalog that a restore brings. */
 const GROUP = 'lifeboat_app';
 
 async function appUsers(query: Query): Promise<string[]> {

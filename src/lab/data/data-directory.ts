@@ -19,14 +19,13 @@ import {
 import type { LogStore } from './instance-data.ts';
 import { archiveError, type LogArchive, openLogArchive } from './log-archive.ts';
 
-/** The present parts of an instance: its data folder, the server on it, its archive. */
+/** The current parts of an instance: data folder, server, archive. */
 export interface DataDirectory {
   readonly place: Place;
-  /** Undefined: the log is not archived. */
   readonly store: LogStore | undefined;
-  /** When each base backup was begun, by its label; milliseconds since 1970. */
+  /** When each base backup began, by its label; milliseconds since 1970. */
   readonly labels: Map<string, number>;
-  /** Data folders and archives made so far; numbers their names. */
+  /** How many data folders and archives were made; numbers their names. */
   made: number;
   data: string;
   server: Server | undefined;
@@ -61,7 +60,7 @@ export function isUp(server: Server | undefined): server is Server {
   return server?.running === true;
 }
 
-/** Starts the server on the present data; nothing happens when it runs. */
+/** Starts the server on the current data; does nothing if it runs. */
 export async function startServer(directory: DataDirectory): Promise<void> {
   if (isUp(directory.server)) return;
   await stopServer(directory);
@@ -70,7 +69,6 @@ export async function startServer(directory: DataDirectory): Promise<void> {
   directory.server = server;
 }
 
-/** Nobody gets a connection from now on. */
 export async function stopServer(directory: DataDirectory): Promise<void> {
   const { server } = directory;
   directory.server = undefined;
@@ -85,7 +83,7 @@ export async function killServer(directory: DataDirectory): Promise<void> {
 }
 
 /**
- * The archived life of one database: from its creation, or from its coming from another instance, over all
+ * The archived life of one database: since its creation, or its arrival from another instance, across all
  * restores within its own archive.
  */
 export interface ArchivedDatabase {
@@ -94,7 +92,7 @@ export interface ArchivedDatabase {
   readonly since: number;
   readonly spans: readonly TimelineSpan[];
   readonly backups: readonly KeptBackup[];
-  /** Up to here the log of the present timeline is known to be archived; milliseconds since 1970. */
+  /** The log of the current timeline is archived up to here; milliseconds since 1970. */
   readonly archivedTo: number;
 }
 
@@ -120,13 +118,12 @@ async function readAncestors(data: string, timeline: number): Promise<Ancestor[]
 }
 
 /**
- * Makes the log so far restorable, and returns the time up to which it is. A recovery to a time fails if no
- * later commit follows: so this makes one, and its log is archived.
+ * Archives the log written so far and returns the time up to which it can be restored. A recovery to a time
+ * fails without a later commit, so this makes one and archives it.
  */
 export async function archiveLog(server: Server, archive: LogArchive): Promise<number> {
   const { query } = server;
-  // Rounded up, so that all that was committed before counts; the sleep makes the commit still later than
-  // that.
+  // Rounded up, so that everything committed before counts; the sleep makes this commit later still.
   const [before] = await query<{ at: string }>(
     `select ceil(extract(epoch from clock_timestamp()) * 1000) as at, pg_sleep(0.002), pg_current_xact_id()`,
   );
@@ -141,7 +138,7 @@ export function reachOf(archived: ArchivedDatabase): Interval | undefined {
   return reachable(archived, archived.archivedTo);
 }
 
-/** The way to a time; throws `lab.time` when it cannot be reached. */
+/** The route to a time. Throws `lab.time` if it cannot be reached. */
 export function routeOf(archived: ArchivedDatabase, time: Date): Route {
   const reach = reachOf(archived);
   const at = time.getTime();
@@ -156,14 +153,14 @@ export function routeOf(archived: ArchivedDatabase, time: Date): Route {
   });
 }
 
-/** The stored files that a recovery may ask for. Throws `lab.archive` when one in the middle is missing. */
+/** The stored files that a recovery may need. Throws `lab.archive` if one in the middle is missing. */
 export function filesFor({ archive }: ArchivedDatabase, { backup, span }: Route): string[] {
   // Log that an ancestor wrote after the branch is not part of this history.
   const last = new Map([
     [span.timeline, Number.POSITIVE_INFINITY],
     ...span.ancestors.map(({ timeline, end }) => [timeline, segmentAt(end)] as const),
   ]);
-  // The backup brings the log of its own time along.
+  // The backup contains the log of its own time.
   const first = segmentAt(backup.end);
   const names = archive.names().filter((name) => {
     const segment = segmentOf(name);
@@ -179,7 +176,7 @@ export function filesFor({ archive }: ArchivedDatabase, { backup, span }: Route)
   return names;
 }
 
-/** Deletes log from before the first kept backup. Histories stay: timeline numbers must not come back. */
+/** Deletes log older than the first kept backup. Histories stay: timeline numbers must not be reused. */
 export async function prune({ archive, backups }: ArchivedDatabase): Promise<void> {
   const first = firstSegmentNeeded(backups);
   if (first === undefined) return;

@@ -43,8 +43,8 @@ export interface Route {
 }
 
 /**
- * The newest stretch of times without a gap that can all be restored to, when the log of the present timeline
- * is archived up to `end`. Undefined when there is none.
+ * The newest interval without a gap that can be restored to, if the log of the current timeline is archived
+ * up to `end`. Undefined if there is none.
  */
 export function reachable({ spans, backups }: History, end: number): Interval | undefined {
   let found: Interval | undefined;
@@ -59,9 +59,9 @@ export function reachable({ spans, backups }: History, end: number): Interval | 
 }
 
 /**
- * How to restore to a time: along the timeline that was the database then, from the newest backup before. A
- * restore to another timeline, or from a later backup, would end without an error at another state. Undefined
- * without such a backup.
+ * How to restore to a time: along the timeline of that time, from the newest earlier backup. A restore along
+ * another timeline, or from a later backup, would succeed with the wrong state. Undefined without such a
+ * backup.
  */
 export function routeTo({ spans, backups }: History, time: number): Route | undefined {
   const index = spans.findLastIndex(({ from }) => from <= time);
@@ -76,7 +76,7 @@ export function routeTo({ spans, backups }: History, time: number): Route | unde
   return backup && { backup, span, isOver: endOf(spans, index) !== undefined };
 }
 
-/** The first segment that a restore may still ask for; undefined when nothing can be said. */
+/** The first segment that a restore may need; undefined if unknown. */
 export function firstSegmentNeeded(backups: readonly KeptBackup[]): number | undefined {
   const numbers = backups.map(({ start }) => segmentAt(start));
   return numbers.length === 0 ? undefined : Math.min(...numbers);
@@ -92,7 +92,7 @@ export function keptBackup(id: string, facts: BaseBackupFacts): KeptBackup {
   };
 }
 
-/** Backups on the timeline of the span, and on an ancestor if they ended before it branched off. */
+/** Backups on the span's timeline, and on an ancestor if they ended before the branch. */
 function startsOf(span: TimelineSpan, backups: readonly KeptBackup[]): KeptBackup[] {
   return backups.filter(
     (backup) =>
@@ -109,11 +109,11 @@ function endOf(spans: readonly TimelineSpan[], index: number): number | undefine
 /** Where a segment, a file of the log, belongs. */
 interface Segment {
   readonly timeline: number;
-  /** Segments of all timelines count on: a branch begins with the number of the segment that it leaves. */
+  /** All timelines count on: a branch begins with the number of the segment that it leaves. */
   readonly number: number;
 }
 
-/** A stretch that a timeline took over from the one before: up to this position it is the log of that one. */
+/** Log that a timeline inherits from the one before, up to this position. */
 export interface Ancestor {
   readonly timeline: number;
   readonly end: bigint;

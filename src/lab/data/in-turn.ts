@@ -1,4 +1,4 @@
-/** Runs works one at a time, in the order they were asked for; a work that fails does not stop the next. */
+/** Runs tasks one at a time, in the order of the calls; a failure does not stop the next. */
 export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -9,8 +9,8 @@ export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 /**
- * Shares a work between all who ask at once. Each gets an answer that was begun after they asked: who comes
- * while it runs shares the next one.
+ * Shares one task between concurrent callers. Each gets a result that was begun after its call: a call made
+ * while the task runs shares the next one.
  */
 export function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let current: Promise<T> | undefined;

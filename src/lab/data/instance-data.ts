@@ -20,9 +20,9 @@ import { keptBackup } from './history.ts';
 import { inTurn, shared } from './in-turn.ts';
 import { restoreBackup, restoreTo } from './restore.ts';
 
-/** The facts about a base backup once its content has ended. Times are the database's own. */
+/** Facts about a base backup whose content has been read. Times are the database's own. */
 export interface BaseBackupFacts {
-  /** Which database it is of, and which stretch of its log it needs (`start_lsn` to `end_lsn`). */
+  /** Which database it is of, and which part of its log it needs (`start_lsn` to `end_lsn`). */
   readonly manifest: Readonly<Record<string, string | number | null>>;
   readonly timeline: number;
   readonly startLsn: string;
@@ -34,9 +34,9 @@ export interface BaseBackupFacts {
 
 /** Where archived log goes, gzipped and encrypted. */
 export interface LogStore {
-  /** 0700 or inside such a folder; made when it is missing. */
+  /** Mode 0700 or inside such a folder; created if missing. */
   readonly folder: string;
-  /** The key that the next file is encrypted with; files that are there keep theirs. */
+  /** The key for the next file; stored files keep theirs. */
   key(): Secret;
 }
 
@@ -51,7 +51,7 @@ export interface Binding {
 
 /** The data of one instance: a database server that goes down, comes up and goes back in time. */
 export interface InstanceData {
-  /** As the superuser, on the server of the moment; rejects with `lab.down` while there is none. */
+  /** As the superuser, on the current server; rejects with `lab.down` if there is none. */
   readonly query: Query;
   /** Process id of the server; undefined while it is down. */
   readonly pid: number | undefined;
@@ -62,24 +62,22 @@ export interface InstanceData {
   readonly archiving: boolean;
   /** A base backup as a tar stream, and the facts about it once that has ended. */
   baseBackup(label: string): { readonly content: Readable; facts(): Promise<BaseBackupFacts> };
-  /** From now on this stored base backup is a start for restoring to a point in time. */
+  /** Makes this stored base backup a start for point-in-time restores. */
   keepBackup(backupId: string, facts: BaseBackupFacts): void;
-  /** It was deleted from the store: it no longer is, and log that nothing needs any more is deleted. */
+  /** Ends that: the backup was deleted from the store. Deletes log that nothing needs any more. */
   forgetBackup(backupId: string): Promise<void>;
-  /**
-   * The times that can be restored to right now; undefined without archiving or a base backup to start from.
-   */
+  /** The times that can be restored to now; undefined without archiving or a base backup. */
   range(): Promise<{ readonly start: Date; readonly end: Date } | undefined>;
   /**
-   * Brings the instance back from a base backup of its own or of another instance: the decrypted, unzipped
-   * tar. Rejects with `lab.content` for a tar that is none, `lab.postgres` for one that does not start; the
-   * instance is as it was then.
+   * Restores the instance from a base backup of its own or of another instance: the decrypted, unzipped tar.
+   * Rejects with `lab.content` for another tar and `lab.postgres` if it does not start; the instance is then
+   * unchanged.
    */
   restoreBackup(content: Readable, origin: 'own' | 'other'): Promise<void>;
   /**
-   * Brings the instance back as it was at a time, exact to the transaction; `open` gives the tar of the base
-   * backup that was chosen. Rejects as `restoreBackup` does, with `lab.time` outside of the range and
-   * `lab.archive` without its log.
+   * Restores the instance as it was at a time, exact to the transaction; `open` gives the tar of the chosen
+   * base backup. Rejects as `restoreBackup` does, with `lab.time` outside the range and `lab.archive` without
+   * its log.
    */
   restoreTo(time: Date, open: (backupId: string) => Readable): Promise<{ readonly backupId: string }>;
   stop(): Promise<void>;
@@ -87,18 +85,18 @@ export interface InstanceData {
   /** Kills the server without notice, as the loss of a region does. */
   kill(): Promise<void>;
   bind(): Promise<Binding>;
-  /** Drops the user and cuts its connections; what it owned stays. No error when there is no such user. */
+  /** Drops the user and cuts its connections; what it owned stays. Succeeds if there is no such user. */
   unbind(user: string): Promise<void>;
-  /** Ends the server, whatever is under way, and removes every file. Safe to call twice. */
+  /** Ends the server and all work in progress, and removes every file. Safe to call twice. */
   remove(): Promise<void>;
 }
 
 /**
  * A new, empty instance. Rejects with `lab.postgres`.
  *
- * Changes of the server are made one at a time, in the order they were asked for. A restore leaves the old
- * data and the old server as they were until the new data folder is complete, and comes back to them when the
- * new server does not start. After a restore no binding of before opens anything.
+ * Changes of the server run one at a time, in order. A restore keeps the old data and server until the new
+ * data folder is complete, and returns to them if the new server does not start. After a restore no earlier
+ * binding opens anything.
  */
 export async function createInstanceData(
   engine: Engine,
@@ -122,7 +120,7 @@ function instanceData(directory: DataDirectory): InstanceData {
     const { server, archived } = directory;
     if (!isUp(server) || archived === undefined) return;
     const archivedTo = await archiveLog(server, archived.archive);
-    // A restore may have come in between: the log of the data that it brought is archived on its own.
+    // A restore may have come in between; the log of its data is archived on its own.
     if (directory.server === server) directory.archived = { ...(directory.archived ?? archived), archivedTo };
   });
   const reach = async () => {
@@ -205,7 +203,7 @@ function describedBackup(
   const startedAt = new Date();
   const { content, manifest } = server.baseBackup(label);
   let stoppedAt = startedAt;
-  // The next millisecond: what the backup holds was committed before, and a date would be rounded down.
+  // The next millisecond: a date rounds down, and the backup holds what was committed before its end.
   content.once('end', () => {
     stoppedAt = new Date(Date.now() + 1);
   });

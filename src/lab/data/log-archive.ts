@@ -15,37 +15,32 @@ import type { LogStore } from './instance-data.ts';
 
 /** The archived log of one database, from the moment it was created or came from another instance. */
 export interface LogArchive {
-  /** Makes a server, whose data folder stands beside the spool folder, archive its log. */
+  /** Makes a server archive its log into the spool folder beside its data folder. */
   readonly settings: Settings;
   /** Names of the segments and timeline histories that are stored. */
   names(): string[];
-  /**
-   * Stores what the server has handed over by now, and then deletes that. Rejects when it cannot be stored.
-   */
+  /** Stores what the server has handed over and deletes the plain files. Rejects if that fails. */
   drain(): Promise<void>;
-  /** Resolves when a file is stored. Rejects with `lab.archive` when it does not come, or `server` ends. */
+  /** Resolves when a file is stored. Rejects with `lab.archive` if it does not arrive or `server` ends. */
   arrival(name: string, server: Server): Promise<void>;
-  /** Stores what a stopped server had no time to hand over; returns the names. */
+  /** Stores what a stopped server could not hand over; returns the names. */
   salvage(data: string, timeline: number): Promise<string[]>;
   /** Decrypts files into a folder, readable for the database. */
   lay(names: readonly string[], folder: string): Promise<void>;
-  /** Deletes stored files. */
   drop(names: readonly string[]): Promise<void>;
-  /** Deletes all of it. */
   remove(): Promise<void>;
 }
 
-/** The maximum delay of storing after the hand-over, if nothing waits for it. */
+/** The maximum delay of storing after the hand-over, unless something waits for it. */
 const DRAIN_EVERY_MS = 500;
 const ARRIVES_WITHIN_MS = 30_000;
 const LAID_AT_ONCE = 4;
-/** A quiet database that has something to archive archives it by then. */
+/** A quiet database archives pending log by then. */
 const ARCHIVE_TIMEOUT = '30s';
 
 /**
- * An empty archive with a number of its own. The server hands every finished file to a spool folder; from
- * there it goes, gzipped and encrypted, into the store, and only when it is there for good is the plain file
- * deleted.
+ * An empty, numbered archive. The server hands every finished file to a spool folder. From there it is
+ * stored, gzipped and encrypted; the plain file is deleted only once that is durable.
  */
 export async function openLogArchive(place: Place, store: LogStore, number: number): Promise<LogArchive> {
   const folder = join(store.folder, String(number));
@@ -125,7 +120,7 @@ export function archiveError(what: string): LifeboatError {
 const PARTIAL = '.part';
 
 /*
- * A file gets its name when it is whole. Commands run in the data folder; absolute programs, since PATH may
+ * A file gets its name only when complete. Commands run in the data folder, with absolute programs: PATH may
  * be anything.
  */
 function archiveSettings(spool: string): Settings {
@@ -137,7 +132,7 @@ function archiveSettings(spool: string): Settings {
   };
 }
 
-/** Others are notes about backups, and copies of a segment that its timeline left half full. */
+/** Others are notes about backups, and copies of half-full segments. */
 function isLog(name: string): boolean {
   return segmentOf(name) !== undefined || isHistory(name);
 }
@@ -145,12 +140,12 @@ function isLog(name: string): boolean {
 async function drainRegularly(drain: () => Promise<void>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await pause(DRAIN_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
-    // Whoever waits for a file hears of the failure; here the next turn tries again.
+    // A caller that waits for a file gets the error; this loop tries again.
     if (!signal.aborted) await drain().catch(() => undefined);
   }
 }
 
-/** A handed-over file has a mark `.done` (PostgreSQL documentation, "Continuous Archiving"). */
+/** A file that was handed over has a mark `.done` (PostgreSQL documentation, "Continuous Archiving"). */
 async function unarchived(data: string, timeline: number): Promise<string[]> {
   const [names, marks] = await Promise.all([
     readdir(join(data, 'pg_wal')),
@@ -163,7 +158,7 @@ async function unarchived(data: string, timeline: number): Promise<string[]> {
     .sort();
 }
 
-/** The file appears under its name when it is whole and on the disk. */
+/** The file gets its name once it is complete and on disk. */
 async function encryptFile(source: string, target: string, key: Secret, signal: AbortSignal): Promise<void> {
   const partial = `${target}${PARTIAL}`;
   await pipeline(

@@ -20,9 +20,8 @@ import { isHistory, type Route } from './history.ts';
 import { archiveError } from './log-archive.ts';
 
 /**
- * Replaces the data of an instance by a base backup. With archiving, a backup of the present archived
- * database begins a new timeline in the same archive. Any other backup begins a new archived database, and
- * the old archive is deleted.
+ * Replaces an instance's data by a base backup. A backup of the current archived database begins a new
+ * timeline in its archive. Any other begins a new archived database, and the old archive is deleted.
  */
 export async function restoreBackup(
   directory: DataDirectory,
@@ -41,7 +40,7 @@ export async function restoreBackup(
   await replace(directory, data, { archived, start: () => recoverBackup(place, data, archived) });
 }
 
-/** Replaces the data by its own at a time. Rejects with `lab.time` outside of what can be reached. */
+/** Replaces the data by its own state at a time. Rejects with `lab.time` if that cannot be reached. */
 export async function restoreTo(
   directory: DataDirectory,
   time: Date,
@@ -62,11 +61,11 @@ export async function restoreTo(
 interface Next {
   /** The one that the new server belongs to. */
   readonly archived: ArchivedDatabase | undefined;
-  /** Starts the server on the new data; only the superuser gets in. */
+  /** Starts the server on the new data, for the superuser only. */
   start(): Promise<Server>;
 }
 
-/** Takes the new data folder instead of the old one. When that fails, everything is as it was. */
+/** Switches to the new data folder. If that fails, nothing has changed. */
 async function replace(directory: DataDirectory, data: string, next: Next): Promise<void> {
   const { data: oldData, archived: old } = directory;
   const wasUp = isUp(directory.server);
@@ -76,7 +75,7 @@ async function replace(directory: DataDirectory, data: string, next: Next): Prom
   try {
     await stopServer(directory);
     if (goesOn && old !== undefined) salvaged = await salvage(directory, old);
-    // Rounded up: whatever the old server committed was before.
+    // Rounded up: everything that the old server committed is before it.
     const from = Date.now() + 1;
     server = await next.start();
     await lockOutAppUsers(server.query);
@@ -114,21 +113,19 @@ function nextData(directory: DataDirectory): string {
 }
 
 /**
- * Starts a server on the data folder of an extracted base backup and lets it recover to the end of that
- * backup, on a new timeline: nothing is ever written again onto one that is archived.
+ * Starts a server on an extracted base backup and recovers to the end of that backup, on a new timeline: an
+ * archived timeline is never written to again.
  */
 function recoverBackup(place: Place, data: string, archived: ArchivedDatabase): Promise<Server> {
-  // Of the archive it sees the histories only, for its new number: the backup brings its log along, and may
-  // be of a time from which the archive holds other log under the same names.
+  // It sees only the histories of the archive, for its new number: the backup contains its log, and the
+  // archive may hold other log under the same names.
   const names = archived.archive.names().filter(isHistory);
   return recover(place, data, archived, names, [
     { recovery_target: 'immediate', recovery_target_timeline: 'current' },
   ]);
 }
 
-/**
- * The same, to a point in time. In a span that has ended, a time after its last commit means all of its log.
- */
+/** The same, to a point in time. In an ended span, a time after its last commit means all of its log. */
 function recoverTo(
   place: Place,
   data: string,
@@ -142,7 +139,7 @@ function recoverTo(
   return recover(place, data, archived, filesFor(archived, route), attempts);
 }
 
-/* The server takes ISO 8601 here with a space and an offset, not with `T` and `Z`. */
+/* The server takes ISO 8601 with a space and an offset here, not with `T` and `Z`. */
 function targetTime(time: Date): string {
   return time.toISOString().replace('T', ' ').replace('Z', '+00');
 }
@@ -171,7 +168,7 @@ async function recover(
 const RECOVERY: Settings = {
   restore_command: `/bin/cp ../${FOLDER}/%f %p`,
   recovery_target_action: 'promote',
-  // Nobody looks at a state in between.
+  // Nothing queries it before the recovery ends.
   hot_standby: 'off',
 };
 
@@ -187,7 +184,7 @@ async function firstThatReaches(
   });
 }
 
-/** PostgreSQL's message if the log holds no commit after the target time. */
+/** PostgreSQL's message when the log holds no commit after the target time. */
 function endedEarly(error: unknown): boolean {
   return (
     error instanceof LifeboatError &&
@@ -195,7 +192,7 @@ function endedEarly(error: unknown): boolean {
   );
 }
 
-/** The label that a base backup was taken under; undefined when its label file has none. */
+/** A base backup's label; undefined if its label file has none. */
 async function labelOf(data: string): Promise<string | undefined> {
   const text = await readFile(join(data, 'backup_label'), 'utf8').catch(() => '');
   return /^LABEL: (.*)$/mu.exec(text)?.[1];

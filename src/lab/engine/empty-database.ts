@@ -9,17 +9,17 @@ import type { Binaries } from './locate-postgres.ts';
 export type MakeEmpty = (data: string, signal: AbortSignal) => Promise<void>;
 
 interface Template {
-  /** The data folder of an empty database, which no server ever runs on. */
+  /** The data folder of an empty database; no server ever runs on it. */
   readonly template: string;
-  /** Whether it is there already; else it is made when it is first needed. */
+  /** Whether it exists already; otherwise it is made when first needed. */
   readonly isMade: boolean;
   /** Stops making it. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Makes empty databases as copies of one: `initdb` computes for most of a second, a copy takes a twentieth of
- * it. Each gets an identifier of its own, by which PostgreSQL and people tell the logs of databases apart.
+ * Makes empty databases as copies of one: `initdb` takes most of a second, a copy a twentieth of that. Each
+ * gets its own identifier, by which PostgreSQL and people tell the logs of databases apart.
  */
 export function emptyDatabases(
   launcher: Launcher,
@@ -53,7 +53,7 @@ export const SEGMENT_BYTES = 1024 * 1024;
 /** How `initdb` makes every database of the lab. */
 export const INITDB: readonly string[] = [
   '--username=postgres',
-  // For who starts a downloaded copy by hand; the lab's own servers read files outside of the data folder.
+  // For a person who starts a downloaded copy by hand; the lab's servers read files outside the data folder.
   '--auth-local=peer',
   '--auth-host=scram-sha-256',
   '--encoding=UTF8',
@@ -64,8 +64,8 @@ export const INITDB: readonly string[] = [
 ];
 
 /**
- * Gives a database that was never started another identifier, in its control file and its log: PostgreSQL
- * compares the two when it starts. A control file whose check sum is not found stays as it is.
+ * Gives a database that was never started another identifier, in its control file and its log; PostgreSQL
+ * compares the two at start. If the control file's checksum is not found, nothing changes.
  */
 async function identify(data: string): Promise<void> {
   const path = join(data, 'global/pg_control');
@@ -98,7 +98,7 @@ const IDENTIFIER_BYTES = 8;
 /** In a file of the log it follows the header that every page has (PostgreSQL, `xlog_internal.h`). */
 const IDENTIFIER_IN_LOG = 24;
 
-/** As PostgreSQL makes them: seconds since 1970, then what tells those of one second apart. */
+/** Seconds since 1970, then bits that differ within one second, as PostgreSQL makes them. */
 function newIdentifier(): Buffer {
   const identifier = randomBytes(IDENTIFIER_BYTES);
   identifier.writeUInt32LE(Math.floor(Date.now() / 1000), IDENTIFIER_BYTES / 2);
@@ -114,7 +114,7 @@ function sumPlaceIn(control: Buffer): number | undefined {
   return undefined;
 }
 
-/** The check sum of PostgreSQL (RFC 3720, Castagnoli); that of `node:zlib` is another. */
+/** PostgreSQL's checksum, CRC-32C (RFC 3720, Castagnoli); `node:zlib` has another CRC-32. */
 function crc32c(bytes: Buffer): number {
   let sum = ~0;
   for (const byte of bytes) {

@@ -14,7 +14,7 @@ interface PostgresEngineOptions {
   readonly launcher: Launcher;
   /** 0700, owned by the launcher's user; each database gets a folder in it. */
   readonly folder: string;
-  /** Off makes tests faster; a crash of the machine may then lose the lab's data. */
+  /** Off makes tests faster, but a machine crash may lose the lab's data. */
   readonly fsync: boolean;
   /** The data folder of an empty database that the launcher's user can read; by default one is made. */
   readonly emptyDatabase?: string | undefined;
@@ -22,7 +22,7 @@ interface PostgresEngineOptions {
   readonly signal: AbortSignal;
 }
 
-/** Real PostgreSQL servers, one per place: unix sockets only, in folders that are closed to others. */
+/** Real PostgreSQL servers, one per place: only unix sockets, in folders closed to others. */
 export async function makePostgresEngine(options: PostgresEngineOptions): Promise<Engine> {
   const binaries = await findBinaries(options.launcher, options.folder, options.located);
   const makeEmpty = emptyDatabases(options.launcher, binaries, {
@@ -119,7 +119,7 @@ function makePlace(folder: string, options: PlaceOptions): Place {
   };
 }
 
-/** A socket's path is short (`unix(7)`): of a name only what tells people which folder is whose. */
+/** Socket paths are limited (`unix(7)`), so only this much of a name is used. */
 const LONGEST_NAME = 10;
 
 function shortName(name: string): string {
@@ -148,15 +148,12 @@ export interface BaseBackup {
 /** A running database server. */
 export interface Server {
   readonly pid: number;
-  /** False once the process has ended, however it did. */
+  /** False once the process has ended, for any reason. */
   readonly running: boolean;
   /** As the superuser. */
   readonly query: Query;
   baseBackup(label: string): BaseBackup;
-  /**
-   * Lets every user in, by password; only the superuser was let in before. Resolves when the server acts on
-   * it.
-   */
+  /** Admits every user, by password; before, only the superuser. Resolves once the server acts on it. */
   admit(): Promise<void>;
   /** Fast shutdown: clients are cut off, nothing committed is lost. Resolves when the process is gone. */
   stop(): Promise<void>;
@@ -164,35 +161,32 @@ export interface Server {
   kill(): Promise<void>;
 }
 
-/** Settings of a server beyond the engine's own: names and values of `postgresql.conf`. */
+/** Settings of a server beyond the engine's own, as in `postgresql.conf`. */
 export type Settings = Readonly<Record<string, string>>;
 
 /**
- * A folder for one database: the socket of its server, and as many data folders as it takes to change between
- * them.
+ * A folder for one database: its server's socket, and as many data folders as a switch between them needs.
  */
 export interface Place {
   /** Also the folder of the socket `.s.PGSQL.5432`; there is no TCP. */
   readonly folder: string;
   /** Aborted by `remove` and by the end of the engine. */
   readonly signal: AbortSignal;
-  /** A new folder that only this user and the database's can see; returns its path. */
+  /** A new folder that only this user and the database's user can see; returns its path. */
   makeFolder(name: string): Promise<string>;
   /** An empty database in a new data folder. Rejects with `lab.postgres`. */
   initialise(data: string): Promise<void>;
   /** A data folder from a base backup. Rejects with `lab.content` and leaves nothing then. */
   extract(content: Readable, data: string): Promise<void>;
-  /**
-   * Starts a server that only the superuser reaches. Rejects with `lab.postgres` when it does not come up.
-   */
+  /** Starts a server that only the superuser reaches. Rejects with `lab.postgres` if it does not come up. */
   start(data: string, settings: Settings): Promise<Server>;
-  /** `remove` waits for this work before it takes the files away. */
+  /** `remove` waits for this work before it deletes files. */
   track<T>(work: Promise<T>): Promise<T>;
   /** Stops what runs and removes the folder. Safe to call twice. */
   remove(): Promise<void>;
 }
 
-/** A database beside the instances, for a look. */
+/** A temporary database beside the instances. */
 export interface Database {
   readonly query: Query;
   /** Stops the server and removes its files. Safe to call twice. */
@@ -203,9 +197,9 @@ export interface Database {
 export interface Engine {
   /** `PostgreSQL 18.4` */
   readonly description: string;
-  /** A new folder for a database; its name is made from `name`, short and unique. */
+  /** A new folder for a database, with a short and unique name made from `name`. */
   claim(name: string): Promise<Place>;
-  /** A database from a base backup; the promise resolves when it answers queries. */
+  /** A database from a base backup; resolves when it answers queries. */
   restore(name: string, content: Readable): Promise<Database>;
   /** Removes every place; call it after the signal that stops those being made. */
   close(): Promise<void>;

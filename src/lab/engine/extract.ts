@@ -22,8 +22,7 @@ export async function extractBaseBackup(
   try {
     await unpackTar(content, folder, signal);
     await access(join(folder, 'PG_VERSION'));
-    // Settings of ALTER SYSTEM belong to the source, including its archive, and would override our own
-    // configuration.
+    // ALTER SYSTEM settings belong to the source, including its archive, and would override ours.
     await writeFile(join(folder, 'postgresql.auto.conf'), '', { mode: 0o600 });
     handOver(folder, owner);
   } catch (error) {
@@ -48,15 +47,14 @@ function unusable(why: string, cause: unknown): LifeboatError {
 }
 
 /**
- * Unpacks a tar into a new folder, folders with mode 0700 and files with 0600; gives the number of entries.
- * Rejects for anything but files and folders, for a path that leaves the folder, for a name that is there
- * twice, and with what the stream, the disk or the signal fails with. What was written by then is for the
- * caller to remove.
+ * Unpacks a tar into a new folder (folders 0700, files 0600) and returns the number of entries. Rejects for
+ * anything but files and folders, for a path that leaves the folder, for a repeated name, and with errors of
+ * the stream, the disk or the signal. The caller removes what was written.
  */
 export async function unpackTar(content: Readable, folder: string, signal: AbortSignal): Promise<number> {
   const tar = extract();
   const arrived = pipeline(content, tar, { signal });
-  // Every error of the stream also ends the loop; this one is met again below.
+  // Every stream error also ends the loop, and is thrown below.
   arrived.catch(() => undefined);
   let entries = 0;
   try {
@@ -82,7 +80,7 @@ async function writeEntry(entry: Entry, folder: string): Promise<void> {
   const { name } = entry.header;
   const parts = entryPath(name);
   if (parts === undefined) throw refused(name, 'its path leaves the folder');
-  // The library reads a size that is no number as null, and would wait for that many bytes.
+  // The library reads a non-numeric size as null, and would wait for that many bytes.
   if (!Number.isSafeInteger(entry.header.size)) throw refused(name, 'its size is not a number');
   const kind = kindOf(entry.header);
   if (kind === undefined) throw refused(name, 'it is neither a file nor a folder');
@@ -101,8 +99,8 @@ async function writeEntry(entry: Entry, folder: string): Promise<void> {
 }
 
 /**
- * The parts of an entry's path below the folder it is unpacked into; none for the folder itself. Undefined
- * for a path that is absolute, climbs with `..`, or holds a NUL.
+ * The parts of an entry's path below the target folder; empty for the folder itself. Undefined for a path
+ * that is absolute, climbs with `..`, or holds a NUL.
  */
 function entryPath(name: string): readonly string[] | undefined {
   if (name === '' || name.startsWith('/') || name.includes('\0')) return undefined;
@@ -110,7 +108,7 @@ function entryPath(name: string): readonly string[] | undefined {
   return parts.includes('..') ? undefined : parts;
 }
 
-/** Of a sparse file (GNU, in pax records) the tar holds a map of holes, and not the file itself. */
+/** For a sparse file (GNU, in pax records) the tar holds a map of holes, not the file. */
 function kindOf(header: Header): 'file' | 'folder' | undefined {
   if (Object.keys(header.pax ?? {}).some((keyword) => keyword.startsWith('GNU.sparse.'))) return undefined;
   if (header.type === 'directory') return 'folder';

@@ -12,18 +12,15 @@ export interface EngineUser {
 
 /** Starts programs of the engine so that they die with this process, and never as root. */
 export interface Launcher {
-  /** The other user the programs run as, or undefined: as the user who started the lab. */
+  /** The other user that the programs run as; undefined for the user who started the lab. */
   readonly user: EngineUser | undefined;
-  /** Starts a program that runs on. Its stderr is a pipe; a terminal's Ctrl-C does not reach it. */
+  /** Starts a long-running program. Its stderr is a pipe; Ctrl-C in the terminal does not reach it. */
   start(program: string, args: readonly string[]): ChildProcess;
-  /** Runs a program to its end; returns its output, or rejects with `lab.postgres` and its last lines. */
+  /** Runs a program to its end and returns its output; rejects with `lab.postgres` and its last lines. */
   run(program: string, args: readonly string[], signal?: AbortSignal): Promise<string>;
 }
 
-/**
- * PostgreSQL refuses to run as root, so root gives it to `nobody`: a user that every system has and nobody
- * uses.
- */
+/** PostgreSQL refuses to run as root, so root runs it as `nobody`, a user that every system has. */
 export async function engineUser(): Promise<EngineUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const passwd = await readFile('/etc/passwd', 'utf8');
@@ -42,8 +39,8 @@ export async function engineUser(): Promise<EngineUser | undefined> {
 }
 
 /**
- * Chooses the way to tie programs to this process: `setpriv --pdeathsig` (the kernel ends them, Linux), else
- * a watchdog shell that sees its pipe close.
+ * Ties programs to this process: by `setpriv --pdeathsig` (the kernel ends them, Linux), else by a watchdog
+ * shell that sees its pipe close.
  */
 export async function makeLauncher(user: EngineUser | undefined): Promise<Launcher> {
   const setpriv = await findSetpriv();
@@ -74,7 +71,7 @@ export async function makeLauncher(user: EngineUser | undefined): Promise<Launch
   return { user, start, run };
 }
 
-/** The one error for "there is no database": with the last lines that PostgreSQL itself said. */
+/** The one error for a missing database, with PostgreSQL's own last lines. */
 export function postgresError(what: string, lines: readonly string[], cause?: unknown): LifeboatError {
   const said = lines.map((line) => line.trim()).filter((line) => line !== '');
   const last = said.at(-1);
@@ -89,7 +86,7 @@ export function postgresError(what: string, lines: readonly string[], cause?: un
   });
 }
 
-/** Resolves to the exit code or the signal's name; a program that could not be started rejects. */
+/** Resolves to the exit code or signal name; rejects if the program could not be started. */
 export function exitOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(postgresError(error.message, [], error)));
@@ -97,20 +94,20 @@ export function exitOf(child: ChildProcess): Promise<number | string> {
   });
 }
 
-/* `detached`: its own session, so that Ctrl-C ends the lab and the lab ends its databases, in this order. */
+/* `detached`: its own session, so that Ctrl-C ends the lab first, and the lab then ends its databases. */
 const CHILD = {
   detached: true,
   stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'],
   env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
 };
 
-/** The kernel tells of a parent that dies from now on, not of one that has died before it was asked to. */
+/** The kernel reports a parent's death only from now on, so check that it still lives. */
 const IF_PARENT_LIVES = '[ "$PPID" = "$0" ] && exec "$@"';
 
 /**
- * A second process waits on a pipe that only this process holds open: a line ends it, the pipe's end
- * makes it end the program. It starts first, and is forked twice: a server complains about children that it
- * did not start.
+ * A second process waits on a pipe that only this process holds open: a line ends it; when the pipe closes,
+ * it ends the program. It starts first and is forked twice: a server complains about children that it did not
+ * start.
  */
 const WATCHED = 'exec 3<&0; ((read _ <&3 || kill -INT "$$") >/dev/null 2>&1 &); exec "$@" 3<&- </dev/null';
 

@@ -19,9 +19,9 @@ export type LocatedPostgres =
 /** `{ folder: '/usr/lib/postgresql', programs: 'bin', version: /^\d+$/ }` of Debian. */
 export interface Distribution {
   readonly folder: string;
-  /** The folder of the programs below that of a version. */
+  /** The program folder below a version's folder. */
   readonly programs: string;
-  /** What the name of such a folder is, the version as a group. */
+  /** The pattern of a version folder's name, with the version as a group. */
   readonly version: RegExp;
 }
 
@@ -43,7 +43,7 @@ export interface Surroundings {
   readonly workingFolder: string;
   /** As the packages are named: `linux-x64`. */
   readonly platform: string;
-  /** Folders in which distributions keep one folder of programs for each version. */
+  /** Folders in which distributions keep one folder for each version. */
   readonly distributions: readonly Distribution[];
 }
 
@@ -132,12 +132,12 @@ function missingIn(folder: string): readonly string[] {
   return ['initdb', 'postgres'].filter((program) => !existsSync(join(folder, program)));
 }
 
-/** The folders in which Node looks for the packages of a file in a folder. */
+/** The folders where Node looks for packages of a file in a folder. */
 function modulesFrom(folder: string): readonly string[] {
   return createRequire(join(folder, 'any')).resolve.paths('any') ?? [];
 }
 
-/** The files of the first of the packages that is installed in one of these folders. */
+/** The files of the first package that is installed in one of these folders. */
 function packageIn(modules: readonly string[], platform: string): string | undefined {
   return modules.map((folder) => join(folder, packageName(platform), 'native')).find(holdsPrograms);
 }
@@ -154,7 +154,7 @@ function besideExecutable(program: string): string {
   return join(dirname(program), 'postgresql');
 }
 
-/** Where `npm install --global` puts packages, unless npm is configured otherwise: `lib` of this folder. */
+/** Where `npm install --global` puts packages by default: `lib` of this folder. */
 function prefixOf(node: string): string {
   return dirname(dirname(node));
 }
@@ -175,12 +175,12 @@ function missing(around: Surroundings): LifeboatError {
       );
 }
 
-/** The command that puts the package where `locatePostgres` finds it. It works in any folder. */
+/** The command that puts the package where `locatePostgres` finds it, from any folder. */
 function installCommand(around: Surroundings): string {
   const { program, node, platform } = around;
   const wanted = `${packageName(platform)}@${PACKAGE_VERSION}`;
   const into = (folder: string) => `npm i --prefix ${shellQuoted(folder)} ${wanted}`;
-  // Files of dpkg stay as dpkg installed them.
+  // dpkg owns these files.
   if (around.isSingleExecutable && program.startsWith('/usr/lib/')) return 'apt-get install postgresql';
   if (around.isSingleExecutable) return into(besideExecutable(program));
   const [above = '', ...below] = program.split(`${sep}node_modules${sep}`);
@@ -190,7 +190,7 @@ function installCommand(around: Surroundings): string {
       ? `npm ci --include=optional --prefix ${shellQuoted(root)}`
       : into(root);
   }
-  // The folders of pnpm and npx are theirs to change.
+  // pnpm and npx own these folders.
   if (below[0]?.startsWith('.pnpm') === true || above.split(sep).includes('_npx'))
     return `npm i -g ${wanted}`;
   if (basename(above) !== 'lib') return into(above);

@@ -14,9 +14,9 @@ export interface PostgresProcess {
 }
 
 const READY = 'database system is ready to accept connections';
-/** A server in recovery tells of every file of the log; one that is silent for so long never comes. */
+/** A recovering server reports every log file; one that is silent this long never comes up. */
 const SILENCE_MS = 30_000;
-/** After SIGQUIT the server itself needs 5 seconds until it kills a child that does not listen. */
+/** After SIGQUIT the server itself waits 5 seconds before it kills a child that does not respond. */
 const STOP_SIGNALS = [
   ['SIGINT', 3_000],
   ['SIGQUIT', 8_000],
@@ -25,9 +25,9 @@ const STOP_SIGNALS = [
 const KEPT_LINES = 40;
 
 /**
- * Starts the server of a data folder; rejects with `lab.postgres` and its last log lines when it does not
- * come up, and with the signal's reason after an abort. Resolves when it takes writes: recovery and promotion
- * are over by then.
+ * Starts the server of a data folder. Resolves when it takes writes, after recovery and promotion. Rejects
+ * with `lab.postgres` and its last log lines if it does not come up, and with the signal's reason after an
+ * abort.
  */
 export async function startPostgres(
   launcher: Launcher,
@@ -90,7 +90,7 @@ async function untilReady(
         if (log.length > KEPT_LINES) log.shift();
         if (line.includes(READY)) ready.resolve();
       })
-      // The log ends after the process does; waiting for it keeps the last lines in the message.
+      // The log ends after the process; waiting for it keeps the last lines in the message.
       .once('close', () => {
         exited.then((code) => ready.reject(postgresError(`it ended with ${code}`, log)), ready.reject);
       });
@@ -123,9 +123,8 @@ async function stopProcess(
 }
 
 /**
- * The children of a process, where the system lists them (Linux). Elsewhere the list is empty, which does no
- * harm: an orphan of the server ends as soon as it waits for anything. Only a long computation keeps `closed`
- * waiting.
+ * The children of a process, where the system lists them (Linux). Elsewhere empty, which does no harm: an
+ * orphan of the server ends as soon as it waits for anything. Only a long computation delays `closed`.
  */
 async function childrenOf(pid: number | undefined): Promise<number[]> {
   const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
@@ -139,6 +138,6 @@ function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has ended.
   }
 }

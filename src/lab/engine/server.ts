@@ -1,19 +1,23 @@
+import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { Client, Pool } from 'pg';
+import { pack } from 'tar-stream';
 import { LifeboatError } from '../../base/errors.ts';
-import { takeBaseBackup } from './base-backup.ts';
-import type { Query, Server, Settings } from './engine.ts';
+import type { BaseBackup, Query, Server, Settings } from './engine.ts';
 import { postgresError } from './launcher.ts';
 import type { PostgresProcess } from './postgres-process.ts';
 
-/** Connections to a ready process, which is stopped, with `lab.postgres`, when it does not answer. */
+/** Connections to a ready process; stops it and throws `lab.postgres` if it does not answer. */
 export async function openServer(folder: string, process: PostgresProcess): Promise<Server> {
   const pool = new Pool({ ...superuser(folder), max: 4 });
   // Connections break when the server stops; the next query says so.
   pool.on('error', () => undefined);
-  // A pool that ends forgets who waits for a connection; they are rejected here.
+  // A pool that ends forgets its waiting callers; they are rejected here.
   const waiting = new Set<(reason: LifeboatError) => void>();
   const query: Query = async <Row extends object>(sql: string, parameters?: readonly unknown[]) => {
     const gone = Promise.withResolvers<never>();
@@ -26,7 +30,7 @@ export async function openServer(folder: string, process: PostgresProcess): Prom
       waiting.delete(gone.reject);
     }
   };
-  // Together: the pool waits for its queries, and a query that hangs ends with the server.
+  // In parallel: the pool waits for its queries, and a query that hangs ends with the server.
   const ending = async (end: () => Promise<void>) => {
     await Promise.all([pool.end().catch(() => undefined), end()]);
     for (const reject of waiting) reject(databaseDown());
@@ -42,8 +46,7 @@ export async function openServer(folder: string, process: PostgresProcess): Prom
       const before = await configLoadedAt(folder);
       await writeOpenAccess(folder);
       await query('select pg_reload_conf()');
-      // A process of the server knows the configuration it was born with: only a new one tells of the new
-      // one.
+      // A server process keeps its configuration: only a new connection shows the new one.
       while ((await configLoadedAt(folder)) === before);
     },
     stop: () => ending(process.stop),
@@ -58,7 +61,6 @@ export async function openServer(folder: string, process: PostgresProcess): Prom
   }
 }
 
-/** The error of a query while there is no server. */
 export function databaseDown(): LifeboatError {
   return new LifeboatError('lab.down', 'the database is down', {
     hints: ['start the instance, or wait until its restore is over'],
@@ -81,16 +83,14 @@ function superuser(folder: string) {
   return { host: folder, user: 'postgres', database: 'postgres' } as const;
 }
 
-/** The configuration file of a server in this folder. */
 export function configFile(folder: string): string {
   return join(folder, 'postgresql.conf');
 }
 
 /**
- * Writes the whole configuration of a server, outside of its data folder: a restored cluster brings the files
- * of its source along, its archive among them, and must not act on them. Only the superuser gets in, and only
- * this process's own user is the superuser: the kernel says who connects (PostgreSQL documentation, "Peer
- * Authentication").
+ * Writes the server's whole configuration outside its data folder: a restored cluster brings its source's
+ * files, including the archive settings, and must not use them. Only this process's own user gets in, as the
+ * superuser: the kernel says who connects (PostgreSQL documentation, "Peer Authentication").
  */
 export async function writeConfig(
   folder: string,
@@ -108,7 +108,7 @@ export async function writeConfig(
     fsync: options.fsync ? 'on' : 'off',
     wal_level: 'replica',
     max_wal_senders: '6',
-    // A backup streams its own log at the end: log written during the backup must still be there.
+    // A backup streams its own log at the end, so log written during it must still exist.
     wal_keep_size: '64MB',
     // At least twice the segment size, or the server refuses to start.
     min_wal_size: '5MB',
@@ -117,7 +117,7 @@ export async function writeConfig(
     max_connections: '20',
     autovacuum_max_workers: '1',
     jit: 'off',
-    // A server that is killed leaves its shared memory behind: then in its own folder, which goes with it.
+    // A killed server leaves its shared memory behind: keep it in its own folder, which is deleted.
     dynamic_shared_memory_type: 'mmap',
     // A statement may hold a password.
     log_min_error_statement: 'panic',
@@ -130,12 +130,12 @@ export async function writeConfig(
   await writeReadable(identFile(folder), `${MAP} "${userInfo().username.replaceAll('"', '""')}" postgres\n`);
 }
 
-/** Lets everybody else in by password, once the server has read it again. */
+/** Admits all others by password, once the server has reloaded. */
 async function writeOpenAccess(folder: string): Promise<void> {
   await writeReadable(hbaFile(folder), `${SUPERUSER}local all all scram-sha-256\n`);
 }
 
-/** For the server, which may run as another user: whatever the umask of who started the lab takes away. */
+/** Readable for the server, which may run as another user, whatever the umask. */
 async function writeReadable(path: string, text: string): Promise<void> {
   await writeFile(path, text);
   await chmod(path, 0o644);
@@ -144,8 +144,8 @@ async function writeReadable(path: string, text: string): Promise<void> {
 const MAP = 'lab';
 
 /*
- * The folder of the socket is closed to others, and that is not all: when root starts the lab, the folder
- * belongs to a user whom other services of the machine may run as, too.
+ * A closed socket folder is not enough: if root starts the lab, the folder belongs to a user as whom other
+ * services may run.
  */
 const SUPERUSER = `local all postgres peer map=${MAP}\nlocal replication postgres peer map=${MAP}\n`;
 
@@ -155,4 +155,148 @@ function hbaFile(folder: string): string {
 
 function identFile(folder: string): string {
   return join(folder, 'ident.conf');
+}
+
+/**
+ * Takes a base backup that needs no archive: it contains the log of its own time. Nothing is stored on the
+ * way; the server is read as fast as `content` is.
+ */
+function takeBaseBackup(socketPath: string, label: string): BaseBackup {
+  let manifest: Buffer = Buffer.alloc(0);
+  async function* content(): AsyncGenerator<Buffer> {
+    let end: Buffer = Buffer.alloc(0);
+    const manifestParts: Buffer[] = [];
+    let inManifest = false;
+    for await (const part of streamBaseBackup(socketPath, baseBackupCommand(label))) {
+      if (part.kind === 'manifest') inManifest = true;
+      if (part.kind === 'archive' && part.name !== 'base.tar') {
+        throw new Error(`the database has a tablespace of its own: ${part.name}`);
+      }
+      if (part.kind !== 'data') continue;
+      if (inManifest) {
+        manifestParts.push(Buffer.from(part.bytes));
+        continue;
+      }
+      const bytes = Buffer.concat([end, part.bytes]);
+      end = bytes.subarray(Math.max(0, bytes.length - END_OF_TAR));
+      if (bytes.length > end.length) yield bytes.subarray(0, bytes.length - end.length);
+    }
+    if (end.some((byte) => byte !== 0)) yield end;
+    manifest = Buffer.concat(manifestParts);
+    yield await manifestEntry(manifest);
+  }
+  return {
+    content: Readable.from(content(), { objectMode: false }),
+    manifest: () => manifest.toString('utf8'),
+  };
+}
+
+/** A tar ends with two empty blocks (POSIX pax). They are held back, so that another entry can follow. */
+const END_OF_TAR = 1024;
+
+function baseBackupCommand(label: string): string {
+  const quoted = `'${label.replaceAll("'", "''")}'`;
+  const manifest = `MANIFEST 'yes', MANIFEST_CHECKSUMS 'SHA256'`;
+  return `BASE_BACKUP (LABEL ${quoted}, CHECKPOINT 'fast', WAL true, ${manifest}, WAIT false)`;
+}
+
+/** The last entry and the end of the tar. */
+async function manifestEntry(manifest: Buffer): Promise<Buffer> {
+  const tar = pack();
+  tar.entry({ name: 'backup_manifest', mode: 0o600 }, manifest);
+  tar.finalize();
+  return await buffer(tar);
+}
+
+/** A part of the answer to `BASE_BACKUP` (PostgreSQL documentation, "Streaming Replication Protocol"). */
+type BackupPart =
+  | { readonly kind: 'archive'; readonly name: string }
+  | { readonly kind: 'manifest' }
+  /** Bytes of the archive or manifest that was announced last. */
+  | { readonly kind: 'data'; readonly bytes: Buffer };
+
+const PROTOCOL_3_0 = 196_608;
+
+/**
+ * Sends one `BASE_BACKUP` over a unix socket with peer authentication, and yields the parts as they arrive.
+ * Slow reading slows the server down; leaving the loop closes the connection. Rejects with the server's own
+ * message.
+ *
+ * Written by hand: pg with pg-copy-streams crashes on the row sets that BASE_BACKUP sends before the copy.
+ */
+async function* streamBaseBackup(socketPath: string, command: string): AsyncGenerator<BackupPart> {
+  const socket = connect(socketPath);
+  try {
+    await once(socket, 'connect');
+    socket.write(startupMessage({ user: 'postgres', replication: 'true' }));
+    let asked = false;
+    for await (const { type, body } of messages(socket)) {
+      if (type === 'E') throw new Error(errorMessage(body));
+      if (type === 'R' && body.readInt32BE(0) !== 0) throw new Error('the server asks for a password');
+      if (type === 'd') yield backupPart(body);
+      if (type !== 'Z') continue;
+      if (asked) return;
+      asked = true;
+      socket.write(message('Q', Buffer.from(`${command}\0`)));
+    }
+    throw new Error('the server closed the connection in the middle of the backup');
+  } finally {
+    socket.destroy();
+  }
+}
+
+function startupMessage(parameters: Record<string, string>): Buffer {
+  const pairs = Object.entries(parameters).map(([name, value]) => `${name}\0${value}\0`);
+  const body = Buffer.from(`${pairs.join('')}\0`);
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(head.length + body.length, 0);
+  head.writeInt32BE(PROTOCOL_3_0, 4);
+  return Buffer.concat([head, body]);
+}
+
+function message(type: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.write(type, 0, 'latin1');
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
+
+async function* messages(source: AsyncIterable<Buffer>): AsyncGenerator<{ type: string; body: Buffer }> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of source) {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let at = 0;
+    while (rest.length - at >= 5) {
+      const end = at + 1 + rest.readInt32BE(at + 1);
+      if (rest.length < end) break;
+      yield {
+        type: String.fromCharCode(rest[at] ?? 0),
+        body: rest.subarray(at + 5, end),
+      };
+      at = end;
+    }
+    rest = rest.subarray(at);
+  }
+}
+
+/** The first byte of each CopyData message is its kind. */
+function backupPart(body: Buffer): BackupPart {
+  const rest = body.subarray(1);
+  switch (String.fromCharCode(body[0] ?? 0)) {
+    case 'n':
+      return { kind: 'archive', name: rest.toString('utf8', 0, rest.indexOf(0)) };
+    case 'm':
+      return { kind: 'manifest' };
+    case 'd':
+      return { kind: 'data', bytes: rest };
+    default:
+      // 'p' is progress, sent only on request.
+      return { kind: 'data', bytes: Buffer.alloc(0) };
+  }
+}
+
+/** Fields of an ErrorResponse are a type byte and text; `M` is the message. */
+function errorMessage(body: Buffer): string {
+  const fields = body.toString('utf8').split('\0');
+  return fields.find((field) => field.startsWith('M'))?.slice(1) ?? 'the server refused the backup';
 }

@@ -1,16 +1,16 @@
 import * as z from 'zod';
 
-/** Ten years: a date beyond may have no form in a header. Milliseconds. */
+/** Ten years in milliseconds: a header may have no form for a later date. */
 const MAX_SKEW = 3650 * 86_400_000;
 
 const when = z.enum(['before', 'after']);
 
 /**
- * What goes wrong. `before` and `after` mean the work: after it, the service has done what it was asked for.
- * Every effect shows to the client of each call that it hits; none depends on luck.
+ * What goes wrong. `before` and `after` refer to the work: after it, the service has done what was asked.
+ * Every effect is visible to the client of each call that it hits; none depends on luck.
  */
 export const Effect = z.discriminatedUnion('kind', [
-  /** The call takes so much longer. `after`: the work is done at once and its answer is late. */
+  /** The call takes this much longer. `after`: the work is done at once and its answer is late. */
   z.strictObject({ kind: z.literal('delay'), ms: z.int().nonnegative(), when: when.default('before') }),
   /** The connection is reset (RST) after the head of the request; nothing has been processed. */
   z.strictObject({ kind: z.literal('refuse') }),
@@ -49,15 +49,15 @@ export const Effect = z.discriminatedUnion('kind', [
   }),
   /** The task that the call starts fails, or is never picked up (until the faults are cleared). */
   z.strictObject({ kind: z.literal('task'), outcome: z.enum(['failed', 'queued']) }),
-  /** A download comes at this speed. */
+  /** A download runs at this speed. */
   z.strictObject({ kind: z.literal('slow'), bytesPerSecond: z.int().positive() }),
   /**
-   * The connection ends so long after the request, as at a platform router's limit (section 8). An answer
-   * that would have been faster is held back: of a download all but the last byte arrives, of anything else
-   * nothing. The work is done.
+   * The connection ends this long after the request, as at a platform router's limit (section 8). A faster
+   * answer is held back: of a download all but the last byte arrives, of anything else nothing. The work is
+   * done.
    */
   z.strictObject({ kind: z.literal('abort'), ms: z.int().nonnegative() }),
-  /** The `Date` header is off by so much. */
+  /** The `Date` header is off by this much. */
   z.strictObject({
     kind: z.literal('date'),
     skewMs: z
@@ -71,7 +71,6 @@ export const Effect = z.discriminatedUnion('kind', [
 ]);
 export type Effect = z.infer<typeof Effect>;
 
-/** The effect of one kind, if it is among them. */
 export function effectOf<Kind extends Effect['kind']>(
   effects: readonly Effect[],
   kind: Kind,
@@ -90,12 +89,12 @@ export const Fault = z.strictObject({
   after: z.int().nonnegative().default(0),
   /** How many calls it hits. */
   times: z.union([z.int().positive(), z.literal('always')]).default(1),
-  /** Of the calls that it could hit it hits this share; which of them follows from the seed alone. */
+  /** The share of matching calls that it hits, chosen by the seed alone. */
   probability: z.number().gt(0).max(1).default(1),
   seed: z.int().nonnegative().default(1),
   effect: Effect,
 });
 /** A fault as it is written: only `effect` is required. */
 export type Fault = z.input<typeof Fault>;
-/** A fault with nothing left open. */
+/** A fault with all defaults filled in. */
 export type FullFault = z.output<typeof Fault>;

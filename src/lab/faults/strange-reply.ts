@@ -1,11 +1,11 @@
-/** An answer that is not the service's own, or not as it made it. */
+/** An answer that the service did not send, or not in this form. */
 export interface StrangeReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
-/** The service's text for a status, in words that it or a router uses. */
+/** The text for a status, in words that the service or a router uses. */
 export function saying(status: number): { readonly word: string; readonly description: string } {
   const [, word, description] = wordsOf(status);
   return { word, description };
@@ -35,7 +35,7 @@ export function redirectReply(status: number, to: string, path: string): Strange
   return { status, headers: { location, 'content-type': TYPES.empty }, text: '' };
 }
 
-/** Says that JSON follows, and it does not. */
+/** Claims to be JSON and is not. */
 export function textReply(status: number): StrangeReply {
   return {
     status,
@@ -51,7 +51,7 @@ type Words = readonly [phrase: string, word: string, description: string];
 const UPSTREAM: Words = ['Bad Gateway', 'upstreamError', 'error in upstream communication'];
 const REFUSED: Words = ['Refused', 'requestRefused', 'the request was refused'];
 
-/** Section 7, and what routers add to it. */
+/** Section 7, plus what routers add. */
 const WORDS: Readonly<Record<number, Words>> = {
   401: ['Unauthorized', 'unauthorized', 'no valid authentication credentials'],
   403: ['Forbidden', 'forbidden', 'the credentials lack the right to perform this request'],
@@ -65,4 +65,67 @@ const WORDS: Readonly<Record<number, Words>> = {
 
 function wordsOf(status: number): Words {
   return WORDS[status] ?? (status < 500 ? REFUSED : UPSTREAM);
+}
+
+/** Ways to spoil the content of a JSON answer so that it is still JSON. */
+type Spoil = 'strings' | 'objects' | 'nulls' | 'enums';
+
+/** Endpoints with a field of a closed set of words (section 3); parameters without their names. */
+const WITH_WORDS: ReadonlySet<string> = new Set([
+  'GET /',
+  'GET /backups',
+  'GET /backups/:',
+  'GET /restores',
+  'GET /restores/:',
+  'GET /backups-config',
+  'POST /pitr/restore',
+]);
+
+/**
+ * The same answer with something wrong inside:
+ * - `strings`: every number is a text; an answer without numbers is a text as a whole.
+ * - `objects`: every list is an object with the indexes as names; an answer without lists is a list of
+ *   itself.
+ * - `nulls`: every value below the outermost list or object is null; anything else is null as a whole.
+ * - `enums`: status, state and backup type are words that the document does not have; a list without any gets
+ *   an element with one. The result always differs from the answer.
+ */
+export function spoil(json: unknown, how: Spoil): unknown {
+  if (how === 'nulls') return withNulls(json);
+  const spoiled = deeply(json, how);
+  if (JSON.stringify(spoiled) !== JSON.stringify(json)) return spoiled;
+  if (how === 'strings') return JSON.stringify(json);
+  if (how === 'objects') return [json];
+  return Array.isArray(json)
+    ? [...json, { status: UNKNOWN_WORD }]
+    : { ...Object(json), status: UNKNOWN_WORD };
+}
+
+/** Whether an endpoint's answer has a field that `enums` can spoil. */
+export function hasWords(method: string, path: string): boolean {
+  return WITH_WORDS.has(`${method} ${path.replace(/:\w+/gu, ':')}`);
+}
+
+const UNKNOWN_WORD = 'hibernating';
+const WORD_FIELDS: ReadonlySet<string> = new Set(['status', 'state', 'backup_type']);
+
+function deeply(value: unknown, how: Spoil): unknown {
+  if (how === 'strings' && typeof value === 'number') return String(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, inner]) => [
+    name,
+    how === 'enums' && WORD_FIELDS.has(name) && typeof inner === 'string' ? UNKNOWN_WORD : deeply(inner, how),
+  ]);
+  if (!Array.isArray(value) || how === 'objects') return Object.fromEntries(entries);
+  return entries.map(([, inner]) => inner);
+}
+
+function withNulls(value: unknown): unknown {
+  if (Array.isArray(value) && value.length > 0) return value.map((inner) => nullFields(inner));
+  return nullFields(value);
+}
+
+function nullFields(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  return Object.fromEntries(Object.keys(value).map((name) => [name, null]));
 }

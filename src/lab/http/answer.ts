@@ -3,27 +3,25 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Effect, effectOf } from '../faults/fault.ts';
-import { spoil } from '../faults/spoil.ts';
-import { type StrangeReply, strangeReply, textReply } from '../faults/strange-reply.ts';
+import { type StrangeReply, spoil, strangeReply, textReply } from '../faults/strange-reply.ts';
 import { type FileReply, type JsonReply, jsonReply, type Reply } from './endpoint.ts';
 
-/** How one call is answered. */
 export interface Delivery {
   readonly effects: readonly Effect[];
   /** The present time of the service's clock. */
   readonly now: () => Date;
   /** When the request came, in milliseconds of `performance.now()`. */
   readonly began: number;
-  /** Whether whatever answers has been taken away meanwhile. */
+  /** Whether the answering instance was taken away in the meantime. */
   readonly lost: () => boolean;
   /** Ends every wait. */
   readonly closing: AbortSignal;
 }
 
 /**
- * Writes a reply to the connection, spoiled as the effects say. It goes to Node's response itself, because a
- * reply that breaks off in the middle has no form in a `Response`. Resolves when there is nothing more to
- * write, also when the client went away before.
+ * Writes a reply to the connection, spoiled by the effects. It uses Node's response, because a `Response`
+ * cannot break off in the middle. Resolves when there is nothing more to write, also after the client has
+ * gone.
  */
 export async function answer(
   env: HttpBindings,
@@ -44,7 +42,6 @@ export function drop({ incoming }: HttpBindings, how: 'end' | 'reset' = 'end'): 
   return RESPONSE_ALREADY_SENT;
 }
 
-/** The reply with its content replaced. */
 export function garble(reply: Reply, effects: readonly Effect[]): Reply | StrangeReply {
   const how = effectOf(effects, 'garble')?.body;
   switch (how) {
@@ -110,8 +107,7 @@ async function sendFile(
     } else if (cut) endHere(outgoing);
     else outgoing.end();
   } catch {
-    // The client has gone, the limit is reached, or the bytes cannot be read: an answer that breaks off is
-    // all there is.
+    // The client has gone, the limit is reached or the bytes cannot be read: the answer breaks off.
     outgoing.destroy();
   } finally {
     over.release();
@@ -138,12 +134,12 @@ function isCut({ effects }: Delivery): boolean {
   return effectOf(effects, 'garble')?.body === 'truncated';
 }
 
-/** The bytes written so far reach the client; the rest never comes. */
+/** Delivers the bytes written so far, and no more. */
 function endHere(outgoing: Outgoing): void {
   outgoing.socket?.destroySoon();
 }
 
-/** Resolves at the limit, and before it when the client has gone or the lab ends. */
+/** Resolves at the limit, or earlier if the client goes or the lab ends. */
 async function untilLimit(ms: number, outgoing: Outgoing, { began, closing }: Delivery): Promise<void> {
   const gone = new AbortController();
   const leave = () => gone.abort();
@@ -162,9 +158,7 @@ function limitOf({ began, closing }: Delivery, ms: number | undefined) {
   return { signal: AbortSignal.any([closing, over.signal]), release: () => clearTimeout(timer) };
 }
 
-/**
- * Lets the bytes through while there is somebody to send them, at most so many in a second, in ten helpings.
- */
+/** Passes bytes on until the instance is lost, at a limited rate, in ten portions a second. */
 function conveyor({ effects, lost }: Delivery, signal: AbortSignal) {
   const bytesPerSecond = effectOf(effects, 'slow')?.bytesPerSecond ?? Number.POSITIVE_INFINITY;
   const helping = Math.max(1, Math.floor(bytesPerSecond / 10));
@@ -185,9 +179,8 @@ function conveyor({ effects, lost }: Delivery, signal: AbortSignal) {
 const LONGEST = 2 ** 31 - 1;
 
 /**
- * Ends a request after so many milliseconds as the platform's router does (section 8): with 504 before the
- * headers of the answer, else in the middle of it. The service behind the router works on, and nobody hears
- * of it.
+ * Ends a request after this many milliseconds as the platform's router does (section 8): with 504 before the
+ * headers of the answer, else in the middle of it. The service behind the router works on.
  */
 export async function withinLimit(
   ms: number,

@@ -1,10 +1,11 @@
 import * as z from 'zod';
-import type { LabInstance } from '../instance.ts';
+import { Secret } from '../../base/secret.ts';
+import { keyMark, type LabInstance, MIN_KEY_LENGTH } from '../instance.ts';
 import type { DownloadRule, LabBackup } from '../manager/instance-backups.ts';
 import type { LabRestore } from '../manager/instance-restores.ts';
 import type { Task } from '../manager/task-queue.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
-import { Backup, Backup62, ListedBackup62, type Restore, Started } from './wire.ts';
+import { Accepted, Backup, Backup62, BackupsConfig, ListedBackup62, type Restore, Started } from './wire.ts';
 
 const EXAMPLE = {
   id: 2,
@@ -74,7 +75,7 @@ export function findBackup(instance: LabInstance, id: string | undefined): LabBa
   return instance.backups.all.find((backup) => String(backup.id) === id);
 }
 
-/** All that any revision says of a backup. */
+/** Everything that any revision reports of a backup. */
 function describeBackup(
   instance: LabInstance,
   backup: LabBackup,
@@ -104,3 +105,55 @@ export function describeRestore({ id, task, backup, pointInTime }: LabRestore): 
 function timesOf({ status, triggeredAt, changedAt }: Task) {
   return { status, triggered_at: triggeredAt.toISOString(), finished_at: changedAt.toISOString() };
 }
+
+export const EncryptionKey = z
+  .string()
+  .min(MIN_KEY_LENGTH)
+  .describe('Write only: replaces the key, for backups from now on');
+
+/** The settings that a user may change (section 2.3). Other fields are read-only or unknown, and ignored. */
+const Change = z.object({
+  encryption_key: EncryptionKey.optional(),
+  min_backup_count: z.int().nonnegative().optional(),
+  retention_time: z.int().nonnegative().optional(),
+  exclude_from_auto_backup: z.boolean().optional(),
+});
+
+/** Section 4.1, endpoints 8 and 9. */
+export const backupsConfigEndpoints: readonly Endpoint[] = [
+  jsonEndpoint({
+    method: 'GET',
+    path: '/backups-config',
+    name: 'getBackupsConfig',
+    summary: 'Shows how the instance is backed up; never the key.',
+    result: BackupsConfig,
+    answers: { 61: 200, 62: 200 },
+    work: ({ instance }) => ({
+      ...instance.settings,
+      min_encryption_key_length: MIN_KEY_LENGTH,
+      backup_type: instance.backupType,
+    }),
+  }),
+  jsonEndpoint({
+    method: 'PATCH',
+    path: '/backups-config',
+    name: 'updateBackupsConfig',
+    summary: 'Changes the settings that are given; a new key is not applied to earlier backups.',
+    result: Accepted,
+    answers: { 61: 200, 62: 200 },
+    body: Change,
+    examples: { request: { min_backup_count: 5, retention_time: 30 } },
+    work: ({ instance, body: { encryption_key, ...settings }, record }) => {
+      instance.changeSettings(settings);
+      const detail: Record<string, string | number | boolean> = {};
+      for (const [name, value] of Object.entries(settings)) if (value !== undefined) detail[name] = value;
+      if (encryption_key !== undefined) {
+        const key = new Secret(encryption_key);
+        instance.setKey(key);
+        detail['encryption_key'] = keyMark(key);
+      }
+      record(detail);
+      return { message: 'The backups configuration has been updated.' };
+    },
+  }),
+];

@@ -1,16 +1,15 @@
 import * as z from 'zod';
-import type { Credentials } from '../bindings.ts';
-import type { LabInstance } from '../instance.ts';
+import type { Credentials, LabInstance } from '../instance.ts';
 import { parseOrRefuse, Refusal } from './endpoint.ts';
 
 /*
- * The platform's side of the lab: what unbind and bind do for an application. These are routes of the lab,
- * not of the service. Only they and the platform's own API show a password of the database.
+ * The platform's side of the lab: bind and unbind. These are routes of the lab, not of the service. Only they
+ * and the platform's API show a database password.
  */
 
 const Wish = z.object({ app: z.string().min(1).max(200) });
 
-/** Binds an application: a user and password of its own, shown here once. */
+/** Creates a user and password for an application, shown only here. */
 export async function createBinding(instance: LabInstance, body: unknown) {
   const { app } = parseOrRefuse(Wish, body);
   const { binding, credentials } = await reached(instance.bindings.create(app));
@@ -40,7 +39,7 @@ export function listBindings(instance: LabInstance) {
   }));
 }
 
-/** Unbinds: the user is gone and its connections are cut. */
+/** Drops the user and cuts its connections. */
 export async function deleteBinding(instance: LabInstance, id: string) {
   if (!(await reached(instance.bindings.delete(id)))) {
     throw new Refusal(404, 'bindingNotFound', 'the binding does not exist');

@@ -78,8 +78,8 @@ function download({ instance, state, params, range, ifRange }: Request): Reply {
 
 /**
  * The part of `size` bytes that a `Range` field asks for (RFC 9110, 14.1.2): from `start` up to before `end`.
- * `beyond` when there is none such (416); undefined for what a server answers with the whole: no field,
- * another unit, one that is malformed, several ranges at once.
+ * `beyond` if it lies outside (416). Undefined where a server answers with the whole: no field, another unit,
+ * a malformed field, several ranges.
  */
 export function rangeIn(
   field: string | undefined,

@@ -19,11 +19,11 @@ export interface Request {
   /** The header fields `Range` and `If-Range`. */
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
-  /** How a fault wants the started task to end. */
+  /** How a fault makes the started task end. */
   readonly outcome: Outcome | undefined;
-  /** The body as JSON; `undefined` when it is none. */
+  /** The body as JSON; undefined if it is none. */
   readonly body: unknown;
-  /** Notes a change of the service in its ledger, at the moment it happens. */
+  /** Records a change of the service in its ledger, at the moment it happens. */
   record(detail: Call['detail']): void;
 }
 
@@ -45,7 +45,7 @@ export interface FileReply {
 
 export type Reply = JsonReply | FileReply;
 
-/** How an endpoint answers when all is well. */
+/** A successful answer. */
 export interface Answer {
   readonly status: number;
   /** Absent: the answer is a file. */
@@ -67,11 +67,10 @@ export interface Endpoint extends FaultTarget {
   readonly query?: z.ZodType | undefined;
   /** Statuses of refusals beyond 401, 403 and that of an unknown instance. */
   readonly refuses: { readonly [R in Revision]?: readonly number[] };
-  /** The answer for an unknown instance. */
   readonly unknownInstance: 404 | 412;
   /** Examples for the description. */
   readonly examples?: { readonly request?: unknown; readonly answer?: unknown };
-  /** Throws a `Refusal` for what it does not do. */
+  /** Throws a `Refusal`. */
   carryOut(request: Request): Promise<Reply>;
 }
 
@@ -84,23 +83,21 @@ interface JsonSpec<
 > extends Pick<Endpoint, 'method' | 'path' | 'name' | 'summary' | 'startsTask' | 'examples'> {
   /** `/v1/instances` by default. */
   readonly base?: Endpoint['base'];
-  /** Everything that any revision answers with; what a revision's own body lacks is left out there. */
+  /** All fields that any revision answers with; each revision's schema leaves out the others. */
   readonly result: Result;
   readonly answers: { readonly [R in Revision]?: number | Answer };
   readonly refuses?: Endpoint['refuses'];
   readonly unknownInstance?: 404 | 412;
   readonly body?: Body;
   readonly query?: Query;
-  /** The answer for a body or query that does not parse; 422 by default. */
+  /** The status for a body or query that does not parse; 422 by default. */
   readonly invalid?: 412 | 422;
   work(
     request: Omit<Request, 'body' | 'query'> & { readonly body: Parsed<Body>; readonly query: Parsed<Query> },
   ): z.input<Result> | Promise<z.input<Result>>;
 }
 
-/**
- * An endpoint that answers with JSON: requests are parsed by its schemas, and its answers are what they say.
- */
+/** An endpoint with JSON answers: schemas parse its requests and shape its answers. */
 export function jsonEndpoint<
   Result extends z.ZodType,
   Body extends z.ZodType | undefined = undefined,
@@ -140,7 +137,7 @@ export function jsonReply(status: number, json: unknown, headers: JsonReply['hea
   return { kind: 'json', status, headers, json };
 }
 
-/** An answer that says no. `word` is the camel-case word of V1; the others have no place for it. */
+/** An error answer. `word` is V1's camel-case word; the other styles do not show it. */
 export class Refusal extends Error {
   readonly status: number;
   readonly word: string;
@@ -154,14 +151,14 @@ export class Refusal extends Error {
   }
 }
 
-/** The body of a refusal in the style of its endpoint. */
+/** A refusal's body in its endpoint's style. */
 export function refusalBody({ status, word, message }: Refusal, style: ErrorStyle): Record<string, unknown> {
   if (style === 'v0') return { msg: message };
   if (style === 'v1-download') return { message, status };
   return { error: word, description: message };
 }
 
-/** The value as the schema reads it, or a refusal that names the first thing that is wrong. */
+/** The value as the schema reads it; throws a refusal that names the first mistake. */
 export function parseOrRefuse<S extends z.ZodType>(schema: S, value: unknown, status = 422): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

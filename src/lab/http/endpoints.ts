@@ -1,5 +1,4 @@
-import { backupEndpoints } from './backups.ts';
-import { backupsConfigEndpoints } from './backups-config.ts';
+import { backupEndpoints, backupsConfigEndpoints } from './backups.ts';
 import { downloadEndpoints } from './download.ts';
 import type { Endpoint, Revision } from './endpoint.ts';
 import { disasterRecoveryEndpoints, restoreEndpoints } from './restores.ts';

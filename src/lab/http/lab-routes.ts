@@ -8,20 +8,19 @@ import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
 import { DOWNLOAD_RULES } from '../manager/instance-backups.ts';
 import { playScenario, scenarioOf } from '../scenarios/play-scenario.ts';
-import { parseScenario } from '../scenarios/scenario.ts';
-import { SCENARIOS, scenarioNamed } from '../scenarios/scenarios.ts';
+import { parseScenario, SCENARIOS, scenarioNamed } from '../scenarios/scenario.ts';
 import { createBinding, deleteBinding, listBindings } from './bindings.ts';
 import { parseOrRefuse, Refusal, refusalBody } from './endpoint.ts';
 import { authorise, type LabContext, readJson } from './request.ts';
 
 /**
- * The lab's own face, for another process: what it is, what the service did, what is to go wrong.
+ * The lab's own routes, for another process: what it is, what the service did, what shall go wrong.
  *
  * GET takes any token of the lab, the others the full one. Durations are texts: `30d`, `1h30m`; `skew` may
- * begin with `-`. `router` is when the platform's router ends a request to the service or the platform, and
- * no call of these routes. `:name` is a name or a guid. Of a deleted instance the service still tells all,
- * and changes nothing. Errors have the body of V1: 401, 403, 404 for an unknown instance or binding, 422 with
- * what is wrong with the body, 502 for a binding while the server is down.
+ * begin with `-`. `router` is when the platform's router ends a request to the service or the platform; it
+ * does not affect these routes. `:name` is a name or a GUID. A deleted instance can still be read, but not
+ * changed. Errors have the body of V1: 401, 403, 404 for an unknown instance or binding, 422 with what is
+ * wrong with the body, 502 for a binding while the server is down.
  */
 export function labRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -46,7 +45,7 @@ type Route = readonly [
   work: (body: unknown, context: LabContext) => unknown,
 ];
 
-/** Below `/lab`. What a POST takes is in the schemas below. */
+/** Below `/lab`. The schemas below describe what a POST takes. */
 function routesOf(state: LabState): readonly Route[] {
   const openFaults = () => ({ faults: state.faults.open });
   const scenarios = () => ({

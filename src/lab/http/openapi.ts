@@ -34,8 +34,8 @@ const ALWAYS = [401, 403, 500, 502, 504] as const;
 const VERSION: Readonly<Record<Revision, string>> = { 61: '61.0.0', 62: '62.0.2' };
 
 /**
- * The description of the service for programs: OpenAPI 3.1, made of the very schemas by which requests are
- * read and answers are written.
+ * The service's description for programs: OpenAPI 3.1, from the schemas that parse requests and shape
+ * answers.
  */
 export function openApiOf(revision: Revision, endpoints: readonly Endpoint[], origin: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
@@ -135,7 +135,7 @@ function exampleOf(value: unknown): Json {
   return value === undefined ? {} : { example: value };
 }
 
-/** The example as this revision answers. */
+/** The example in this revision's form. */
 function trimmed(body: z.ZodType, example: unknown): unknown {
   return example === undefined ? undefined : body.parse(example);
 }

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 const NAMES = ['127.0.0.1', 'localhost'] as const;
 
 /**
- * What makes a request none of a person or program on this machine: `host` when it is addressed to another
- * name or port (a foreign name that leads to the loopback address: DNS rebinding), `origin` when a web
- * page of another address sends it. Browsers always name both; HTTP/1.0 names no host.
+ * Why a request does not come from a person or program on this machine: `host` if it is addressed to another
+ * name or port (a foreign name for the loopback address: DNS rebinding), `origin` if a web page of another
+ * address sends it. Browsers always send both; HTTP/1.0 sends no host.
  */
 export function foreignPartOf({ headers, socket }: IncomingMessage): 'host' | 'origin' | undefined {
   const own = ownAddresses(socket.localPort ?? 0);

@@ -19,7 +19,7 @@ export function requestOf(
     state,
     params: context.req.param() as Record<string, string>,
     query: context.req.query(),
-    // Defined for what is sent along only (RFC 9110, 14.2).
+    // Defined for GET only (RFC 9110, 14.2).
     range: context.env.incoming.method === 'HEAD' ? undefined : context.req.header('range'),
     ifRange: context.req.header('if-range'),
     record: (detail) =>
@@ -34,7 +34,7 @@ export function requestOf(
 
 export type LabContext = Context<{ Bindings: HttpBindings }>;
 
-/** Throws 401 for missing or wrong credentials, 403 for such that may not do this (section 5). */
+/** Throws 401 for missing or wrong credentials, 403 for credentials that do not allow this (section 5). */
 export function authorise(context: LabContext, state: LabState, needed: Right): void {
   const right = state.tokens.rightOf(shownBy(context, state));
   if (right === undefined) throw new Refusal(401, 'unauthorized', 'no valid authentication credentials');
@@ -43,11 +43,11 @@ export function authorise(context: LabContext, state: LabState, needed: Right): 
   }
 }
 
-/** The Authorization header, or below the dashboard address what a ticket or a session stands for. */
+/** The Authorization header, or, below the dashboard address, the one behind a ticket or a session. */
 function shownBy(context: LabContext, state: LabState): string | undefined {
   const header = context.req.header('authorization');
   if (!context.req.path.startsWith('/service-instances/')) return header;
-  // A ticket is used up by whatever request brings it.
+  // Any request uses its ticket up.
   const byTicket = state.sessions.redeem(context.req.query('ticket'));
   return header ?? byTicket ?? state.sessions.ofSession(getCookie(context, COOKIE));
 }
@@ -69,7 +69,7 @@ export async function readJson(incoming: HttpBindings['incoming']): Promise<unkn
   try {
     return JSON.parse(text);
   } catch {
-    // No schema of a body takes a text, so whoever reads it says that it is wrong.
+    // No body schema takes a text, so the schema reports it.
     return text;
   }
 }

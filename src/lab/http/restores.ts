@@ -1,10 +1,8 @@
 import * as z from 'zod';
 import { Secret } from '../../base/secret.ts';
-import type { LabInstance } from '../instance.ts';
-import { keyMark } from '../key-ring.ts';
+import { keyMark, type LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
-import { backupNamed, describeRestore } from './backups.ts';
-import { EncryptionKey } from './backups-config.ts';
+import { backupNamed, describeRestore, EncryptionKey } from './backups.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
 import { Moment, PitrRange, Restore } from './wire.ts';
 
@@ -137,7 +135,7 @@ export const disasterRecoveryEndpoints: readonly Endpoint[] = [
     summary: 'Gives the GUID that finds the backups of the instance; with a key, also sets that key.',
     result: z.object({ backup_guid: z.guid() }),
     answers: { 61: 202, 62: 200 },
-    // All of it is optional, and so is the body itself.
+    // Everything in it is optional, and so is the body.
     body: z.object({ encryption_key: EncryptionKey.optional() }).optional(),
     examples: { request: {}, answer: { backup_guid: '3a2e59ee-40cb-472a-91d0-502ab259918c' } },
     work: ({ instance, body, record }) => {

@@ -23,20 +23,20 @@ import { authorise, type LabContext, readJson, requestOf } from './request.ts';
 import { extraRoutes } from './sso.ts';
 
 /**
- * The service's HTTP face, on 127.0.0.1 only, and for who calls it by that name or as `localhost`. Until
- * `serve` is called every answer is 503.
+ * The service's HTTP server, on 127.0.0.1 only, for callers that use that name or `localhost`. Until `serve`
+ * is called every answer is 503.
  */
 interface HttpService {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   serve(state: LabState, endpoints: readonly Endpoint[]): void;
-  /** Ends every connection, also those in the middle of an answer. */
+  /** Ends every connection, also in the middle of an answer. */
   close(): Promise<void>;
 }
 
 /**
  * How long an idle connection stays open. Clients keep theirs for a few seconds up to a minute; a server that
- * is quicker resets the request that is just on its way.
+ * closes earlier resets a request that is just arriving.
  */
 const IDLE_MS = 75_000;
 
@@ -59,7 +59,7 @@ export async function openHttp(port: number): Promise<HttpService> {
     overrideGlobalObjects: false,
     serverOptions: { keepAliveTimeout: IDLE_MS },
   }) as Server;
-  // Every answer tells the time of the service, which is the lab's to set.
+  // Every answer carries the service's time, which the lab sets.
   server.prependListener('request', (_, outgoing) => outgoing.setHeader('date', now().toUTCString()));
   await listen(server, port);
   return {
@@ -77,7 +77,7 @@ export async function openHttp(port: number): Promise<HttpService> {
   };
 }
 
-/** Whether a request comes by the platform's router: the lab's own routes are none of the platform. */
+/** Whether a request passes the platform's router; requests to the lab's own routes do not. */
 function isExternal({ incoming }: HttpBindings): boolean {
   return !/^\/lab(?:[/?]|$)/u.test(incoming.url ?? '');
 }
@@ -97,7 +97,7 @@ function router(state: LabState, endpoints: readonly Endpoint[]): Hono<{ Binding
   const app = new Hono<{ Bindings: HttpBindings }>();
   for (const base of new Set(endpoints.map((endpoint) => endpoint.base))) {
     app.use(`${base}/:instance_id/*`, async (context, next) => {
-      // Nobody is left to ask for a token or to know an endpoint.
+      // Before the token is checked: an unreachable instance knows neither tokens nor endpoints.
       if (instanceAt(context, state)?.lost === true) return await routerAnswers(context, state);
       return await next();
     });
@@ -127,7 +127,7 @@ function router(state: LabState, endpoints: readonly Endpoint[]): Hono<{ Binding
   return app;
 }
 
-/** Only the holder of a token learns what exists and what does not. */
+/** Only a token holder learns what exists. */
 function refuseCaller(
   context: LabContext,
   state: LabState,
@@ -148,7 +148,7 @@ async function handle(context: LabContext, endpoint: Endpoint, state: LabState):
   const { incoming, outgoing } = context.env;
   const instance = instanceAt(context, state);
   let delivery = deliveryOf(state);
-  // What the sign-on in front of the endpoint has set; an answer of the endpoint goes past the framework.
+  // Cookies of the sign-on in front; an endpoint's answer bypasses the framework.
   for (const cookie of context.res.headers.getSetCookie()) outgoing.appendHeader('set-cookie', cookie);
   try {
     authorise(context, state, endpoint.method === 'GET' ? 'read' : 'write');
@@ -163,7 +163,7 @@ async function handle(context: LabContext, endpoint: Endpoint, state: LabState):
     return await perform(context, { endpoint, instance, state, delivery });
   } catch (error) {
     if (error instanceof Refusal) return await answer(context.env, refuse(error, endpoint), delivery);
-    // The client went away before its request was whole.
+    // The client went away before its request was complete.
     if (incoming.destroyed && !incoming.complete) return RESPONSE_ALREADY_SENT;
     throw error;
   }
@@ -200,7 +200,7 @@ async function perform(context: LabContext, work: Work): Promise<Response> {
   return await answer(context.env, garble(reply, effects), delivery);
 }
 
-/** Section 4: `Content-Type: application/json` with bodies. Where none is described, any is let pass. */
+/** Section 4: `Content-Type: application/json` with bodies. Where no body is described, any passes. */
 function demandJson({ headers }: HttpBindings['incoming']): void {
   const [type = ''] = (headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() === 'application/json') return;
@@ -264,7 +264,7 @@ function pathOf(endpoint: Endpoint): string {
   return `${endpoint.base}/:instance_id${endpoint.path === '/' ? '' : endpoint.path}`;
 }
 
-/** The words of an error where no endpoint is that has its own. */
+/** The error style where no endpoint defines one. */
 function styleAt(path: string): 'v0' | 'v1' {
   return path.startsWith('/service-instances') ? 'v0' : 'v1';
 }

@@ -10,9 +10,8 @@ import { COOKIE } from './tokens.ts';
 
 /**
  * The sign-on in front of the dashboard address (section 5 item 2; domain: the older interface redirects and
- * sets a cookie). A page that is asked for with a valid token and without a session goes round by a login
- * page, which sets the cookie and leads back with a ticket. A POST is never redirected, because it would
- * arrive as a GET.
+ * sets a cookie). A page requested with a valid token and no session is redirected to a login page, which
+ * sets the cookie and leads back with a ticket. A POST is never redirected: it would arrive as a GET.
  */
 function ssoRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -31,7 +30,7 @@ function ssoRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
       const hasSession = sessions.ofSession(getCookie(context, COOKIE)) !== undefined;
       const hasTicket = context.req.query('ticket') !== undefined;
       const isKnown = header !== undefined && tokens.rightOf(header) !== undefined;
-      // A caller without a valid token is refused by the route itself.
+      // The route itself refuses a caller without a valid token.
       if (!isKnown || hasSession || hasTicket) return await next();
       if (context.req.method !== 'GET') {
         remember(context, sessions.open(header));
@@ -49,8 +48,8 @@ function remember(context: LabContext, session: string): void {
 }
 
 /**
- * What answers beside the endpoints: the description, which needs no token, the sign-on, which goes before
- * V0, and the application platform.
+ * Routes beside the endpoints: the description, which needs no token, the sign-on in front of V0, and the
+ * application platform.
  */
 export function extraRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
   const { platform } = state;

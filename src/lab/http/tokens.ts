@@ -6,18 +6,18 @@ export type Right = 'read' | 'write';
 
 export interface Tokens {
   readonly file: string;
-  /** What the holder of an `Authorization` header may do; undefined for no token, or an expired one. */
+  /** What the holder of an `Authorization` header may do; undefined without a valid token. */
   rightOf(header: string | undefined): Right | undefined;
-  /** The tokens that there are now are refused from now on. */
+  /** Makes all current tokens invalid. */
   expire(): void;
-  /** Puts fresh tokens into the files; earlier ones go on until they expire. */
+  /** Writes fresh tokens into the files; earlier ones stay valid until they expire. */
   renew(): Promise<void>;
 }
 
-/** Makes the files `token`, which may do everything, and `token-readonly`, which may look. Mode 0600. */
+/** Creates the files `token` (full) and `token-readonly` (read-only), mode 0600. */
 export async function makeTokens(folder: string): Promise<Tokens> {
   const file = join(folder, 'token');
-  /** By hash: how long a look-up takes tells nothing about a token. */
+  /** By hash, so that the time of a look-up reveals nothing about a token. */
   const rights = new Map<string, Right>();
   const renew = async () => {
     const [full, readOnly] = [newToken(), newToken()];
@@ -28,7 +28,7 @@ export async function makeTokens(folder: string): Promise<Tokens> {
   await renew();
   return {
     file,
-    // Whether a scheme word precedes the token is not stated (section 5): both forms are taken.
+    // Section 5 does not say whether a scheme word precedes the token: both forms are accepted.
     rightOf: (header) => rights.get(hashed((header ?? '').replace(/^bearer +/iu, ''))),
     expire: () => rights.clear(),
     renew,
@@ -50,17 +50,17 @@ async function replace(path: string, token: string): Promise<void> {
   await rename(fresh, path);
 }
 
-/** The sign-on of the dashboard (section 5 item 2): who has shown a token once goes on with a cookie. */
+/**
+ * The dashboard's sign-on (section 5 item 2): a caller that has shown a token once continues with a cookie.
+ */
 export interface Sessions {
-  /**
-   * Keeps where somebody wanted to go, with the Authorization header shown; the code is good for one `enter`.
-   */
+  /** Keeps the destination with the Authorization header shown; the code is valid for one `enter`. */
   begin(authorization: string, destination: string): string;
-  /** Opens the session; undefined for a code that is unknown or used up. */
+  /** Opens the session; undefined for an unknown or used code. */
   enter(
     code: string,
   ): { readonly session: string; readonly ticket: string; readonly destination: string } | undefined;
-  /** A session that goes on from a header. */
+  /** Opens a session directly from a header. */
   open(authorization: string): string;
   /** The header that a session was opened with. */
   ofSession(session: string | undefined): string | undefined;
@@ -70,7 +70,7 @@ export interface Sessions {
 
 export const COOKIE = 'lab_session';
 
-/** Nobody waits long between two redirects; what is older than so many is forgotten, oldest first. */
+/** Redirects follow at once, so the oldest entries beyond this number are forgotten. */
 const KEPT = 1_000;
 
 export function makeSessions(): Sessions {

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /*
- * What the service says (service-api.md section 2), as schemas: answers are made by them, and described by
- * them. A `null` stands where the service does not know yet; section 2 is silent about that.
+ * The service's answers (service-api.md section 2) as schemas, which make and describe them. `null` means not
+ * known yet; section 2 does not say.
  */
 
 const id = z.int().positive().describe('Internal id');
@@ -97,9 +97,7 @@ export const ERROR_BODIES = {
   v0: z.object({ msg: z.string() }),
 } as const;
 
-/**
- * ISO 8601 with a zone; without one it is UTC. Gives the moment in milliseconds, finer digits are cut off.
- */
+/** ISO 8601 with a zone; UTC without one. Returns milliseconds since 1970; finer digits are cut off. */
 export const Moment = z.iso
   .datetime({ offset: true, local: true })
   .describe('ISO 8601 with a zone, else UTC')

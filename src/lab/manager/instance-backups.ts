@@ -25,14 +25,14 @@ export interface BackupOrigin<Facts> {
   take(label: string): { readonly content: Readable; facts(): Promise<Facts> };
   /** The part of the facts that is stored beside the file. */
   describe(facts: Facts): Readonly<Record<string, string | number | null>>;
-  /** A backup is whole and stored. */
+  /** Called when a backup is complete and stored. */
   kept(backup: LabBackup, facts: Facts): void;
-  /** A backup is no more. */
+  /** Called when a backup is deleted. */
   forgotten(backup: LabBackup): Promise<void>;
   retention(): RetentionRule;
   /** Whether a backup can be taken now; else it waits in the queue. */
   isReady(): boolean;
-  /** Ends the work that is under way when the instance is lost; a new one each time it comes back. */
+  /** Aborts running work when the instance is lost; a new signal each time it comes back. */
   life(): AbortSignal;
 }
 
@@ -42,9 +42,7 @@ interface BackupParts {
   readonly now: () => Date;
 }
 
-/**
- * The backups of one instance: taken, kept, deleted when they are old. They outlive the loss of the instance.
- */
+/** The backups of one instance: taken, kept, deleted by retention. They outlive the loss of the instance. */
 export class InstanceBackups<Facts> {
   readonly #origin: BackupOrigin<Facts>;
   readonly #parts: BackupParts;
@@ -67,7 +65,7 @@ export class InstanceBackups<Facts> {
     return this.#backups.some(({ task }) => isOpen(task));
   }
 
-  /** The newest one that can be restored, or the newest that was finished by a moment. */
+  /** The newest restorable backup, or the newest one finished by a moment. */
   newestDone(by?: Date): LabBackup | undefined {
     return this.#backups.findLast(
       ({ task }) => task.status === 'done' && (by === undefined || task.changedAt <= by),
@@ -86,7 +84,7 @@ export class InstanceBackups<Facts> {
     return { backup, ended };
   }
 
-  /** Queues the deletion of what retention no longer keeps. */
+  /** Queues the deletion of expired backups. */
   prune(): void {
     for (const backup of expiredBackups(this.#backups, this.#origin.retention(), this.#parts.now())) {
       if (this.#beingDeleted.has(backup)) continue;
@@ -133,14 +131,14 @@ export class InstanceBackups<Facts> {
 }
 
 /**
- * Which backups the service offers for download, for its documents leave that open: those under the key that
- * the user has set now, or those under any key of the user's.
+ * Which backups the service offers for download, which its documents leave open: those under the user's
+ * current key, or those under any key of the user.
  */
 export const DOWNLOAD_RULES = ['present-key', 'own-key'] as const;
 export type DownloadRule = (typeof DOWNLOAD_RULES)[number];
 
 export interface RetentionRule {
-  /** How many newer backups there are at least when one is deleted. */
+  /** The minimum number of newer backups before one is deleted. */
   readonly min_backup_count: number;
   /** Days. */
   readonly retention_time: number;
@@ -149,9 +147,8 @@ export interface RetentionRule {
 const DAY_MS = 86_400_000;
 
 /**
- * Which backups are to be deleted now: done, older than the retention time, and with enough newer ones that
- * are done (section 2.3). A failed backup protects nothing and is not counted. `backups` is ordered oldest
- * first.
+ * Which backups to delete now: done, older than the retention time, and with enough newer done ones (section
+ * 2.3). A failed backup protects nothing and does not count. `backups` is oldest first.
  */
 export function expiredBackups<B extends { readonly task: Task }>(
   backups: readonly B[],

@@ -6,21 +6,21 @@ export interface LabRestore {
   /** Small, per instance that is restored, from 1. */
   readonly id: number;
   readonly task: Task;
-  /** The one that is restored; until the task has chosen it, the one that would be now. */
+  /** The backup to restore; until the task has chosen one, the one it would choose now. */
   backup: LabBackup | undefined;
-  /** The point in time that was asked for; undefined: all of the backup. */
+  /** The requested point in time; undefined for the whole backup. */
   readonly pointInTime: Date | undefined;
 }
 
-/** Brings a backup back, and says which; rejects when nothing has changed. */
+/** Restores a backup and reports which; rejects if nothing has changed. */
 export type RestoreWork = (signal: AbortSignal, chosen: (backup: LabBackup) => void) => Promise<void>;
 
 interface RestoreParts {
   readonly name: string;
   readonly queue: TaskQueue;
-  /** Whether the instance is at rest but for restores. */
+  /** Whether the instance is idle except for restores. */
   readonly atRest: () => boolean;
-  /** One is over, well or not. */
+  /** Called when a restore has ended, successfully or not. */
   readonly ended: () => void;
   readonly life: () => AbortSignal;
 }
@@ -41,17 +41,17 @@ export class InstanceRestores {
     return this.#restores.toReversed();
   }
 
-  /** Whether one waits or works. */
+  /** Whether one is queued or running. */
   get isBusy(): boolean {
     return this.#restores.some(({ task }) => isOpen(task));
   }
 
-  /** Whether one works: then the data of the instance is about to change. */
+  /** Whether one is running: then the data of the instance is about to change. */
   get isRunning(): boolean {
     return this.#running;
   }
 
-  /** Queues a restore. `expected` is the backup it will presumably use. */
+  /** Queues a restore. `expected` is the backup it will probably use. */
   trigger(
     plan: {
       readonly expected: LabBackup | undefined;

@@ -24,8 +24,8 @@ export class BackupStore {
   }
 
   /**
-   * Compresses, encrypts and stores a tar in one pass; no plaintext touches the disk. The file appears under
-   * its name when it is whole.
+   * Compresses, encrypts and stores a tar in one pass; no plaintext is written to disk. The file gets its
+   * name once it is complete.
    */
   async write(backupId: string, content: Readable, key: Secret, signal: AbortSignal): Promise<Stored> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
@@ -67,7 +67,7 @@ export class BackupStore {
     return createReadStream(this.#path(backupId), { start, end: end - 1, highWaterMark: CHUNK });
   }
 
-  /** Removes a backup and what is known about it; nothing happens when it is not there. */
+  /** Removes a backup and its facts, if they exist. */
   async remove(backupId: string): Promise<void> {
     await rm(this.#path(backupId), { force: true });
     await rm(join(this.#folder, `${backupId}.json`), { force: true });
@@ -78,12 +78,12 @@ export class BackupStore {
   }
 }
 
-/** Larger than the default 16 KiB: fewer turns of the loop for the same bytes. */
+/** Larger than the default of 16 KiB, for fewer turns of the event loop. */
 const CHUNK = 256 * 1024;
 
 /**
- * The tar inside a stored backup: what a restore of the service reads. A wrong key or a damaged file ends the
- * stream with an error, at the latest where the content ends; whoever reads it must not believe a part.
+ * The tar inside a stored backup, as a restore reads it. A wrong key or a damaged file ends the stream with
+ * an error, at the latest at its end: do not use a part.
  */
 export function openBackup(encrypted: Readable, key: Secret, signal: AbortSignal): Readable {
   const content = createGunzip({ chunkSize: CHUNK });

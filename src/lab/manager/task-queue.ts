@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Section 3 of service-api.md. Only a backup becomes `deleted`, by retention. */
 export type TaskStatus = 'queued' | 'running' | 'done' | 'failed' | 'deleted';
 
-/** How a task is made to end: as it will, failed after its work began, or never picked up. */
+/** How a task shall end: normally, failed after its work began, or never picked up. */
 export type Outcome = 'done' | 'failed' | 'queued';
 
 /** One piece of asynchronous work of the Backup Manager. Times are those of the lab's clock. */
@@ -19,7 +19,6 @@ export interface Task {
   changedAt: Date;
 }
 
-/** Whether a task still waits or works. */
 export function isOpen({ status }: Task): boolean {
   return status === 'queued' || status === 'running';
 }
@@ -27,7 +26,7 @@ export function isOpen({ status }: Task): boolean {
 export interface Job {
   readonly work: (signal: AbortSignal) => Promise<void>;
   readonly outcome?: Outcome | undefined;
-  /** While this says no, the job stays queued and later ones overtake it; `recheck` asks again. */
+  /** While false, the job stays queued and later ones overtake it; `recheck` asks again. */
   readonly mayStart?: () => boolean;
   /** Called when the task is picked up, in the same turn as `mayStart`. */
   readonly onStart?: () => void;
@@ -38,7 +37,7 @@ interface Entry extends Job {
   readonly ended: () => void;
 }
 
-/** First in, first out, for a few workers. */
+/** First in, first out, with a few workers. */
 export class TaskQueue {
   readonly #now: () => Date;
   readonly #log: (line: string) => void;
@@ -61,7 +60,7 @@ export class TaskQueue {
     return this.#workers;
   }
 
-  /** With fewer workers than tasks that run, those run on. */
+  /** Tasks that already run are finished, even beyond the new number. */
   set workers(count: number) {
     this.#workers = count;
     this.recheck();
@@ -95,14 +94,14 @@ export class TaskQueue {
     });
   }
 
-  /** Lets the tasks go on that a fault holds in the queue. */
+  /** Releases the queued tasks that a fault holds. */
   release(): void {
     this.#waiting.push(...this.#stuck.map((entry) => ({ ...entry, outcome: 'done' as const })));
     this.#stuck = [];
     this.recheck();
   }
 
-  /** Gives free workers what may start now. */
+  /** Starts what may start now on free workers. */
   recheck(): void {
     while (this.#running.size < this.#workers && !this.#closing.signal.aborted) {
       const at = this.#waiting.findIndex(({ mayStart }) => mayStart?.() ?? true);
@@ -117,7 +116,7 @@ export class TaskQueue {
     }
   }
 
-  /** Stops what runs and drops what waits. */
+  /** Stops running tasks and drops queued ones. */
   async close(): Promise<void> {
     this.#waiting = [];
     this.#stuck = [];

@@ -29,11 +29,11 @@ interface StageInstance extends Named {
 }
 
 /**
- * Plays a scenario until the signal is aborted or the next one begins: a lab plays one at a time. The next
- * one ends all faults and goes back to the lab's own workers, pace and disks, and ends a schedule that this
- * one has set; an instance that was lost, a token that expired and a key that was changed stay so. Throws
- * `lab.fault` for a fault that cannot happen and `lab.scenario` for an instance that does not exist, and then
- * nothing has begun. A step that fails later is logged, and the next ones go on.
+ * Plays a scenario until the signal is aborted or the next one begins; a lab plays one at a time. The next
+ * one ends all faults, restores the lab's own workers, pace and disks, and ends this one's schedule; a lost
+ * instance, an expired token and a changed key stay. Throws `lab.fault` for an impossible fault and
+ * `lab.scenario` for an unknown instance, before anything begins. A step that fails later is logged, and the
+ * next ones go on.
  */
 export function playScenario(scenario: Scenario, stage: Stage, signal: AbortSignal): void {
   for (const fault of scenario.faults) stage.faults.check(fault);
@@ -52,8 +52,8 @@ export function playScenario(scenario: Scenario, stage: Stage, signal: AbortSign
 }
 
 /**
- * Ends the timeline of the scenario that plays: resolves when no step is under way and none will follow. What
- * the steps have done stays, and so do faults and settings.
+ * Ends the current scenario's timeline: resolves when no step is running and none will follow. The effects of
+ * earlier steps, faults and settings stay.
  */
 export async function endTimeline(stage: Stage): Promise<void> {
   const play = PLAYS.get(stage);
@@ -61,7 +61,7 @@ export async function endTimeline(stage: Stage): Promise<void> {
   await play?.ended;
 }
 
-/** The name of the scenario that was begun last; undefined before the first one. */
+/** The last scenario begun; undefined before the first one. */
 export function scenarioOf(stage: Stage): string | undefined {
   return PLAYS.get(stage)?.scenario.name;
 }
@@ -70,7 +70,7 @@ interface Play {
   readonly scenario: Scenario;
   readonly ending: AbortController;
   readonly own: Own;
-  /** Resolves when the last step has happened, or the timeline was ended. */
+  /** Resolves after the last step, or when the timeline is ended. */
   readonly ended: Promise<void>;
 }
 
@@ -88,7 +88,7 @@ function applySettings(
   { queue, clock, schedule }: Stage,
   { own, before }: { readonly own: Own; readonly before: Scenario['settings'] },
 ): void {
-  // First: more workers pick up what waits at once, at the pace of that moment.
+  // First: more workers pick up waiting tasks at once, at the pace of that moment.
   queue.delayMs = settings.taskDelay ?? 0;
   queue.workers = settings.workers ?? own.workers;
   clock.skew(settings.clockSkew ?? 0);
@@ -101,7 +101,7 @@ function applySettings(
   }
 }
 
-/** Steps of the same moment happen in the order in which they are written, each after the one before. */
+/** Steps of the same moment happen in the order written, one after another. */
 async function playTimeline(timeline: readonly Step[], stage: Stage, signal: AbortSignal): Promise<void> {
   const began = performance.now();
   for (const step of timeline.toSorted((left, right) => left.after - right.after)) {

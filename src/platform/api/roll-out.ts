@@ -1,7 +1,7 @@
 import { show } from '../../base/text.ts';
 import { isOf, isSince, labelsOf, newestFirst, RUN_LABEL } from '../capi/bindings.ts';
 import { getIfThere, listAll } from '../capi/capi.ts';
-import { noPackage, packageOf } from '../capi/packages.ts';
+import { noPackage, packageOf } from '../capi/find-bindings.ts';
 import { type App, Build, Deployment } from '../capi/schemas.ts';
 import type { AfterRestore } from '../platform.ts';
 import { failedError, hasCode } from '../problem.ts';

@@ -2,7 +2,7 @@ import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-d
 import { show } from '../../base/text.ts';
 import { type BindingStage, bindingFailed, isOf, pathToBinding, stageOf } from '../capi/bindings.ts';
 import { auditEvents, getIfThere } from '../capi/capi.ts';
-import { requirePackage } from '../capi/packages.ts';
+import { requirePackage } from '../capi/find-bindings.ts';
 import { noBinding, unboundBefore } from '../capi/proofs.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';

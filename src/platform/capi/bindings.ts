@@ -9,7 +9,6 @@ import { Binding } from './schemas.ts';
 /** The label of everything made for a run, so that it is found after the process died (domain 2.4). */
 export const RUN_LABEL = 'lifeboat.run';
 
-/** The labels of everything made for a run. */
 export function labelsOf(runId: string) {
   return { labels: { [RUN_LABEL]: runId } };
 }

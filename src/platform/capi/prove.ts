@@ -11,7 +11,7 @@ import { auditEvents, type Capi, getIfReported, getIfThere, type Reported } from
 import { findApp } from './find-bindings.ts';
 import { Process, ProcessOfApp, ProcessStats } from './schemas.ts';
 
-/** What can be proven about an application now, whoever rebound it. See `Platform.prove`. */
+/** What can be proven about an application now, even if another person rebound it. See `Platform.prove`. */
 export async function proveRebound(
   capi: Capi,
   app: BoundApp,

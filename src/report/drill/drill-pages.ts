@@ -10,11 +10,16 @@ import {
   tableOr,
   time,
 } from '../render/document.ts';
-import { dueWords } from './drill-due.ts';
-import type { DrillChapter, DrillRecord, DrillReport, Trend, TrendRow } from './drill-report.ts';
-import type { DrillDue } from './due-schema.ts';
+import {
+  type DrillChapter,
+  type DrillDue,
+  type DrillRecord,
+  type DrillReport,
+  dueWords,
+  type Trend,
+  type TrendRow,
+} from './drill-report.ts';
 
-/** The report of a drill as a document for every renderer. */
 export function drillPages({ drill, trends, due }: DrillReport): Document {
   return {
     title: `Drill ${drill.id}: ${drill.scope}`,

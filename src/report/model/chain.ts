@@ -15,7 +15,6 @@ export interface RecordProof {
   readonly files?: readonly { readonly name: string; readonly sha256: string }[];
 }
 
-/** Every entry as a sentence. */
 export function linesOf(entries: readonly Entry[]): Line[] {
   const say = entrySentences();
   return entries.map((entry) => ({

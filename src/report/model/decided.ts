@@ -104,7 +104,6 @@ export function blanksFor(runbook: string | undefined, hasTarget: boolean): Repo
   return all;
 }
 
-/** Who signs, and for what. */
 export const SIGN_OFF: Report['signOff'] = [
   { role: 'Operator', name: null, date: null, statement: 'The record shows what was done.' },
   { role: 'Reviewer', name: null, date: null, statement: 'The record and its evidence were verified.' },

@@ -9,7 +9,6 @@ import type { Measured, Report } from './model.ts';
 
 const KINDS = { LIVE: 'real', REHEARSAL: 'rehearsal' } as const;
 
-/** Which run it is, who did it when, and with what. */
 export function runOf(entries: readonly Entry[]): Report['run'] {
   const started = find(entries, 'run.started')?.body;
   const input = fieldsOf(started?.input);

@@ -10,7 +10,6 @@ import {
   type Text,
 } from './document.ts';
 import { type Markup, markup, NOTHING, readableText, trusted } from './markup.ts';
-import { STYLE } from './style.ts';
 import { barsSvg, courseSvg, LEGEND } from './svg.ts';
 
 /**
@@ -173,3 +172,126 @@ function pieces(text: string): Markup {
   });
   return markup`${parts}`;
 }
+
+/**
+ * The look of a report. Colours keep a contrast of 4.5 to 1; what a colour says, a word says too. Words are
+ * not broken: only a `.long` one is, where it does not fit. A table is laid out by the longest word of each
+ * column. A picture is as wide as its letters need: where the screen is narrower, words say that it scrolls,
+ * since not every browser shows a bar for it.
+ */
+const STYLE = `
+:root { color-scheme: light dark;
+  --page: #fff; --soft: #f3f5f8; --line: #cfd6df; --ink: #17202b; --mute: #526070; --link: #0b5394;
+  --good: #136c3a; --bad: #b3261e; --alarm: #a01212; --on-alarm: #fff; --on-bar: #fff;
+  --decide: #4a5f8f; --queue: #80621a; --execute: #14706b; --human: #a34617; --rebind: #6a4a97; --work: #56606e; }
+@media (prefers-color-scheme: dark) { :root {
+  --page: #12171e; --soft: #1b222c; --line: #37424f; --ink: #e6ebf1; --mute: #a3b0bf; --link: #8ec1f5;
+  --good: #6fd398; --bad: #ff9a90; --alarm: #b71c1c; --on-alarm: #fff; --on-bar: #10151c;
+  --decide: #9db2e6; --queue: #e0be68; --execute: #6fd0c6; --human: #f2a27c; --rebind: #c7abf0; --work: #aab4c2; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.5rem clamp(.75rem, 3vw, 2.5rem) 3rem; max-width: 76rem;
+  background: var(--page); color: var(--ink); overflow-wrap: break-word;
+  font: 1rem/1.5 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+.long { overflow-wrap: anywhere; } .whole, .time { white-space: nowrap; }
+h1 { margin: 0 0 1rem; font-size: 1.9rem; line-height: 1.2; }
+h2 { margin: 2.2rem 0 .6rem; padding-bottom: .2rem; font-size: 1.25rem; border-bottom: 1px solid var(--line); }
+p { margin: .6rem 0; }
+ul { margin: .6rem 0; padding-left: 1.3rem; }
+a { color: var(--link); }
+code, pre { font: .86em/1.45 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+code { padding: .05em .3em; border-radius: 3px; background: var(--soft); }
+pre { padding: .8rem 1rem; border: 1px solid var(--line); border-radius: 6px; background: var(--soft);
+  white-space: pre-wrap; overflow-wrap: anywhere; }
+.kind { margin: 0; color: var(--mute); font-size: .8rem; letter-spacing: .08em; text-transform: uppercase; }
+.mark { display: inline-block; margin-left: .6rem; padding: .1rem .6rem; border: 2px solid; border-radius: 4px;
+  color: var(--ink); font-weight: 700; letter-spacing: .03em; text-transform: none; }
+.appendix { margin-top: 2.2rem; } .appendix > summary { cursor: pointer; font-size: 1.1rem; font-weight: 600; }
+.logo { display: block; max-width: min(16rem, 100%); max-height: 4rem; margin-bottom: .6rem; }
+.good { color: var(--good); } .bad { color: var(--bad); }
+.alarm { margin: 1rem 0; padding: .9rem 1.2rem; border: 3px solid var(--alarm); border-radius: 6px;
+  background: var(--alarm); color: var(--on-alarm); }
+.alarm p { margin: .2rem 0; } .alarm strong { font-size: 1.15rem; letter-spacing: .01em; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(10.5rem, 1fr)); gap: .75rem;
+  margin: 1rem 0 1.4rem; }
+.figures > div { min-width: 0; padding: .7rem .9rem; border: 1px solid var(--line); border-radius: 6px;
+  border-left: 4px solid var(--line); background: var(--soft); }
+.figures .good { color: inherit; border-left-color: var(--good); }
+.figures .bad { color: inherit; border-left-color: var(--bad); }
+.figures dt { color: var(--mute); font-size: .8rem; }
+.figures dd { margin: 0; }
+.figures b { display: block; font-size: 1.35rem; line-height: 1.3; }
+.figures .good b { color: var(--good); } .figures .bad b { color: var(--bad); }
+.figures dd > span { display: block; color: var(--mute); font-size: .82rem; line-height: 1.4; }
+nav { margin: 1.5rem 0; padding: .7rem 1rem; border: 1px solid var(--line); border-radius: 6px; }
+nav ol { columns: 13rem; margin: 0; padding-left: 1.6rem; font-size: .9rem; } nav li { padding-right: .5rem; }
+table { width: 100%; border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+caption { padding: .2rem 0 .35rem; color: var(--mute); font-size: .82rem; text-align: left; }
+th, td { padding: .35rem .7rem .35rem 0; border-bottom: 1px solid var(--line); text-align: left;
+  vertical-align: top; }
+td:has(.long) { min-width: 10rem; }
+thead th { color: var(--mute); font-weight: 600; border-bottom: 2px solid var(--line); }
+.facts { margin: .4rem 0; } .facts th { width: min(13rem, 34%); color: var(--mute); font-weight: 500; }
+.wide { margin: .8rem 0; overflow-x: auto; }
+.wide:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+.fill { padding: 0; list-style: none; }
+.fill li { display: flex; flex-wrap: wrap; gap: 0 .8rem; align-items: end; min-height: 2.1rem; }
+.fill li > span:first-child { max-width: 100%; color: var(--mute); font-size: .9rem; }
+.gap { flex: 1 1 10rem; display: inline-block; min-width: 4.5rem; height: 1.3em;
+  border-bottom: 1px dashed var(--mute); }
+td .gap { width: 100%; }
+figure { margin: 1rem 0; } figcaption { color: var(--mute); font-size: .82rem; }
+svg { display: block; width: 100%; min-width: 43rem; height: auto;
+  font: 12px system-ui, "Segoe UI", Roboto, Arial, sans-serif; }
+svg text { fill: var(--ink); } svg .mute { fill: var(--mute); } svg .on { fill: var(--on-bar); }
+svg .grid { stroke: var(--line); } svg .lane { fill: var(--soft); }
+svg .limit { stroke: var(--bad); stroke-width: 2; stroke-dasharray: 6 4; }
+svg .limit-text { fill: var(--bad); font-weight: 600; }
+svg .mark { fill: var(--page); stroke: var(--mute); stroke-width: 1.5; }
+svg .stem { stroke: var(--mute); stroke-dasharray: 2 3; }
+svg .loud .mark { fill: var(--bad); stroke: var(--bad); } svg .loud text { fill: var(--page); }
+svg .loud .stem { stroke: var(--bad); }
+.b-decide { fill: var(--decide); background: var(--decide); }
+.b-queue { fill: var(--queue); background: var(--queue); }
+.b-execute { fill: var(--execute); background: var(--execute); }
+.b-human { fill: var(--human); background: var(--human); }
+.b-rebind { fill: var(--rebind); background: var(--rebind); }
+.b-work { fill: var(--work); background: var(--work); }
+.legend { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; margin: .4rem 0; padding: 0; list-style: none;
+  font-size: .82rem; }
+.legend i { display: inline-block; width: .85em; height: .85em; margin-right: .4em; border-radius: 2px;
+  print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+footer { margin-top: 2.5rem; padding-top: .6rem; border-top: 1px solid var(--line); color: var(--mute);
+  font-size: .85rem; }
+@media screen and (max-width: 46rem) {
+  figure::before { content: "Wider than the screen: scroll it sideways \\2192"; display: block;
+    margin-bottom: .3rem; color: var(--mute); font-size: .82rem; }
+  h1 { font-size: 1.5rem; } .time { white-space: normal; } code.whole { white-space: normal; }
+  th, td { padding-right: .45rem; }
+  td:has(.long) { min-width: 6rem; }
+  .large thead { display: none; }
+  .large tr { display: block; padding: .35rem 0; border-bottom: 2px solid var(--line); }
+  .large tbody tr:first-child { border-top: 2px solid var(--line); }
+  .large td { display: grid; grid-template-columns: 7rem minmax(0, 1fr); gap: .6rem; min-width: 0;
+    padding: .12rem 0; border: 0; }
+  .large td::before { content: attr(data-label); color: var(--mute); font-size: .82rem; }
+  .large td:has(> div:empty) { display: none; }
+}
+@page { size: A4; margin: 16mm 15mm 18mm;
+  @bottom-right { content: counter(page) " / " counter(pages); font: 8pt sans-serif; } }
+@media print {
+  :root { color-scheme: light; --page: #fff; --soft: #f3f5f8; --line: #b8c0ca; --ink: #000; --mute: #414b57;
+    --link: #000; --good: #0c5429; --bad: #981b14; --alarm: #a01212; --on-alarm: #fff; --on-bar: #fff;
+    --decide: #4a5f8f; --queue: #80621a; --execute: #14706b; --human: #a34617; --rebind: #6a4a97;
+    --work: #56606e; }
+  html { font-size: 9.5pt; } body { max-width: none; padding: 0; } nav { display: none; }
+  h1 { font-size: 18pt; } h2 { margin-top: 6mm; font-size: 12pt; break-after: avoid; }
+  caption, thead, p:has(+ .wide) { break-after: avoid; } thead { display: table-header-group; }
+  tr, figure, .figures, .alarm, .fill li, pre { break-inside: avoid; }
+  .wide { overflow: visible; } svg { min-width: 0; }
+  .large table { font-size: 7.5pt; } .large th, .large td { padding-right: .5rem; }
+  td:has(.long) { min-width: 6rem; }
+  .figures { grid-template-columns: repeat(5, 1fr); gap: 2mm; } .figures b { font-size: 11pt; }
+  .figures > div { padding: 2mm; }
+  .alarm, svg, .figures > div { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+`;

@@ -217,7 +217,7 @@ const TONES = {
   'does not apply': 'plain',
 } as const;
 
-/** How many are done, and apart from them those that are open, skipped, or shown by somebody's word alone. */
+/** How many are done, then those that are open, skipped, or only claimed by a person. */
 function followUpsFigure(followUps: readonly FollowUpRow[], later: number): Figure {
   if (followUps.length === 0 && later > 0)
     return { label: 'Follow-ups', value: `${later} for later`, note: 'see Key rotation', tone: 'plain' };

@@ -96,7 +96,6 @@ export async function checkLog(
   return { ...judged, store, places: seen, losses };
 }
 
-/** Calls that are armed and have no outcome. */
 export async function armedCalls(
   journal: Pick<JournalReader, 'rows'> | undefined,
 ): Promise<readonly ArmedCall[]> {

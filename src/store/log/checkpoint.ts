@@ -14,7 +14,7 @@ import { exactBase64, openNote, rawPublicKey, textOf } from './signed-note.ts';
  *                                           extension lines: calls that may have left, and whose outcome
  *                                           is not on record at this size; each field percent-encoded as
  *                                           UTF-8, but for `/` and `:`
- *     armed-more <count>                    and so many calls more, for which a note has no room
+ *     armed-more <count>                    and this many more calls, for which a note has no room
  *
  *     — lifeboat/<16 hex digits> <base64 of key id and signature>
  */

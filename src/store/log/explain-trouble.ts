@@ -91,7 +91,6 @@ export function detailsOf(trouble: Trouble): readonly string[] {
   ];
 }
 
-/** One call of the lost part, for a person. */
 function lostInWords({ stream, instance, verb, at, isOpen }: LostCall): string {
   const by = stream.startsWith('run/') ? `by run ${stream.slice('run/'.length)}` : 'by a single command';
   const outcome = isOpen ? 'its outcome is not known' : 'its outcome was on record and is lost';

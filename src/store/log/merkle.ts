@@ -216,7 +216,6 @@ export function grow(
   return { frontier: { size: size + 1, peaks: frontier }, tree: Buffer.concat(completed) };
 }
 
-/** The root of the tree. */
 export function rootOfFrontier({ peaks }: Frontier): Buffer {
   return peaks.length === 0 ? EMPTY_ROOT : peaks.reduceRight((right, left) => nodeHash(left, right));
 }
@@ -242,7 +241,6 @@ export function nodeAt(
   return bytes.subarray(from, from + HASH);
 }
 
-/** Bytes per hash. */
 const HASH = 32;
 
 function missing(): never {

@@ -191,7 +191,6 @@ function unsigned(what: string): LifeboatError {
   });
 }
 
-/** The head of a log without entries. */
 export const EMPTY_LOG: LogHead = { size: 0, root: EMPTY_ROOT.toString('hex'), note: undefined };
 
 /**

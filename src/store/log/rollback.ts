@@ -15,7 +15,6 @@ export interface SeenCheckpoint extends SignedCheckpoint {
   readonly isAccepted: boolean;
 }
 
-/** The findings in one place. */
 export interface SeenPlace {
   readonly name: string;
   readonly kind: PlaceKind;
@@ -81,7 +80,6 @@ export interface Trouble {
   readonly store: SeenStore;
   /** Checkpoints that do not fit, from all places. */
   readonly misfits: readonly SeenCheckpoint[];
-  /** The places that could not be read. */
   readonly unread: readonly SeenPlace[];
   /** The calls that were armed in the lost part, oldest first, with what is known of each outcome. */
   readonly calls: readonly LostCall[];
@@ -93,7 +91,6 @@ export interface Trouble {
   readonly until: string | undefined;
 }
 
-/** A call that was armed in the lost part. */
 export interface LostCall extends ArmedCall {
   /** When it was first armed, if checkpoints name several times. RFC 3339. */
   readonly firstAt?: string;

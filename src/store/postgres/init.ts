@@ -12,7 +12,6 @@ export interface InitOptions {
 }
 
 export interface Initialised {
-  /** The store did not exist before. */
   readonly created: boolean;
   /** The schema's version. */
   readonly version: number;

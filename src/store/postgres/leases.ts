@@ -208,7 +208,6 @@ function createHeld(proof: Proof, sent: number, surely: number, giveBack: () => 
   };
 }
 
-/** The error that is the reason of `Hold.lost`. */
 function lostHold(resource: string, why: string): LifeboatError {
   return new LifeboatError('journal.lost-hold', `${resource} is not held any more: ${why}`, {
     hints: [

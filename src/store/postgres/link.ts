@@ -1,7 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client, type ClientConfig, types } from 'pg';
 import { LifeboatError } from '../../base/errors.ts';
 import { type Address, findPassword, named, type Server, tlsOf } from './address.ts';
-import { assertNotPooled, PROBE_MS, processOf } from './pooler.ts';
 import { isBroken, isRefusal, pooled, refused, unbound, unreachable } from './trouble.ts';
 
 /** A connection in use. Statements may be sent without waiting for earlier ones. */
@@ -201,6 +201,9 @@ function configOf(
   };
 }
 
+/** Milliseconds to wait for a pooler's answer. */
+const PROBE_MS = 2_000;
+
 /** A pooler without a free connection makes the second one wait. */
 const PROBE = { connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS };
 
@@ -326,4 +329,37 @@ function parserOf(oid: number, format?: 'text' | 'binary') {
 
 function isPlain(error: unknown): boolean {
   return error instanceof Error && /does not support SSL/u.test(error.message);
+}
+
+/** The process id that the server stated at the start of the connection. */
+function processOf(client: Client): number | undefined {
+  return (client as Client & { readonly processID?: number }).processID;
+}
+
+/**
+ * Called if the server process that answers is not the one announced at the start: a pooler stands between. A
+ * pooler that gives each transaction another connection separates locks and prepared statements from their
+ * creator. It is detected when the process of this connection, `pid`, also serves a second one that is in a
+ * transaction, or when this connection gets another process. Rejects with `journal.pooled` then. Ends the
+ * second connection, `other`.
+ */
+async function assertNotPooled(client: Client, other: Client, pid: number): Promise<void> {
+  other.on('error', () => undefined);
+  try {
+    await other.connect();
+    await other.query('begin');
+    const theirs = await processNow(other);
+    const ours = await Promise.race([processNow(client), pause(PROBE_MS, undefined, { ref: false })]);
+    if (ours === pid && theirs !== pid) return;
+  } catch {
+    // The pooler has no second connection, and a store needs several.
+  } finally {
+    other.connection.stream.destroy();
+  }
+  throw pooled();
+}
+
+async function processNow(one: Client): Promise<number | undefined> {
+  const { rows } = await one.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' });
+  return rows[0]?.pid;
 }

@@ -19,8 +19,7 @@ import { createLeases, holderOf, type Lease, type Leases, LONGEST_TTL } from './
 import { closedStore, createLink, type Link, type LinkOptions, orClosed } from './link.ts';
 import { type Ask, createLog, createSeen } from './log.ts';
 import { databaseClock, headOf, readLeaves, readStream, streamHeads } from './queries.ts';
-import { catchUp, forgetRows, keepUp } from './rows.ts';
-import { changedRows, selectKept } from './signed-rows.ts';
+import { catchUp, changedRows, forgetRows, keepUp, selectKept } from './rows.ts';
 import { isBroken, persist, refused } from './trouble.ts';
 import { createWriter } from './writer.ts';
 
@@ -210,7 +209,6 @@ function openReading(
   });
   const inWords = <T>(work: () => Promise<T>): Promise<T> => inOurWords(address, work);
   const answer: Ask = (look) => inWords(() => ask(look));
-  /** All rows of a projection, folded from the entries. */
   const fold = async (projection: Projection): Promise<readonly ProjectedRow[]> => {
     const folded = createFold(projection);
     const page = (from: number) => ask((session) => readLeaves(session, from, PAGE));

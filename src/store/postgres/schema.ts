@@ -146,7 +146,7 @@ begin
         from lifeboat.leaves l join lifeboat.entries e using (id) where l.id = any (mine)));
     end if;
     exit when pg_try_advisory_lock(${SEQUENCER});
-    -- Somebody is about to close the gate: not to ask again and again until it is closed.
+    -- The gate is about to be closed: do not ask again and again until it is.
     perform pg_sleep(0.0005);
   end loop;
   perform pg_advisory_lock(${GATE});

@@ -237,7 +237,6 @@ function idOf(key: KeyObject): string {
 }
 
 export interface Appended {
-  /** The requested entries. */
   readonly entries: readonly Entry[];
   /** Including the store's own, in leaf order. */
   readonly all: readonly Entry[];

@@ -10,7 +10,6 @@ import { show } from '../../base/text.ts';
 import type { Holder, StreamName } from '../journal.ts';
 import { checkStreamName } from '../new-entry.ts';
 
-/** A stream's kernel lock. */
 export interface StreamLock {
   /** Whether the lock file is still the locked one; it may have been deleted or replaced. */
   isWhole(): boolean;

@@ -41,7 +41,6 @@ export interface Writer {
   nextToken(resource: StreamName): number;
 }
 
-/** Prepares the statements that write. */
 export function prepareWriter(db: DatabaseSync, queries: Queries, options: WriteOptions): Writer {
   const { by, signer, projections } = options;
   const insert = prepareInsert(db);

@@ -60,7 +60,6 @@ export const PALETTE_KEY: BoundKey<never> = {
   inFooter: true,
 };
 
-/** The meaning of a key in a field; undefined if it has none. */
 export function fieldIntentOf(key: string): FieldIntent | undefined {
   return FIELD_KEYS.find(({ keys }) => keys.includes(key))?.intent;
 }
@@ -131,7 +130,6 @@ export function edited(field: Field, intent: FieldIntent): Field {
   }
 }
 
-/** A field with this text and the cursor at its end. */
 export function fieldOf(text: string): Field {
   return typed(EMPTY_FIELD, text);
 }

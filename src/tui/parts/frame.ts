@@ -1,5 +1,5 @@
 import { cells, cutText } from '../../plain/width.ts';
-import type { Badge } from '../../view/app/home.ts';
+import type { Badge } from '../../view/app/sources.ts';
 import { band, isTooSmall, type Layout, type Size } from '../bands.ts';
 import { cutLine, limitRows, lineWidth, padLine, wrapLine } from '../line.ts';
 import type { ShownKey } from '../live-screen.ts';

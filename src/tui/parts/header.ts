@@ -1,5 +1,5 @@
 import { formatElapsed } from '../../base/format.ts';
-import type { Badge } from '../../view/app/home.ts';
+import type { Badge } from '../../view/app/sources.ts';
 import { openWords } from '../../view/follow-up-words.ts';
 import type { RunView } from '../../view/run-view.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';

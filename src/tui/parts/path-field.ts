@@ -18,7 +18,6 @@ import {
   typed,
 } from './field.ts';
 
-/** A field for the path of a file. */
 export interface PathField {
   readonly asks: FileAsked;
   readonly field: Field;
@@ -28,7 +27,6 @@ export interface PathField {
   readonly recalled: number;
 }
 
-/** The kind of file that is asked for. */
 interface FileAsked {
   readonly source: 'secretFile' | 'publicKeyFile';
   /** Text with this prefix is not a path and is taken as it is. */

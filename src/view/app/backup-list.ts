@@ -5,20 +5,20 @@ import { isSameBackup, keysOfBackup } from '../fleet/openers.ts';
 /** A backup that could be restored, or why it could not. Times RFC 3339, by the service's clock. */
 export interface BackupRow {
   readonly id: number;
-  /** Names it in other instances too; where the service gives none, it can only be restored in place. */
+  /** Names it in other instances too; if the service gives none, it can only be restored in place. */
   readonly backupId?: string | undefined;
   /**
-   * The service's word for it; where it gives no list, `on record` for what the journal knows, and `seen` for
-   * what it listed when it was looked at last.
+   * The service's word for it. If the service gives no list: `on record` for what the journal knows, and
+   * `seen` for what the service listed last.
    */
   readonly status: string;
   readonly triggeredAt?: string | undefined;
   readonly ageSeconds?: number | undefined;
-  /** Instead of an age: by how much its time lies in the future of the service's clock. */
+  /** Instead of an age: how far its time lies ahead of the service's clock. */
   readonly aheadSeconds?: number | undefined;
   /** Bytes. */
   readonly size?: number | undefined;
-  /** When it was opened with a key and read to its last byte; undefined where that is not on record. */
+  /** When it was opened with a key and read to its last byte; undefined if that is not on record. */
   readonly provenAt?: string | undefined;
   /** The fingerprints of the keys that may open it, and whether the key store has each. */
   readonly keys: readonly { readonly fingerprint: string; readonly isHeld: boolean | undefined }[];
@@ -29,24 +29,24 @@ export interface BackupList {
   readonly rows: readonly BackupRow[];
   /** Rows of its list that could not be read, in words. */
   readonly unread?: readonly string[] | undefined;
-  /** Why the service gives no list: the rows are then those that the journal knows, or that were seen. */
+  /** Why the service gives no list; the rows then come from the journal, or were seen earlier. */
   readonly problem?: string | undefined;
-  /** Which moments can be brought back, RFC 3339, as a run takes them; undefined where there are none. */
+  /** The range of a point-in-time restore, RFC 3339; undefined if there is none. */
   readonly window?: { readonly earliest: string; readonly latest: string } | undefined;
   /** Why there is none. */
   readonly noWindow?: string | undefined;
 }
 
-/** A backup as the service lists it, whatever became of it. */
+/** A backup as the service lists it, in any state. */
 export type Listed = Omit<BackupRow, 'ageSeconds' | 'aheadSeconds' | 'provenAt' | 'keys'>;
 
 export interface KnownBackups {
-  /** Undefined where the service gave none. */
+  /** Undefined if the service gave none. */
   readonly listed: readonly Listed[] | undefined;
-  /** What it listed when it was looked at last, for where it gives none now. */
+  /** The last list that was seen, for when there is none now. */
   readonly seen?: readonly Omit<Listed, 'status'>[] | undefined;
   readonly ledger: Pick<Ledger, 'epochs' | 'proven'>;
-  /** Fingerprints in the key store; undefined where it was not opened. */
+  /** Fingerprints in the key store; undefined if it was not opened. */
   readonly held: readonly string[] | undefined;
   /** How far the service's clock is ahead of ours. Milliseconds. */
   readonly skewMs: number;
@@ -97,12 +97,12 @@ function withoutList({ ledger: { proven }, seen = [] }: KnownBackups): readonly 
   ];
 }
 
-/** Whether it could be restored, as far as its status tells. */
+/** Whether its status allows a restore. */
 export function isDone({ status }: Pick<BackupRow, 'status'>): boolean {
   return status === 'done' || status === ON_RECORD || status === SEEN;
 }
 
-/** Why a backup cannot be restored; `elsewhere`: into another instance. Undefined where it can. */
+/** Why a backup cannot be restored; `elsewhere`: into another instance. Undefined if it can. */
 export function whyNotRestorable(row: BackupRow, elsewhere: boolean): string | undefined {
   const { status, backupId } = row;
   if (elsewhere && backupId === undefined)

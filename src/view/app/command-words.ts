@@ -1,10 +1,8 @@
-/** A command of the command line, as a person who does not know its name looks for it. */
+/** A command of the command line, as a person looks for it who does not know its name. */
 export interface CommandWords {
   /** Without `lifeboat`. */
   readonly name: string;
-  /** What it does, in one line. */
   readonly about: string;
-  /** Other words for it. */
   readonly words: string;
 }
 

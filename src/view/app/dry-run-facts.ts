@@ -8,19 +8,17 @@ import type { PlannedStep } from '../plan-schema.ts';
 import { viewFact } from '../view-outcome.ts';
 import type { UsualTimes } from './usual-times.ts';
 
-/** A step of the rail, as far as a run without trouble passes it. */
+/** A step of the rail, as a run without trouble passes it. */
 export interface DryRunStep {
   readonly title: string;
-  /** Calls that change something, `POST /backups`; empty for a step that only reads or asks. */
+  /** Calls that change something, such as `POST /backups`; empty for a step that only reads or asks. */
   readonly calls: readonly string[];
   /** What it does outside of the service. */
   readonly does: readonly string[];
   readonly asks: boolean;
-  /** Data is lost by it. */
+  /** This step loses data. */
   readonly destroys: boolean;
-  /**
-   * How long it took in earlier runs, without the time for answers, seconds; undefined where it never ran.
-   */
+  /** Seconds that it took in earlier runs, without the time for answers; undefined if it never ran. */
   readonly usualSeconds?: number | undefined;
 }
 
@@ -29,24 +27,24 @@ export interface DryRunFacts {
   readonly steps: readonly DryRunStep[];
   /** What cannot be undone, in one sentence each. */
   readonly forever: readonly string[];
-  /** From what destroys; where nothing does, from what changes. */
+  /** From the calls that destroy; if there are none, from those that change. */
   readonly wayBack: readonly string[];
-  /** Confirmations that a second person has to approve. */
+  /** Confirmations that a second person must approve. */
   readonly approvals: readonly string[];
   /** What it finds now: label and value. */
   readonly found: readonly (readonly [label: string, value: string])[];
-  /** What it asks before more can be seen. */
+  /** What it asks before more is known. */
   readonly asks?: string | undefined;
   readonly inTheWay?: { readonly text: string; readonly hints: readonly string[] } | undefined;
   /** The whole run without the time for answers, from earlier ones. */
   readonly usualSeconds?: number | undefined;
-  /** How many earlier runs that is from. */
+  /** The number of those runs. */
   readonly earlierRuns: number;
 }
 
 export interface FoundBefore {
   readonly runbook: Runbook;
-  /** Data is lost by the run. */
+  /** The run loses data. */
   readonly losesData: boolean;
   readonly steps: readonly PlannedStep[];
   readonly found: {
@@ -57,7 +55,7 @@ export interface FoundBefore {
   readonly approvals: readonly { readonly title: string; readonly on: string }[];
 }
 
-/** What a dry run has found, for the screen. Pure. */
+/** The result of a dry run, for the screen. Pure. */
 export function dryRunFacts(
   { runbook, losesData, steps, found, approvals }: FoundBefore,
   usual: UsualTimes | undefined,
@@ -97,7 +95,7 @@ export function dryRunFacts(
   };
 }
 
-/** That a run would be refused before it does anything, and why. */
+/** Why a run would be refused before it does anything. */
 export function refusedRun(thrown: unknown): DryRunFacts {
   const { shortMessage, hints } = failureOf(thrown);
   return {

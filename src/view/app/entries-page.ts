@@ -3,10 +3,10 @@ import { show } from '../../base/text.ts';
 import type { Json, StoredEntry } from '../../store/journal.ts';
 import { entrySentences } from '../../store/sentence.ts';
 
-/** How many entries are read at once. Pages begin at multiples of it, so that an older one never changes. */
+/** How many entries are read at once. Pages begin at multiples of it, so that an older page never changes. */
 export const ENTRIES_A_PAGE = 200;
 
-/** Which entries of the journal are to be shown: those of one stream, or of all. */
+/** Which entries of the journal to show: those of one stream, or all. */
 export interface EntriesWanted {
   readonly stream?: string;
 }
@@ -18,7 +18,7 @@ export interface OlderEntriesWanted extends EntriesWanted {
 
 /** An entry in a list, and in full. Every text but `body` is printable. */
 export interface EntryRow {
-  /** Its leaf in the log; it names the entry. */
+  /** Its leaf in the log, which identifies the entry. */
   readonly index: number;
   readonly stream: string;
   readonly seq: number;
@@ -28,7 +28,7 @@ export interface EntryRow {
   readonly type: string;
   /** The entry in one line. */
   readonly sentence: string;
-  /** Its body as it is stored: JSON on one line. Data of whoever wrote it. */
+  /** Its body as stored: JSON on one line. Untrusted data of its writer. */
   readonly body: string;
   /** Its leaf hash, hex. */
   readonly hash: string;
@@ -37,11 +37,11 @@ export interface EntryRow {
 /** A page of the journal, the newest entry first. */
 export interface EntriesPage {
   readonly rows: readonly EntryRow[];
-  /** The place of the oldest entry of the page among those wanted, counted from 0. */
+  /** The position of the page's oldest entry among those wanted, from 0. */
   readonly first: number;
-  /** How many entries there are of those wanted. */
+  /** The number of entries wanted. */
   readonly size: number;
-  /** What pins everything that the store holds now; undefined in an empty one. */
+  /** The anchor of everything that the store holds now; undefined in an empty one. */
   readonly anchor?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ function entryRow(
   };
 }
 
-/** The rows of a JSON text with its fields below each other; what is no JSON stays as it is. */
+/** The rows of a JSON text with one field a row; text that is not JSON is unchanged. */
 export function bodyRows(body: string): readonly string[] {
   try {
     return JSON.stringify(JSON.parse(body), null, 2).split('\n');

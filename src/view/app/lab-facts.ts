@@ -1,15 +1,15 @@
 import { formatSpan } from '../../base/format.ts';
 
-/** What a running lab says of itself. Each text is one printable line. */
+/** What a running lab reports about itself. Each text is one printable line. */
 export interface LabFacts {
   /** Host and port. */
   readonly place: string;
   /** What the databases are, and which revision of the service it plays. */
   readonly about: string;
-  /** The scenario that was begun last; undefined before the first. */
+  /** The last scenario begun; undefined before the first. */
   readonly playing: string | undefined;
   readonly scenarios: readonly LabScenario[];
-  /** What is still to go wrong, a sentence each. */
+  /** The pending faults, a sentence each. */
   readonly faults: readonly string[];
   readonly instances: readonly LabInstance[];
   readonly clock: LabClock;
@@ -17,7 +17,7 @@ export interface LabFacts {
   readonly routerSeconds: number;
   /** Whether maintenance updates can be forbidden. */
   readonly updateBlocking: boolean;
-  /** The newest changes that the service carried out, the newest first. */
+  /** The newest changes that the service carried out, newest first. */
   readonly calls: readonly LabCallRow[];
   /** How many there are in all. */
   readonly callCount: number;
@@ -41,9 +41,9 @@ export interface LabClock {
   readonly now: string;
   /** How fast its time passes: 1 is real. */
   readonly rate: number;
-  /** What it is wrong by: less than nothing is behind. */
+  /** Its error; negative is behind. */
   readonly skewSeconds: number;
-  /** How far jumps and pace have brought it before real time. */
+  /** How far jumps and pace have moved it ahead of real time. */
   readonly aheadSeconds: number;
 }
 
@@ -57,16 +57,16 @@ export interface LabCallRow {
   readonly detail: string;
 }
 
-/** Something that is done to a lab, and to nothing else. */
+/** A change of a lab. */
 export type LabChange =
   | { readonly do: 'play'; readonly scenario: string }
   | { readonly do: 'stop-faults' }
   | { readonly do: 'lose' | 'bring-back' | 'delete'; readonly instance: string }
-  /** `by` is a duration such as `30d` or `1h30m`, as somebody typed it. */
+  /** `by` is a duration as typed, such as `30d` or `1h30m`. */
   | { readonly do: 'advance'; readonly by: string }
   | { readonly do: 'expire-tokens' };
 
-/** What is said until the lab has answered. */
+/** Shown until the lab has answered. */
 export function askingWords(change: LabChange): string {
   switch (change.do) {
     case 'play':

@@ -3,23 +3,20 @@ import { type StartWish, touchesOfWish } from './start-wish.ts';
 /** What is asked before a run can begin, in this order. */
 export type StartStep = 'situation' | 'instance' | 'target' | 'backup' | 'incident' | 'moment' | 'check';
 
-/** Something that has happened, or is to be done, in the words of the person whom it happens to. */
+/** Something that has happened, or should be done, in the words of the person concerned. */
 export interface Situation {
   readonly id: string;
-  /** In the words of the person. */
   readonly says: string;
   /** What is done about it, in one line. */
   readonly does: string;
-  /** What it cannot do without. */
   readonly needs: string;
-  /** Other words for it, by which it is found. */
+  /** Other words by which it is found. */
   readonly words: string;
   readonly wish: Pick<StartWish, 'runbook' | 'action' | 'prepare' | 'perform'>;
-  /** What is asked besides the situation itself. */
   readonly steps: readonly StartStep[];
 }
 
-/** Every runbook, each of its kinds once; what hurts most comes first. */
+/** Every runbook, each of its kinds once; the most urgent first. */
 export const SITUATIONS: readonly Situation[] = [
   {
     id: 'region-gone',
@@ -118,7 +115,6 @@ export function situationOf(id: string | undefined): Situation | undefined {
   return SITUATIONS.find((one) => one.id === id) ?? SITUATIONS.find(({ wish }) => wish.runbook === id);
 }
 
-/** Whether the instance itself has to answer. */
 export function asksSource({ wish }: Situation): boolean {
   return touchesOfWish(wish).source !== 'not-called';
 }

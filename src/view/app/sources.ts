@@ -1,61 +1,57 @@
+import { msOf } from '../../base/instant.ts';
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
+import type { ListedRun } from '../../store/projections/run-summary.ts';
 import type { Part } from '../fleet/fleet-facts.ts';
 import type { InstanceStatus } from '../fleet/status-schema.ts';
 import type { FollowUpRow } from '../view-follow-ups.ts';
 import type { BackupList } from './backup-list.ts';
 import type { DryRunFacts } from './dry-run-facts.ts';
 import type { EntriesPage, EntriesWanted, OlderEntriesWanted } from './entries-page.ts';
-import type { Home } from './home.ts';
 import type { LabFacts } from './lab-facts.ts';
-import type { ReportText, RunRow } from './run-row.ts';
 import type { StartWish } from './start-wish.ts';
 
-/** What the screens of the app may need to know: what names it (`of`), and what is then known (`value`). */
+/** What the screens of the app may need to know: what identifies it (`of`), and its value. */
 export interface Sources {
-  /** What config and environment say. */
   readonly home: { readonly of: null; readonly value: Home };
-  /** What every instance and its record say; grows while answers arrive. */
+  /** Every instance and its record; grows while answers arrive. */
   readonly fleet: { readonly of: null; readonly value: Fleet };
   readonly runs: { readonly of: null; readonly value: readonly RunRow[] };
-  /** What recoveries have left to do, in open runs and in ledgers; what is overdue longest comes first. */
+  /** What recoveries have left to do, in open runs and in ledgers; the longest overdue first. */
   readonly followUps: { readonly of: null; readonly value: readonly FollowUpRow[] };
-  /** The runs of the drills that were made from this home. */
+  /** The runs of the drills of this home. */
   readonly drillRuns: { readonly of: null; readonly value: readonly RunRow[] };
-  /** One instance, by its name. */
   readonly instance: { readonly of: string; readonly value: InstanceDetail };
-  /** All backups of one instance, by its name. */
   readonly backups: { readonly of: string; readonly value: BackupList };
   readonly keys: { readonly of: null; readonly value: KeysFacts };
   /** The newest entries of the journal. */
   readonly entries: { readonly of: EntriesWanted; readonly value: EntriesPage };
   /** A page of older ones. */
   readonly olderEntries: { readonly of: OlderEntriesWanted; readonly value: EntriesPage };
-  /** What an audit of the journal finds; each try is made once. */
+  /** The findings of an audit of the journal; each attempt is made once. */
   readonly audit: { readonly of: AuditWanted; readonly value: AuditFacts };
-  /** What a run would do. */
   readonly dryRun: { readonly of: StartWish; readonly value: DryRunFacts };
-  /** A moment of the past as somebody types it, such as `14:32` or `10 minutes ago`. */
+  /** A moment of the past as typed, such as `14:32` or `10 minutes ago`. */
   readonly moment: { readonly of: string; readonly value: TypedMoment };
   /** The report of a run, by its id. */
   readonly report: { readonly of: string; readonly value: ReportText };
-  /** The lab that the config names; fails where it names none. */
+  /** The lab that the config names; fails if it names none. */
   readonly lab: { readonly of: null; readonly value: LabFacts };
-  /** A file with a secret, by its path as it is typed; fails with what is wrong with it. Never the secret. */
+  /** A file with a secret, by its path as typed; fails with what is wrong with it. Never the secret. */
   readonly secretFile: { readonly of: string; readonly value: CheckedFile };
-  /** A file with public keys, in the same way. */
+  /** A file with public keys, likewise. */
   readonly publicKeyFile: { readonly of: string; readonly value: CheckedFile };
 }
 
-/** An audit by the number of its try, and what it gets from outside of the journal. */
+/** An audit by the number of its attempt, with what comes from outside the journal. */
 export interface AuditWanted extends AuditTrust {
   readonly attempt: number;
 }
 
-/** What pins a journal from outside of it. */
+/** What pins a journal from outside. */
 export interface AuditTrust {
-  /** The path of a file with public keys, as it is typed. */
+  /** The path of a file with public keys, as typed. */
   readonly publicKey?: string;
-  /** As it was copied into a ticket. */
+  /** As copied into a ticket. */
   readonly anchor?: string;
 }
 
@@ -64,7 +60,7 @@ export interface AuditFacts {
   readonly verdict: 'intact' | 'consistent' | 'not-intact';
   /** The verdict as one sentence. */
   readonly words: string;
-  /** With which exit code the command ends. */
+  /** The exit code of the command. */
   readonly exitCode: number;
   readonly entries: number;
   readonly findings: readonly {
@@ -78,15 +74,14 @@ export interface AuditFacts {
 /** `unread`: a pipe or a device, which can be read only once. */
 export type CheckedFile = 'readable' | 'unread';
 
-/** What a text means now: the moment, RFC 3339, or why it means none. */
+/** The meaning of a text now: the moment, RFC 3339, or why it has none. */
 export type TypedMoment = { readonly time: string } | { readonly problem: string };
 
 export type SourceName = keyof Sources;
 
-/** Something that a screen needs to know as long as it is shown. */
+/** What a screen needs to know while it is shown. */
 export type Need = { readonly [Name in SourceName]: NeedOf<Name> }[SourceName];
 
-/** The same of one source. */
 export interface NeedOf<Name extends SourceName> {
   readonly source: Name;
   readonly of: Sources[Name]['of'];
@@ -95,48 +90,47 @@ export interface NeedOf<Name extends SourceName> {
 /** Everything the app knows now. */
 export interface Facts {
   /**
-   * The newest answer to a need. `failed` after an answer was known keeps that answer in `before`, with when
-   * it was given.
+   * The newest answer to a need. After a known answer, `failed` keeps that answer in `before`, with its time.
    */
   get<Name extends SourceName>(source: Name, of: Sources[Name]['of']): Fact<Sources[Name]['value']>;
 }
 
-/** An answer with its age. `isAsking`: a newer one is under way. */
+/** An answer with its age. `isAsking`: a newer one is on its way. */
 export interface Fact<Value> {
   readonly part: Part<Value>;
   readonly isAsking: boolean;
-  /** The last value there was, however old. */
+  /** The last value, however old. */
   readonly last?: { readonly at: Date; readonly value: Value };
 }
 
 /** Each instance of the config, and how many have answered. */
 export interface Fleet {
-  /** In the order of the config. What has not answered yet has parts that were not asked. */
+  /** In the order of the config. Parts without an answer yet were not asked. */
   readonly instances: readonly InstanceStatus[];
-  /** The same answers, judged at another time: ages grow, and objectives are missed, between two answers. */
+  /** The same answers, judged at another time: between two answers ages grow and objectives are missed. */
   readonly instancesAt?: (now: Date) => readonly InstanceStatus[];
   readonly answered: number;
   /** When the next drill is due, in words. */
   readonly drills: string;
-  /** When the oldest answer of each instance came; those that gave none yet are missing. */
+  /** When the oldest answer of each instance came; instances without an answer are missing. */
   readonly answeredAt?: ReadonlyMap<string, Date>;
-  /** Since when those are asked that have not answered yet. */
+  /** Since when the instances without an answer are asked. */
   readonly askedAt?: ReadonlyMap<string, Date> | undefined;
   /** Who began each open run, by its id; untrusted. */
   readonly startedBy?: ReadonlyMap<string, string>;
-  /** What is wrong for all instances alike, such as a journal that was rolled back. */
+  /** Problems of all instances alike, such as a journal that was rolled back. */
   readonly troubles?: readonly Trouble[];
 }
 
-/** Something that is wrong, and what is safe to do. Each text is one printable line. */
+/** A problem, and what is safe to do. Each text is one printable line. */
 export interface Trouble {
   readonly text: string;
   readonly hints: readonly string[];
 }
 
 /**
- * How each source is asked. `emit` may be called several times, each time with all that is known by then; the
- * promise resolves when nothing more will come, and rejects with why nothing could be learned.
+ * How each source is asked. `emit` may be called several times, each time with everything known by then; the
+ * promise resolves when nothing more will come, and rejects with the reason if nothing is known.
  */
 export type Loaders = {
   readonly [Name in SourceName]: (
@@ -150,32 +144,29 @@ export type Loaders = {
 export interface KeyRow {
   readonly instance: string;
   readonly fingerprint: string;
-  /** `unknown`: it is held, and no ledger names it. */
+  /** `unknown`: it is held, but no ledger names it. */
   readonly state: KeyEpoch['state'] | 'unknown';
   readonly isHeld: boolean;
-  /** Since when it is or was in force. */
+  /** The start of its time in force. */
   readonly setAt: string | undefined;
-  /** Until when it can have been in force. */
+  /** The latest possible end of its time in force. */
   readonly endedAt: string | undefined;
   readonly provenAt: string | undefined;
-  /** How many backups were opened with it, as far as the record goes. */
+  /** How many backups were opened with it, according to the record. */
   readonly provenBackups: number;
   /** Whether the config names its instance. */
   readonly isConfigured: boolean;
 }
 
-/** The keys of every instance. */
 export interface KeysFacts {
   /** Which key store, in words. */
   readonly store: string;
   readonly rows: readonly KeyRow[];
-  /** Why the journal cannot be read: nothing is known of states then. */
+  /** Why the journal cannot be read; states are then unknown. */
   readonly unread?: string | undefined;
 }
 
-/**
- * One instance, as far as it answers; each part is answered, or fails, by itself. Every text is printable.
- */
+/** One instance; each part is answered, or fails, by itself. Every text is printable. */
 export interface InstanceDetail {
   readonly name: string;
   /** Overview, objectives, backup configuration, point in time. */
@@ -196,11 +187,11 @@ export interface DetailGroup {
 export interface InstanceMetrics {
   /** Each disk against its parachute, in words. */
   readonly disks: readonly { readonly text: string; readonly isOpen: boolean }[];
-  /** By path, in the order in which the service names them. */
+  /** By path, in the service's order. */
   readonly series: readonly MetricCourse[];
 }
 
-/** The course of one measurement, the oldest value first. */
+/** The history of one measurement, oldest value first. */
 export interface MetricCourse {
   readonly path: string;
   readonly values: readonly number[];
@@ -213,8 +204,88 @@ export interface RestoreRow {
   readonly id: number;
   readonly backupId?: number | undefined;
   readonly status: string;
-  /** To which moment the data was brought back. */
+  /** The moment to which the data was restored. */
   readonly restoredFrom?: string | undefined;
   readonly triggeredAt?: string | undefined;
   readonly finishedAt?: string | undefined;
+}
+
+/** A run in a list, with its holder in words; undefined if no process holds it. Printable. */
+export type RunRow = ListedRun & { readonly heldBy?: string | undefined };
+
+/** Seconds that a run has taken, to `now` while it is open. */
+export function secondsOfRun({ status, startedAt, lastAt }: RunRow, now: Date): number {
+  const end = status === 'open' ? now.getTime() : msOf(lastAt);
+  return Math.max(0, (end - msOf(startedAt)) / 1000);
+}
+
+/** The report of a run, as Markdown. */
+export interface ReportText {
+  readonly markdown: string;
+  /** The command that writes it to a file. */
+  readonly command: string;
+  readonly mode: ListedRun['mode'];
+  /** The run's instance, and its target if that is another one. */
+  readonly instance: string;
+}
+
+/** The file for the report of a run, in the current folder; `at` numbers further files of its kind. */
+export function reportFile(runId: string, at = 1): string {
+  return `report-${runId}${at === 1 ? '' : `-${at}`}.html`;
+}
+
+/** The command that writes it there. */
+export function reportCommand(runId: string): string {
+  return `lifeboat report ${runId} --format html --out ${reportFile(runId)}`;
+}
+
+/** An instance as the config names it. */
+export interface HomeInstance {
+  readonly name: string;
+  readonly role: 'source' | 'target';
+  /** A run that changes it is a rehearsal. */
+  readonly isRehearsal: boolean;
+  /** The revision of its API, as the config names it. */
+  readonly revision: string;
+  /** The address of its API, for people: host and port. */
+  readonly place: string;
+  /** The normalised address: two instances that share it are the same. */
+  readonly address?: string;
+}
+
+/** The lab that the config names. */
+export interface HomeLab {
+  /** Host and port. */
+  readonly place: string;
+  /** Instances of the config at another address: the lab cannot touch them. */
+  readonly elsewhere: readonly string[];
+}
+
+/** Why there is no lab screen. */
+export const NO_LAB = 'the config names no lab: `lifeboat lab --out lifeboat.yaml` writes one that does';
+
+/** What config and environment say. */
+export interface Home {
+  readonly instances: readonly HomeInstance[];
+  readonly operator: string;
+  /** The names of all applications in the config. */
+  readonly apps?: readonly string[];
+  /** The folder of keys and journal. */
+  readonly folder: string;
+  readonly config: string;
+  /** Where the journal is: a folder, or the address of a database without its password. */
+  readonly store: string;
+  /** Only a config for a lab names one. */
+  readonly lab?: HomeLab | undefined;
+}
+
+/** What the frame of a screen says: live, rehearsal, or both. */
+export type Badge = 'LIVE' | 'REHEARSAL' | 'MIXED';
+
+/** What is at stake on a screen over these; undefined if the config is not read, or names none. */
+export function badgeOf(instances: readonly HomeInstance[] | undefined): Badge | undefined {
+  if (instances === undefined || instances.length === 0) return undefined;
+  const rehearsals = instances.filter(({ isRehearsal }) => isRehearsal).length;
+  if (rehearsals === 0) return 'LIVE';
+  return rehearsals === instances.length ? 'REHEARSAL' : 'MIXED';
 }

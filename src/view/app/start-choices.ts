@@ -1,6 +1,6 @@
 import type { InstanceStatus } from '../fleet/status-schema.ts';
-import type { HomeInstance } from './home.ts';
 import { asksSource, type Situation } from './situations.ts';
+import type { HomeInstance } from './sources.ts';
 import { NOT_FOUND_NEXT } from './status-cells.ts';
 
 /** An instance that can be chosen, or why it cannot. Every text is printable by `show`. */
@@ -10,9 +10,9 @@ export interface InstanceChoice {
   readonly isRehearsal: boolean;
   /** Undefined while it has not answered. */
   readonly status: InstanceStatus | undefined;
-  /** Why it cannot be chosen, and what can be done instead. */
+  /** Why it cannot be chosen, and what to do instead. */
   readonly disabled?: { readonly why: string; readonly instead: string };
-  /** What does not stand in the way. */
+  /** A caution that does not prevent it. */
   readonly cautions: readonly string[];
 }
 
@@ -30,8 +30,8 @@ export function instanceChoices(situation: Situation, known: KnownInstances): re
 }
 
 /**
- * Why a situation cannot be about `instance`, or about any, where it is undefined: what holds for the first
- * of all that cannot be chosen. Undefined as soon as one of them can.
+ * Why a situation cannot be about `instance`, or about any if it is undefined: the first reason of all.
+ * Undefined as soon as one can be chosen.
  */
 export function noSourceFor(
   situation: Situation,
@@ -59,13 +59,13 @@ function sourceChoice(situation: Situation, one: HomeInstance, known: KnownInsta
   return { ...choiceOf(one, status, disabled), cautions };
 }
 
-/** What is worth a look before an instance is taken for lost whose address answers. */
+/** What to check before an instance with a working address is taken for lost. */
 function lostByMistake(situation: Situation, status: InstanceStatus | undefined): readonly string[] {
   if (status?.notFound === undefined || asksSource(situation)) return [];
   return [`it is NOT FOUND, not DOWN: ${NOT_FOUND_NEXT}`];
 }
 
-/** The same instance as one that a situation can be about; undefined where the config has no such one. */
+/** The same instance as a choice of a situation; undefined if the config has none such. */
 export function choiceFor(
   situation: Situation,
   instance: string,
@@ -75,7 +75,7 @@ export function choiceFor(
   return one && sourceChoice(situation, one, known);
 }
 
-/** A frame asks for each instance of a fleet, and a fleet stays the same for many frames. */
+/** A frame asks for each instance of a fleet, which stays the same for many frames. */
 const BY_NAME = new WeakMap<KnownInstances['fleet'], ReadonlyMap<string, InstanceStatus>>();
 
 function statusOf(fleet: KnownInstances['fleet'], name: string): InstanceStatus | undefined {
@@ -85,8 +85,8 @@ function statusOf(fleet: KnownInstances['fleet'], name: string): InstanceStatus 
 }
 
 /**
- * The instances that a recovery of `source` can go into: those that the config calls targets first, then
- * those that cannot be chosen, with why.
+ * The instances that a recovery of `source` can go into: the config's targets first, then those that cannot
+ * be chosen, with the reason.
  */
 export function targetChoices(source: string, known: KnownInstances): readonly InstanceChoice[] {
   const from = known.home.find(({ name }) => name === source);
@@ -112,7 +112,7 @@ function choiceOf(
 function openRun(status: InstanceStatus | undefined): InstanceChoice['disabled'] {
   const [run] = status?.openRuns ?? [];
   if (run === undefined) return undefined;
-  // Whoever abandons a run whose applications wait for their bindings leaves them without.
+  // Abandoning a run whose applications wait for their bindings leaves them without.
   const waysOut =
     (status?.followUps?.open ?? 0) > 0
       ? 'do what is left to be done: lifeboat followups'
@@ -211,14 +211,14 @@ function targetCautions(
   ];
 }
 
-/** Why the service of an instance says nothing; undefined where it answers or was not asked yet. */
+/** Why an instance's service does not answer; undefined if it answers or was not asked yet. */
 function noAnswer({ parts }: InstanceStatus): string | undefined {
   const { overview, backups } = parts;
   if (backups.state !== 'failed' || overview.state === 'known') return undefined;
   return backups.why ?? 'no reason is known';
 }
 
-/** Whether it answers, and does not take the token. */
+/** Whether it answers but refuses the token. */
 export function isRefused(status: InstanceStatus | undefined): boolean {
   const code = status?.parts.backups.code ?? '';
   return code.startsWith('credentials.') || code === 'service.forbidden';

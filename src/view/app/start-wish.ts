@@ -5,9 +5,7 @@ import { shellQuoted } from '../../base/shell-quote.ts';
 import type { BackupRow } from './backup-list.ts';
 import type { DryRunFacts } from './dry-run-facts.ts';
 
-/**
- * What a run is to be about, as the screen has asked for it: the flags of `lifeboat run`, in the same words.
- */
+/** What a run is about, as asked for on the screen: the flags of `lifeboat run`, in the same words. */
 export interface StartWish {
   readonly runbook: OfferedRunbookId;
   readonly instance: string;
@@ -40,8 +38,8 @@ export function commandOf(wish: StartWish): string {
 }
 
 /**
- * Which halves of a runbook that has two are run. Without a flag: both where there is a target, else what can
- * be done in peace time.
+ * Which halves of a two-part runbook are run. Without a flag: both if there is a target, else what can be
+ * done before a disaster.
  */
 export function modeOf({
   prepare,
@@ -56,15 +54,14 @@ export function modeOf({
   return prepare === true ? 'prepare' : 'perform';
 }
 
-/** What decides that. */
 type Decisive = Pick<StartWish, 'runbook' | 'target' | 'action' | 'prepare' | 'perform'>;
 
-/** What the run that is wished for does to its instances. */
+/** What the requested run does to its instances. */
 export function touchesOfWish(wish: Decisive): Touches {
   return touchesOf(wish.runbook, { mode: modeOf(wish), action: wish.action });
 }
 
-/** Whether the run takes the newest backup where none is given, and does not ask which. */
+/** Whether the run takes the newest backup if none is given, and does not ask. */
 export function takesNewest(wish: Decisive | undefined): boolean {
   return wish !== undefined && touchesOfWish(wish).lost === 'newest-backup';
 }
@@ -78,14 +75,14 @@ export interface StartStakes {
 
 export interface AtStake {
   readonly wish: StartWish;
-  /** The backup that was chosen, or the newest that is known where the newest is taken. */
+  /** The chosen backup, or the newest known one if the newest is taken. */
   readonly backup: Pick<BackupRow, 'id' | 'triggeredAt' | 'ageSeconds' | 'aheadSeconds'> | undefined;
-  /** Undefined until it is there. */
+  /** Undefined until it has arrived. */
   readonly dryRun: DryRunFacts | undefined;
   readonly now: Date;
 }
 
-/** What is overwritten, what is lost, and what the way back is. Pure. */
+/** What is overwritten, what is lost, and the way back. Pure. */
 export function stakesOf(about: AtStake): StartStakes {
   const { dryRun } = about;
   const isOpen = dryRun === undefined || (dryRun.steps.length === 0 && dryRun.inTheWay !== undefined);
@@ -99,7 +96,7 @@ export function stakesOf(about: AtStake): StartStakes {
   };
 }
 
-/** What is lost, by what the runbook says of itself: a new answer there has to be put into words here. */
+/** What is lost, by the runbook's own answer: a new answer must be put into words here. */
 const LOST: Readonly<Record<Touches['lost'], (about: AtStake) => string>> = {
   nothing: () => 'no data',
   'only-on-machines': () => 'no data but what is stored only on a machine of the instance',

@@ -4,20 +4,20 @@ import { formatSeconds, formatSpan, formatTime } from '../../base/format.ts';
 import { timelineOf } from '../../report/measure/timeline.ts';
 import type { Entry } from '../../store/journal.ts';
 
-/** How long earlier runs took, without the time in which they waited for answers. Seconds. */
+/** How long earlier runs took, in seconds, without the time in which they waited for answers. */
 export interface UsualTimes {
-  /** By the id of a step of the rail; the middle one of the earlier runs that passed it. */
+  /** By the id of a step of the rail: the median of the earlier runs that passed it. */
   readonly steps: ReadonlyMap<string, number>;
   /** The longest of them. */
   readonly longest: ReadonlyMap<string, number>;
-  /** The whole run: the middle one, and the longest. */
+  /** The whole run: the median, and the longest. */
   readonly wholeSeconds?: number | undefined;
   readonly longestWhole?: number | undefined;
   readonly runs: number;
 }
 
 /**
- * How long a whole run usually takes, and from how many that is known; undefined where none has ended yet.
+ * How long a whole run usually takes, and from how many runs that is known; undefined if none has ended yet.
  */
 export function usualWords(seconds: number | undefined, runs: number): string | undefined {
   if (seconds === undefined) return undefined;
@@ -25,7 +25,7 @@ export function usualWords(seconds: number | undefined, runs: number): string | 
   return `${formatSeconds(seconds)} without the time for your answers, as ${source}`;
 }
 
-/** What runs took by their entries; `asks` says which states wait for a person. Pure. */
+/** The durations of runs by their entries; `asks` says which states wait for a person. Pure. */
 export function usualTimes(
   earlier: readonly (readonly Entry[])[],
   asks: (state: string) => boolean,
@@ -59,22 +59,24 @@ function middle(values: readonly number[]): number | undefined {
   return values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)];
 }
 
-/** What is shorter is over before it is read. Seconds. */
+/** A shorter step is over before it is read. Seconds. */
 const MIN = 5;
 
-/** How much longer than every earlier run a step may take before that is said: as a share, and in seconds. */
+/**
+ * How much longer than every earlier run a step must take before that is said: as a share, and in seconds.
+ */
 const SLACK = { share: 1.5, seconds: 5 };
 
-/** What earlier runs took for a step, where that says something. Seconds. */
+/** The durations of a step in earlier runs, if they mean anything. Seconds. */
 export function usualSeconds(usual: UsualTimes | undefined, step: string): number | undefined {
   const seconds = usual?.steps.get(step);
   return seconds === undefined || seconds < MIN ? undefined : seconds;
 }
 
 /**
- * What earlier runs took for a step that this one has worked at for so many seconds, and when it should end:
- * `usually 4 min; expected 14:36 UTC`. Undefined without a history. Half of all runs take longer than usual,
- * so that is said only of one that takes clearly longer than each of them.
+ * What earlier runs took for a step that this one has worked at for this many seconds, and when it should
+ * end: `usually 4 min; expected 14:36 UTC`. Undefined without a history. Half of all runs take longer than
+ * usual, so that is said only of one that takes clearly longer than each of them.
  */
 export function expectedEnd(
   usual: UsualTimes | undefined,
@@ -102,7 +104,7 @@ export function expectedRunEnd(
   return `${endWords({ seconds, longest, workedSeconds }, 'expected to end', now)}, without the waits for you`;
 }
 
-/** Half of all take longer than the middle one: what is over its time is not late by that. Seconds. */
+/** Half of all runs take longer than the median, so a run over it is not late. Seconds. */
 function endWords(
   { seconds, longest, workedSeconds }: Record<'seconds' | 'longest' | 'workedSeconds', number>,
   expected: string,
@@ -115,12 +117,12 @@ function endWords(
   return `usually ${roughly(seconds)}; ${expected} ${clockAt(now.getTime() + left * 1000, seconds)} UTC`;
 }
 
-/** Minutes are as exact as it is known. */
+/** No finer than it is known. */
 function roughly(seconds: number): string {
   return formatSpan(seconds < 120 ? seconds : Math.round(seconds / 60) * 60);
 }
 
-/** To the second where it takes less than two minutes; else to the minute, rounded up. */
+/** To the second below two minutes; else to the minute, rounded up. */
 function clockAt(ms: number, seconds: number): string {
   const step = seconds < 120 ? 1_000 : 60_000;
   const time = formatTime(isoOf(Math.ceil(ms / step) * step)).slice(11);

@@ -2,9 +2,7 @@ import type { FallbackCall, FallbackSide } from '../../../machines/parts/fallbac
 import { show } from '../../base/text.ts';
 import { jsonShown, jsonWord, pathPart, placeholder, plain, quoted, remark, variable } from './shell-text.ts';
 
-/**
- * A call of the service: what it looks like with only curl, and the line of the script that makes it.
- */
+/** A call of the service: what it looks like with only curl, and the line of the script that makes it. */
 export function renderCall(call: FallbackCall, instances: FallbackInstances): readonly string[] {
   const instance = instanceOn(instances, call.on);
   if (instance.revision === 'v0' && !hasV0(call)) return [notInV0(call)];

@@ -68,7 +68,6 @@ function knownBy(runbook: Runbook, context: unknown): string[] {
   ];
 }
 
-/** The head of a fallback script. */
 interface FallbackHead {
   readonly runId: string;
   readonly title: string;

@@ -3,11 +3,11 @@ import { shellQuoted, singleQuoted } from '../../base/shell-quote.ts';
 import { printableJson, show } from '../../base/text.ts';
 
 /*
- * How text becomes part of a shell script. Whatever is not written by this project goes through `quoted` or
- * `remark`, so that it stays a word, whatever it says.
+ * How text becomes part of a shell script. All text from outside this project goes through `quoted` or
+ * `remark`, so that it stays one word.
  */
 
-/** Longer than any name or command there is; what is longer was made to be a nuisance. */
+/** Longer than any real name or command; a longer one is hostile. */
 const LONGEST = 2_000;
 
 /** One word of the shell, in single quotes, on one line. */
@@ -15,10 +15,7 @@ export function quoted(text: string): string {
   return singleQuoted(show(text, LONGEST));
 }
 
-/**
- * Whether a command can be given exactly this word: what is shown in another form would be the name of
- * another thing.
- */
+/** Whether a command can be given exactly this word: a changed form would name another thing. */
 export function isTypeable(text: string): boolean {
   return show(text, LONGEST) === text;
 }
@@ -28,7 +25,7 @@ export function plain(text: string): string {
   return shellQuoted(show(text, LONGEST));
 }
 
-/** One part of the path of an address. What only moves about in a path is no id. */
+/** One part of the path of an address. A part that only navigates, such as `..`, is no id. */
 export function pathPart(text: string): string {
   const encoded = encodeURIComponent(show(text, 200)).replace(
     /[!'()*]/gu,
@@ -48,12 +45,11 @@ export function variable(name: string): string {
   return `"$${name}"`;
 }
 
-/** A value as a word of the shell. */
 export function word(value: FallbackValue): string {
   return 'known' in value ? quoted(value.known) : variable(value.variable);
 }
 
-/** As people read it: the value, or the name of what stands for it. */
+/** As people read it: the value, or the name of its placeholder. */
 export function placeholder(value: FallbackValue): string {
   return 'known' in value ? show(value.known, 200) : `<${value.variable}>`;
 }

@@ -86,7 +86,6 @@ export interface InstanceFacts {
   readonly held: Part<readonly string[]>;
 }
 
-/** The value of a part, if it has one. */
 export function knownOf<Value>(part: Part<Value> | undefined): Value | undefined {
   return part?.state === 'known' ? part.value : undefined;
 }

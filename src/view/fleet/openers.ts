@@ -21,7 +21,6 @@ export type Openness =
     }
   | { readonly how: 'unknown'; readonly code: string; readonly why: string };
 
-/** A backup that opens, and how that is known. */
 interface Opener extends BackupStatus {
   readonly openness: Extract<Openness, { readonly key: string }>;
 }

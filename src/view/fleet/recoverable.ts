@@ -17,8 +17,8 @@ import type {
 export interface Known {
   readonly facts: InstanceFacts;
   /**
-   * The done backups, the newest first: as the service lists them, or as it listed them last where it does
-   * not answer. Undefined where neither is known.
+   * The done backups, newest first: as the service lists them, or as it listed them last if it does not
+   * answer. Undefined if neither is known.
    */
   readonly done: readonly BackupStatus[] | undefined;
   readonly down: InstanceStatus['down'];
@@ -29,9 +29,9 @@ export interface Known {
 }
 
 /**
- * Damaged data: could a backup be brought back into the instance itself? The service holds the key for that.
- * That it opens is asked for all the same, because a backup that was never opened may be damaged, or of
- * another key than the one that the service has now.
+ * Damaged data: could a backup be restored into the instance itself? The service holds the key for that.
+ * Still, it must be known to open: a backup that was never opened may be damaged, or encrypted with another
+ * key than the service's current one.
  */
 export function inPlace(known: Known): Verdict {
   const { facts } = known;
@@ -46,9 +46,9 @@ export function inPlace(known: Known): Verdict {
 }
 
 /**
- * A lost instance: could a backup be brought into another one? That takes what is kept here: a recovery card
- * and the key. The source need not answer: then the backups that it listed last count. Without a card the id
- * of a backup may do, which is never a yes.
+ * A lost instance: could a backup be restored into another one? That takes what is kept here: a recovery card
+ * and the key. The source need not answer: the backups that it listed last then count. Without a card the id
+ * of a backup may suffice, which is never a yes.
  */
 export function elsewhere(known: Known): Verdict {
   const { facts, done, down, notFound } = known;
@@ -63,8 +63,8 @@ export function elsewhere(known: Known): Verdict {
 }
 
 /**
- * Whether what could be brought back keeps the RPO. Undefined where the config names none. In place a point
- * in time may keep it; a lost instance is brought back from a backup.
+ * Whether what could be restored meets the RPO. Undefined if the config names none. In place a point in time
+ * may meet it; a lost instance is restored from a backup.
  */
 export function withinObjectives(known: Known): Verdict | undefined {
   const { facts, window } = known;
@@ -83,7 +83,7 @@ export function withinObjectives(known: Known): Verdict | undefined {
   return verdictOf([no('backup.too-old', text)]);
 }
 
-/** Whether applications can work with it now, as far as that shows from here. */
+/** Whether applications can work with it now, as far as is known here. */
 export function inService({ facts, down, notFound }: Known): Verdict {
   const { overview, record, disk } = facts;
   const reasons: Reason[] = [];
@@ -117,7 +117,7 @@ export function worstOf(verdicts: readonly Verdict[]): Verdict {
   return verdictOf(reasons.filter((one, at) => reasons.findIndex(({ code }) => code === one.code) === at));
 }
 
-/** The backup that a recovery would take now, and what shows that it opens. */
+/** The backup that a recovery would take now, and the evidence that it opens. */
 export function openerOf({ facts, done = [] }: Pick<Known, 'facts' | 'done'>): OpenerStatus | undefined {
   const opener = newestOpener(facts, done);
   if (opener === undefined) return undefined;
@@ -125,7 +125,6 @@ export function openerOf({ facts, done = [] }: Pick<Known, 'facts' | 'done'>): O
   return { id, triggeredAt, ageSeconds, meetsRpo, ...openness };
 }
 
-/** That a backup is of the future. */
 export function futureBackup({ id, aheadSeconds = 0 }: Pick<BackupStatus, 'id' | 'aheadSeconds'>): string {
   return `backup ${id} is ${futureWords(aheadSeconds)}`;
 }
@@ -145,7 +144,7 @@ function unknown(code: string, text: string): Reason {
   return { answer: 'unknown', code, text };
 }
 
-/** What the interface has no call for is no reason: V0 says nothing about the instance itself. */
+/** A call that the interface lacks is no reason: V0 says nothing about the instance itself. */
 function unanswered(what: string, part: Part<unknown>): Reason[] {
   if (part.state === 'failed') return [unknown(part.code, `${what} could not be read: ${part.why}`)];
   return part.state === 'unasked' ? [unknown(`unasked.${what}`, `${what} was not asked for`)] : [];
@@ -159,8 +158,8 @@ function stateReasons(state: string | undefined): Reason[] {
 }
 
 /**
- * The newest backup opens, or another one that keeps the RPO does: then there is no reason. An older one that
- * opens is said, and is no yes: the newest data may be lost.
+ * No reason if the newest backup opens, or another one that meets the RPO. An older one that opens is
+ * mentioned, but is no yes: the newest data may be lost.
  */
 function openerReasons({ facts, done = [] }: Known, way: 'in place' | 'elsewhere'): Reason[] {
   const [newest] = done;
@@ -177,7 +176,7 @@ function openerReasons({ facts, done = [] }: Known, way: 'in place' | 'elsewhere
   return [no(found.code, others === 0 ? found.why : `${found.why}; nor does any older one open`)];
 }
 
-/** A recovery is sent with the guid of the card, or with the id of one backup in its place (domain 1.6). */
+/** A recovery is sent with the GUID of the card, or instead with the id of one backup (domain 1.6). */
 function cardReasons({ facts, opened }: Known): Reason[] {
   if (facts.record.state !== 'known' || facts.record.value.ledger.card !== undefined) return [];
   const proven = opened.find(

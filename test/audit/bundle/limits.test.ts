@@ -174,7 +174,7 @@ test('a key that the log only announces counts when it is given, and for nothing
   expect(await codeOf(tar, { publicKey: first.publicKey + second.publicKey })).toBe(0);
 });
 
-test('a loss that a person accepted stands in every later bundle', async () => {
+test('a loss that a person accepted is in every later bundle', async () => {
   const lost = { stream: 'store/log', type: LOSS_ACCEPTED } as const;
   const body = { reason: 'the disk died', size: 21, checkpoints: [], calls: [] };
   const tar = await bundleOf((await goneOn({ ...lost, body })).evidence);

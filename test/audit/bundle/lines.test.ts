@@ -83,7 +83,7 @@ describe('the exported lines of a run', () => {
     }
   });
 
-  test('are judged whatever stands there, also text that is nested without end', () => {
+  test('are judged whatever is there, also text that is nested without end', () => {
     const deep = `{"at":"","body":${'['.repeat(100_000)}`;
     const last = text.split('\n').at(-2);
     for (const other of [

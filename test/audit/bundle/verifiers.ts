@@ -57,7 +57,7 @@ export function openVerifiers(): Verifiers {
       ];
       return {
         audit: byAudit(files, sound, given),
-        // It takes unpacked folders: whoever unpacked an altered tar has noticed it already.
+        // It takes unpacked folders: unpacking an altered tar has already shown it.
         ...(sound ? { node: byNode(layOut(files, join(folder, `${count}`)), words).status } : {}),
         ...(answers === undefined ? {} : { python: Number((await answers.next()).value) }),
       };

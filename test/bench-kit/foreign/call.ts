@@ -28,7 +28,7 @@ export interface Call {
   readonly key: string | undefined;
   /** How it was answered; `lost` when the connection was cut instead. Undefined while it is under way. */
   answered: number | 'lost' | undefined;
-  /** Whether what was asked for was done: false when it was refused, or never reached whoever does it. */
+  /** Whether the request was carried out: false if it was refused, or never reached the service. */
   did: boolean;
 }
 

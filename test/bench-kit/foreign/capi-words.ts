@@ -1,7 +1,7 @@
 import type { Json } from './call.ts';
 import type { Land } from './capi-land.ts';
 
-/** A request of somebody who may make it. */
+/** A request of an authorised caller. */
 export interface CapiRequest {
   readonly land: Land;
   readonly origin: string;
@@ -25,7 +25,7 @@ export interface CapiAnswer {
   readonly status: number;
   readonly json?: object | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Nobody has any business to read this. */
+  /** A secret that no reader should see. */
   readonly isSecret?: boolean;
 }
 

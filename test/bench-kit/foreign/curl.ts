@@ -33,7 +33,7 @@ export interface Ask {
   readonly args?: readonly string[];
 }
 
-/** One request by somebody else's client. */
+/** One request by a foreign client. */
 export async function curl(method: string, url: string, ask: Ask = {}): Promise<Reply> {
   const { token = 'token' in ask ? undefined : `bearer ${TOKENS.all}`, json, args = [] } = ask;
   const body = json === undefined ? [] : ['-H', 'content-type: application/json', '-d', JSON.stringify(json)];

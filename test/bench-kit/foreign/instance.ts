@@ -60,7 +60,7 @@ export interface ForeignInstance {
   /** Every key that took effect, oldest first; the last one is in force. */
   readonly keys: string[];
   readonly settings: Settings;
-  /** Of revision 61; undefined until somebody sets it. */
+  /** Of revision 61; undefined until it is set. */
   updateSetting: { readonly type: string; readonly allowed: boolean } | undefined;
   /** Maintenance updates that were not applied yet. */
   pendingUpdates: number;

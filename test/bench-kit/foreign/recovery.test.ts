@@ -23,7 +23,7 @@ describe.each(REVISIONS)('a restore in revision %i', (revision) => {
     expect((await curl('GET', `${v1()}/restores`)).json()).toEqual([restore]);
   });
 
-  test('a second one meanwhile is a conflict in 61 and waits its turn in 62', async (context) => {
+  test('a second one at the same time is a conflict in 61 and waits its turn in 62', async (context) => {
     const gate = Promise.withResolvers<void>();
     const { server, v1 } = await openScene(context, {
       revision,
@@ -79,7 +79,7 @@ describe.each(REVISIONS)('disaster recovery in revision %i', (revision) => {
     expect(await target.data()).toEqual(then);
   });
 
-  test('fails with another key and leaves the target as it was', async (context) => {
+  test('fails with another key and leaves the target unchanged', async (context) => {
     const { server, v1, ended } = await openScene(context, { revision });
     const target = server.instance('orders-dr');
     const before = await target.data();

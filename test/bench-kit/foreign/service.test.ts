@@ -49,7 +49,7 @@ describe.each(REVISIONS)('backups in revision %i', (revision) => {
     );
   });
 
-  test('a second backup meanwhile is a conflict in 61 and waits its turn in 62', async (context) => {
+  test('a second backup at the same time is a conflict in 61 and waits its turn in 62', async (context) => {
     const { server, v1 } = await openScene(context, { revision, taskMs: 60_000 });
     await curl('POST', `${v1()}/backups`);
     const again = await curl('POST', `${v1()}/backups`);

@@ -4,7 +4,7 @@ import type { Revision, Taste } from './options.ts';
 
 /*
  * What the foreign service says about what it has, in its own taste: times in four spellings of ISO 8601,
- * fields that nobody knows, and, when the taste is odd, fields that are not there.
+ * unknown fields, and, when the taste is odd, missing fields.
  */
 
 export const MIN_KEY_LENGTH = 12;

@@ -168,7 +168,7 @@ test('there are as many instances as are wished, each with its own data, keys an
   expect(() => server.instance('four')).toThrow('there is no instance four');
 });
 
-test('closing ends what is under way', async (context) => {
+test('closing ends what is in progress', async (context) => {
   const { server, v1 } = await openScene(context, {
     taskMs: 3_600_000,
     trouble: ({ path }) =>

@@ -203,7 +203,7 @@ describe('a download', () => {
     expect((await curl('GET', `${server.url}/backups/${old}/download`, session)).status).toBe(412);
   });
 
-  test('can go on in the middle where ranges are supported, and only of the same file', async (context) => {
+  test('can continue in the middle where ranges are supported, and only of the same file', async (context) => {
     const scene = await openScene(context, { revision: 61, ranges: true });
     const { server, v1 } = scene;
     const url = `${v1()}/backups/${server.backups[0]?.id}/download`;

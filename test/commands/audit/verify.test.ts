@@ -95,7 +95,7 @@ const file = (name: string, text: string) => {
   return path;
 };
 
-test('a key store that is not open is named as the cause, and the key of one that somebody has open pins the record', async () => {
+test('a key store that is not open is named as the cause, and the key of an open one pins the record', async () => {
   const { signer } = await stored(started, closed);
   vi.stubEnv('NO_COLOR', '1');
   const { LIFEBOAT_PASSPHRASE_FILE: _, ...env } = context().env;
@@ -279,7 +279,7 @@ describe.skipIf(noOpenSsh)('the signatures of approvals', () => {
     expect(said.out).toContain('the approval was not given for what was asked: ');
   });
 
-  test('of somebody who was not in the file of allowed signers when the run began are found', async (done) => {
+  test('of a person who was not in the file of allowed signers when the run began are found', async (done) => {
     await pinned(...documents(done, RUN, { line: 'another@example.com ssh-ed25519 AAAA' }));
     expect(await verify([], { publicKey })).toBe(1);
     expect(said.out).toContain(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { homeTrouble } from '../../../src/commands/doctor/home-trouble.ts';
 
-/** A folder with so many bytes free, or one to which the system lets nothing be written. */
+/** A folder with this many bytes free, or one to which the system lets nothing be written. */
 function disk({ free = 1e9, denied }: { readonly free?: number; readonly denied?: string }) {
   return {
     free: async () => free,
@@ -18,7 +18,7 @@ test('a home with room says nothing, nor does one that is not there yet', async 
   expect(await homeTrouble('/srv/home', disk({ denied: 'ENOENT' }))).toBeUndefined();
 });
 
-test('a full disk is named as that, with what is safe and how to go on', async () => {
+test('a full disk is named as that, with what is safe and how to continue', async () => {
   expect(await homeTrouble('/srv/home', disk({ free: 4096 }))).toEqual({
     text: 'the disk of /srv/home is full: 4 KiB free',
     hints: [SAFE, 'make room: df -h /srv/home'],

@@ -56,7 +56,7 @@ test('a newest backup that is damaged is bad by itself: its keys are held', () =
   ]);
 });
 
-test('an older backup that could not be opened, and one before a key was added, are in nobody’s way', () => {
+test('an older backup that could not be opened, and one from before a key was added, are no problem', () => {
   const fine = [
     { what: 'orders: keys', state: 'ok', found: `every key that may be in force is held: ${KEY}` },
   ];

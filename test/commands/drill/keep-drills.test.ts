@@ -39,7 +39,7 @@ function leave(parent: string, record: DrillRecord, name: string = record.id): s
 const namesOf = (drills: readonly { readonly record: DrillRecord }[]) =>
   drills.map(({ record }) => record.id);
 
-test('the oldest drills go first, and so many stay', () => {
+test('the oldest drills are deleted first, and a fixed number stays', () => {
   const parent = folder();
   const records = [3, 1, 4, 2].map((at) => drillAt(day(at)));
   for (const record of records) leave(parent, record);
@@ -68,7 +68,7 @@ test('a drill of a time still to come stays, and keeps none of the others from s
   expect(namesOf(oldDrills(parent))).toEqual(['20260302-000000']);
 });
 
-test('a drill beside which somebody keeps a file stays, also where it lies beside the report of a run', () => {
+test('a drill with a foreign file beside it stays, also if the file is beside the report of a run', () => {
   const parent = folder();
   const [notes, scan] = [1, 2].map((at) => leave(parent, drillAt(day(at)))) as [string, string];
   leave(parent, drillAt(day(3)));
@@ -84,7 +84,7 @@ test('a drill beside which somebody keeps a file stays, also where it lies besid
   expect(existsSync(join(scan, 'lifeboat.db'))).toBe(true);
 });
 
-test('nothing of what a drill that was killed leaves is taken for what somebody keeps there', () => {
+test('the remains of a killed drill are not taken for foreign files', () => {
   const home = leave(folder(), drillAt(day(1), { outcome: 'running' }));
   for (const name of [
     'drill.lock',

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { metricsText } from '../../../src/commands/status/metrics-text.ts';
-import { drillDue } from '../../../src/report/drill/drill-due.ts';
+import { drillDue } from '../../../src/report/drill/drill-report.ts';
 import { nothingAsked } from '../../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../../src/view/fleet/instance-status.ts';
 import { parseMetrics } from './openmetrics.ts';

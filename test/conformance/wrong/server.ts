@@ -86,7 +86,7 @@ export async function openWrongServer(
   };
 }
 
-/** Backups that only look like some, because nobody opens them. Another key does not fit all the same. */
+/** Backups that only look like some, because no test opens them. Another key still does not fit. */
 function sealing(): Packing {
   const keys = new Map<string, string>();
   return {

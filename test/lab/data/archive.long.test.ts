@@ -14,7 +14,7 @@ async function filesOf(folder: string): Promise<{ name: string; bytes: Buffer }[
   );
 }
 
-test('archived log is encrypted, none is left in the clear, and the key may change in between', async () => {
+test('archived log is encrypted, none stays in plain text, and the key may change in between', async () => {
   const { data, folder, setKey, backUp, open } = await testInstance(engine);
   await openLedger(data);
   await backUp('one');
@@ -50,7 +50,7 @@ test('archived log is encrypted, none is left in the clear, and the key may chan
   }
 });
 
-test('log from before the oldest kept backup is deleted with the backup that needed it', async () => {
+test('log older than the oldest kept backup is deleted with the backup that needed it', async () => {
   const { data, folder, backUp, open } = await testInstance(engine);
   await openLedger(data);
   const segments = async () => (await filesOf(folder)).map(({ name }) => name).sort();
@@ -71,7 +71,7 @@ test('log from before the oldest kept backup is deleted with the backup that nee
   expect(await summary(data)).toEqual({ rows: 5, last: 5 });
 });
 
-test('a restore whose log was damaged fails, and the instance is as it was', async () => {
+test('a restore with damaged log fails, and the instance is unchanged', async () => {
   const { data, folder, setKey, backUp, open } = await testInstance(engine);
   await openLedger(data);
   await backUp('one');

@@ -22,7 +22,7 @@ async function usersOf(data: InstanceData): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-test('a bound application reads and writes, its password is asked for, and it is no superuser', async () => {
+test('a bound application reads and writes, needs its password, and is no superuser', async () => {
   const { data } = await testInstance(engine);
   await openLedger(data);
   const [one, other] = await Promise.all([data.bind(), data.bind()]);
@@ -39,7 +39,7 @@ test('a bound application reads and writes, its password is asked for, and it is
   );
 });
 
-test('what an application made stays when it is unbound, and belongs to the next', async () => {
+test('what an application created stays when it is unbound, and belongs to the next', async () => {
   const { data } = await testInstance(engine);
   const binding = await data.bind();
   const client = await connect(binding);

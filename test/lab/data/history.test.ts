@@ -31,12 +31,12 @@ function backup(id: string, timeline: number, stoppedAt: number, end: number): K
 /* At 500 the database went back to position 30, at 800 to position 60 of the second timeline. */
 const spans = [span(1, 0), span(2, 500, [1, 30]), span(3, 800, [1, 30], [2, 60])];
 
-test('the range begins at the oldest backup that is left, over all restores', () => {
+test('the range begins at the oldest remaining backup, across all restores', () => {
   const backups = [backup('a', 1, 100, 10), backup('b', 1, 400, 40), backup('c', 2, 600, 50)];
   expect(reachable({ spans, backups }, 1000)).toEqual({ start: 100, end: 1000 });
 });
 
-test('a backup of an abandoned stretch is no start for what came after', () => {
+test('a backup of an abandoned timeline is no start for later times', () => {
   const onlyAbandoned = [backup('b', 1, 400, 40)];
   expect(reachable({ spans, backups: onlyAbandoned }, 1000)).toEqual({ start: 400, end: 499 });
   const withNewer = [...onlyAbandoned, backup('d', 3, 900, 70)];
@@ -47,7 +47,7 @@ test('a backup of an abandoned stretch is no start for what came after', () => {
   expect(reachable({ spans, backups: [] }, 1000)).toBeUndefined();
 });
 
-test('a time is reached along the timeline of its own day, from the newest backup before it', () => {
+test('a time is reached along the timeline of that time, from the newest earlier backup', () => {
   const history: History = {
     spans,
     backups: [backup('a', 1, 100, 10), backup('b', 1, 400, 40), backup('c', 2, 600, 50)],
@@ -65,7 +65,7 @@ test('a time is reached along the timeline of its own day, from the newest backu
   expect(at(5000)).toEqual(['c', 3, false]);
 });
 
-test('every time of the range has a way, and the way never starts after it', () => {
+test('every time of the range has a route, which never starts after it', () => {
   const anyBackup = fc
     .record({ timeline: fc.integer({ min: 1, max: 3 }), stoppedAt: fc.nat(1000), end: fc.nat(100) })
     .map(({ timeline, stoppedAt, end }) =>

@@ -27,7 +27,7 @@ test('after a kill the server is gone and queries fail; a start brings every com
   expect(await summary(data)).toEqual({ rows: 500, last: 500 });
 });
 
-test('stops, starts and restores that are asked for at once happen one after the other', async () => {
+test('concurrent stops, starts and restores happen one after the other', async () => {
   const { data, backUp, open } = await testInstance(engine);
   await openLedger(data);
   await backUp('one');
@@ -43,7 +43,7 @@ test('stops, starts and restores that are asked for at once happen one after the
   expect(await summary(data)).toEqual({ rows: 0, last: 0 });
 });
 
-test('a server that died by itself is noticed, and can be started again', async () => {
+test('a server that died by itself is noticed, and can be restarted', async () => {
   const { data } = await testInstance(engine);
   await openLedger(data);
   process.kill(data.pid ?? 0, 'SIGKILL');
@@ -53,7 +53,7 @@ test('a server that died by itself is noticed, and can be started again', async 
   expect(await summary(data)).toEqual({ rows: 0, last: 0 });
 });
 
-test('remove ends a restore that never would, and leaves no file', async () => {
+test('remove ends a restore that would never end, and leaves no file', async () => {
   const { data, folder: archive, backUp } = await testInstance(engine, { archive: true, name: 'removed' });
   await backUp('one');
   await data.range();

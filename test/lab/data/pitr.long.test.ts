@@ -3,7 +3,7 @@ import { openLedger, summary, testEngine, testInstance } from './helpers.ts';
 
 const { engine } = await testEngine();
 
-test('a time that is not in the range is refused, and nothing happens to the instance', async () => {
+test('a time outside the range is refused, and the instance is unchanged', async () => {
   const { data, backUp, open } = await testInstance(engine);
   await openLedger(data);
   await backUp('one');
@@ -22,7 +22,7 @@ test('a time that is not in the range is refused, and nothing happens to the ins
   expect(await summary(data)).toEqual({ rows: 1, last: 1 });
 });
 
-test('the end of the range can be restored to, also when nothing was written since', async () => {
+test('the end of the range can be restored to, even if nothing was written since', async () => {
   const { data, backUp, open } = await testInstance(engine);
   await openLedger(data);
   await data.query("insert into ledger values (1, 'before')");
@@ -37,7 +37,7 @@ test('the end of the range can be restored to, also when nothing was written sin
   }
 });
 
-test('after two restores every stretch is still there: the abandoned ones too', async () => {
+test('after two restores every timeline can still be restored to, abandoned ones too', async () => {
   const { data, backUp, open } = await testInstance(engine);
   const mark = async (id: number) => {
     await data.query("insert into ledger values ($1, 'mark')", [id]);
@@ -72,7 +72,7 @@ test('after two restores every stretch is still there: the abandoned ones too', 
   }
 });
 
-test('a restore brings back the state of its moment, also when the server was killed', async () => {
+test('a restore brings back the state of its moment, even if the server was killed', async () => {
   const { data, backUp, open } = await testInstance(engine);
   await openLedger(data);
   const tar = await backUp('one');
@@ -98,7 +98,7 @@ test('without a base backup, or when its only one is gone, there is no range', a
   await data.forgetBackup('one');
 });
 
-test('fifty who ask for the range at once all get one that holds what they wrote', async () => {
+test('fifty concurrent requests for the range all get one that covers what they wrote', async () => {
   const { data, backUp, open } = await testInstance(engine);
   await openLedger(data);
   await backUp('one');

@@ -12,7 +12,7 @@ async function timelineOf(data: InstanceData): Promise<string> {
   return row?.file.slice(0, 8) ?? '';
 }
 
-test('an own backup comes back on a new timeline each time, and the range goes on', async () => {
+test('an own backup is restored on a new timeline each time, and the range continues', async () => {
   const { data, backUp, open } = await testInstance(engine);
   await openLedger(data);
   await data.query("insert into ledger values (1, 'in the backup')");
@@ -38,7 +38,7 @@ test('an own backup comes back on a new timeline each time, and the range goes o
   expect(await timelineOf(data)).toBe('00000004');
 });
 
-test('a backup that is unusable changes nothing, and the server runs on', async () => {
+test('an unusable backup changes nothing, and the server keeps running', async () => {
   const { data, backUp } = await testInstance(engine);
   await openLedger(data);
   const tar = await backUp('one');
@@ -70,7 +70,7 @@ test('a backup that is unusable changes nothing, and the server runs on', async 
   expect((await readdir(data.socketFolder)).filter((name) => name.startsWith('data-'))).toEqual(['data-0']);
 });
 
-test('a backup that unpacks but does not start gives the old server back, with its archive', async () => {
+test('if a backup unpacks but does not start, the old server returns with its archive', async () => {
   const { data, backUp, open } = await testInstance(engine);
   await openLedger(data);
   const tar = await backUp('one');
@@ -112,7 +112,7 @@ test("another instance's backup begins a new archive, and neither writes into th
 
   const listed = async () =>
     (await readdir(source.folder, { recursive: true })).filter((name) => name.endsWith('.gz.enc')).sort();
-  // Whoever asks for the range waits until all of the log so far is stored.
+  // Asking for the range waits until all of the log so far is stored.
   await source.data.range();
   const before = await listed();
   await target.backUp('first');

@@ -16,7 +16,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-test('a place is inside the folder of the engine and short, whatever its name', async () => {
+test('the path of a place is below the folder of the engine and short, for any name', async () => {
   const { engine, folder } = await testEngine(onTestFinished);
   const names = ['../../outside', 'a name that is much too long for the path of a socket', 'same', 'same'];
   const places = await Promise.all(names.map((name) => engine.claim(name)));
@@ -28,7 +28,7 @@ test('a place is inside the folder of the engine and short, whatever its name', 
   await expect(places[0]?.makeFolder('late')).rejects.toThrow();
 });
 
-test('a server lets only the superuser in until it admits others, and those by password', async () => {
+test('a server admits only the superuser at first, then others by password', async () => {
   const { engine } = await testEngine(onTestFinished);
   const place = await engine.claim('gate');
   const data = `${place.folder}/data`;

@@ -85,7 +85,7 @@ test.each([
   expect(locatePostgres(machine(program))).toEqual({ kind: 'package', folder: installed });
 });
 
-test('beside a single executable, the folder postgresql holds the package, or its files', () => {
+test('beside a single executable, the folder postgresql contains the package or its files', () => {
   const around = machine('opt/lifeboat', { isSingleExecutable: true });
   const installed = install('opt/postgresql');
   expect(locatePostgres(around)).toEqual({ kind: 'package', folder: installed });
@@ -93,7 +93,7 @@ test('beside a single executable, the folder postgresql holds the package, or it
   expect(locatePostgres(around)).toEqual({ kind: 'package', folder: join(root, 'opt/postgresql') });
 });
 
-test('what the program brings wins over the project of the working folder', () => {
+test('the package that the program brings wins over the project of the working folder', () => {
   install('project');
   const installed = install('usr/lib');
   expect(locatePostgres(machine(GLOBAL))).toEqual({ kind: 'package', folder: installed });
@@ -105,7 +105,7 @@ test('a package of the working folder that others can write to is not run', () =
   expect(errorOf(machine(GLOBAL))).toMatchObject({ code: 'trust.refused' });
 });
 
-test('LIFEBOAT_PGBIN wins over every package, and has to hold both programs', () => {
+test('LIFEBOAT_PGBIN wins over every package, and must contain both programs', () => {
   install('usr/lib');
   touch('other/postgres');
   const around = machine(GLOBAL, { chosen: join(root, 'other') });
@@ -139,7 +139,7 @@ test.each([
   });
 });
 
-test('without the package, a checkout and a single executable have commands of their own', () => {
+test('without the package, a checkout and a single executable suggest commands of their own', () => {
   touch('checkout/package.json');
   touch('checkout/package-lock.json');
   expect(errorOf(machine('checkout/dist/main.cjs')).hints).toEqual([
@@ -152,7 +152,7 @@ test('without the package, a checkout and a single executable have commands of t
   ]);
 });
 
-test('what the distribution has comes last: the newest that is whole, from version 15 on', () => {
+test('the distribution comes last: its newest complete version, from 15 on', () => {
   const around = machine(GLOBAL);
   const programs = (folder: string) => {
     for (const name of ['initdb', 'postgres']) touch(`${folder}/bin/${name}`);
@@ -174,7 +174,7 @@ test('the Debian package asks for the PostgreSQL of Debian, and for nothing belo
   expect(errorOf(around).hints).toEqual(['install it: apt-get install postgresql', ANOTHER]);
 });
 
-test('a platform that has no package is told so, without a command that would fail', () => {
+test('on a platform without a package the error says so, without a command that would fail', () => {
   install('usr/lib');
   expect(errorOf(machine(GLOBAL, { platform: 'freebsd-x64' }))).toMatchObject({
     code: 'lab.no-postgres',

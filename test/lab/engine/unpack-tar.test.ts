@@ -39,7 +39,7 @@ describe('what tar packed', () => {
     expect(await modeOf(target)).toBe(0o700);
   });
 
-  test('does not depend on how it arrives in pieces', async () => {
+  test('does not depend on the chunks in which it arrives', async () => {
     const tar = await tarOf({ PG_VERSION: '18\n', 'base/1/2': noise(5000), 'base/1/3': '' });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 3000 }), async (size) => {
@@ -110,7 +110,7 @@ describe('a hostile tar is refused, and touches nothing outside', () => {
     await expect(unpack(tar, await fresh())).rejects.toThrow(strange);
   });
 
-  test('a name that would act on a terminal is shown harmless', async () => {
+  test('a name that would act on a terminal is shown harmlessly', async () => {
     const tar = await tarWith([{ name: '../\u001b[2Jevil', content: 'x' }]);
     await expect(unpack(tar, await fresh())).rejects.toThrow(
       'the tar entry "../\ufffd[2Jevil" is refused: its path leaves the folder',
@@ -119,7 +119,7 @@ describe('a hostile tar is refused, and touches nothing outside', () => {
 });
 
 describe('other ends', () => {
-  test('a folder that is there is left alone, as is a symlink in its place', async () => {
+  test('an existing folder is left alone, as is a symlink in its place', async () => {
     const target = await fresh();
     await mkdir(join(target, '..', 'elsewhere'));
     await symlink('elsewhere', target);
@@ -135,7 +135,7 @@ describe('other ends', () => {
     await expect(unpack(tar.subarray(0, 3000), await fresh())).rejects.toThrow('Unexpected end of data');
   });
 
-  test('a backup that turns out cut rejects with its own problem', async () => {
+  test('a backup that is cut rejects with its own problem', async () => {
     const path = join(folder, 'cut');
     const file = await backupOf(await tarOf({ a: noise(300_000), b: noise(300_000, 2) }));
     await writeFile(path, file.subarray(0, 400_000));
@@ -147,7 +147,7 @@ describe('other ends', () => {
     });
   });
 
-  test('a stream that is closed early does not hang, nor does one that is given up', async () => {
+  test('a stream that is closed early or aborted does not hang', async () => {
     const half = (await tarOf({ a: noise(5000) })).subarray(0, 2000);
     for (const end of ['close', 'abort'] as const) {
       const stream = new Readable({ read() {} });

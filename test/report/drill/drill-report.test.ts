@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { drillDue, dueWords, futureDrillWords, isFailure } from '../../../src/report/drill/drill-due.ts';
-import { DrillRecord, drillReportOf } from '../../../src/report/drill/drill-report.ts';
+import {
+  DrillRecord,
+  drillDue,
+  drillReportOf,
+  dueWords,
+  futureDrillWords,
+  isFailure,
+} from '../../../src/report/drill/drill-report.ts';
 import { renderDrill } from '../../../src/report/render-report.ts';
 import { chapter, drillAt } from './drills.ts';
 
@@ -30,7 +36,7 @@ describe('the next drill', () => {
     expect(drillDue([], undefined, now)).toMatchObject({ isOverdue: false, dueAt: undefined });
   });
 
-  test('a drill that is under way is no last one, and one whose process died is', () => {
+  test('a drill that is in progress is no last one, and one whose process died is', () => {
     const { endedAt: _, ...running } = drillAt('2026-03-10T11:00:00Z', { outcome: 'running' });
     expect(drillDue([running], DAY, now).last).toBeUndefined();
     const { last, isOverdue } = drillDue([{ ...running, outcome: 'died' }], DAY, now);

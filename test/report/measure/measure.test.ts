@@ -39,7 +39,7 @@ test('a recovery is measured in slices, until the last application runs', () => 
   ]);
 });
 
-test('it counts from the incident when somebody said when that was, unless it is said to lie ahead', () => {
+test('it counts from the stated time of the incident, unless that lies ahead', () => {
   const said = (incidentAt: string) => {
     const head = started({ input: { instance: 'orders', incidentAt }, objectives: { rtoSeconds: 600 } });
     return measure(journalOf(head, recoveryLines), { sliceOf, followUps });
@@ -123,7 +123,7 @@ describe('the clock of a recovery', () => {
     expect(measure(journalOf(started(), lines), { sliceOf, now, followUps: one })?.time.until).toBe(at(255));
   });
 
-  test('ends without success when the run is given up', () => {
+  test('ends without success when the run is abandoned', () => {
     const entries = journalOf(
       started({ objectives }),
       recoveryLines.slice(0, 12),
@@ -163,7 +163,7 @@ describe('the clock of a recovery', () => {
     expect(measure(entries, { sliceOf })?.time.until).toBe(at(30));
   });
 
-  test('goes on where the operator did the restore outside', () => {
+  test('continues where the operator did the restore outside', () => {
     const entries = journalOf(started(), moved(1, 'confirming'), moved(60, 'countingAfter'), closed(90));
     expect(measure(entries, { sliceOf })?.time).toMatchObject({ status: 'over', until: at(60) });
   });

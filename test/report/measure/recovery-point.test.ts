@@ -43,7 +43,7 @@ describe('how much was lost', () => {
       lostBy: 'the incident',
       rowsBefore: undefined,
     });
-    // Nobody said when it was lost: by the service's word, with its clock put right.
+    // No time of the loss was given: by the service's word, with its clock corrected.
     expect(point(journalOf(started(), lines))).toMatchObject({
       by: 'restored_from',
       lostMs: 500_000,
@@ -155,7 +155,7 @@ describe('how much was lost', () => {
     expect(point(entries)).toMatchObject({ lostMs: 72_000, lostBy: 'the newest record before' });
   });
 
-  test('is measured by the chosen time where the service says nothing, and by nothing at all where nobody knows', () => {
+  test('is measured by the chosen time if the service says nothing, and not measured if nothing is known', () => {
     const lines = (input: object) => [
       armed(10, 'restoreToTime'),
       ...performed([10, 11], 'restoreToTime', { landed: true, id: 1 }, 'waitingForRestore', { ...input }),
@@ -169,7 +169,7 @@ describe('how much was lost', () => {
     expect(point(journalOf(started(), lines({})))).toBeUndefined();
   });
 
-  test('of a lost source counts to the start of the run, when nobody said more', () => {
+  test('of a lost source counts to the start of the run if no other time was given', () => {
     const entries = journalOf(
       started(),
       armed(10, 'performRecovery'),

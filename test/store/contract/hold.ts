@@ -35,7 +35,7 @@ export function holdContract(freshStore: FreshStore): void {
     expect(await journal.holder('run/a')).toBeUndefined();
   });
 
-  test('each hold of a stream has a larger token than the one before, whoever takes it', async () => {
+  test('each hold of a stream has a larger token than the one before, for any holder', async () => {
     const store = await freshStore();
     const [mine, theirs] = [await opened(store), await opened(store)];
     let last = 0;

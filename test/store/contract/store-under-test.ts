@@ -28,7 +28,7 @@ export interface StoreUnderTest {
   /** Opens another reader. */
   openForReading(options?: Pick<OpenOptions, 'projections'>): Promise<JournalReader>;
   readonly signer: Signer;
-  /** A separate process appends this many `note` entries to a stream, which it holds meanwhile. */
+  /** A separate process appends this many `note` entries to a stream, which it holds until then. */
   appendElsewhere(stream: StreamName, count: number): Promise<void>;
   /**
    * Lets another process take a stream that one still believes to hold: deletes its lock file, or ends its

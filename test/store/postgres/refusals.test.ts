@@ -142,7 +142,7 @@ describe('a failed connection', () => {
     });
   });
 
-  test('because no server answers names all servers, and is given up after a while', async () => {
+  test('because no server answers names all servers, and is abandoned after a while', async () => {
     const reader = openPostgresForReading({
       ...{ address: 'postgres://127.0.0.1:1,127.0.0.1:2/x', env: {}, projections: [], patience: 200 },
     });

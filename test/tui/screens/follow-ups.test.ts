@@ -66,7 +66,7 @@ describe('the screen of follow-ups', () => {
     expect(at(SIZE).join('\n')).not.toContain('what shows');
   });
 
-  test('the cursor goes on to the next one when one is closed', () => {
+  test('the cursor continues to the next one when one is closed', () => {
     const { screen, at } = screenOf(OF_RUN, LEDGER);
     at(SIZE);
     press(screen, 'd', 'o', 'k', 'enter');

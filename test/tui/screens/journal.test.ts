@@ -50,7 +50,7 @@ describe('the journal', () => {
     expect(one.text()).toContain('exit code 3');
   });
 
-  test('asks for no older page until somebody moves towards the end, then for one after the other', () => {
+  test('asks for no older page until the cursor moves towards the end, then for one after the other', () => {
     const one = shown(journalScreen({ name: 'journal' }), answers);
     expect(pagesIn(one)).toEqual([]);
     one.press('G');

@@ -3,8 +3,8 @@ import type { Around } from '../../../src/tui/live-screen.ts';
 import { boardScreen } from '../../../src/tui/screens/board/board.ts';
 import { labScreen } from '../../../src/tui/screens/lab/lab.ts';
 import { paletteScreen } from '../../../src/tui/screens/palette/palette.ts';
-import type { Home, HomeLab } from '../../../src/view/app/home.ts';
 import { askingWords, type LabChange, type LabFacts, spanWords } from '../../../src/view/app/lab-facts.ts';
+import type { Home, HomeLab } from '../../../src/view/app/sources.ts';
 import { ASCII, fact, factsOf, failedPart, NOW, opened, press, SIZE, SIZES } from '../fake-fleet.ts';
 
 const HOSTILE = 'ev\u001b[31mil\u202e \u0007注文'.padEnd(400, 'x');
@@ -169,7 +169,7 @@ describe('without a lab that answers', () => {
   const failed = { part: failedPart('no lab answers at 127.0.0.1:4000: it may have ended'), isAsking: false };
   const EVERY = ['p', 'x', 'l', 'b', 'a', 't', 'D', 'enter'];
 
-  test('a config that names none asks nobody, changes nothing, and says how to get one', () => {
+  test('a config that names none asks nothing, changes nothing, and says how to get one', () => {
     const { screen, press: type, effects, text } = sitDown(known({}, homeWith(undefined)));
     expect(screen.needs().map(({ source }) => source)).toEqual(['home']);
     type(...EVERY);

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { keysScreen } from '../../../src/tui/screens/keys/keys.ts';
 import { reportScreen } from '../../../src/tui/screens/report/report.ts';
 import { runsScreen } from '../../../src/tui/screens/runs/runs.ts';
-import type { RunRow } from '../../../src/view/app/run-row.ts';
-import type { KeyRow } from '../../../src/view/app/sources.ts';
+import type { KeyRow, RunRow } from '../../../src/view/app/sources.ts';
 import { shown } from './screen-bench.ts';
 
 const HOSTILE = 'ev\u001b[31mil \u202e注文 שלום';
@@ -213,7 +212,7 @@ describe('a key from a file', () => {
     });
   });
 
-  test('Escape stores nothing, and what was given before can be had again', () => {
+  test('Escape stores nothing, and what was given before can be recalled', () => {
     const one = asking();
     one.press(...'/keys/a', 'escape');
     expect(one.effects).toEqual([]);

@@ -45,7 +45,7 @@ describe('the order of danger', () => {
 });
 
 describe('the count of answers', () => {
-  test('leaves out a target of which nobody knows whether it holds anything', () => {
+  test('leaves out a target if it is unknown whether it holds anything', () => {
     const target = unaskedOf('spare', 'target');
     const fleet = fleetOf([statusOf('orders'), target], { answeredAt: new Map([['orders', NOW]]) });
     expect(isOpenTarget(target, fleet.answeredAt)).toBe(true);

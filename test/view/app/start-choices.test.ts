@@ -197,7 +197,7 @@ test('a backup without an id that others know can be restored in place only', ()
   expect(whyNotRestorable(row, true)).toContain('only the newest');
 });
 
-test('what is lost is told by the time that is brought back', () => {
+test('what is lost is told by the time that is restored', () => {
   const about = { backup: undefined, dryRun: DRY_RUN, now: NOW };
   const lost = (wish: object, more = {}) =>
     stakesOf({ ...about, wish: { runbook: 'restore-backup', instance: 'orders', ...wish }, ...more }).lost;

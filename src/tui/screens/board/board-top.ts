@@ -1,7 +1,6 @@
 import { counted } from '../../../base/format.ts';
 import { msOf } from '../../../base/instant.ts';
-import type { RunRow } from '../../../view/app/run-row.ts';
-import type { Fact, Fleet, Trouble } from '../../../view/app/sources.ts';
+import type { Fact, Fleet, RunRow, Trouble } from '../../../view/app/sources.ts';
 import { type BoardSort, type FleetCounts, fleetCounts } from '../../../view/app/status-cells.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { cutLine, lineWidth, wrapLine } from '../../line.ts';

@@ -1,5 +1,4 @@
-import type { RunRow } from '../../../view/app/run-row.ts';
-import type { Fleet } from '../../../view/app/sources.ts';
+import type { Fleet, RunRow } from '../../../view/app/sources.ts';
 import {
   BOARD_SORTS,
   type BoardSort,

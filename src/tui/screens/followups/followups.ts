@@ -255,7 +255,6 @@ function closingLines(
   ];
 }
 
-/** The keys of the list, for the selected row. */
 function keysOf(list: ListState, row: FollowUpRow | undefined): readonly BoundKey<Intent>[] {
   if (list.isFiltering) return listKeys(list);
   const none = row === undefined ? 'there is no follow-up here' : undefined;

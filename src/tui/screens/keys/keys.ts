@@ -317,7 +317,6 @@ const OPEN = {
   added: 'added by hand: when it was in force is not known',
 } as const;
 
-/** The field for the file with a key of an instance. */
 interface KeyFile {
   readonly instance: string;
   readonly path: PathField;

@@ -3,8 +3,15 @@ import { type AppEffect, type Around, type BoundKey, type Input, letterKey } fro
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import { EDITING_KEYS, EMPTY_FIELD, fieldAfter, isFieldIntent, PALETTE_KEY } from '../../parts/field.ts';
 import { BACK_KEY, FRESH_LIST, isListIntent, listKeys, moved, placed, typedInto } from '../../parts/list.ts';
-import { layOut } from './lab-layout.ts';
-import { FRESH, knownOf, type LabIntent, type LabKnown, type LabState, nameOf } from './lab-state.ts';
+import {
+  FRESH,
+  knownOf,
+  type LabIntent,
+  type LabKnown,
+  type LabState,
+  layOut,
+  nameOf,
+} from './lab-layout.ts';
 
 /**
  * The lab that the config names: its open faults, and keys to cause more, also while a run waits beneath.

@@ -1,6 +1,6 @@
 import { COMMAND_WORDS } from '../../../view/app/command-words.ts';
-import { NO_LAB } from '../../../view/app/home.ts';
 import { SITUATIONS } from '../../../view/app/situations.ts';
+import { NO_LAB } from '../../../view/app/sources.ts';
 import type { AppEffect, Around, BoundKey, ScreenRequest, ShownKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {

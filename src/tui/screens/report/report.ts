@@ -1,4 +1,4 @@
-import type { ReportText } from '../../../view/app/run-row.ts';
+import type { ReportText } from '../../../view/app/sources.ts';
 import { scrolledBody } from '../../bands.ts';
 import { memoised, wrapLine } from '../../line.ts';
 import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
@@ -10,7 +10,6 @@ import { span } from '../../span.ts';
 
 type Intent = 'write' | 'bundle' | 'copy' | 'journal' | ReadingIntent;
 
-/** The report of a run, to read it or to write it to a file. */
 export function reportScreen({ runId }: ScreenRequest & { readonly name: 'report' }): OpenScreen {
   const known = ({ facts }: Pick<Around, 'facts'>) => facts.get('report', runId).last?.value;
   // Memoised: a long report is wrapped only when it or the screen changes, not for each frame.

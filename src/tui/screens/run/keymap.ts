@@ -224,7 +224,6 @@ export const KEYMAP: readonly Binding[] = [
   ...WATCHING,
 ];
 
-/** What a key means in a mode; undefined if nothing. */
 export function intentOf(mode: Mode, key: string): Intent | undefined {
   return KEYMAP.find((binding) => binding.modes.includes(mode) && binding.keys.includes(key))?.intent;
 }

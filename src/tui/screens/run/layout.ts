@@ -87,7 +87,6 @@ function roomNeeded(state: UiState, size: Size, look: Look): Size | undefined {
   return missing > 0 ? { ...size, rows: size.rows + missing } : undefined;
 }
 
-/** The rows that the question needs at least. */
 function leastOf({ view, question, overlay }: UiState, { columns }: Size, look: Look): number {
   if (overlay !== 'none' || view.outcome !== undefined) return 0;
   if (view.question === undefined || question === undefined) return 0;

@@ -66,7 +66,6 @@ export type Action =
   | { readonly type: 'fallback'; readonly text: string; readonly now: number }
   | {
       readonly type: 'moment';
-      /** The text that was read. */
       readonly text: string;
       readonly moment: { readonly time: Date } | { readonly problem: string };
       readonly now: number;

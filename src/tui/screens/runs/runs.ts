@@ -1,6 +1,6 @@
 import { formatElapsed, formatTime } from '../../../base/format.ts';
 import { show } from '../../../base/text.ts';
-import { type RunRow, secondsOfRun } from '../../../view/app/run-row.ts';
+import { type RunRow, secondsOfRun } from '../../../view/app/sources.ts';
 import { wrapLine } from '../../line.ts';
 import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
@@ -195,7 +195,6 @@ function atCursor(state: State, around: Around): RunRow | undefined {
   return rows[cursorAt(state.list, rows.map(keyOf))];
 }
 
-/** The keys of the list of runs, for the selected row. */
 function keysOf(list: ListState, isDrills: boolean, run: RunRow | undefined): readonly BoundKey<Intent>[] {
   if (list.isFiltering) return listKeys(list);
   const none = run === undefined ? 'there is no run here' : undefined;

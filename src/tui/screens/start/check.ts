@@ -10,7 +10,6 @@ import { failureLines, hintLines } from '../../parts/facts.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import { chosenBackup, knownInstances, listOf, type State, wishOf } from './state.ts';
 
-/** The dry run of the chosen run. */
 function dryRunOf(state: State, { facts }: Pick<Around, 'facts'>): Fact<DryRunFacts> | undefined {
   const wish = wishOf(state);
   return wish && facts.get('dryRun', wish);

@@ -1,7 +1,6 @@
 import { isoOf } from '../../../base/date.ts';
 import { msOf } from '../../../base/instant.ts';
-import { type Badge, badgeOf } from '../../../view/app/home.ts';
-import type { Need } from '../../../view/app/sources.ts';
+import { type Badge, badgeOf, type Need } from '../../../view/app/sources.ts';
 import { commandOf } from '../../../view/app/start-wish.ts';
 import type { AppEffect, Around, Input, ScreenRequest } from '../../live-screen.ts';
 import { type OpenScreen, screen } from '../../module-screen.ts';

@@ -63,7 +63,6 @@ export function openedState(given: Answers, nowMs: number): State {
 /** What each step starts with. */
 const UNTOUCHED = { list: FRESH_LIST, field: EMPTY_FIELD, scroll: 0 } as const;
 
-/** The steps of the chosen situation. */
 export function stepsFor({ situation }: Answers): readonly StartStep[] {
   return ['situation', ...(situationOf(situation)?.steps ?? [])];
 }

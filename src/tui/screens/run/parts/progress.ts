@@ -85,7 +85,6 @@ const STEPS: Readonly<
 
 type StepInRail = Omit<RailStep, 'usual'> & { readonly usual?: number | undefined };
 
-/** The state of a step in words, with its remark. */
 export function stepWords({ state, note }: RailStep): string {
   const word = state === 'current' ? 'now' : state;
   return note === undefined ? word : `${word}: ${note}`;
