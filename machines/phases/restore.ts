@@ -58,8 +58,7 @@ export function askForRestore(
     title: 'ask for the restore',
     like: 'ask-for-restore',
     slice: 'execute' as const,
-    fallback: ((context, ...at) =>
-      restoreFallback(byHand(context))(context, ...at)) as FallbackPart<RunContext>,
+    fallback: ((left) => restoreFallback(byHand(left.context))(left)) as FallbackPart<RunContext>,
     exits,
   };
   return phase(head, (key) => asking(sends, { key, exits, landed: 'over' }));
