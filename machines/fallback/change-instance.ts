@@ -1,7 +1,8 @@
 import { isOpen } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
+import type { FallbackField } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
-import type { UpdateSetting } from '../parts/task-data.ts';
+import type { BackupSettings, UpdateSetting } from '../parts/task-data.ts';
 import { isIn, knownOr, type LeftOfRun, stepFor } from './steps.ts';
 
 /** Forbids updates by hand. */
@@ -36,6 +37,46 @@ export const releaseFallback: FallbackPart<RunContext> = (left) =>
 /** The release stands in the phase before; here only once that phase is passed. */
 export const actionFollowUpsFallback: FallbackPart<RunContext> = (left) =>
   left.at === undefined ? [] : releaseFallback(left);
+
+/** Sets by hand what a run was begun to set: whether updates are allowed. */
+export const updatesFallback: FallbackPart<RunContext> = (left) => {
+  const setting = left.context.run.single?.setting;
+  if (setting === undefined) return [];
+  return [
+    stepFor(
+      left,
+      `${setting.allowed ? 'allow' : 'forbid'} maintenance updates`,
+      [setUpdates(left, setting)],
+      ['The same setting twice changes nothing more.'],
+    ),
+  ];
+};
+
+const SETTINGS: Readonly<Record<keyof BackupSettings, string>> = {
+  minBackupCount: 'min_backup_count',
+  retentionDays: 'retention_time',
+  excludedFromAutoBackup: 'exclude_from_auto_backup',
+};
+
+/** Changes by hand the settings of backups that a run was begun to change. */
+export const settingsFallback: FallbackPart<RunContext> = (left) => {
+  const { instance, single } = left.context.run;
+  const body: Record<string, FallbackField> = {};
+  for (const [name, field] of Object.entries(SETTINGS)) {
+    const literal = single?.settings?.[name as keyof BackupSettings];
+    if (literal !== undefined) body[field] = { literal };
+  }
+  if (Object.keys(body).length === 0) return [];
+  const what = `The settings of backups of ${instance} are changed. The service may delete backups that the new ones do not keep.`;
+  return [
+    stepFor(
+      left,
+      `change the settings of backups of ${instance}`,
+      [{ do: 'confirm-name', name: instance, what }, left.calls.change('changeBackupSettings', { body })],
+      ['The same settings twice change nothing more.'],
+    ),
+  ];
+};
 
 /** The action itself, where the run is about to ask for it, or may have done so. */
 export const actFallback: FallbackPart<RunContext> = (left) => {

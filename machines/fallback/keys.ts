@@ -71,6 +71,11 @@ export const guidFallback: FallbackPart<RunContext> = (left) => {
   return [guidStep(left, inner !== 'asking' && (isWanted || stored !== undefined))];
 };
 
+/** The guid alone, or with the new key, in a run that was begun for just that. */
+export function onlyGuidFallback(rotates: boolean): FallbackPart<RunContext> {
+  return (left) => [guidStep(left, rotates)];
+}
+
 function guidStep(left: LeftOfRun, rotates: boolean) {
   const { run, key } = left.context;
   const what = `the new key of ${run.instance}`;

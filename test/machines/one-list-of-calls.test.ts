@@ -72,6 +72,12 @@ describe.for(allRunbooks)('the calls of $id', (runbook) => {
     expect(unplanned).toEqual(runbook.id === 'disaster-recovery' ? [named(TARGET_KEY_CALL)] : []);
   });
 
+  test('that change something are all in its fallback script', () => {
+    const written = writtenIn(runbook);
+    const changes = planned.filter(({ method }) => method !== 'GET').map(named);
+    expect(changes.filter((call) => !written.has(call))).toEqual([]);
+  });
+
   test('that must not be made twice are looked for in the list that is planned before them', () => {
     const lists = new Set(['/backups', '/restores', '']);
     for (const [context, state] of situations(runbook))
