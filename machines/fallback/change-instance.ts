@@ -3,7 +3,7 @@ import type { RunContext } from '../context.ts';
 import type { FallbackField } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
 import type { BackupSettings, UpdateSetting } from '../parts/task-data.ts';
-import { isIn, knownOr, type LeftOfRun, stepFor } from './steps.ts';
+import { instanceNow, isIn, knownOr, type LeftOfRun, stepFor } from './steps.ts';
 
 /** Forbids updates by hand. */
 export const freezeFallback: FallbackPart<RunContext> = (left) =>
@@ -91,7 +91,7 @@ export const actFallback: FallbackPart<RunContext> = (left) => {
       left,
       `${action} ${instance}`,
       [
-        ...(isUpdate ? left.calls.looks('preflight').slice(0, 1) : []),
+        ...(isUpdate ? instanceNow(left) : []),
         { do: 'confirm-name', name: instance, what: `This will ${action} ${instance}.` },
         left.calls.change(action, {
           ...(isUpdate ? { body: { service_id: service } } : {}),

@@ -3,7 +3,7 @@ import type { RunContext } from '../context.ts';
 import type { FallbackAction } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
 import type { ManualRestore } from './restoring.ts';
-import { fingerprinted, knownOr, recordFallback, stepFor } from './steps.ts';
+import { fingerprinted, instanceNow, knownOr, recordFallback, stepFor } from './steps.ts';
 
 const KEY = 'SOURCE_KEY';
 const GUID = 'BACKUP_GUID';
@@ -35,7 +35,7 @@ export const recoverByHand: ManualRestore = {
   name: restoredName,
   lost: ({ context }) =>
     `All data of ${restoredName(context)} is replaced by that of ${context.run.instance}${what(context)}.`,
-  before: ({ context, calls }) => [askForKey(context), ...calls.looks('inspectTarget').slice(0, 1)],
+  before: (left) => [askForKey(left.context), ...instanceNow(left, 'inspectTarget')],
   values: ({ context }) => ({
     body: {
       backup_guid: knownOr(guidOf(context), GUID, GUID_WORDS),

@@ -2,7 +2,7 @@ import type { RunContext } from '../context.ts';
 import type { FallbackAction } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
 import { innerOf } from '../parts/states.ts';
-import { fingerprinted, isIn, type LeftOfRun, stepFor } from './steps.ts';
+import { fingerprinted, instanceNow, isIn, type LeftOfRun, stepFor } from './steps.ts';
 
 /** The shell variable of the key that a run sets, or that its backup is opened with. */
 export const NEW_KEY = 'NEW_KEY';
@@ -42,7 +42,7 @@ export const setKeyFallback: FallbackPart<RunContext> = (left) => {
       `set the new key of ${instance}`,
       [
         { do: 'ask-secret', as: NEW_KEY, what: newKeyWords(context) },
-        ...calls.looks('preflight').slice(0, 1),
+        ...instanceNow(left),
         replacesKey(instance),
         calls.change('setKey', { body: { encryption_key: { secret: NEW_KEY } } }),
       ],

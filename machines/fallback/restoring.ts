@@ -3,7 +3,7 @@ import type { RunContext } from '../context.ts';
 import type { CallValues, FallbackAction, FallbackSide } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
 import { innerOf } from '../parts/states.ts';
-import { isIn, isUnderWay, knownOr, type LeftOfRun, landedAt, stepFor } from './steps.ts';
+import { instanceNow, isIn, isUnderWay, knownOr, type LeftOfRun, landedAt, stepFor } from './steps.ts';
 
 /** How a runbook restores. */
 export interface ManualRestore {
@@ -85,7 +85,7 @@ export const restoreBackupByHand: ManualRestore = {
   name: ({ run: { instance } }) => instance,
   lost: ({ context, state }) =>
     `All data of ${context.run.instance} is replaced by that of backup ${chosenBackup(context, state) ?? '(the one that you choose)'}${madeAt(context)}: what was written after it is lost.`,
-  before: ({ calls }) => calls.looks('preflight').slice(0, 1),
+  before: (left) => instanceNow(left),
   values: ({ context, state }) => ({
     id: knownOr(chosenBackup(context, state), 'CHOSEN_BACKUP', BACKUP_WORDS),
   }),

@@ -1,6 +1,6 @@
 import { targetCalls, wordsOf } from '../closing/cf-calls.ts';
 import type { RunContext } from '../context.ts';
-import type { FallbackAction, FallbackStep, FallbackValue } from '../parts/fallback-step.ts';
+import type { FallbackAction, FallbackCall, FallbackStep, FallbackValue } from '../parts/fallback-step.ts';
 import type { FallbackPart, Left } from '../parts/runbook.ts';
 import { innerOf, stepOf } from '../parts/states.ts';
 import { landedOf } from '../parts/task-data.ts';
@@ -17,6 +17,14 @@ export function stepFor(
   notes: readonly string[] = [],
 ): FallbackStep {
   return { state: at ?? key, title, notes, actions };
+}
+
+/** The instance as it is now, which every look reads first. */
+export function instanceNow(
+  { calls }: Pick<LeftOfRun, 'calls'>,
+  look: 'preflight' | 'inspectTarget' = 'preflight',
+): readonly FallbackCall[] {
+  return calls.looks(look).slice(0, 1);
 }
 
 /** Whether the run is in the phase, so that its call may have been made. */
