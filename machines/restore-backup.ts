@@ -5,7 +5,7 @@ import { restoreBackupByHand } from './fallback/restoring.ts';
 import { lazyMachine } from './lazy-machine.ts';
 import { countAfter, freshBackup } from './phases/after-restore.ts';
 import { available } from './phases/available.ts';
-import { keepBefore, safetyBackup } from './phases/before.ts';
+import { readRecordAndKeepBefore, safetyBackup } from './phases/before.ts';
 import { renewCard } from './phases/card.ts';
 import { chooseBackup } from './phases/choose.ts';
 import { confirm } from './phases/confirm.ts';
@@ -28,7 +28,7 @@ export const restoreBackupMachine = lazyMachine({
   states: phases({
     preflight: preflight({ tolerant: true, restores: true, exits: { done: 'choose', stop: 'stopped' } }),
     choose: chooseBackup({ exits: { done: 'before', stop: 'stopped' } }),
-    before: keepBefore({ withRecord: true, exits: { done: 'safeguard', stop: 'stopped' } }),
+    before: readRecordAndKeepBefore({ exits: { done: 'safeguard', stop: 'stopped' } }),
     safeguard: safetyBackup({ exits: { done: 'confirm', stop: 'stopped' } }),
     confirm: confirm({
       order: ({ choose, run }) => `restore backup ${choose.backup?.id} into ${run.instance}`,
