@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunContext } from '../../machines/context.ts';
 import { runbooks, singleChange } from '../../machines/index.ts';
-import { type RunInput, SINGLE_CHANGES } from '../../machines/inputs.ts';
+import { type RunInput, SingleChange } from '../../machines/inputs.ts';
 import type { FallbackAction, FallbackCall, FallbackStep } from '../../machines/parts/fallback-step.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { fallbackOf as fallbackSteps, isFinalAt, leavesOf, mainPathOf } from '../../machines/parts/states.ts';
@@ -151,16 +151,19 @@ function expectSafe(steps: readonly FallbackStep[], state: string): void {
   }
 }
 
-test.each(SINGLE_CHANGES)('the script of the single change %s makes it, and safely', (change) => {
-  const settings = change === 'changeBackupSettings' ? { retentionDays: 7 } : undefined;
-  const setting = change === 'changeUpdateSetting' ? { type: 'general', allowed: false } : undefined;
-  const single = { change, wait: true, setsKey: change === 'setKey', settings, setting };
-  const action = (['restart', 'recreate', 'update'] as const).find((one) => one === change);
-  const input = { instance: 'orders', action, single } as RunInput;
-  const context = startingContext(input, 'single-change');
-  expect(changesOf(stepsOf(singleChange, 'preflight.looking', context))).not.toEqual([]);
-  for (const state of statesOf(singleChange)) expectSafe(stepsOf(singleChange, state, context), state);
-});
+test.each(SingleChange().shape.change.options)(
+  'the script of the single change %s makes it, and safely',
+  (change) => {
+    const settings = change === 'changeBackupSettings' ? { retentionDays: 7 } : undefined;
+    const setting = change === 'changeUpdateSetting' ? { type: 'general', allowed: false } : undefined;
+    const single = { change, wait: true, setsKey: change === 'setKey', settings, setting };
+    const action = (['restart', 'recreate', 'update'] as const).find((one) => one === change);
+    const input = { instance: 'orders', action, single } as RunInput;
+    const context = startingContext(input, 'single-change');
+    expect(changesOf(stepsOf(singleChange, 'preflight.looking', context))).not.toEqual([]);
+    for (const state of statesOf(singleChange)) expectSafe(stepsOf(singleChange, state, context), state);
+  },
+);
 
 const [restoreBackup, pitr, recovery] = ['restore-backup', 'restore-point-in-time', 'disaster-recovery'].map(
   (id) => runbooks[id] as Runbook,

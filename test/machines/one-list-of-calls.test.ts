@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunContext } from '../../machines/context.ts';
 import { TARGET_KEY_CALL } from '../../machines/fallback/follow-ups.ts';
 import { allRunbooks } from '../../machines/index.ts';
-import { type RunInput, SINGLE_CHANGES } from '../../machines/inputs.ts';
+import { type RunInput, SingleChange } from '../../machines/inputs.ts';
 import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
 import { fallbackOf, isFinalAt, leavesOf, metaAt } from '../../machines/parts/states.ts';
 import type { RunbookId } from '../../machines/parts/touches.ts';
@@ -16,7 +16,7 @@ const INPUTS: Readonly<Record<string, readonly Partial<RunInput>[]>> = {
     ...(mode === 'prepare' ? {} : { target: 'orders-dr' }),
   })),
   'change-instance': (['restart', 'recreate', 'update'] as const).map((action) => ({ action })),
-  'single-change': SINGLE_CHANGES.flatMap((change) =>
+  'single-change': SingleChange().shape.change.options.flatMap((change) =>
     [true, false].map((setsKey) => ({
       ...(['restart', 'recreate', 'update'].includes(change) ? { action: change as 'restart' } : {}),
       single: {
