@@ -4,7 +4,7 @@ import { followUpsFallback } from './fallback/follow-ups.ts';
 import { restoreBackupByHand } from './fallback/restoring.ts';
 import { lazyMachine } from './lazy-machine.ts';
 import { countAfter, freshBackup } from './phases/after-restore.ts';
-import { available } from './phases/available.ts';
+import { availableOrUnsaid } from './phases/available.ts';
 import { readRecordAndKeepBefore, safetyBackup } from './phases/before.ts';
 import { renewCard } from './phases/card.ts';
 import { chooseBackup } from './phases/choose.ts';
@@ -49,7 +49,7 @@ export const restoreBackupMachine = lazyMachine({
       fallback: restoreBackupByHand,
       exits: { done: 'available', again: 'confirm', stop: 'stopped' },
     }),
-    available: available({ by: 'restore', mayBeUnsaid: true, exits: { done: 'count' } }),
+    available: availableOrUnsaid({ exits: { done: 'count' } }),
     count: countAfter({ exits: { done: 'followUps' } }),
     followUps: followUps({
       title: 'bind the applications again',
