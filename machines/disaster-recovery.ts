@@ -14,7 +14,7 @@ import { when } from './phases/guards.ts';
 import { learnGuid } from './phases/guid.ts';
 import { newKey } from './phases/key.ts';
 import { ending, only, phases } from './phases/phase.ts';
-import { preflight } from './phases/preflight.ts';
+import { preflightAndRecord } from './phases/preflight.ts';
 import { proofBackup } from './phases/proof-backup.ts';
 import { prove } from './phases/prove.ts';
 import { recordRecovery } from './phases/record.ts';
@@ -41,7 +41,7 @@ export const disasterRecoveryMachine = lazyMachine({
       always: [{ guard: when('it is to be prepared', prepares), target: 'preflight' }, { target: 'source' }],
     }),
     ...only(prepares, {
-      preflight: preflight({ tolerant: true, withRecord: true, exits: { done: 'key', stop: 'stopped' } }),
+      preflight: preflightAndRecord({ tolerant: true, exits: { done: 'key', stop: 'stopped' } }),
       key: newKey({
         offered: true,
         exits: {

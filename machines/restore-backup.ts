@@ -4,8 +4,8 @@ import { followUpsFallback } from './fallback/follow-ups.ts';
 import { restoreBackupByHand } from './fallback/restoring.ts';
 import { lazyMachine } from './lazy-machine.ts';
 import { countAfter, freshBackup } from './phases/after-restore.ts';
-import { available } from './phases/available.ts';
-import { keepBefore, safetyBackup } from './phases/before.ts';
+import { availableOrUnsaid } from './phases/available.ts';
+import { readRecordAndKeepBefore, safetyBackup } from './phases/before.ts';
 import { renewCard } from './phases/card.ts';
 import { chooseBackup } from './phases/choose.ts';
 import { confirm } from './phases/confirm.ts';
@@ -28,7 +28,7 @@ export const restoreBackupMachine = lazyMachine({
   states: phases({
     preflight: preflight({ tolerant: true, restores: true, exits: { done: 'choose', stop: 'stopped' } }),
     choose: chooseBackup({ exits: { done: 'before', stop: 'stopped' } }),
-    before: keepBefore({ withRecord: true, exits: { done: 'safeguard', stop: 'stopped' } }),
+    before: readRecordAndKeepBefore({ exits: { done: 'safeguard', stop: 'stopped' } }),
     safeguard: safetyBackup({ exits: { done: 'confirm', stop: 'stopped' } }),
     confirm: confirm({
       order: ({ choose, run }) => `restore backup ${choose.backup?.id} into ${run.instance}`,
@@ -49,7 +49,7 @@ export const restoreBackupMachine = lazyMachine({
       fallback: restoreBackupByHand,
       exits: { done: 'available', again: 'confirm', stop: 'stopped' },
     }),
-    available: available({ by: 'restore', mayBeUnsaid: true, exits: { done: 'count' } }),
+    available: availableOrUnsaid({ exits: { done: 'count' } }),
     count: countAfter({ exits: { done: 'followUps' } }),
     followUps: followUps({
       title: 'bind the applications again',

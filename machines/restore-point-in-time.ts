@@ -6,7 +6,7 @@ import { restoreToTimeByHand } from './fallback/restoring.ts';
 import { lazyMachine } from './lazy-machine.ts';
 import { countAfter, freshBackup } from './phases/after-restore.ts';
 import { available } from './phases/available.ts';
-import { keepBefore, safetyBackup } from './phases/before.ts';
+import { readRecordAndKeepBefore, safetyBackup } from './phases/before.ts';
 import { renewCard } from './phases/card.ts';
 import { chooseTime, rereadRange } from './phases/choose.ts';
 import { confirm } from './phases/confirm.ts';
@@ -36,7 +36,7 @@ export const restorePointInTimeMachine = lazyMachine({
         stop: 'stopped',
       },
     }),
-    before: keepBefore({ withRecord: true, exits: { done: 'safeguard', stop: 'stopped' } }),
+    before: readRecordAndKeepBefore({ exits: { done: 'safeguard', stop: 'stopped' } }),
     safeguard: safetyBackup({ exits: { done: 'confirm', stop: 'stopped' } }),
     confirm: confirm({
       order,

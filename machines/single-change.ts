@@ -6,7 +6,7 @@ import type { SingleChange } from './inputs.ts';
 import { lazyMachine } from './lazy-machine.ts';
 import { act } from './phases/act.ts';
 import { freshBackup } from './phases/after-restore.ts';
-import { available } from './phases/available.ts';
+import { available, availableOrUnsaid } from './phases/available.ts';
 import { askForBackup, waitForBackup } from './phases/backup.ts';
 import { recordOnly } from './phases/before.ts';
 import { renewCard } from './phases/card.ts';
@@ -190,7 +190,7 @@ export const singleChangeMachine = lazyMachine({
         },
       }),
       ...only(leavesFollowUps, {
-        available: available({ by: 'restore', mayBeUnsaid: true, exits: { done: 'followUps' } }),
+        available: availableOrUnsaid({ exits: { done: 'followUps' } }),
         followUps: followUps({
           title: 'bind the applications again',
           restored: true,

@@ -1,70 +1,105 @@
 import { isOpen } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import type { FallbackAction, FallbackField } from '../parts/fallback-step.ts';
+import type { FallbackField } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
-import { stepOf } from '../parts/states.ts';
-import { knownOr } from './steps.ts';
+import type { BackupSettings, UpdateSetting } from '../parts/task-data.ts';
+import { instanceNow, isIn, knownOr, type LeftOfRun, stepFor } from './steps.ts';
 
 /** Forbids updates by hand. */
-export const freezeFallback: FallbackPart<RunContext> = (context, at) =>
-  mayNotHold(context)
+export const freezeFallback: FallbackPart<RunContext> = (left) =>
+  mayNotHold(left.context)
     ? []
     : [
-        {
-          state: at ?? 'freeze',
-          title: 'forbid maintenance updates meanwhile',
-          notes: [
+        stepFor(
+          left,
+          'forbid maintenance updates meanwhile',
+          [setUpdates(left, settingOf(left, false))],
+          [
             'Only interfaces of revision 61 offer it: skip it when the service does not know it.',
             'Skip it, too, unless you know that updates are allowed now: the service does not report it.',
           ],
-          actions: [setUpdates(context, false)],
-        },
+        ),
       ];
 
 /** Allows updates by hand. */
-export const releaseFallback: FallbackPart<RunContext> = (context, at) =>
-  mayNotHold(context)
+export const releaseFallback: FallbackPart<RunContext> = (left) =>
+  mayNotHold(left.context)
     ? []
     : [
-        {
-          state: at ?? 'release',
-          title: 'allow maintenance updates again',
-          notes: ['Skip it unless you forbade them yourself before the change.'],
-          actions: [setUpdates(context, true)],
-        },
+        stepFor(
+          left,
+          'allow maintenance updates again',
+          [setUpdates(left, settingOf(left, true))],
+          ['Skip it unless you forbade them yourself before the change.'],
+        ),
       ];
 
 /** The release stands in the phase before; here only once that phase is passed. */
-export const actionFollowUpsFallback: FallbackPart<RunContext> = (context, at, state, key) =>
-  at === undefined ? [] : releaseFallback(context, at, state, key);
+export const actionFollowUpsFallback: FallbackPart<RunContext> = (left) =>
+  left.at === undefined ? [] : releaseFallback(left);
+
+/** Sets by hand what a run was begun to set: whether updates are allowed. */
+export const updatesFallback: FallbackPart<RunContext> = (left) => {
+  const setting = left.context.run.single?.setting;
+  if (setting === undefined) return [];
+  return [
+    stepFor(
+      left,
+      `${setting.allowed ? 'allow' : 'forbid'} maintenance updates`,
+      [setUpdates(left, setting)],
+      ['The same setting twice changes nothing more.'],
+    ),
+  ];
+};
+
+const SETTINGS: Readonly<Record<keyof BackupSettings, string>> = {
+  minBackupCount: 'min_backup_count',
+  retentionDays: 'retention_time',
+  excludedFromAutoBackup: 'exclude_from_auto_backup',
+};
+
+/** Changes by hand the settings of backups that a run was begun to change. */
+export const settingsFallback: FallbackPart<RunContext> = (left) => {
+  const { instance, single } = left.context.run;
+  const body: Record<string, FallbackField> = {};
+  for (const [name, field] of Object.entries(SETTINGS)) {
+    const literal = single?.settings?.[name as keyof BackupSettings];
+    if (literal !== undefined) body[field] = { literal };
+  }
+  if (Object.keys(body).length === 0) return [];
+  const what = `The settings of backups of ${instance} are changed. The service may delete backups that the new ones do not keep.`;
+  return [
+    stepFor(
+      left,
+      `change the settings of backups of ${instance}`,
+      [{ do: 'confirm-name', name: instance, what }, left.calls.change('changeBackupSettings', { body })],
+      ['The same settings twice change nothing more.'],
+    ),
+  ];
+};
 
 /** The action itself, where the run is about to ask for it, or may have done so. */
-export const actFallback: FallbackPart<RunContext> = (context, at, _state, key) => {
-  const { run, preflight } = context;
+export const actFallback: FallbackPart<RunContext> = (left) => {
+  const { run, preflight } = left.context;
   const { instance, action = 'restart' } = run;
   const { facts } = preflight;
-  const mayBeSent = at !== undefined && stepOf(at) === key;
+  const isUpdate = action === 'update';
   // What the instance was made from; `baseline.serviceId` is the instance's own id.
   const service = knownOr(facts?.service.offering, 'SERVICE_ID', 'service_id, as the instance shows it');
-  const look: FallbackAction = { do: 'call', on: 'instance', method: 'GET', path: '' };
   return [
-    {
-      state: at ?? key,
-      title: `${action} ${instance}`,
-      notes: ['Its applications lose their connections meanwhile.'],
-      actions: [
-        ...(action === 'update' ? [look] : []),
+    stepFor(
+      left,
+      `${action} ${instance}`,
+      [
+        ...(isUpdate ? instanceNow(left) : []),
         { do: 'confirm-name', name: instance, what: `This will ${action} ${instance}.` },
-        {
-          do: 'call',
-          on: 'instance',
-          method: 'PATCH',
-          path: action === 'update' ? '/updates' : `/${action}`,
-          ...(action === 'update' ? { body: { service_id: service } } : {}),
-          once: { lookFirst: lookWords(facts?.baseline.updatedAt, mayBeSent), list: '' },
-        },
+        left.calls.change(action, {
+          ...(isUpdate ? { body: { service_id: service } } : {}),
+          lookFirst: lookWords(facts?.baseline.updatedAt, isIn(left)),
+        }),
       ],
-    },
+      ['Its applications lose their connections meanwhile.'],
+    ),
   ];
 };
 
@@ -86,13 +121,12 @@ function lookWords(updatedAt: string | undefined, mayBeSent: boolean): string {
     : `It is already under way if the instance shows ${sign}.`;
 }
 
-function setUpdates({ updates }: RunContext, allowed: boolean): FallbackAction {
-  const type: FallbackField = { known: updates.setting?.type ?? 'general' };
-  return {
-    do: 'call',
-    on: 'instance',
-    method: 'PATCH',
-    path: '/broker/edit',
-    body: { allowed_update_time: { fields: { type, allowed: { literal: allowed } } } },
-  };
+function settingOf({ context: { updates } }: LeftOfRun, allowed: boolean): UpdateSetting {
+  return { type: updates.setting?.type ?? 'general', allowed };
+}
+
+function setUpdates({ calls }: LeftOfRun, { type, allowed }: UpdateSetting) {
+  return calls.change('changeUpdateSetting', {
+    body: { allowed_update_time: { fields: { type: { known: type }, allowed: { literal: allowed } } } },
+  });
 }

@@ -1,10 +1,36 @@
 import { targetCalls, wordsOf } from '../closing/cf-calls.ts';
 import type { RunContext } from '../context.ts';
-import type { FallbackAction, FallbackValue } from '../parts/fallback-step.ts';
-import type { FallbackPart } from '../parts/runbook.ts';
+import type { FallbackAction, FallbackCall, FallbackStep, FallbackValue } from '../parts/fallback-step.ts';
+import type { FallbackPart, Left } from '../parts/runbook.ts';
 import { innerOf, stepOf } from '../parts/states.ts';
 import { landedOf } from '../parts/task-data.ts';
 import type { OnceSlice } from '../phases/once.ts';
+
+/** What is left, with the context of a run. */
+export type LeftOfRun = Left<RunContext>;
+
+/** One step, for the state that the run is in or else for its phase. */
+export function stepFor(
+  { at, key }: Pick<LeftOfRun, 'at' | 'key'>,
+  title: string,
+  actions: readonly FallbackAction[],
+  notes: readonly string[] = [],
+): FallbackStep {
+  return { state: at ?? key, title, notes, actions };
+}
+
+/** The instance as it is now, which every look reads first. */
+export function instanceNow(
+  { calls }: Pick<LeftOfRun, 'calls'>,
+  look: 'preflight' | 'inspectTarget' = 'preflight',
+): readonly FallbackCall[] {
+  return calls.looks(look).slice(0, 1);
+}
+
+/** Whether the run is in the phase, so that its call may have been made. */
+export function isIn({ at, key }: Pick<LeftOfRun, 'at' | 'key'>): boolean {
+  return at !== undefined && stepOf(at) === key;
+}
 
 /**
  * The id of a task of a phase, unless the run is about to ask for it (again): then the list has to be looked
@@ -38,7 +64,5 @@ export function targeting(place: Parameters<typeof targetCalls>[0]): readonly Fa
 
 /** What a person writes down when finishing by hand. */
 export function recordFallback(what: string): FallbackPart<RunContext> {
-  return (_context, at) => [
-    { state: at ?? 'record', title: 'write it down', notes: [], actions: [{ do: 'by-hand', what }] },
-  ];
+  return (left) => [stepFor(left, 'write it down', [{ do: 'by-hand', what }])];
 }

@@ -34,17 +34,13 @@ export type FallbackField =
   | { readonly number: FallbackValue }
   | { readonly fields: Readonly<Record<string, FallbackField>> };
 
-/** A call of the service (service-api.md section 4.1). */
-export interface FallbackCall {
+/** A planned call of the runbook, with what a person needs to make it. */
+export interface FallbackCall extends Omit<CallValues, 'lookFirst'> {
   readonly do: 'call';
   readonly on: FallbackSide;
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** Below the instance, as in service-api.md; `:id` is taken from `id`. */
   readonly path: string;
-  readonly id?: FallbackValue;
-  readonly body?: Readonly<Record<string, FallbackField>>;
-  /** Takes one field of the JSON answer into a variable. */
-  readonly keep?: { readonly field: string; readonly as: string };
   /**
    * A call that must not be made twice: the script shows where it would be seen, and sends it only after a
    * typed word.
@@ -52,9 +48,33 @@ export interface FallbackCall {
   readonly once?: {
     /** How a person sees that it was already made, in sentences. */
     readonly lookFirst: string;
-    /** The list in which it appears; if the answer to the call names no id, the new one there is kept. */
-    readonly list: '/backups' | '/restores' | '';
+    /**
+     * The list in which it appears, or the instance itself. If the answer to the call names no id, the new one
+     * there is kept.
+     */
+    readonly list: string;
   };
+}
+
+/** What a phase adds to a call that it plans. */
+export interface CallValues {
+  readonly id?: FallbackValue;
+  readonly body?: Readonly<Record<string, FallbackField>>;
+  /** Takes one field of the JSON answer into a variable. */
+  readonly keep?: { readonly field: string; readonly as: string };
+  /** For a call that must not be made twice: by what a person knows that it was made already. */
+  readonly lookFirst?: string;
+}
+
+/**
+ * The planned calls of a runbook as actions of its fallback script, found by the verb that makes them. They
+ * are those of the phase, or of the first phase that plans any for this verb.
+ */
+export interface CallsByHand {
+  /** The reads. */
+  looks(verb: string, phase?: string): readonly FallbackCall[];
+  /** The one call that changes something. Where `values` say what to look for first, it is a call once. */
+  change(verb: string, values?: CallValues, phase?: string): FallbackCall;
 }
 
 export type FallbackAction =

@@ -1,7 +1,7 @@
 import type { AnyStateMachine } from 'xstate';
 import type { z } from 'zod';
 import type { Failure } from '../../src/base/failure.ts';
-import type { FallbackStep } from './fallback-step.ts';
+import type { CallsByHand, FallbackStep } from './fallback-step.ts';
 import type { FollowUp } from './follow-up.ts';
 import type { OperatorEvent, OtherWay, Question, QuestionOption } from './question.ts';
 import type { Touches } from './touches.ts';
@@ -20,7 +20,10 @@ export type StateTag =
   /** A run without trouble does not pass it. */
   | 'aside';
 
-/** A call of the service that a state makes, for `run --dry-run`. Paths as in service-api.md section 4.1. */
+/**
+ * A call of the service that a state makes. The dry run, the prose and the fallback script all take it from
+ * here. Paths as in service-api.md section 4.1.
+ */
 export interface PlannedCall {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
@@ -33,6 +36,8 @@ export interface PlannedCall {
   readonly forever?: string;
   /** The run goes on without it where the service does not have it. */
   readonly optional?: boolean | undefined;
+  /** Not in the fallback script: its answer is of no use to a person who reads it there. */
+  readonly notByHand?: boolean;
 }
 
 /**
@@ -41,17 +46,24 @@ export interface PlannedCall {
  */
 export type TimeSlice = 'decide' | 'queue' | 'execute' | 'human' | 'rebind';
 
-/**
- * What is left of a phase for a person without lifeboat. `at` is the run's state when it is in this phase or
- * in one before it that has no part in the script, and undefined when the phase lies ahead; `state` is the
- * run's state in any case, and `key` the name of the phase on the page.
- */
-export type FallbackPart<Context> = (
-  context: Context,
-  at: string | undefined,
-  state: string,
-  key: string,
-) => readonly FallbackStep[];
+/** What a phase has to go by when it says what is left of it. */
+export interface Left<Context> {
+  readonly context: Context;
+  /**
+   * The run's state when it is in this phase or in one before it that has no part in the script; undefined
+   * when the phase lies ahead.
+   */
+  readonly at: string | undefined;
+  /** The run's state in any case. */
+  readonly state: string;
+  /** The name of the phase on the page. */
+  readonly key: string;
+  /** The calls that the runbook plans; a part adds values and words to them. */
+  readonly calls: CallsByHand;
+}
+
+/** What is left of a phase for a person without lifeboat. */
+export type FallbackPart<Context> = (left: Left<Context>) => readonly FallbackStep[];
 
 /**
  * What every state says about itself, and every phase, which is a state that holds others. `Context` is the

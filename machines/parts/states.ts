@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
-import type { FallbackStep } from './fallback-step.ts';
-import type { StateMeta, StateTag } from './runbook.ts';
+import type { CallsByHand, FallbackCall, FallbackStep } from './fallback-step.ts';
+import type { PlannedCall, StateMeta, StateTag } from './runbook.ts';
 
 /*
  * A state of a machine by its dotted path: `restore.sending`, or `done`. Everything that names, compares or
@@ -126,6 +126,49 @@ export function fallbackOf(
     return fallback === undefined ? [] : { key: id, fallback };
   });
   return parts.flatMap(({ key, fallback }, index) =>
-    fallback(context, index === 0 && here >= 0 ? state : undefined, state, key),
+    fallback({
+      context,
+      at: index === 0 && here >= 0 ? state : undefined,
+      state,
+      key,
+      calls: callsByHand(machine, key),
+    }),
   );
+}
+
+/** The planned calls of a machine as actions of the fallback script, asked for by the phase `key`. */
+export function callsByHand(machine: AnyStateMachine, key: string): CallsByHand {
+  const plannedFor = (verb: string, phase: string): readonly PlannedCall[] => {
+    const making = leavesOf(machine).filter(
+      (path) =>
+        nodesAt(machine, path)
+          .at(-1)
+          ?.invoke.some(({ src }) => src === verb) && metaAt(machine, path)?.calls !== undefined,
+    );
+    const state = making.find((path) => stepOf(path) === phase) ?? making[0];
+    if (state === undefined) throw new Error(`${machine.id} plans no call for ${verb}`);
+    return metaAt(machine, state)?.calls ?? [];
+  };
+  return {
+    looks: (verb, phase = key) =>
+      plannedFor(verb, phase).flatMap((call) =>
+        call.method === 'GET' && call.notByHand !== true ? byHand(call) : [],
+      ),
+    change: (verb, { lookFirst, ...values } = {}, phase = key) => {
+      const planned = plannedFor(verb, phase);
+      const call = planned.find(({ method }) => method !== 'GET');
+      if (call === undefined) throw new Error(`${machine.id} plans no change for ${verb}`);
+      // A send that leaves a task reads, before it, the list in which that task appears.
+      const list = planned.find(({ method }) => method === 'GET')?.path ?? '';
+      return {
+        ...byHand(call),
+        ...values,
+        ...(lookFirst === undefined ? {} : { once: { lookFirst, list } }),
+      };
+    },
+  };
+}
+
+function byHand({ on, method, path }: PlannedCall): FallbackCall {
+  return { do: 'call', on: on ?? 'instance', method, path };
 }

@@ -6,7 +6,7 @@ import { assignWith, changed } from '../setup.ts';
 import { choice, NO_STOP, noStop, type RunQuestion } from './asking.ts';
 import { failure, noteReason } from './failing.ts';
 import { when } from './guards.ts';
-import { type Exits, type Phase, phase, state, to } from './phase.ts';
+import { type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { waiting } from './task.ts';
 
 export const AvailableSlice = () => z.object({ ready: InstanceReady().optional() });
@@ -15,68 +15,78 @@ interface Available {
   readonly on?: 'target' | undefined;
   /** What changed the instance: a restore, or the run's action. */
   readonly by: 'restore' | 'action';
-  /** The API may have no call for the state of the instance; then a person is asked. */
-  readonly mayBeUnsaid?: boolean;
   readonly exits: Exits & { readonly stop?: string };
 }
 
+/** Waits until the instance is available, which only the service can say. */
+export function available(given: Available): Phase {
+  const optional = given.by === 'restore' ? false : undefined;
+  return phase(headOf(given), (key) => waitingForIt(key, given, optional));
+}
+
 /**
- * Waits until the instance is available, which only the service can say. Where its API has no such call
- * (service-api.md section 4.4) a person is asked; `ready` then stays empty, so the run closes without proof.
+ * The same after a restore that an API without a call for the state of the instance can make (service-api.md
+ * section 4.4). There a person is asked; `ready` then stays empty, so the run closes without proof.
  */
-export function available({ on, by, mayBeUnsaid = false, exits }: Available): Phase {
-  const isRestored = by === 'restore';
-  const head = {
+export function availableOrUnsaid({ exits }: Pick<Available, 'exits'>): Phase {
+  const given = { by: 'restore', exits } as const;
+  return phase(headOf(given), (key) => ({ ...unsaid(key), ...waitingForIt(key, given, true) }));
+}
+
+function headOf({ on, by, exits }: Available) {
+  return {
     title: 'wait until it is available',
     like: 'available',
     slice: 'execute' as const,
-    tags: isRestored ? (['sent'] as const) : [],
+    tags: by === 'restore' ? (['sent'] as const) : [],
     fallback: waitingFallback(on ?? 'instance'),
     exits,
   };
-  return phase(head, (key) => ({
-    ...(mayBeUnsaid ? unsaid(key) : {}),
-    ...waiting({
-      key,
-      verb: 'waitForInstance',
-      what: 'the instance',
-      title: 'waiting until the instance is available',
-      input: ({ run: { action }, preflight: { facts } }) =>
-        isRestored
-          ? { on }
-          : { action, updatedAt: facts?.baseline.updatedAt, updates: facts?.baseline.updates },
-      calls: [
-        {
-          method: 'GET',
-          path: '',
-          what: 'its state, until it is available',
-          optional: isRestored ? mayBeUnsaid : undefined,
-          on,
-        },
-      ],
-      onDone: {
-        target: 'over',
-        actions: assignWith<{ output: InstanceReady }>(({ context, event }) =>
-          changed(context, 'available', { ready: event.output }),
-        ),
+}
+
+/** `optional`: the run goes on where the service has no call for the state. */
+function waitingForIt(key: string, { on, by, exits }: Available, optional: boolean | undefined): States {
+  const isRestored = by === 'restore';
+  return waiting({
+    key,
+    verb: 'waitForInstance',
+    what: 'the instance',
+    title: 'waiting until the instance is available',
+    input: ({ run: { action }, preflight: { facts } }) =>
+      isRestored
+        ? { on }
+        : { action, updatedAt: facts?.baseline.updatedAt, updates: facts?.baseline.updates },
+    calls: [
+      {
+        method: 'GET',
+        path: '',
+        what: 'its state, until it is available',
+        optional,
+        on,
       },
-      failed: failure({
-        step: key,
-        title: 'the instance is not known to be available',
-        retry: 'waiting',
-        next: 'over',
-        stop: exits.stop && to(exits.stop),
-        ways: {
-          retry: 'waits for it again; nothing is sent',
-          skip: isRestored
-            ? 'the run goes on to its follow-ups, and does not count as proven'
-            : 'the run does not count as proven',
-          markDone: 'how do you know that it is available?',
-          ...(isRestored ? { stop: NO_STOP } : {}),
-        },
-      }),
+    ],
+    onDone: {
+      target: 'over',
+      actions: assignWith<{ output: InstanceReady }>(({ context, event }) =>
+        changed(context, 'available', { ready: event.output }),
+      ),
+    },
+    failed: failure({
+      step: key,
+      title: 'the instance is not known to be available',
+      retry: 'waiting',
+      next: 'over',
+      stop: exits.stop && to(exits.stop),
+      ways: {
+        retry: 'waits for it again; nothing is sent',
+        skip: isRestored
+          ? 'the run goes on to its follow-ups, and does not count as proven'
+          : 'the run does not count as proven',
+        markDone: 'how do you know that it is available?',
+        ...(isRestored ? { stop: NO_STOP } : {}),
+      },
     }),
-  }));
+  });
 }
 
 function unsaid(step: string) {

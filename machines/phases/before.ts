@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { restoredSide } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { keepBindingsFallback, safetyFallback } from '../fallback/before.ts';
+import { safetyFallback } from '../fallback/backing-up.ts';
+import { keepBindingsFallback } from '../fallback/before.ts';
 import { Reconciliation } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, stop } from './asking.ts';
@@ -43,24 +44,37 @@ export function recordOnly({ exits }: { readonly exits: Exits<'stop'> }): Phase 
 }
 
 interface Before {
-  readonly withRecord?: boolean;
   readonly exits: Exits<'stop'>;
 }
 
 /**
  * Notes what a restore loses: the count of the data, and how the applications are bound.
  */
-export function keepBefore({ withRecord = false, exits }: Before): Phase {
-  const head = {
+export function keepBefore({ exits }: Before): Phase {
+  return phase(headOfKeeping(exits), (step) => keeping(step, to(exits.stop)));
+}
+
+/** The same in a run that has not read yet what is on record. */
+export function readRecordAndKeepBefore({ exits }: Before): Phase {
+  const stop = to(exits.stop);
+  return phase(headOfKeeping(exits), (step) => ({
+    ...readRecord(step, 'counting', stop),
+    ...keeping(step, stop),
+  }));
+}
+
+function headOfKeeping(exits: Before['exits']) {
+  return {
     title: 'save what the restore loses',
     like: 'before',
     slice: 'decide' as const,
     fallback: keepBindingsFallback,
     exits,
   };
-  const stop = to(exits.stop);
-  return phase(head, (step) => ({
-    ...(withRecord ? readRecord(step, 'counting', stop) : {}),
+}
+
+function keeping(step: string, stop: string): States {
+  return {
     ...task('counting', {
       verb: 'reconcile',
       id: 'countBefore',
@@ -107,7 +121,7 @@ export function keepBefore({ withRecord = false, exits }: Before): Phase {
         },
       },
     }),
-  }));
+  };
 }
 
 /** Backs up the present state before it is replaced: the only way back from a restore in place. */

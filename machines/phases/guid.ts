@@ -1,7 +1,7 @@
 import { assign } from 'xstate';
 import { agreesWithIds } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { guidFallback } from '../fallback/disaster-recovery.ts';
+import { guidFallback } from '../fallback/keys.ts';
 import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { answerWasLost, notInForce, uncertain } from './change-key.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
-import { oldBackupFallback } from '../fallback/keys.ts';
+import { oldBackupFallback } from '../fallback/backing-up.ts';
 import { DownloadedFile, Verification } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';

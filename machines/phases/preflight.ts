@@ -8,7 +8,7 @@ import { changed } from '../setup.ts';
 import { readRecord } from './before.ts';
 import { failure } from './failing.ts';
 import { when } from './guards.ts';
-import { type Exits, type Phase, phase, state, to } from './phase.ts';
+import { type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 export const PreflightSlice = () =>
@@ -36,25 +36,38 @@ interface Preflight {
   readonly needsKey?: boolean;
   /** The run needs calls that V0 does not have. */
   readonly needsAll?: boolean;
-  /** Also read the recovery card on record. */
-  readonly withRecord?: boolean;
   readonly exits: Exits<'stop'>;
 }
 
 /** Looks at the instance. A person may pass a blocker with a reason. */
 export function preflight(given: Preflight): Phase {
-  const { tolerant, restores = false, needsKey = false, needsAll = false, withRecord = false, exits } = given;
-  const next = withRecord ? 'readingRecord' : 'over';
-  const stop = to(exits.stop);
-  const calls = needsAll ? GETS.map(({ method, path, what }) => ({ method, path, what })) : GETS;
-  const head = {
+  return phase(headOf(given), (step) => looking(step, given, 'over'));
+}
+
+/** The same, and then the recovery card on record is read. */
+export function preflightAndRecord(given: Preflight): Phase {
+  return phase(headOf(given), (step) => ({
+    ...looking(step, given, 'readingRecord'),
+    ...readRecord(step, 'over', to(given.exits.stop)),
+  }));
+}
+
+function headOf({ needsAll = false, exits }: Preflight) {
+  return {
     title: 'look at the instance',
     like: 'preflight',
     slice: needsAll ? undefined : ('decide' as const),
     fallback: lookFallback,
     exits,
   };
-  return phase(head, (step) => ({
+}
+
+/** `next` is where the run goes on when nothing stands in the way. */
+function looking(step: string, given: Preflight, next: string): States {
+  const { tolerant, restores = false, needsKey = false, needsAll = false, exits } = given;
+  const stop = to(exits.stop);
+  const calls = needsAll ? GETS.map(({ method, path, what }) => ({ method, path, what })) : GETS;
+  return {
     ...task('looking', {
       verb: 'preflight',
       title: 'looking at the instance',
@@ -107,8 +120,7 @@ export function preflight(given: Preflight): Phase {
         markDone: 'how was it resolved?',
       },
     }),
-    ...(withRecord ? readRecord(step, 'over', stop) : {}),
-  }));
+  };
 }
 
 function isAsked(asked: Asked, context: RunContext): boolean {

@@ -1,6 +1,6 @@
 import { provenOnRecord } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { proofBackupFallback } from '../fallback/disaster-recovery.ts';
+import { proofBackupFallback } from '../fallback/backing-up.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { backup } from './backup.ts';
 import { noteReason } from './failing.ts';

@@ -57,8 +57,7 @@ export function askForRestore(
   const head = {
     title: 'ask for the restore',
     slice: 'execute' as const,
-    fallback: ((context, ...at) =>
-      restoreFallback(byHand(context))(context, ...at)) as FallbackPart<RunContext>,
+    fallback: ((left) => restoreFallback(byHand(left.context))(left)) as FallbackPart<RunContext>,
     exits,
   };
   return phase(head, (key) => asking(sends, { key, exits, landed: 'over' }));

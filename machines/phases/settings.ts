@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import type { RunContext } from '../context.ts';
+import { settingsFallback, updatesFallback } from '../fallback/change-instance.ts';
+import { onlyGuidFallback } from '../fallback/keys.ts';
 import { SettingsChange, UpdateSetting } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { choice, stop as stopOption } from './asking.ts';
@@ -54,7 +56,7 @@ const WAYS = {
 
 /** Changes settings of the backups. */
 export function changeBackupSettings({ exits }: { readonly exits: Exits<'stop'> }): Phase {
-  return phase({ title: 'change the settings of backups', exits }, (step) =>
+  return phase({ title: 'change the settings of backups', fallback: settingsFallback, exits }, (step) =>
     task('sending', {
       verb: 'changeBackupSettings',
       title: 'changing the settings of backups',
@@ -70,7 +72,7 @@ export function changeBackupSettings({ exits }: { readonly exits: Exits<'stop'> 
 
 /** Allows or forbids maintenance updates. */
 export function changeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Phase {
-  return phase({ title: 'allow or forbid maintenance updates', exits }, (step) =>
+  return phase({ title: 'allow or forbid maintenance updates', fallback: updatesFallback, exits }, (step) =>
     task('sending', {
       verb: 'changeUpdateSetting',
       title: 'changing the setting',
@@ -89,7 +91,7 @@ type PrepareExits = Exits<'again' | 'stop'>;
 
 /** Asks for the guid that a recovery needs; the key stays as it is. */
 export function prepareGuid({ exits }: { readonly exits: Exits<'stop'> }): Phase {
-  return phase({ title: 'ask for the guid', exits }, (step) => ({
+  return phase({ title: 'ask for the guid', fallback: onlyGuidFallback(false), exits }, (step) => ({
     ...task('asking', {
       verb: 'prepareRecovery',
       title: 'asking for the guid of the backups',
@@ -123,71 +125,74 @@ export function prepareGuid({ exits }: { readonly exits: Exits<'stop'> }): Phase
 /** Asks for the guid and sets the new key with the same call. */
 export function prepareWithKey({ exits }: { readonly exits: PrepareExits }): Phase {
   const stop = to(exits.stop);
-  return phase({ title: 'ask for the guid, with a new key', exits }, (step) => ({
-    ...task('sending', {
-      verb: 'prepareRecovery',
-      id: 'prepareWithKey',
-      title: 'asking for the guid and setting the new key',
-      tags: ['destructive'],
-      calls: [
-        {
-          method: 'POST',
-          path: '/disaster-recovery/prepare',
-          what: 'the guid, and encryption_key = the new key',
-          needs: 'the name was typed, and nothing has changed since',
-          forever: 'backups made before may no longer be offered for download',
+  return phase(
+    { title: 'ask for the guid, with a new key', fallback: onlyGuidFallback(true), exits },
+    (step) => ({
+      ...task('sending', {
+        verb: 'prepareRecovery',
+        id: 'prepareWithKey',
+        title: 'asking for the guid and setting the new key',
+        tags: ['destructive'],
+        calls: [
+          {
+            method: 'POST',
+            path: '/disaster-recovery/prepare',
+            what: 'the guid, and encryption_key = the new key',
+            needs: 'the name was typed, and nothing has changed since',
+            forever: 'backups made before may no longer be offered for download',
+          },
+        ],
+        wayBack: 'set the old key again; backups made in between keep the key they were made with',
+        input: ({ key: { stored }, preflight: { facts } }) => ({
+          fingerprint: stored?.fingerprint,
+          previous: facts?.currentKey,
+        }),
+        keep: (context, { backupGuid, ...setting }) => ({
+          ...changed(context, 'key', { setting }),
+          ...changed(context, 'card', { guid: backupGuid }),
+        }),
+        next: 'evaluatingAnswer',
+        failed: {
+          step,
+          title: 'the key was not set',
+          retry: to(exits.again),
+          stop,
+          ways: {
+            retry: 'asks for the name and sends the same key again',
+            skip: { disabled: 'the run is there for it; stop instead' },
+            markDone: { disabled: 'stop the run: the next backup shows which key is in force' },
+          },
         },
-      ],
-      wayBack: 'set the old key again; backups made in between keep the key they were made with',
-      input: ({ key: { stored }, preflight: { facts } }) => ({
-        fingerprint: stored?.fingerprint,
-        previous: facts?.currentKey,
       }),
-      keep: (context, { backupGuid, ...setting }) => ({
-        ...changed(context, 'key', { setting }),
-        ...changed(context, 'card', { guid: backupGuid }),
+      evaluatingAnswer: state({
+        meta: { title: 'checking the answer' },
+        always: [
+          { guard: when('the answer was lost', answerWasLost), target: 'inDoubt' },
+          { ...evaluatingGuid('noGuid').always[0], target: 'noGuid' },
+          { target: 'over' },
+        ],
       }),
-      next: 'evaluatingAnswer',
-      failed: {
+      inDoubt: uncertain({
+        exits,
+        goOn: 'over',
+        judge: {
+          label: 'close the run without the guid',
+          hint: 'both keys are kept; whichever key opens the next backup is in force',
+        },
+      }),
+      noGuid: failure({
         step,
-        title: 'the key was not set',
+        title: 'the key is set, and the service named no guid',
         retry: to(exits.again),
         stop,
         ways: {
-          retry: 'asks for the name and sends the same key again',
-          skip: { disabled: 'the run is there for it; stop instead' },
-          markDone: { disabled: 'stop the run: the next backup shows which key is in force' },
+          retry: 'checks the instance and sends the same key again, which changes nothing more',
+          skip: { disabled: 'the run is there for the guid; stop instead' },
+          markDone: { disabled: 'the guid is in the dashboard; stop the run' },
         },
-      },
+      }),
     }),
-    evaluatingAnswer: state({
-      meta: { title: 'checking the answer' },
-      always: [
-        { guard: when('the answer was lost', answerWasLost), target: 'inDoubt' },
-        { ...evaluatingGuid('noGuid').always[0], target: 'noGuid' },
-        { target: 'over' },
-      ],
-    }),
-    inDoubt: uncertain({
-      exits,
-      goOn: 'over',
-      judge: {
-        label: 'close the run without the guid',
-        hint: 'both keys are kept; whichever key opens the next backup is in force',
-      },
-    }),
-    noGuid: failure({
-      step,
-      title: 'the key is set, and the service named no guid',
-      retry: to(exits.again),
-      stop,
-      ways: {
-        retry: 'checks the instance and sends the same key again, which changes nothing more',
-        skip: { disabled: 'the run is there for the guid; stop instead' },
-        markDone: { disabled: 'the guid is in the dashboard; stop the run' },
-      },
-    }),
-  }));
+  );
 }
 
 /** Goes on when there is a guid, and to the failure state otherwise. */

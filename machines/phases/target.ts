@@ -31,7 +31,13 @@ const callsOn = (on: Side): readonly PlannedCall[] => [
   { method: 'GET', path: '', what: 'the target, its service, plan and state', on },
   { method: 'GET', path: '/backups', what: 'whether it has backups of its own', on },
   { method: 'GET', path: '/restores', what: 'whether anything was restored into it', on },
-  { method: 'GET', path: '/metrics', what: 'its disk, as far as the service reports it', on },
+  {
+    method: 'GET',
+    path: '/metrics',
+    what: 'its disk, as far as the service reports it',
+    on,
+    notByHand: true,
+  },
 ];
 
 /** Inspects the target. A blocker is overridden by the typed name, by a reason, or not at all. */

@@ -6,7 +6,7 @@ import { restoreBackupByHand, restoreFallback } from '../../machines/fallback/re
 import { runbooks } from '../../machines/index.ts';
 import type { FallbackAction } from '../../machines/parts/fallback-step.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { fallbackOf as fallbackSteps } from '../../machines/parts/states.ts';
+import { callsByHand, fallbackOf as fallbackSteps } from '../../machines/parts/states.ts';
 import { fallbackOf } from '../../src/view/fallback/render-fallback.ts';
 import { startingContext } from './starting-context.ts';
 
@@ -154,10 +154,17 @@ function binds(steps: Steps): Run[] {
 }
 
 test('a call that a run may have sent is looked for first, whatever its page calls the phase', () => {
-  const parts = [restoreFallback(restoreBackupByHand), setKeyFallback, actFallback];
-  for (const part of parts) {
+  const parts = [
+    [restoreFallback(restoreBackupByHand), 'restore-backup'],
+    [setKeyFallback, 'rotate-key'],
+    [actFallback, 'change-instance'],
+  ] as const;
+  for (const [part, id] of parts) {
+    const calls = callsByHand((runbooks[id] as Runbook).machine, 'second');
     const words = (at: string | undefined) =>
-      JSON.stringify(part(update, at, at ?? 'confirm.asking', 'second')).toLowerCase();
+      JSON.stringify(
+        part({ context: update, at, state: at ?? 'confirm.asking', key: 'second', calls }),
+      ).toLowerCase();
     expect(words('second.inDoubt')).toMatch(/may have (?:been )?(?:sent|set)/);
     expect(words(undefined)).not.toMatch(/may have (?:been )?(?:sent|set)/);
     expect(words(undefined)).toContain('"state":"second"');

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunContext } from '../../machines/context.ts';
-import { runbooks } from '../../machines/index.ts';
-import type { RunInput } from '../../machines/inputs.ts';
+import { runbooks, singleChange } from '../../machines/index.ts';
+import { type RunInput, SingleChange } from '../../machines/inputs.ts';
 import type { FallbackAction, FallbackCall, FallbackStep } from '../../machines/parts/fallback-step.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { fallbackOf as fallbackSteps, isFinalAt, leavesOf, mainPathOf } from '../../machines/parts/states.ts';
@@ -131,23 +131,39 @@ describe.for(all)('the fallback script of $id', (runbook) => {
   });
 
   test('destroys nothing without a typed name, and sends nothing twice without a look', () => {
-    for (const state of statesOf(runbook)) {
-      for (const { title, actions } of stepsOf(runbook, state)) {
-        for (const [index, action] of actions.entries()) {
-          if (action.do !== 'call' || action.method === 'GET') continue;
-          const named = actions.slice(0, index).some(({ do: kind }) => kind === 'confirm-name');
-          const harmless =
-            action.path === '/backups' ||
-            action.path === '/broker/edit' ||
-            (action.path.endsWith('/prepare') && Object.keys(action.body ?? {}).length === 0);
-          expect(named || harmless, `${state}: ${title}`).toBe(true);
-          const repeatable = /\/(?:backups-config|prepare|edit)$/u.test(action.path);
-          expect(action.once !== undefined || repeatable, `${state}: ${action.path}`).toBe(true);
-        }
-      }
-    }
+    for (const state of statesOf(runbook)) expectSafe(stepsOf(runbook, state), state);
   });
 });
+
+function expectSafe(steps: readonly FallbackStep[], state: string): void {
+  for (const { title, actions } of steps) {
+    for (const [index, action] of actions.entries()) {
+      if (action.do !== 'call' || action.method === 'GET') continue;
+      const named = actions.slice(0, index).some(({ do: kind }) => kind === 'confirm-name');
+      const harmless =
+        action.path === '/backups' ||
+        action.path === '/broker/edit' ||
+        (action.path.endsWith('/prepare') && Object.keys(action.body ?? {}).length === 0);
+      expect(named || harmless, `${state}: ${title}`).toBe(true);
+      const repeatable = /\/(?:backups-config|prepare|edit)$/u.test(action.path);
+      expect(action.once !== undefined || repeatable, `${state}: ${action.path}`).toBe(true);
+    }
+  }
+}
+
+test.each(SingleChange().shape.change.options)(
+  'the script of the single change %s makes it, and safely',
+  (change) => {
+    const settings = change === 'changeBackupSettings' ? { retentionDays: 7 } : undefined;
+    const setting = change === 'changeUpdateSetting' ? { type: 'general', allowed: false } : undefined;
+    const single = { change, wait: true, setsKey: change === 'setKey', settings, setting };
+    const action = (['restart', 'recreate', 'update'] as const).find((one) => one === change);
+    const input = { instance: 'orders', action, single } as RunInput;
+    const context = startingContext(input, 'single-change');
+    expect(changesOf(stepsOf(singleChange, 'preflight.looking', context))).not.toEqual([]);
+    for (const state of statesOf(singleChange)) expectSafe(stepsOf(singleChange, state, context), state);
+  },
+);
 
 const [restoreBackup, pitr, recovery] = ['restore-backup', 'restore-point-in-time', 'disaster-recovery'].map(
   (id) => runbooks[id] as Runbook,
