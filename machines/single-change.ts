@@ -60,7 +60,8 @@ const SEND = [
     'prepareWithKey',
   ),
   to('a recovery is prepared', prepares, 'prepare'),
-  { target: 'changeKey' },
+  to('a new key is set', is('setKey'), 'changeKey'),
+  { target: 'stopped' },
 ] as const;
 
 /**

@@ -196,11 +196,6 @@ export type VerbOf<K extends Kind> = {
 export type InputOf<V extends Verb> = Verbs[V] extends Contract<Kind, infer Input, unknown> ? Input : never;
 export type OutputOf<V extends Verb> = Verbs[V] extends Contract<Kind, never, infer Output> ? Output : never;
 
-/** One call of a verb outside a run; the caller gives the intent. */
-export type CallOf<V extends Verb> = {
-  readonly [One in V]: { readonly verb: One; readonly input: Omit<InputOf<One>, 'intent'> };
-}[V];
-
 /** What a verb changes, by its name in a journal; undefined for one that is not known here. */
 export function effectOf(verb: string): Effect | undefined {
   return Object.hasOwn(VERBS, verb) ? VERBS[verb as Verb].effect : undefined;

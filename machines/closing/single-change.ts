@@ -94,7 +94,9 @@ function restoredTitle(context: RunContext): string {
     : `${what} of ${restoredName(context)} was asked for; its follow-ups are left to others`;
 }
 
-function acceptedTitle({ run }: RunContext): string {
+function acceptedTitle({ run, act }: RunContext): string {
+  if (act.outside !== undefined)
+    return `the ${run.action} of ${run.instance} was done, by the word of a person: ${act.outside}`;
   return `the ${run.action} of ${run.instance} was accepted by the service`;
 }
 

@@ -49,8 +49,8 @@ export interface FallbackCall extends Omit<CallValues, 'lookFirst'> {
     /** How a person sees that it was already made, in sentences. */
     readonly lookFirst: string;
     /**
-     * The list in which it appears, or the instance itself. If the answer to the call names no id, the new one
-     * there is kept.
+     * The list in which it appears, or the instance itself. If the answer to the call names no id, the new
+     * one there is kept.
      */
     readonly list: string;
   };

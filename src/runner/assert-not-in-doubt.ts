@@ -93,6 +93,7 @@ export function changedBy({
 export function inDoubt(doubt: Doubt, first?: string): LifeboatError {
   const { instance, intent, armedAt, run } = doubt;
   const word = run === undefined ? intent : run.runId;
+  const choices = effectOf(doubt.verb) === 'instance' ? 'done|nothing' : 'ID|nothing';
   const when = `${armedAt.slice(0, 19).replace('T', ' ')} UTC`;
   return new LifeboatError(
     'call.in-doubt',
@@ -110,7 +111,7 @@ export function inDoubt(doubt: Doubt, first?: string): LifeboatError {
           : [
               'what was sent and when: lifeboat runs --in-doubt',
               `to ask the service, which sends nothing: lifeboat resume ${word} --look`,
-              `or say what it became: lifeboat resume ${word} --became ID|done|nothing --reason WHY`,
+              `or say what it became: lifeboat resume ${word} --became ${choices} --reason WHY`,
             ]),
       ],
       evidence: { instance, call: intent, verb: doubt.verb, armedAt, ...(run && { run: run.runId }) },

@@ -26,7 +26,7 @@ export function createSecretGuard(): SecretGuard {
         if (!jsonText.includes(needle)) continue;
         throw new LifeboatError('journal.secret', `${what} contains a secret and was not written`, {
           hints: [
-            'nothing of it was written; what was sent before it stands in the journal: `lifeboat runs --in-doubt`',
+            'nothing of it was written; what was sent before it stands in the journal: `lifeboat audit show last`',
             'this is a bug in lifeboat: please report it',
           ],
         });

@@ -35,6 +35,7 @@ const RELEASED = [
   'restore-point-in-time-2',
   'rotate-key-1',
   'rotate-key-2',
+  'single-change-1',
 ];
 
 test('every runbook has a version with recorded journals', () => {

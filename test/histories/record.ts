@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { runbooks } from '../../machines/index.ts';
+import { allRunbooks } from '../../machines/index.ts';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import { leafText } from '../../src/store/canonical.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
@@ -98,17 +98,45 @@ const RECOVERIES: readonly Ending[] = [...CASES, ...V0_CASES].flatMap((flow): En
   ];
 });
 
+const ORDERS = ['--instance', 'orders'] as const;
+const SURE = [...ORDERS, '--confirm', 'orders'] as const;
+const ALONE = ['--no-follow-ups', 'a script does them'] as const;
+
+/** Single commands: what each is called, its words, its exit code and what goes wrong with its call. */
+const SINGLE: readonly Ending[] = (
+  [
+    ['create-backup', ['backups', 'create', ...ORDERS, '--yes'], 0],
+    ['create-backup-waited', ['backups', 'create', ...ORDERS, '--yes', '--wait'], 0],
+    ['create-backup-lost-answer', ['backups', 'create', ...ORDERS, '--yes'], 0, LOST_DONE],
+    ['create-backup-declined', ['backups', 'create', ...ORDERS], 3],
+    ['restore-backup', ['backups', 'restore', '900041', ...SURE, '--wait'], 0],
+    ['restore-backup-alone', ['backups', 'restore', '900041', ...SURE, ...ALONE], 0],
+    ['restore-backup-never-arrived', ['backups', 'restore', '900041', ...SURE], 1, LOST_FOR_EVER],
+    ['restart-waited', ['instance', 'restart', ...ORDERS, '--yes', '--wait'], 0],
+    ['restart-in-doubt', ['instance', 'restart', ...ORDERS, '--yes'], 5, LOST_FOR_EVER],
+    ['set-key', ['backup-config', 'set', '--new-key', '--retention-time', '30', ...SURE], 0],
+    ['set-settings', ['backup-config', 'set', '--retention-time', '30', ...ORDERS, '--yes'], 0],
+    ['prepare', ['dr', 'prepare', ...ORDERS, '--yes'], 0],
+    ['prepare-with-key', ['dr', 'prepare', '--new-key', ...SURE], 0],
+  ] as const
+).map(([name, words, code, trouble]) => ({
+  runbook: 'single-change',
+  name,
+  ...(trouble === undefined ? {} : { trouble: () => trouble }),
+  perform: async (bench) => mustEnd(bench.run(...words), code),
+}));
+
 const wanted = process.argv.slice(2);
 const product = builtProduct({ cheapVault: true });
 for (const id of wanted) await recordRunbook(product, id);
 
 async function recordRunbook(from: Product, id: string): Promise<void> {
-  const version = runbooks[id]?.version;
+  const version = allRunbooks.find((one) => one.id === id)?.version;
   if (version === undefined) throw new Error(`there is no runbook ${id}`);
   const folder = join(import.meta.dirname, `${id}-${version}`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  for (const ending of [...ROTATIONS, ...RECOVERIES].filter(({ runbook }) => runbook === id)) {
+  for (const ending of [...ROTATIONS, ...RECOVERIES, ...SINGLE].filter(({ runbook }) => runbook === id)) {
     const lines = await recordEnding(from, ending);
     writeFileSync(join(folder, `${ending.name}.jsonl`), `${lines.join('\n')}\n`);
     process.stdout.write(`${id}-${version}/${ending.name}: ${lines.length} entries\n`);

@@ -278,7 +278,7 @@ export function stillInDoubt(doubt: Pick<Doubt, 'verb' | 'run' | 'intent'>, fail
     ...candidateLines(failure, taskOf(doubt.verb)).map((line) => `it may be ${line}`),
     'lifeboat changes nothing at the instance before this is resolved',
     `to look again, which sends nothing: lifeboat resume ${word} --look`,
-    `to say what it became: lifeboat resume ${word} --became ID|done|nothing --reason WHY`,
+    `to say what it became: lifeboat resume ${word} --became ${choicesOf(doubt)} --reason WHY`,
     ...(doubt.run?.isOpen === true ? [`to decide in a terminal: lifeboat resume ${word}`] : []),
   ];
   return errorFrom({ ...failure, hints }, EXIT.inDoubt);
@@ -354,9 +354,14 @@ export function doubtNeedsFlag(doubt: Doubt): LifeboatError {
     {
       hints: [
         `to ask the service, which sends nothing: lifeboat resume ${word} --look`,
-        `to say what it became: lifeboat resume ${word} --became ID|done|nothing --reason WHY`,
+        `to say what it became: lifeboat resume ${word} --became ${choicesOf(doubt)} --reason WHY`,
       ],
       exitCode: EXIT.inDoubt,
     },
   );
+}
+
+/** An action of the instance becomes nothing with an id. */
+function choicesOf({ verb }: Pick<Doubt, 'verb'>): string {
+  return taskOf(verb) === 'task' ? 'done|nothing' : 'ID|nothing';
 }

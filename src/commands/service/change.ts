@@ -2,7 +2,7 @@ import type { RunContext } from '../../../machines/context.ts';
 import { singleChange } from '../../../machines/index.ts';
 import type { SingleChangeInput } from '../../../machines/inputs.ts';
 import { effectOf } from '../../../machines/verbs.ts';
-import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
 import { formatTime, readable } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -13,13 +13,14 @@ import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import { assertNotRenamed, inDoubt, readAllDoubts } from '../../runner/assert-not-in-doubt.ts';
+import { assertNotRenamed, callInWords, inDoubt, readAllDoubts } from '../../runner/assert-not-in-doubt.ts';
 import { taskOf } from '../../runner/resolve-doubt.ts';
 import type { Run } from '../../runner/run.ts';
 import { abandonRun, findRun, openRunsOn, runIsOpen, startRun } from '../../runner/runs.ts';
 import type { Operation } from '../../service/revisions.ts';
 import type { Entry } from '../../store/journal.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
+import type { Doubt } from '../../store/projections/pending-calls.ts';
 import { foldSends } from '../../store/projections/sends.ts';
 import { assertApprovalsReadable, presentOf } from '../approvals/present.ts';
 import { assertApproversConfigured } from '../approvals/required.ts';
@@ -130,13 +131,26 @@ async function doubtsFirst(
     }
     const run = await findRun(journal, doubt.run.runId);
     if (run.runbook !== singleChange.id) throw inDoubt(doubt);
-    const seen = await seenOfRun(context, config, workspace, run, flags.tokenFile);
+    const seen = await seenOfRun(context, config, workspace, run, flags.tokenFile).catch(
+      (thrown: unknown) => {
+        throw earlier(thrown, doubt);
+      },
+    );
     if (seen?.landed === true) throw alreadyDone(seen, run.runId);
     const after = await findRun(journal, run.runId);
     if (after.status === 'open') await abandonRun(journal, after, 'the service shows that nothing was done');
   }
   const url = config.instances[name]?.url ?? '';
   await assertNotRenamed(journal, doubts, [{ instance: name, url }]);
+}
+
+/** Says of a failure to ask about an earlier call that it is not about this command. */
+function earlier(thrown: unknown, doubt: Doubt): unknown {
+  if (!(thrown instanceof LifeboatError) || thrown.exitCode !== EXIT.inDoubt) return thrown;
+  const failure = thrown.toFailure();
+  const what = `${callInWords(doubt)} of ${formatTime(doubt.armedAt)} UTC is still in doubt`;
+  const shortMessage = `nothing was sent: ${what}: ${failure.shortMessage}`;
+  return errorFrom({ ...failure, shortMessage }, EXIT.inDoubt);
 }
 
 function alreadyDone({ doubt, id }: SeenOfRun, runId: string): LifeboatError {
