@@ -47,7 +47,7 @@ test.each(Object.entries(ECHOES))('a key that is echoed %s is blanked, and the g
   expect(() => guard.check(JSON.stringify({ said }), 'the entry')).toThrow(
     expect.objectContaining({
       code: 'journal.secret',
-      hints: expect.arrayContaining([expect.stringContaining('lifeboat runs --in-doubt')]),
+      hints: expect.arrayContaining([expect.stringContaining('lifeboat audit show last')]),
     }),
   );
 });
