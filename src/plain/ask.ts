@@ -16,16 +16,21 @@ export interface Asker {
 /** Turns the terminal's marking of where a paste begins and ends on, and off. */
 const [PASTES_MARKED, PASTES_PLAIN] = ['\u001b[?2004h', '\u001b[?2004l'];
 
-/** Asks for one line; undefined when the terminal is closed or the signal comes first. */
+/** Asks for one line; undefined on Escape, or when the terminal is closed or the signal comes first. */
 export async function typedLine(
   streams: Streams,
   prompt: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const asker = openAsking(streams, signal);
+  const hear = (_text: unknown, key?: { readonly sequence?: string }) => {
+    if (key?.sequence === '\u001b') asker.close();
+  };
+  streams.stdin.on('keypress', hear);
   try {
     return await asker.line(prompt);
   } finally {
+    streams.stdin.off('keypress', hear);
     asker.close();
   }
 }

@@ -2,8 +2,10 @@ import { isNeverPassed, leavesFollowUps } from '../../../machines/closing/evalua
 import type { RunContext } from '../../../machines/context.ts';
 import { type Answer, optionKey, type Question, STOP_EVENT } from '../../../machines/parts/question.ts';
 import { sentOf } from '../../../machines/phases/once.ts';
+import { effectOf } from '../../../machines/verbs.ts';
 import { EXIT, errorFrom, exitOf, LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
+import type { Entry } from '../../store/journal.ts';
 import { stillInDoubt } from '../run/doubts.ts';
 import type { Change, ChangeFlags } from './planned-change.ts';
 
@@ -195,4 +197,13 @@ function answer(given: Answer, passes?: string): Move {
 function stopped({ question }: Asked, error: LifeboatError): Move {
   const stop = question.options.find(({ event }) => event.type === STOP_EVENT);
   return stop === undefined || stop.disabled !== undefined ? { do: 'leave', error } : { do: 'stop', error };
+}
+
+/** Whether a run has begun to change anything. */
+export function isBegun(entries: readonly Entry[]): boolean {
+  return entries.some(({ type, body }) => {
+    const { kind, verb } = body as { readonly kind?: unknown; readonly verb?: unknown };
+    if (type === 'intent.armed') return true;
+    return type === 'activity.begun' && kind === 'repeatable' && effectOf(String(verb)) !== 'none';
+  });
 }

@@ -1,7 +1,6 @@
 import type { RunContext } from '../../../machines/context.ts';
 import { singleChange } from '../../../machines/index.ts';
 import type { SingleChangeInput } from '../../../machines/inputs.ts';
-import { effectOf } from '../../../machines/verbs.ts';
 import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
 import { formatTime, readable } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
@@ -18,7 +17,6 @@ import { taskOf } from '../../runner/resolve-doubt.ts';
 import type { Run } from '../../runner/run.ts';
 import { abandonRun, findRun, openRunsOn, runIsOpen, startRun } from '../../runner/runs.ts';
 import type { Operation } from '../../service/revisions.ts';
-import type { Entry } from '../../store/journal.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
 import type { Doubt } from '../../store/projections/pending-calls.ts';
 import { foldSends } from '../../store/projections/sends.ts';
@@ -29,7 +27,7 @@ import { takeUpRun } from '../run/drive.ts';
 import { type SeenOfRun, seenOfRun } from '../run/look-at-run.ts';
 import { inSeconds } from '../run/run.ts';
 import { clockMark } from '../run/watch-clock.ts';
-import { keyUncertain } from './answer-change.ts';
+import { isBegun, keyUncertain } from './answer-change.ts';
 import { listenTo } from './answers.ts';
 import { assertSameName } from './confirm-change.ts';
 import { followRun } from './follow-run.ts';
@@ -272,15 +270,6 @@ async function driveChange(
   if (flags.wait === true && end.isWaitedFor) await change.show?.(runContext, instances.instance);
   if (end.error !== undefined) throw end.error;
   return EXIT.closed;
-}
-
-/** Whether the run has begun to change anything. */
-function isBegun(entries: readonly Entry[]): boolean {
-  return entries.some(({ type, body }) => {
-    const { kind, verb } = body as { readonly kind?: unknown; readonly verb?: unknown };
-    if (type === 'intent.armed') return true;
-    return type === 'activity.begun' && kind === 'repeatable' && effectOf(String(verb)) !== 'none';
-  });
 }
 
 /** Ends a run that has changed nothing, so that it is not in the way of the next command. */

@@ -44,6 +44,7 @@ export async function confirmChange(
   if (!canAsk(context)) throw unconfirmed(destroys, name);
   const prompt = destroys ? `type ${name} to go on, anything else leaves: ` : 'go on? y/N ';
   const answer = (await typedLine(context, prompt, signal))?.trim();
+  if (answer === undefined) context.stderr.write('\n');
   if (destroys ? answer === name : /^y(?:es)?$/iu.test(answer ?? '')) return;
   throw new LifeboatError('call.declined', 'nothing was changed', { exitCode: EXIT.interrupted });
 }

@@ -12,7 +12,7 @@ import type { Run, RunState } from '../../runner/run.ts';
 import { foldSends } from '../../store/projections/sends.ts';
 import { leftBySignal } from '../../view/run-port.ts';
 import { watchOverdue } from '../run/leave-overdue.ts';
-import { type Asked, isSent, moveOf } from './answer-change.ts';
+import { type Asked, isBegun, isSent, moveOf } from './answer-change.ts';
 import { confirmChange } from './confirm-change.ts';
 import { waitPatience } from './follow.ts';
 import type { Change, ChangeFlags } from './planned-change.ts';
@@ -186,10 +186,12 @@ function isAccepted({ run: { single }, backup, restore, act, key, settings, card
   }
 }
 
-function interrupted({ runId, snapshot }: RunState): LifeboatError {
+function interrupted({ runId, snapshot, entries }: RunState): LifeboatError {
   const hints = isSent(snapshot.context as RunContext)
     ? ['the service goes on with what was sent', `to go on: lifeboat resume ${runId}`]
-    : ['nothing was sent, unless it was just under way', 'what is in doubt: lifeboat runs --in-doubt'];
+    : isBegun(entries)
+      ? ['it may have been sent', `to ask the service, which sends nothing: lifeboat resume ${runId} --look`]
+      : ['nothing was sent'];
   return new LifeboatError('call.left', 'interrupted', { hints, exitCode: EXIT.interrupted });
 }
 
