@@ -40,7 +40,7 @@ export interface Work {
   readonly name: string;
   /** Her words, without the flags that answer. */
   begin(bench: TestBench): readonly string[];
-  /** What Bob types; the same as hers where there is no run to resume. */
+  /** Whether Bob resumes the run; else he types what she typed, and resumes only the run that he is told of. */
   readonly resumes: boolean;
   /** Of the calls that change something, which one is hit: it is the n-th that is armed. */
   readonly nth: number;
@@ -74,7 +74,10 @@ const WORKS: readonly Work[] = [
   },
   {
     name: 'backups restore',
-    begin: ({ server }) => ['backups', 'restore', `${server.backups.at(-1)?.id}`, '--instance', 'orders'],
+    begin: ({ server }) => [
+      ...['backups', 'restore', `${server.backups.at(-1)?.id}`, '--instance', 'orders'],
+      ...['--no-follow-ups', 'a script does them'],
+    ],
     resumes: false,
     nth: 1,
     request: restoreOf,

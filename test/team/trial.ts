@@ -149,12 +149,14 @@ async function goOn(
     if (end?.code === 0) return [];
   }
   const { bench } = team.bob;
-  const words = [...(work.resumes ? ['resume'] : work.begin(bench)), ...ANSWERS];
+  const own = [...(work.resumes ? ['resume'] : work.begin(bench)), ...ANSWERS];
+  let words: readonly string[] = own;
   const tries: string[] = [];
   let needsPerson = false;
   for (;;) {
     const end: Ended = await (needsPerson ? inTerminal(team) : bench.run(...words));
     needsPerson = work.resumes && end.code === 3 && end.stderr.includes('no flag answers this');
+    words = /^lifeboat: run \w+ on orders is still open/mu.test(end.stderr) ? ['resume', ...ANSWERS] : own;
     tries.push(`${end.code}: ${lastLines(end.stderr)}`);
     if (isDone(end, work.resumes)) return [];
     if (performance.now() - struck > LONGEST_MS) return [`Bob does not end it: ${tries.join(' || ')}`];
