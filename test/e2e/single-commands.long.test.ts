@@ -156,6 +156,7 @@ describe.concurrent('what a runbook stops at before it changes something', () =>
       const command = args(home.server);
       const refused = await home.run(...command);
       expect(refused.stderr).toMatch(says);
+      expect(refused.stdout).toBe('');
       expect(refused.code, refused.stderr).toBe(code);
       expect(changes(home.server)).toEqual(before);
       const again = await home.run(...command, '--anyway', 'the war room has agreed');

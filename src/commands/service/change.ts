@@ -30,7 +30,7 @@ import { clockMark } from '../run/watch-clock.ts';
 import { isBegun, keyUncertain } from './answer-change.ts';
 import { listenTo } from './answers.ts';
 import { assertSameName } from './confirm-change.ts';
-import { followRun } from './follow-run.ts';
+import { followRun, isAccepted } from './follow-run.ts';
 import type { Change, ChangeFlags, Scene } from './planned-change.ts';
 
 /**
@@ -49,7 +49,7 @@ export async function changeInstance(
   assertSameName(flags.confirm, name);
   assertApproversConfigured(config);
   const workspace = await openWorkspace(context, workspaceFor(config));
-  const early = keepSignals();
+  let early: EarlySignals | undefined;
   try {
     const wish = { instance: name, tokenFile: flags.tokenFile, source: 'changed' } as const;
     await using opened = await openInstances(context, config, workspace, wish);
@@ -59,11 +59,12 @@ export async function changeInstance(
     service.require(OPERATIONS[change.single.change]);
     const input = inputOf(name, change, flags);
     await doubtsFirst(context, config, workspace, { name, flags });
+    early = keepSignals();
     const runId = await begin(context, config, workspace, instances, { name, change, flags, input });
     const made = { runId, name, change, flags };
     return await driveChange(context, workspace, instances, made, { early, said });
   } finally {
-    early.release();
+    early?.release();
     await workspace.close();
   }
 }
@@ -266,7 +267,7 @@ async function driveChange(
     context.stderr.write(`anchor for the ticket: ${await anchorOfHead(workspace.journal.log)}\n`);
   if (end.error?.exitCode !== EXIT.waiting && end.error !== undefined) throw end.error;
   if (runContext.key.setting?.answer === 'unknown') throw keyUncertain(runContext.key.setting.failure);
-  await tell(runContext);
+  if (isAccepted(runContext)) await tell(runContext);
   if (flags.wait === true && end.isWaitedFor) await change.show?.(runContext, instances.instance);
   if (end.error !== undefined) throw end.error;
   return EXIT.closed;

@@ -171,7 +171,15 @@ function askedOf(
 }
 
 /** Whether the service has accepted what the run is for. */
-function isAccepted({ run: { single }, backup, restore, act, key, settings, card }: RunContext): boolean {
+export function isAccepted({
+  run: { single },
+  backup,
+  restore,
+  act,
+  key,
+  settings,
+  card,
+}: RunContext): boolean {
   switch (single?.change) {
     case 'changeBackupSettings':
       return settings.backups !== undefined;

@@ -1,6 +1,7 @@
 import type { FollowUp } from '../../../machines/parts/follow-up.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
 import { leftUnbound, unboundWords } from '../../../machines/parts/unfinished.ts';
+import { effectOf } from '../../../machines/verbs.ts';
 import { isoOf } from '../../base/date.ts';
 import { counted, formatSeconds } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
@@ -57,8 +58,8 @@ export function measure(entries: readonly Entry[], options: MeasureOptions): Mea
   const timeline = timelineOf(entries);
   const { started, closed } = timeline ?? {};
   if (timeline === undefined || started === undefined) return undefined;
-  const { mode, incidentAt } = fieldsOf(started.input);
-  if (mode === 'prepare') return undefined;
+  const { mode, incidentAt, single } = fieldsOf(started.input);
+  if (mode === 'prepare' || leavesTheRest(single)) return undefined;
   const landmarks = landmarksOf(timeline, options.sliceOf);
   if (landmarks.decidedMs === undefined && timeline.endedMs !== undefined) return undefined;
   const incident = typeof incidentAt === 'string' ? incidentAt : undefined;
@@ -83,6 +84,14 @@ export function measure(entries: readonly Entry[], options: MeasureOptions): Mea
     meetsRto: meetsRto(time, objectives.rtoSeconds, unshown),
     meetsRpo: meetsRpo(point, objectives.rpoSeconds),
   };
+}
+
+/** Whether a single command asks for a change and leaves what comes after it to others. */
+function leavesTheRest(single: unknown): boolean {
+  if (single === undefined) return false;
+  const { change, wait, noFollowUps } = fieldsOf(single);
+  const isAction = effectOf(String(change)) === 'instance';
+  return noFollowUps !== undefined || (isAction && wait !== true);
 }
 
 /** A run that was closed without proof has no proof of its times. */

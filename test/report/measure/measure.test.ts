@@ -178,6 +178,16 @@ test('a run that recovers nothing is not measured', () => {
   expect(measure(journalOf(started(), moved(1, 'confirming'), closed(9)), { sliceOf })).toBeUndefined();
 });
 
+test.each([
+  [{ change: 'restoreBackup', wait: true, noFollowUps: 'a script' }, false],
+  [{ change: 'restart', wait: false }, false],
+  [{ change: 'restart', wait: true }, true],
+  [{ change: 'restoreBackup', wait: false }, true],
+])('a single command is measured only if its run leads to the end of what it began: %j', (single, is) => {
+  const entries = journalOf(started({ input: { single } }), moved(1, 'confirming'), moved(2, 'restoring'));
+  expect(measure(entries, { sliceOf }) !== undefined).toBe(is);
+});
+
 const anyLine: fc.Arbitrary<Line[]> = fc
   .record({
     from: fc.integer({ min: -50, max: 1000 }),
