@@ -40,7 +40,9 @@ export interface Work {
   readonly name: string;
   /** Her words, without the flags that answer. */
   begin(bench: TestBench): readonly string[];
-  /** Whether Bob resumes the run; else he types what she typed, and resumes only the run that he is told of. */
+  /**
+   * Whether Bob resumes the run; else he types what she typed, and resumes only the run that he is told of.
+   */
   readonly resumes: boolean;
   /** Of the calls that change something, which one is hit: it is the n-th that is armed. */
   readonly nth: number;
