@@ -8,7 +8,7 @@ import { answerWasLost, notInForce, uncertain } from './change-key.ts';
 import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
 import { type Exits, type Phase, phase, state, to } from './phase.ts';
-import { task } from './task.ts';
+import { type Task, task } from './task.ts';
 
 interface Guid {
   /**
@@ -34,29 +34,8 @@ export function learnGuid({ exits }: Guid): Phase {
       ],
     }),
     ...task('sending', {
-      verb: 'prepareRecovery',
-      id: 'prepareWithKey',
-      title: 'asking for the guid and setting the new key',
-      tags: ['destructive'],
+      ...PREPARE_WITH_KEY,
       when: ({ key }) => key.isWanted,
-      calls: [
-        {
-          method: 'POST',
-          path: '/disaster-recovery/prepare',
-          what: 'the guid, and encryption_key = the new key',
-          needs: 'the name was typed, and nothing has changed since',
-          forever: 'backups made before may no longer be offered for download',
-        },
-      ],
-      wayBack: 'set the old key again; backups made in between keep the key they were made with',
-      input: ({ key: { stored }, preflight: { facts } }) => ({
-        fingerprint: stored?.fingerprint,
-        previous: facts?.currentKey,
-      }),
-      keep: (context, { backupGuid, ...setting }) => ({
-        ...changed(context, 'key', { setting }),
-        ...changed(context, 'card', { guid: backupGuid }),
-      }),
       next: 'evaluatingAnswer',
       failed: {
         step,
@@ -88,21 +67,9 @@ export function learnGuid({ exits }: Guid): Phase {
     }),
     notInForce: notInForce(step, exits, exits.keyOnRecord),
     ...task('asking', {
-      verb: 'prepareRecovery',
+      ...PREPARE,
       id: 'prepare',
-      title: 'asking for the guid of the backups',
       when: ({ key }) => !key.isWanted,
-      calls: [
-        {
-          method: 'POST',
-          path: '/disaster-recovery/prepare',
-          what: 'the guid, without a key',
-          needs: 'no key is in the body, so none is changed',
-        },
-      ],
-      wayBack: 'it changes nothing',
-      input: () => ({}),
-      keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
       next: 'comparing',
       failed: {
         step,
@@ -161,6 +128,51 @@ export function learnGuid({ exits }: Guid): Phase {
     }),
   }));
 }
+
+type Prepare = Omit<Task<'prepareRecovery'>, 'next' | 'failed'>;
+
+/** Asks for the guid; the key stays as it is. */
+export const PREPARE: Prepare = {
+  verb: 'prepareRecovery',
+  title: 'asking for the guid of the backups',
+  calls: [
+    {
+      method: 'POST',
+      path: '/disaster-recovery/prepare',
+      what: 'the guid, without a key',
+      needs: 'no key is in the body, so none is changed',
+    },
+  ],
+  wayBack: 'it changes nothing',
+  input: () => ({}),
+  keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
+};
+
+/** Asks for the guid and sets the stored key with the same call. */
+export const PREPARE_WITH_KEY: Prepare = {
+  verb: 'prepareRecovery',
+  id: 'prepareWithKey',
+  title: 'asking for the guid and setting the new key',
+  tags: ['destructive'],
+  calls: [
+    {
+      method: 'POST',
+      path: '/disaster-recovery/prepare',
+      what: 'the guid, and encryption_key = the new key',
+      needs: 'the name was typed, and nothing has changed since',
+      forever: 'backups made before may no longer be offered for download',
+    },
+  ],
+  wayBack: 'set the old key again; backups made in between keep the key they were made with',
+  input: ({ key: { stored }, preflight: { facts } }) => ({
+    fingerprint: stored?.fingerprint,
+    previous: facts?.currentKey,
+  }),
+  keep: (context, { backupGuid, ...setting }) => ({
+    ...changed(context, 'key', { setting }),
+    ...changed(context, 'card', { guid: backupGuid }),
+  }),
+};
 
 export const NO_GUID = {
   code: 'recovery.no-guid',

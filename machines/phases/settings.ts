@@ -8,7 +8,7 @@ import { choice, stop as stopOption } from './asking.ts';
 import { answerWasLost, uncertain } from './change-key.ts';
 import { failure } from './failing.ts';
 import { when } from './guards.ts';
-import { NO_GUID } from './guid.ts';
+import { NO_GUID, PREPARE, PREPARE_WITH_KEY } from './guid.ts';
 import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
@@ -93,19 +93,7 @@ type PrepareExits = Exits<'again' | 'stop'>;
 export function prepareGuid({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return phase({ title: 'ask for the guid', fallback: onlyGuidFallback(false), exits }, (step) => ({
     ...task('asking', {
-      verb: 'prepareRecovery',
-      title: 'asking for the guid of the backups',
-      calls: [
-        {
-          method: 'POST',
-          path: '/disaster-recovery/prepare',
-          what: 'the guid, without a key',
-          needs: 'no key is in the body, so none is changed',
-        },
-      ],
-      wayBack: 'it changes nothing',
-      input: () => ({}),
-      keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
+      ...PREPARE,
       next: 'evaluating',
       failed: {
         step,
@@ -129,28 +117,7 @@ export function prepareWithKey({ exits }: { readonly exits: PrepareExits }): Pha
     { title: 'ask for the guid, with a new key', fallback: onlyGuidFallback(true), exits },
     (step) => ({
       ...task('sending', {
-        verb: 'prepareRecovery',
-        id: 'prepareWithKey',
-        title: 'asking for the guid and setting the new key',
-        tags: ['destructive'],
-        calls: [
-          {
-            method: 'POST',
-            path: '/disaster-recovery/prepare',
-            what: 'the guid, and encryption_key = the new key',
-            needs: 'the name was typed, and nothing has changed since',
-            forever: 'backups made before may no longer be offered for download',
-          },
-        ],
-        wayBack: 'set the old key again; backups made in between keep the key they were made with',
-        input: ({ key: { stored }, preflight: { facts } }) => ({
-          fingerprint: stored?.fingerprint,
-          previous: facts?.currentKey,
-        }),
-        keep: (context, { backupGuid, ...setting }) => ({
-          ...changed(context, 'key', { setting }),
-          ...changed(context, 'card', { guid: backupGuid }),
-        }),
+        ...PREPARE_WITH_KEY,
         next: 'evaluatingAnswer',
         failed: {
           step,

@@ -6,7 +6,7 @@ import type { Verb as AnyVerb, InputOf, OutputOf } from '../verbs.ts';
 import { type FailureWays, failOrOver, failTo, failure } from './failing.ts';
 import type { PhaseConfig, States } from './phase.ts';
 
-interface Task<Verb extends AnyVerb>
+export interface Task<Verb extends AnyVerb>
   extends Pick<
     StateMeta<RunContext, never>,
     'title' | 'calls' | 'does' | 'wayBack' | 'slice' | 'when' | 'warning'
