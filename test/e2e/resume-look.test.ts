@@ -159,6 +159,22 @@ describe.concurrent('a call in doubt', () => {
     expect([0, 5], asked.stderr).toContain(asked.code);
   });
 
+  test('that a person decides has to be there: else the run is refused, not driven on', async (context) => {
+    const { expect } = context;
+    const home = await bench(context, {});
+    const restored = await home.run('backups', 'restore', '900041', ...SURE);
+    expect(restored.code, restored.stderr).toBe(3);
+    const sent = changes(home.server);
+    for (const became of ['nothing', 'done', '900041']) {
+      const words = ['--became', became, '--reason', 'seen on the dashboard', '--yes', '--json'];
+      const decided = await home.run('resume', 'last', ...words);
+      expect([decided.code, decided.stdout], decided.stderr).toEqual([2, '']);
+      expect(decided.stderr).toContain('"code":"usage.became"');
+    }
+    expect(changes(home.server)).toEqual(sent);
+    expect(itemsIn((await home.run('runs', '--open', '--json')).stdout)).toHaveLength(1);
+  });
+
   test('is none where none is: the command says so and sends nothing', async (context) => {
     const { expect } = context;
     const home = await bench(context, {});

@@ -60,12 +60,9 @@ export const resume: Action<DrivingFlags & ResumeFlags & DoubtFlags> = async (co
       });
     }
     if (flags.abandon !== undefined) return await abandon(context, workspace, summary, flags.abandon);
-    if (flags.became === 'nothing') {
-      const [doubt] = doubtsOfStream(
-        `run/${summary.runId}`,
-        await workspace.journal.read(`run/${summary.runId}`),
-      );
-      if (doubt !== undefined) {
+    if (flags.became !== undefined) {
+      const doubt = await doubtDecided(workspace, summary);
+      if (flags.became === 'nothing') {
         await endRun(workspace, summary, flags.reason ?? '');
         const run = { runId: summary.runId, isOpen: false };
         return await resolveDoubt(context, config, workspace, { ...doubt, run }, flags);
@@ -79,6 +76,23 @@ export const resume: Action<DrivingFlags & ResumeFlags & DoubtFlags> = async (co
     await workspace.close();
   }
 };
+
+/**
+ * The call in doubt of an open run, of which a person says what it became. Without one the run is refused
+ * (`usage.became`, exit 2): driven on, it could send what that person believes was never to be sent.
+ */
+async function doubtDecided({ journal }: Workspace, { runId }: RunSummary): Promise<Doubt> {
+  const [doubt] = doubtsOfStream(`run/${runId}`, await journal.read(`run/${runId}`));
+  if (doubt !== undefined) return doubt;
+  throw new LifeboatError('usage.became', `no call of run ${runId} is in doubt`, {
+    hints: [
+      'nothing was resolved, and nothing was sent',
+      `to go on with the run: lifeboat resume ${runId}`,
+      `to end it as it is: lifeboat resume ${runId} --abandon REASON`,
+    ],
+    exitCode: EXIT.usage,
+  });
+}
 
 /** What `--became` answers to the question about a call in doubt. */
 function answerOf({ became, reason }: DoubtFlags): Answer | undefined {
