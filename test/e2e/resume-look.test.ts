@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'vitest';
+import { CANARIES } from '../bench-kit/canaries.ts';
 import type { Trouble } from '../bench-kit/foreign/call.ts';
 import { itemsIn, schemasIn } from '../bench-kit/results.ts';
 import { changes, type TestBench, useQuickBenches } from '../bench-kit/test-bench.ts';
@@ -183,5 +185,23 @@ describe.concurrent('a call in doubt', () => {
     const asked = await home.run('resume', '--look');
     expect([asked.code, asked.stdout]).toEqual([2, '']);
     expect(changes(home.server)).toMatchObject({ posts: 0, patches: 0 });
+  });
+
+  test('is no doubt where only the wait lacks a token: exit 4 names the run, which goes on with another one', async (context) => {
+    const { expect } = context;
+    const home = await bench(context, {
+      trouble: ({ method, path }) => {
+        const isWaiting = method === 'GET' && /\/backups\/\d+$/u.test(path);
+        if (isWaiting) home.server.acceptOnly(CANARIES.otherToken);
+        return undefined;
+      },
+    });
+    const waits = await home.run('backups', 'create', ...ORDERS, '--yes', '--wait');
+    expect(waits.code, waits.stderr).toBe(4);
+    expect(waits.stderr).toMatch(/^hint: the run is open: lifeboat resume \w+$/mu);
+    writeFileSync(join(home.folder, 'token'), CANARIES.otherToken);
+    const goesOn = await home.run('resume', '--yes');
+    expect(goesOn.code, goesOn.stderr).toBe(0);
+    expect(changes(home.server)).toMatchObject({ posts: 1 });
   });
 });

@@ -172,7 +172,7 @@ function followUpsOpen(runId: string): LifeboatError {
     hints: [
       `to do them: lifeboat resume ${runId}`,
       'what they are: lifeboat followups',
-      'for scripts that do them on their own: add --no-follow-ups REASON',
+      'do not repeat the command; for a script that does them itself there is --no-follow-ups',
     ],
     exitCode: EXIT.waiting,
   });

@@ -122,8 +122,11 @@ export async function followRun(
     changes.stop();
     line.end();
   }
-  const { paused, snapshot } = run.state();
-  if (paused !== undefined) error ??= errorFrom(paused, EXIT.credentials);
+  const { paused, snapshot, entries, runId } = run.state();
+  if (paused !== undefined) {
+    const isOpen = isBegun(entries) ? [`the run is open: lifeboat resume ${runId}`] : ['nothing was sent'];
+    error ??= errorFrom({ ...paused, hints: [...isOpen, ...paused.hints] }, EXIT.credentials);
+  }
   const { backup, restore, available } = snapshot.context as RunContext;
   const isWaitedFor = [backup.backup, restore.restore, available.ready].some((one) => one !== undefined);
   return { error, isWaitedFor };
@@ -215,7 +218,7 @@ function goesOn({ runId }: RunState): LifeboatError {
   return new LifeboatError('run.waits', 'the service restores the data, and its follow-ups are to be done', {
     hints: [
       `to wait for it and do them: lifeboat resume ${runId}`,
-      'for scripts that do them on their own: add --no-follow-ups REASON',
+      'do not repeat the command; for a script that does them itself there is --no-follow-ups',
     ],
     exitCode: EXIT.waiting,
   });
