@@ -116,6 +116,7 @@ const SESSION: readonly Step[] = [
     0,
     newestBackup,
   ),
+  step('lifeboat runs --limit 1'),
   step('lifeboat run restore-point-in-time --instance orders', 3),
   LEAVE,
   step(
