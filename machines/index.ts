@@ -10,7 +10,7 @@ import {
 import { sourceName } from './closing/evaluate.ts';
 import { factsOf } from './closing/facts.ts';
 import { closingOfRotation, rotationFacts } from './closing/rotation.ts';
-import { closingOfSingleChange } from './closing/single-change.ts';
+import { closingOfSingleChange, titleOfChange } from './closing/single-change.ts';
 import type { RunContext } from './context.ts';
 import { disasterRecoveryMachine } from './disaster-recovery.ts';
 import * as inputs from './inputs.ts';
@@ -27,7 +27,7 @@ import { singleChangeMachine } from './single-change.ts';
 
 /** Everything about a runbook that is not in its machine. */
 type Definition<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'closing'> &
-  Partial<Pick<Runbook<RunContext, Input>, 'facts'>>;
+  Partial<Pick<Runbook<RunContext, Input>, 'facts' | 'titleOf'>>;
 
 /** Every runbook that a person chooses, in its newest version, by its id. */
 export const runbooks: Readonly<Record<string, Runbook>> = {
@@ -67,6 +67,7 @@ export const runbooks: Readonly<Record<string, Runbook>> = {
 /** The runbook of commands that change an instance. Only a command starts it. */
 export const singleChange = defineRunbook(singleChangeMachine, {
   title: 'make one change of an instance',
+  titleOf: titleOfChange,
   input: inputs.SingleChangeInput,
   closing: closingOfSingleChange,
 });

@@ -32,6 +32,25 @@ const ORDERS: Readonly<Record<SingleChange['change'], Words>> = {
     (key.stored === undefined ? '' : ` with key ${key.stored.fingerprint}, which replaces its key`),
 };
 
+const TITLES: Readonly<Record<SingleChange['change'], string>> = {
+  createBackup: 'create a backup',
+  restoreBackup: 'restore a backup',
+  restoreToTime: 'go back to a point in time',
+  performRecovery: 'recover a lost instance into another one',
+  restart: 'restart the instance',
+  recreate: 'recreate the instance',
+  update: 'update the instance',
+  setKey: 'set a new key',
+  changeBackupSettings: 'change the settings of backups',
+  changeUpdateSetting: 'allow or forbid maintenance updates',
+  prepareRecovery: 'prepare disaster recovery',
+};
+
+/** The title of a single change, before anything is known but what it is. */
+export function titleOfChange(context: RunContext): string {
+  return TITLES[changeOf(context)];
+}
+
 /** What a single change does, as an order. */
 export function orderOf(context: RunContext): string {
   return ORDERS[changeOf(context)](context);

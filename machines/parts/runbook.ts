@@ -133,6 +133,8 @@ export interface Closing {
 export interface Runbook<Context = never, Input = unknown> {
   readonly id: string;
   readonly title: string;
+  /** What one run does, where the title leaves that open. */
+  readonly titleOf?: (context: Context) => string;
   /**
    * Bumped when states, invoke ids or verbs change; a run is resumed with the version that it was begun with.
    */

@@ -95,7 +95,7 @@ export function buildRunView(facts: RunFacts): RunView {
   return {
     runId: facts.runId,
     runbook: runbook.id,
-    title: runbook.title,
+    title: runbook.titleOf?.(snapshot.context as never) ?? runbook.title,
     instance: facts.instance,
     target: head.target === undefined ? undefined : show(head.target, 120),
     mode: head.mode ?? 'LIVE',

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
-import { runbooks } from '../../machines/index.ts';
+import { getInitialSnapshot } from 'xstate';
+import { runbooks, singleChange } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import type { Run } from '../../src/runner/run.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';
 import { proseByState } from '../../src/view/prose.ts';
+import { INPUTS } from '../machines/inputs.ts';
 import { answerToTheChange, makeWorld, obedient, reaches, rotated } from '../runner/world.ts';
 
 const NOW = new Date();
@@ -269,4 +271,15 @@ test('a run that was abandoned ends as abandoned, with the reason, and asks noth
   expect(view.outcome?.title).not.toContain('\u001b');
   expect([view.question, view.activity, view.banner]).toEqual([undefined, undefined, undefined]);
   await run.detach();
+});
+
+test('the run of a command is titled with its own change', () => {
+  const titles = INPUTS['single-change'].map((input) => {
+    const snapshot = getInitialSnapshot(singleChange.machine, { instance: 'orders', ...input });
+    const facts = { runId: 'r1', instance: 'orders', entries: [], activity: undefined, paused: undefined };
+    return buildRunView({ ...facts, runbook: singleChange, snapshot, prose: new Map(), now: NOW }).title;
+  });
+  expect(titles).not.toContain(singleChange.title);
+  expect(new Set(titles).size).toBe(11);
+  expect(titles[2]).toBe('restore a backup');
 });

@@ -46,7 +46,7 @@ export function fallbackOf(wish: FallbackWish): string {
   const steps = stepsByHand(runbook.machine, context, state);
   const head = {
     runId,
-    title: runbook.title,
+    title: runbook.titleOf?.(context as never) ?? runbook.title,
     at: metaAt(runbook.machine, state)?.title ?? state,
     writtenAt: now,
     path,
