@@ -68,8 +68,12 @@ type ProbeKeysResult =
  * Finds the key that opens a backup among several, from the first 32 bytes of the file. The fast profiles are
  * tried with every key before the slow one. `wrong-key` means that none fits. Throws the errors of `probe`.
  */
-export function probeKeys(head: Uint8Array, candidates: readonly Candidate[]): ProbeKeysResult {
-  for (const profile of PROFILES) {
+export function probeKeys(
+  head: Uint8Array,
+  candidates: readonly Candidate[],
+  profiles: readonly KeyProfile[] = PROFILES,
+): ProbeKeysResult {
+  for (const profile of profiles) {
     for (const { fingerprint, key } of candidates) {
       const found = probe(head, key, profile);
       if (found.result === 'not-a-backup') return found;

@@ -85,7 +85,12 @@ async function tryOne(
   };
 }
 
-async function headOf(service: TryFit['service'], id: number, signal: AbortSignal): Promise<Uint8Array> {
+/** The first bytes of a backup. The download is ended there, and its connection with it. */
+export async function headOf(
+  service: TryFit['service'],
+  id: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
   const { stream } = await service.download(id, { signal, onlyGet: true });
   let head = Buffer.alloc(0);
   try {

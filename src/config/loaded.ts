@@ -12,7 +12,21 @@ export type CheckpointConfig =
 /** A target of notifications. The variables in `hideEnv` are withheld from a command. */
 export type NotifyConfig = Config['notify'][number] & { readonly hideEnv: readonly string[] };
 
-export interface LoadedConfig extends Omit<Config, 'checkpoints' | 'notify'> {
+/** A place of escrow copies: its name as the config has it, and its folder unless it is the store. */
+export interface EscrowPlace {
+  readonly name: string;
+  readonly folder: string | undefined;
+}
+
+type KeysConfig = Config['keys'];
+
+/** Who can open sealed copies of keys, and where these are kept. `proof` in milliseconds. */
+export interface EscrowConfig extends Omit<NonNullable<KeysConfig['escrow']>, 'places'> {
+  readonly places: readonly EscrowPlace[];
+}
+
+export interface LoadedConfig extends Omit<Config, 'checkpoints' | 'notify' | 'keys'> {
+  readonly keys: Omit<KeysConfig, 'escrow'> & { readonly escrow?: EscrowConfig | undefined };
   readonly checkpoints: readonly CheckpointConfig[];
   readonly notify: readonly NotifyConfig[];
   readonly path: string;
@@ -50,9 +64,19 @@ export function absolute(config: Config, folder: string): Omit<LoadedConfig, 'pa
       ? {}
       : { report: { ...config.report, logo: resolve(folder, config.report.logo) } }),
     ...(config.approvals === undefined ? {} : { approvals: absoluteApprovals(config.approvals, folder) }),
+    keys: { ...config.keys, escrow: absoluteEscrow(config.keys.escrow, folder) },
     checkpoints: config.checkpoints.map((place) => absolutePlace(place, config, folder)),
     notify: config.notify.map((target) => absoluteTarget(target, config, folder)),
   };
+}
+
+function absoluteEscrow(escrow: KeysConfig['escrow'], folder: string): EscrowConfig | undefined {
+  if (escrow === undefined) return undefined;
+  const places = escrow.places.map((name) => ({
+    name,
+    folder: name === 'store' ? undefined : resolve(folder, name),
+  }));
+  return { ...escrow, places };
 }
 
 type AppConfig = NonNullable<Config['instances'][string]['apps']>[number];

@@ -71,6 +71,10 @@ const ReconnectConfig = z.strictObject({
   timeout: Limit.prefault('10m').describe('how long each of the two may take'),
 });
 
+const cryptoperiod = Duration.refine((ms) => ms > 0, 'a cryptoperiod is longer than zero')
+  .optional()
+  .describe('how long a key may be in force before it is due for rotation, such as 180d');
+
 /** One data-service instance. Times in milliseconds after parsing. */
 export const InstanceConfig = z.strictObject({
   // V1 and V0 paths follow from it (service-api.md section 4).
@@ -153,6 +157,7 @@ export const InstanceConfig = z.strictObject({
     .enum(['required', 'none'])
     .optional()
     .describe('whether a second person approves destructive steps here; default: as `approvals` says'),
+  cryptoperiod,
   rehearsal: z
     .boolean()
     .default(false)
@@ -298,6 +303,51 @@ function assertOneNameEach(
   }
 }
 
+/** A holder of escrow copies: an age recipient, with or without the name of the person. */
+const EscrowRecipient = z
+  .union(
+    [z.string().min(1), z.strictObject({ name: z.string().min(1).max(80), recipient: z.string().min(1) })],
+    'a recipient is age1… or {name: …, recipient: age1…}',
+  )
+  .transform((given) => (typeof given === 'string' ? { recipient: given } : given))
+  .refine(({ recipient }) => /^age1[0-9a-z]{20,4000}$/u.test(recipient), {
+    error: 'a recipient begins with age1: `lifeboat keys identity` prints the one of this person',
+  });
+
+/** Sealed copies of keys, which other people can open. */
+const EscrowConfig = z
+  .strictObject({
+    recipients: z
+      .array(EscrowRecipient)
+      .min(1)
+      .refine((all) => new Set(all.map(({ recipient }) => recipient)).size === all.length, 'two are the same')
+      .describe('who can open the copies: age recipients, or {name, recipient}'),
+    atLeast: z
+      .int()
+      .min(1)
+      .default(2)
+      .describe('how many of them have to have shown that they can, before a key is sent to the service'),
+    places: z
+      .array(z.string().min(1))
+      .min(1)
+      .refine((all) => new Set(all).size === all.length, 'two are the same')
+      .default(['store'])
+      .describe(
+        'where copies are kept: folders, and `store` for the store of lifeboat; a key is in all of them',
+      ),
+    proof: Duration.prefault('90d').describe('how long it counts that a holder opened a challenge'),
+  })
+  .refine(({ recipients, atLeast }) => atLeast <= recipients.length, {
+    path: ['atLeast'],
+    error: 'more holders are asked for than there are recipients (atLeast is 2 where it is not written)',
+  });
+
+/** How keys are kept. */
+const KeysConfig = z.strictObject({
+  escrow: EscrowConfig.optional().describe('sealed copies of every key, made before the service hears of it'),
+  cryptoperiod,
+});
+
 /** lifeboat.yaml. */
 export const Config = z.strictObject({
   instances: z
@@ -355,6 +405,7 @@ export const Config = z.strictObject({
     .describe(
       'where keys are kept, on a line of its own: os (default), the keychain of this machine; vault, a file under a passphrase',
     ),
+  keys: KeysConfig.default({}).describe('escrow copies of keys, and how long a key may be in force'),
   store: StoreConfig.optional().describe(
     'sqlite (default, in LIFEBOAT_HOME), or postgres://USER@HOST/DATABASE of a team, without a password',
   ),

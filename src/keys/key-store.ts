@@ -53,6 +53,18 @@ export interface Keyring {
   /** `hmac-sha256(installation secret, key)`, 12 lower-case hex digits: the only printable form of a key. */
   fingerprint(key: Secret): Promise<string>;
   /**
+   * The secret that gives a key this fingerprint: this key store's own, or one that it learned. Undefined if
+   * none of them does.
+   */
+  secretOf(fingerprint: string, key: Secret): Promise<Secret | undefined>;
+  /**
+   * Keeps the fingerprint secret of another key store, so that both name one key alike. It becomes this key
+   * store's own if it has none yet.
+   */
+  learn(secret: Secret): Promise<void>;
+  /** Every fingerprint that a key has under the secrets of this key store, its own first. */
+  namesOf(key: Secret): Promise<readonly string[]>;
+  /**
    * Stores a key and returns its fingerprint. Nothing is overwritten; storing the same key again succeeds.
    */
   add(instance: string, key: Secret): Promise<string>;

@@ -8,6 +8,8 @@ import { Fingerprint } from '../store/projections/key-facts.ts';
 import { type Keyring, type KeyStore, RESERVED_ACCOUNT_PREFIX } from './key-store.ts';
 
 const INSTALLATION_SECRET = `${RESERVED_ACCOUNT_PREFIX}installation-secret`;
+/** Accounts of the fingerprint secrets of other key stores. */
+const LEARNED = `${RESERVED_ACCOUNT_PREFIX}fingerprint-secret-`;
 const SIGNING_KEY = `${RESERVED_ACCOUNT_PREFIX}signing-key`;
 
 /**
@@ -23,8 +25,14 @@ export function openKeyring(store: KeyStore): Keyring {
   const signingKey = rootIn(store, SIGNING_KEY, generateSigningKey);
 
   async function fingerprint(key: Secret): Promise<string> {
-    const secret = await installationSecret.take();
-    return createHmac('sha256', secret.reveal()).update(key.reveal()).digest('hex').slice(0, 12);
+    return fingerprintUnder(await installationSecret.take(), key);
+  }
+
+  /** Of other key stores, as far as this one has learned them. */
+  async function learned(): Promise<Secret[]> {
+    const accounts = (await store.accounts()).filter((account) => account.startsWith(LEARNED));
+    const secrets = await Promise.all(accounts.map((account) => store.get(account)));
+    return secrets.filter((secret) => secret !== undefined);
   }
 
   return {
@@ -34,6 +42,21 @@ export function openKeyring(store: KeyStore): Keyring {
     roots: async () => {
       const [hasSecret, hasKey] = await Promise.all([installationSecret.isThere(), signingKey.isThere()]);
       return { installationSecret: hasSecret, signingKey: hasKey };
+    },
+    secretOf: async (name, key) => {
+      const known = [await installationSecret.take(), ...(await learned())];
+      return known.find((secret) => fingerprintUnder(secret, key) === name);
+    },
+    learn: async (secret) => {
+      if (!(await installationSecret.isThere())) {
+        await makeOnce(store, INSTALLATION_SECRET, () => secret);
+      }
+      if ((await installationSecret.take()).equals(secret)) return;
+      await store.put(`${LEARNED}${hash('sha256', secret.reveal(), 'hex').slice(0, 12)}`, secret);
+    },
+    namesOf: async (key) => {
+      const known = [await installationSecret.take(), ...(await learned())];
+      return known.map((secret) => fingerprintUnder(secret, key));
     },
     add: async (instance, key) => {
       const name = await fingerprint(key);
@@ -58,7 +81,7 @@ export function openKeyring(store: KeyStore): Keyring {
  * The stored item, or a new one: nothing is overwritten, so a process that comes second uses the existing
  * one.
  */
-async function makeOnce(store: KeyStore, account: string, make: () => Secret): Promise<Secret> {
+export async function makeOnce(store: KeyStore, account: string, make: () => Secret): Promise<Secret> {
   const stored = await store.get(account);
   if (stored !== undefined) return stored;
   try {
@@ -98,6 +121,13 @@ function rootIn(store: KeyStore, account: string, make: () => Secret): Root {
       return stored !== undefined;
     },
   };
+}
+
+/**
+ * The fingerprint of a key under a secret: the first 12 hex digits of HMAC-SHA256 over the text of the key.
+ */
+export function fingerprintUnder(secret: Secret, key: Secret): string {
+  return createHmac('sha256', secret.reveal()).update(key.reveal()).digest('hex').slice(0, 12);
 }
 
 /** A new ed25519 signing key, PKCS#8 PEM; not stored. */

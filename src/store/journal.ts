@@ -10,10 +10,18 @@ import type { Secret } from '../base/secret.ts';
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** `run/<id>`, `instance/<name>` (its ledger), `notify/outbox`, or `store/log` (about the store itself). */
-export type StreamName = `run/${string}` | `instance/${string}` | typeof OUTBOX_STREAM | typeof LOG_STREAM;
+export type StreamName =
+  | `run/${string}`
+  | `instance/${string}`
+  | typeof OUTBOX_STREAM
+  | typeof HOLDERS_STREAM
+  | typeof LOG_STREAM;
 
 /** The store's own stream: its origin, the keys that sign, losses that a person accepted. */
 export const LOG_STREAM = 'store/log';
+
+/** Which people have shown that they can open sealed copies of keys. */
+export const HOLDERS_STREAM = 'keys/holders';
 
 /** Which notifications were tried, and since when each target receives them. */
 export const OUTBOX_STREAM = 'notify/outbox';

@@ -79,12 +79,13 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/compose/**',
-    packages: ['write-file-atomic', 'zod'],
+    packages: ['p-limit', 'write-file-atomic', 'zod'],
     node: ['crypto', 'fs', 'path'],
     rooms: [
       'machines',
       'type src/activities/deps.ts',
       'src/audit/transcript',
+      'type src/backup/backup-file.ts',
       'src/backup/beginning.ts',
       'src/backup/probe.ts',
       'src/cli',
@@ -132,7 +133,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/keys/**',
-    packages: ['age-encryption', 'canonicalize', 'keytar', 'zod'],
+    packages: ['age-encryption', 'canonicalize', 'keytar', 'zod', 'write-file-atomic'],
     node: ['child_process', 'crypto', 'fs', 'path', 'stream', 'timers'],
     rooms: ['type src/store', 'src/store/projections/key-facts.ts', BASE],
     why: 'keys are kept apart from whoever sends them: the key room never reaches the network',

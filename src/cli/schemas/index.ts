@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { schemaId } from '../../base/schema-id.ts';
+import { custody } from './custody.ts';
 import { general, notify } from './general.ts';
 import { proof } from './proof.ts';
 import { runs } from './runs.ts';
@@ -10,7 +11,15 @@ import { status } from './status.ts';
  * The output of commands with `-o json` and `-o yaml`, by name: `lifeboat.NAME/1`. Both the types and the
  * JSON Schemas (`lifeboat schema`, `schemas/`) come from here.
  */
-export const SCHEMAS = { ...general, ...runs, ...proof, ...service, ...status, ...notify } as const;
+export const SCHEMAS = {
+  ...general,
+  ...runs,
+  ...proof,
+  ...service,
+  ...status,
+  ...custody,
+  ...notify,
+} as const;
 export type SchemaName = keyof typeof SCHEMAS;
 
 /** A schema as JSON Schema, draft 2020-12. Fields that it does not name may be added later. */

@@ -27,7 +27,7 @@ export const runs = {
   runs: list('runs', 'runs, oldest first', ListedRun),
   entry: schema('entry', 'an entry of the journal; one line each', {
     index: z.int().nonnegative().describe('its leaf in the log, from 0'),
-    stream: z.string().describe('run/ID, instance/NAME, notify/outbox or store/log'),
+    stream: z.string().describe('run/ID, instance/NAME, notify/outbox, keys/holders or store/log'),
     seq: z.int().positive().describe('its number in the stream, from 1'),
     at: time,
     by: z.string(),

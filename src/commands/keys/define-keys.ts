@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
+import { defineCustody } from './define-custody.ts';
 
 /** Also named in `src/keys/os-store.ts`, which is only imported when needed. */
 const READ_ITEM = 'keychain-item';
@@ -42,6 +43,7 @@ two people hold the same key, each runs \`lifeboat keys add NAME --check\`.`,
       ],
     },
   );
+  defineCustody(keys, command);
   command(
     program,
     READ_ITEM,

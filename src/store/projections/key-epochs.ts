@@ -25,6 +25,9 @@ export interface KeyEpoch {
   readonly endedBy: string | undefined;
   /** Intervals before the present one: a key can be set again. */
   readonly earlier: readonly Period[];
+  /** Who set it last, and by which run; missing where the ledger does not say. */
+  readonly setBy?: string | undefined;
+  readonly setIn?: string | undefined;
   /** When it was last proven. */
   readonly provenAt: string | undefined;
   readonly origin: 'generated' | 'given' | undefined;
@@ -55,7 +58,7 @@ export function foldEpochs(entries: readonly Entry[]): readonly KeyEpoch[] {
 /** The epochs after further entries of the same ledger. Pure; the given ones stay unchanged. */
 export function nextEpochs(
   before: readonly KeyEpoch[],
-  entries: readonly Pick<Entry, 'type' | 'body' | 'at' | 'seq'>[],
+  entries: readonly (Pick<Entry, 'type' | 'body'> & Moment)[],
 ): readonly KeyEpoch[] {
   const epochs = new Map(before.map((epoch): [string, Draft] => [epoch.fingerprint, { ...epoch }]));
   for (const entry of entries) {
@@ -84,7 +87,7 @@ export function candidates(epochs: readonly KeyEpoch[]): readonly KeyEpoch[] {
 
 type Draft = { -readonly [Field in keyof KeyEpoch]: KeyEpoch[Field] };
 type Drafts = Map<string, Draft>;
-type Moment = Pick<Entry, 'at' | 'seq'>;
+type Moment = Pick<Entry, 'at' | 'seq'> & Partial<Pick<Entry, 'by'>>;
 
 function apply(epochs: Drafts, fact: KeyFact, moment: Moment): void {
   switch (fact.type) {
@@ -110,6 +113,8 @@ function apply(epochs: Drafts, fact: KeyFact, moment: Moment): void {
       // One of several requests was answered; the others may still arrive.
       if (epoch.unanswered <= 1) epoch.lostAt = undefined;
       setInForce(epochs, epoch, moment);
+      epoch.setBy = moment.by;
+      epoch.setIn = fact.body.run;
       return;
     }
     case 'key.proven':

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type ProvenBackup, RecoveryCard } from '../../../machines/parts/recovery-data.ts';
 import { lazily } from '../../base/lazily.ts';
 import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
+import { type Custody, isCustodyType, NO_CUSTODY, nextCustody } from './custody.ts';
 import { idIn, instanceOf, retiredBy } from './follow-ups.ts';
 import { type KeyEpoch, nextEpochs } from './key-epochs.ts';
 import { isKeyEntryType, type KeyFact, readKeyFact } from './key-facts.ts';
@@ -21,6 +22,8 @@ export interface Ledger {
   readonly unopened?: readonly UnopenedBackup[];
   /** Fingerprints of keys whose retirement was opened since they were last in force. */
   readonly retiring: readonly string[];
+  /** Sealed copies, keys set by others, and what was retired or destroyed. Missing if there is none. */
+  readonly custody?: Custody;
   /** How many entries the ledger had at the newest of these facts. */
   readonly seq: number;
 }
@@ -37,12 +40,12 @@ export interface UnopenedBackup {
   readonly tried: readonly string[];
 }
 
-export type LedgerFacts = Pick<Entry, 'type' | 'body' | 'at' | 'seq'>;
+export type LedgerFacts = Pick<Entry, 'type' | 'body' | 'at' | 'seq'> & Partial<Pick<Entry, 'by'>>;
 
 /** One row for each ledger that knows a key or a recovery card; the group is `keys` if it names a key. */
 export const ledgers: Projection = {
   name: 'ledgers',
-  version: 1,
+  version: 2,
   keysOf: (entry) => {
     const instance = instanceOf(entry);
     return instance !== undefined && isFact(entry) ? [keyOf(instance)] : [];
@@ -90,6 +93,7 @@ export function nextLedger(before: Ledger, entries: readonly LedgerFacts[]): Led
 function isFact(entry: Pick<Entry, 'type' | 'body'>): boolean {
   return (
     isKeyEntryType(entry.type) ||
+    isCustodyType(entry.type) ||
     entry.type === 'card.prepared' ||
     entry.type === OPENED ||
     entry.type === UNOPENED
@@ -112,6 +116,10 @@ function after(before: Ledger, entry: LedgerFacts): Ledger {
     return retired === undefined
       ? before
       : { ...known, retiring: [...less(before.retiring, retired), retired] };
+  }
+  if (isCustodyType(entry.type)) {
+    const custody = nextCustody(before.custody ?? NO_CUSTODY, entry);
+    return custody === (before.custody ?? NO_CUSTODY) ? before : { ...known, custody };
   }
   if (entry.type === UNOPENED) return withUnopened(known, entry) ?? before;
   const fact = readKeyFact(entry);

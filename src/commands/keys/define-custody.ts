@@ -1,0 +1,116 @@
+import { type Command, Option } from 'commander';
+import { type Define, group, instance } from '../../cli/define.ts';
+
+/** The commands about which key opens what, who could open it, and whether it may go. */
+export function defineCustody(keys: Command, command: Define): void {
+  command(
+    keys,
+    'show [instance]',
+    'show the keys of an instance, with their backups and holders',
+    async () => (await import('./show.ts')).keysShow,
+    [instance(), new Option('--key <fingerprint>', 'only this key')],
+    {
+      about: `States are those of NIST SP 800-57: pre-activation, active, deactivated,
+compromised, destroyed. A key set by somebody else is unknown. Asks no service:
+backups are those that were listed last.`,
+      examples: ['lifeboat keys show orders'],
+    },
+  );
+  command(
+    keys,
+    'fit [instance]',
+    'find the key of each backup by its first bytes',
+    async () => (await import('./fit.ts')).keysFit,
+    [
+      instance(),
+      new Option('--all', 'every instance of the config'),
+      new Option('--limit <time>', 'how long to wait for one answer (default: 20s)'),
+    ],
+    {
+      about: `Each download is ended after its first block. A fit is weaker than a verify:
+it does not show that the rest of the backup can be read. Exit 1 when a backup
+has no held key, or could not be asked.`,
+      examples: ['lifeboat keys fit orders', 'lifeboat keys fit --all -o json'],
+    },
+  );
+  command(
+    keys,
+    'identity',
+    'print your age recipient, to which others seal keys',
+    async () => (await import('./escrow-prove.ts')).keysIdentity,
+    [new Option('--hybrid', 'make one that resists quantum computers: longer')],
+    { about: 'The identity itself is made once, stays in your key store and is never printed.' },
+  );
+  const escrow = group(keys, 'escrow', 'keep sealed copies of keys that others can open', {
+    about: `A copy is sealed with age to every recipient of the config. The age tool alone
+opens it. Places and recipients: \`keys: { escrow: … }\` in lifeboat.yaml.`,
+  });
+  command(
+    escrow,
+    'check',
+    'check that every key has its copies, and who could open them',
+    async () => (await import('./escrow.ts')).escrowCheck,
+    [instance('only the keys of this instance')],
+    { about: 'Exit 1 when the policy is not met.', examples: ['lifeboat keys escrow check'] },
+  );
+  command(
+    escrow,
+    'prove',
+    'show that you can open a copy: opens a challenge',
+    async () => (await import('./escrow-prove.ts')).escrowProve,
+    [
+      new Option('--identity <file>', 'a file of age identities (default: that of your key store)'),
+      new Option('--ask <recipient>', 'print a challenge for a holder elsewhere').conflicts([
+        'open',
+        'answer',
+      ]),
+      new Option('--open <file>', 'answer a challenge, without a store').conflicts('answer'),
+      new Option('--answer <text>', 'put the answer of a holder elsewhere on record'),
+    ],
+    { examples: ['lifeboat keys escrow prove', 'lifeboat keys escrow prove --ask ada > challenge.txt'] },
+  );
+  command(
+    escrow,
+    'update [instance]',
+    'seal again what lacks a copy or has other recipients',
+    async () => (await import('./escrow-update.ts')).escrowUpdate,
+    [instance('only the keys of this instance')],
+    { examples: ['lifeboat keys escrow update'] },
+  );
+  command(
+    escrow,
+    'add <recipient>',
+    'add a recipient to the config and seal every held key to them',
+    async () => (await import('./escrow-update.ts')).escrowAdd,
+    [new Option('--name <name>', 'the name of the person')],
+    { examples: ['lifeboat keys escrow add age1… --name Ada'] },
+  );
+  command(
+    escrow,
+    'remove <recipient>',
+    'take a recipient out of the config and seal every held key anew',
+    async () => (await import('./escrow-update.ts')).escrowRemove,
+    [],
+    {
+      about: `Copies made before stay open to them: what they can still open is listed, and
+only a new key shuts them out.`,
+    },
+  );
+  command(
+    escrow,
+    'open [instance]',
+    'bring keys back from sealed copies into your key store',
+    async () => (await import('./escrow-open.ts')).escrowOpen,
+    [
+      instance('only the keys of this instance'),
+      new Option('--from <place>', 'a folder, or store (default: the places of the config)'),
+      new Option('--identity <file>', 'a file of age identities (default: that of your key store)'),
+      new Option('--no-fit', 'do not try the keys on the listed backups'),
+    ],
+    {
+      about: `Each key is checked by its fingerprint, and then by the backups that it fits.
+Nothing that is held is overwritten.`,
+      examples: ['lifeboat keys escrow open --from ./escrow --identity ~/ada.txt'],
+    },
+  );
+}
