@@ -1,11 +1,10 @@
 import { hasActed } from './closing/evaluate.ts';
 import { stakesOfAction } from './closing/stakes.ts';
-import { actionFollowUpsFallback } from './fallback/change-instance.ts';
 import { lazyMachine } from './lazy-machine.ts';
 import { act } from './phases/act.ts';
 import { available } from './phases/available.ts';
 import { confirm } from './phases/confirm.ts';
-import { followUps } from './phases/follow-ups.ts';
+import { followUpsOfAction } from './phases/follow-ups.ts';
 import { when } from './phases/guards.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
@@ -31,9 +30,7 @@ export const changeInstanceMachine = lazyMachine({
     act: act({ exits: { done: 'available', again: 'confirm', stop: 'release:stopping' } }),
     available: available({ by: 'action', exits: { done: 'release', stop: 'release:stopping' } }),
     release: releaseUpdates({ exits: { done: 'followUps' } }),
-    followUps: followUps({
-      title: 'do the follow-ups',
-      fallback: actionFollowUpsFallback,
+    followUps: followUpsOfAction({
       exits: {
         done: [
           { guard: when('the run is being stopped', ({ updates }) => updates.isStopping), target: 'stopped' },

@@ -2,22 +2,21 @@ import { isLookedAt, isRecovered } from './closing/evaluate.ts';
 import { stakesOfKey } from './closing/stakes.ts';
 import type { RunContext } from './context.ts';
 import { recoverByHand } from './fallback/disaster-recovery.ts';
-import { followUpsFallback } from './fallback/follow-ups.ts';
 import { lazyMachine } from './lazy-machine.ts';
 import { countAfter, freshBackup } from './phases/after-restore.ts';
 import { available } from './phases/available.ts';
 import { keepBefore } from './phases/before.ts';
 import { makeCard, renewCard } from './phases/card.ts';
 import { confirm } from './phases/confirm.ts';
-import { followUps } from './phases/follow-ups.ts';
+import { followUpsOfRestore } from './phases/follow-ups.ts';
 import { when } from './phases/guards.ts';
 import { learnGuid } from './phases/guid.ts';
-import { newKey } from './phases/key.ts';
+import { offerNewKey } from './phases/key.ts';
 import { ending, only, phases } from './phases/phase.ts';
 import { preflightAndRecord } from './phases/preflight.ts';
 import { proofBackup } from './phases/proof-backup.ts';
-import { prove } from './phases/prove.ts';
-import { recordRecovery } from './phases/record.ts';
+import { proveAndRecord } from './phases/prove.ts';
+import { recordRecoveryInBoth } from './phases/record.ts';
 import { restore } from './phases/restore.ts';
 import { chooseSource, recoveryInput } from './phases/source.ts';
 import { confirmTarget, inspectTarget } from './phases/target.ts';
@@ -42,8 +41,7 @@ export const disasterRecoveryMachine = lazyMachine({
     }),
     ...only(prepares, {
       preflight: preflightAndRecord({ tolerant: true, exits: { done: 'key', stop: 'stopped' } }),
-      key: newKey({
-        offered: true,
+      key: offerNewKey({
         exits: {
           done: [{ guard: when('a new key is wanted', setsKey), target: 'confirmKey' }, { target: 'guid' }],
           stop: 'stopped',
@@ -68,9 +66,8 @@ export const disasterRecoveryMachine = lazyMachine({
         },
       }),
       backup: proofBackup({ exits: { done: 'prove', withoutProof: 'card', stop: 'stopped' } }),
-      prove: prove({
+      prove: proveAndRecord({
         without: 'the card is made without a proven backup',
-        recorded: true,
         exits: { done: 'card', unproven: 'card', notInForce: 'guid:notInForce', stop: 'stopped' },
       }),
       card: makeCard({
@@ -122,17 +119,14 @@ export const disasterRecoveryMachine = lazyMachine({
       }),
       available: available({ on: 'target', by: 'restore', exits: { done: 'count' } }),
       count: countAfter({ on: 'target', exits: { done: 'followUps' } }),
-      followUps: followUps({
+      followUps: followUpsOfRestore({
         title: 'bind the applications to it',
-        restored: true,
-        fallback: followUpsFallback,
         exits: { done: 'record', 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
       }),
       fresh: freshBackup({ on: 'target', exits: { done: 'followUps' } }),
       renewCard: renewCard({ on: 'target', exits: { done: 'followUps' } }),
-      record: recordRecovery({
+      record: recordRecoveryInBoth({
         runbook: 'disaster-recovery',
-        both: true,
         byHand:
           'Write down: the guid, the ids of the restore and of the fresh backup, restored_from, when the last application ran again, and what was lost.',
         exits: {

@@ -1,7 +1,6 @@
 import { isLookedAt, isRecovered } from './closing/evaluate.ts';
 import { stakesOfRestore } from './closing/stakes.ts';
 import type { RunContext } from './context.ts';
-import { followUpsFallback } from './fallback/follow-ups.ts';
 import { restoreToTimeByHand } from './fallback/restoring.ts';
 import { lazyMachine } from './lazy-machine.ts';
 import { countAfter, freshBackup } from './phases/after-restore.ts';
@@ -10,7 +9,7 @@ import { readRecordAndKeepBefore, safetyBackup } from './phases/before.ts';
 import { renewCard } from './phases/card.ts';
 import { chooseTime, rereadRange } from './phases/choose.ts';
 import { confirm } from './phases/confirm.ts';
-import { followUps } from './phases/follow-ups.ts';
+import { followUpsOfRestore } from './phases/follow-ups.ts';
 import { when } from './phases/guards.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
@@ -60,10 +59,8 @@ export const restorePointInTimeMachine = lazyMachine({
     }),
     available: available({ by: 'restore', exits: { done: 'count' } }),
     count: countAfter({ exits: { done: 'followUps' } }),
-    followUps: followUps({
+    followUps: followUpsOfRestore({
       title: 'bind the applications again',
-      restored: true,
-      fallback: followUpsFallback,
       exits: { done: 'record', 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
     }),
     fresh: freshBackup({ exits: { done: 'followUps' } }),

@@ -8,7 +8,7 @@ import { newKey } from './phases/key.ts';
 import { oldBackup } from './phases/old-backup.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
-import { negative, prove } from './phases/prove.ts';
+import { negative, proveNewKey } from './phases/prove.ts';
 import { recordRotation } from './phases/record.ts';
 
 /**
@@ -50,11 +50,7 @@ export const rotateKeyMachine = lazyMachine({
       fallback: backupFallback(() => 'ask for a backup under the new key'),
       exits: { done: 'prove', stop: 'stopped' },
     }),
-    prove: prove({
-      title: 'verify with the new key',
-      expects: 'new-key',
-      keepsFile: true,
-      mayBeGiven: true,
+    prove: proveNewKey({
       without: 'the new key stays unproven',
       exits: { done: 'negative', unproven: 'unproven', notInForce: 'change:notInForce', stop: 'stopped' },
     }),

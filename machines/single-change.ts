@@ -1,7 +1,6 @@
 import { hasActed, isRecovered, leavesFollowUps } from './closing/evaluate.ts';
 import { orderOf, stakesOfChange } from './closing/single-change.ts';
 import type { RunContext } from './context.ts';
-import { followUpsFallback } from './fallback/follow-ups.ts';
 import type { SingleChange } from './inputs.ts';
 import { lazyMachine } from './lazy-machine.ts';
 import { act } from './phases/act.ts';
@@ -13,7 +12,7 @@ import { renewCard } from './phases/card.ts';
 import { changeKeyOnly } from './phases/change-key.ts';
 import { chooseBackup, chooseTime } from './phases/choose.ts';
 import { confirmSeen } from './phases/confirm.ts';
-import { followUps } from './phases/follow-ups.ts';
+import { followUpsOfRestore } from './phases/follow-ups.ts';
 import { when } from './phases/guards.ts';
 import { newKey } from './phases/key.ts';
 import { ending, only, phases } from './phases/phase.ts';
@@ -192,10 +191,8 @@ export const singleChangeMachine = lazyMachine({
       }),
       ...only(leavesFollowUps, {
         available: availableOrUnsaid({ exits: { done: 'followUps' } }),
-        followUps: followUps({
+        followUps: followUpsOfRestore({
           title: 'bind the applications again',
-          restored: true,
-          fallback: followUpsFallback,
           exits: { done: 'record', 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
         }),
         fresh: freshBackup({ exits: { done: 'followUps' } }),

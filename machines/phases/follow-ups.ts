@@ -10,9 +10,10 @@ import {
   restoredSide,
 } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
+import { actionFollowUpsFallback } from '../fallback/change-instance.ts';
+import { followUpsFallback } from '../fallback/follow-ups.ts';
 import { FollowUp } from '../parts/follow-up.ts';
 import { Bound, PlatformProof } from '../parts/recovery-data.ts';
-import type { FallbackPart } from '../parts/runbook.ts';
 import { stillOpen } from '../parts/unfinished.ts';
 import { assignWith, changed } from '../setup.ts';
 import { NO_STOP, type Option, type RunQuestion } from './asking.ts';
@@ -45,81 +46,112 @@ export const FollowUpsSlice = () =>
   });
 
 interface FollowUps {
-  readonly title: string;
-  /** They follow a restore, so applications have to be bound again. */
-  readonly restored?: boolean;
-  readonly fallback: FallbackPart<RunContext>;
   /** Beside `done`: by the id of a follow-up that the run itself can do, the phase that does it. */
   readonly exits: Exits & { readonly [followUp: string]: Way };
 }
 
 /**
- * The follow-ups, until none is open. Until then the run cannot be stopped and does not close: each follow-up
- * is done from here, done by hand with a proof, or skipped with a reason that stays on the record.
+ * The follow-ups of an action, until none is open. Until then the run cannot be stopped and does not close:
+ * each follow-up is done from here, done by hand with a proof, or skipped with a reason that stays on the
+ * record.
  */
-export function followUps({ title, restored = false, fallback, exits }: FollowUps): Phase {
-  const { done: _, ...phasesOf } = exits;
-  const ways = Object.fromEntries(Object.entries(phasesOf).map(([id, exit]) => [id, to(exit as Exit)]));
+export function followUpsOfAction({ exits }: FollowUps): Phase {
   const head = {
-    title,
-    like: restored ? 'follow-ups' : 'action-follow-ups',
+    title: 'do the follow-ups',
+    like: 'action-follow-ups',
     slice: 'rebind' as const,
-    fallback,
+    fallback: actionFollowUpsFallback,
     exits,
   };
-  return phase(head, (step) => ({
-    evaluating: evaluating(restored, ways),
-    ...(restored ? listing(step) : {}),
-    asking: asking(restored, ways),
-    starting: state({
-      meta: { title: 'choosing how to do it' },
-      always: [
-        ...Object.entries(ways).map(([id, target]) => ({
-          guard: when(`${id} comes next`, ({ followUps: { doing } }) => doing === id),
-          target,
-        })),
-        ...(restored
-          ? [
-              {
-                guard: when('it is a service key', (context) => currentKey(context) !== undefined),
-                target: 'renewingKey',
-              },
-              {
-                guard: when('it is an application with a command of its own', hasCommand),
-                target: 'reconnecting',
-              },
-              {
-                guard: when(
-                  'it is an application that keeps its binding meanwhile',
-                  (context) => currentApp(context) !== undefined && bindsBeside(context),
-                ),
-                target: 'binding',
-              },
-              {
-                guard: when('it is an application', (context) => currentApp(context) !== undefined),
-                target: 'unbinding',
-              },
-            ]
-          : []),
-        { target: 'asking' },
-      ],
-    }),
-    ...(restored ? rebinding : {}),
+  return phase(head, () => ({
+    evaluating: evaluating([], []),
+    asking: asking(() => [], {}),
+    starting: starting(waysOf(exits), []),
   }));
 }
 
-function evaluating(restored: boolean, ways: Readonly<Record<string, string>>) {
+/** The same after a restore: applications have to be bound again, and what the run can do comes by itself. */
+export function followUpsOfRestore({ title, exits }: FollowUps & { readonly title: string }): Phase {
+  const ways = waysOf(exits);
+  const head = {
+    title,
+    like: 'follow-ups',
+    slice: 'rebind' as const,
+    fallback: followUpsFallback,
+    exits,
+  };
+  return phase(head, (step) => ({
+    evaluating: evaluating(
+      [
+        {
+          guard: when('they are not listed yet', ({ followUps: { isOpened } }) => !isOpened),
+          target: 'listing',
+        },
+      ],
+      Object.entries(ways).map(([id, target]) => ({
+        guard: when(`${id} comes next`, (context) => isLeftToRun(context) && isOpen(context, id)),
+        target,
+        actions: 'clearFailure',
+      })),
+    ),
+    ...listing(step),
+    asking: asking(optionsFor, answersAfterRestore(ways)),
+    starting: starting(ways, REBINDING_FIRST),
+    ...rebinding,
+  }));
+}
+
+type Ways = Readonly<Record<string, string>>;
+
+function waysOf({ done: _, ...phases }: FollowUps['exits']): Ways {
+  return Object.fromEntries(Object.entries(phases).map(([id, exit]) => [id, to(exit as Exit)]));
+}
+
+interface Edge {
+  readonly guard: ReturnType<typeof when>;
+  readonly target: string;
+  readonly actions?: 'clearFailure';
+}
+
+function starting(ways: Ways, others: readonly Edge[]) {
+  return state({
+    meta: { title: 'choosing how to do it' },
+    always: [
+      ...Object.entries(ways).map(([id, target]) => ({
+        guard: when(`${id} comes next`, ({ followUps: { doing } }) => doing === id),
+        target,
+      })),
+      ...others,
+      { target: 'asking' },
+    ],
+  });
+}
+
+/** How a follow-up of a restore begins that is no phase of the run. */
+const REBINDING_FIRST: readonly Edge[] = [
+  {
+    guard: when('it is a service key', (context) => currentKey(context) !== undefined),
+    target: 'renewingKey',
+  },
+  { guard: when('it is an application with a command of its own', hasCommand), target: 'reconnecting' },
+  {
+    guard: when(
+      'it is an application that keeps its binding meanwhile',
+      (context) => currentApp(context) !== undefined && bindsBeside(context),
+    ),
+    target: 'binding',
+  },
+  {
+    guard: when('it is an application', (context) => currentApp(context) !== undefined),
+    target: 'unbinding',
+  },
+];
+
+function evaluating(first: readonly Edge[], last: readonly Edge[]) {
   return state({
     meta: { title: 'checking which follow-ups are open' },
     always: [
-      ...(restored
-        ? [
-            {
-              guard: when('they are not listed yet', ({ followUps: { isOpened } }) => !isOpened),
-              target: 'listing',
-            },
-          ]
-        : []),
+      ...first,
       {
         guard: when('none is open', ({ followUps: { list } }) => stillOpen(list).length === 0),
         target: 'over',
@@ -132,11 +164,7 @@ function evaluating(restored: boolean, ways: Readonly<Record<string, string>>) {
         target: 'starting',
         actions: assign(({ context }) => doNow(context, nextForPlatform(context)?.id ?? '', false)),
       },
-      ...(restored ? Object.entries(ways) : []).map(([id, target]) => ({
-        guard: when(`${id} comes next`, (context) => isLeftToRun(context) && isOpen(context, id)),
-        target,
-        actions: 'clearFailure' as const,
-      })),
+      ...last,
       { target: 'asking' },
     ],
   });
@@ -191,26 +219,35 @@ function opened(context: RunContext): Partial<RunContext> {
   });
 }
 
-function asking(restored: boolean, ways: Readonly<Record<string, string>>) {
-  const { 'fresh-backup': fresh } = ways;
-  const isNamed = whenEvent<{ id?: string }>('it is open', (context, { id }) => isOpen(context, id));
-  const wasBegun = ({ followUps: { list } }: RunContext, named: string) =>
-    stillOpen(list).some(({ id, doable }) => id === named && doable === 'again');
-  const close = (how: 'hand' | 'skipped') => ({
+const isNamed = whenEvent<{ id?: string }>('it is open', (context, { id }) => isOpen(context, id));
+
+function wasBegun({ followUps: { list } }: RunContext, named: string): boolean {
+  return stillOpen(list).some(({ id, doable }) => id === named && doable === 'again');
+}
+
+function doing(target: string) {
+  return {
+    guard: isNamed,
+    target,
+    actions: assignWith<{ id: string }>(({ context, event }) => doNow(context, event.id, true)),
+  };
+}
+
+function close(how: 'hand' | 'skipped') {
+  return {
     guard: isNamed,
     target: 'evaluating',
     actions: assignWith<{ id?: string; text: string }>(({ context, event }) =>
       closed(context, event.id ?? '', { how, text: event.text }),
     ),
-  });
-  const doing = (target: string) => ({
-    guard: isNamed,
-    target,
-    actions: assignWith<{ id: string }>(({ context, event }) => doNow(context, event.id, true)),
-  });
+  };
+}
+
+/** `answers`: edges for what `options` offers beside the follow-ups. */
+function asking(options: OptionsFor, answers: Partial<ReturnType<typeof answersAfterRestore>>) {
   return state({
     tags: ['question', 'followUp'],
-    meta: { title: 'the open follow-ups', question: askForFollowUps(restored) },
+    meta: { title: 'the open follow-ups', question: askForFollowUps(options) },
     on: {
       'operator.doNow': {
         ...doing('starting'),
@@ -221,27 +258,27 @@ function asking(restored: boolean, ways: Readonly<Record<string, string>>) {
       },
       'operator.reportDone': close('hand'),
       'operator.skip': close('skipped'),
-      ...(restored
-        ? {
-            'operator.doAll': {
-              target: 'evaluating',
-              actions: assignWith(({ context }) =>
-                changed(context, 'followUps', { doingAll: true, stuck: [] }),
-              ),
-            },
-            'operator.goOn': { target: fresh, actions: 'clearFailure' as const },
-            'operator.runAgain': {
-              ...doing('starting'),
-              guard: whenEvent<{ id: string }>('its command was begun before', (context, { id }) =>
-                wasBegun(context, id),
-              ),
-            },
-            'operator.proveApp': doing('proving'),
-            'operator.lookAgain': { target: 'listing', actions: 'clearFailure' as const },
-          }
-        : {}),
+      ...answers,
     },
   });
+}
+
+function answersAfterRestore({ 'fresh-backup': fresh }: Ways) {
+  return {
+    'operator.doAll': {
+      target: 'evaluating',
+      actions: assignWith(({ context }) => changed(context, 'followUps', { doingAll: true, stuck: [] })),
+    },
+    'operator.goOn': { target: fresh, actions: 'clearFailure' as const },
+    'operator.runAgain': {
+      ...doing('starting'),
+      guard: whenEvent<{ id: string }>('its command was begun before', (context, { id }) =>
+        wasBegun(context, id),
+      ),
+    },
+    'operator.proveApp': doing('proving'),
+    'operator.lookAgain': { target: 'listing', actions: 'clearFailure' as const },
+  };
 }
 
 /** Begins a follow-up. An earlier failure stays on the screen until a person has seen it. */
@@ -251,7 +288,9 @@ function doNow(context: RunContext, id: string, byPerson: boolean): Partial<RunC
   return byPerson ? { followUps: { ...slice, stuck: [] }, failure: undefined } : { followUps: slice };
 }
 
-function askForFollowUps(restored: boolean) {
+type OptionsFor = (context: RunContext, open: readonly FollowUp[]) => Option[];
+
+function askForFollowUps(optionsOf: OptionsFor) {
   return (context: RunContext): RunQuestion => {
     const { failure, followUps: slice } = context;
     const open = stillOpen(slice.list);
@@ -264,7 +303,7 @@ function askForFollowUps(restored: boolean) {
       close: 'operator.reportDone',
       skip: 'operator.skip',
       doNow: 'operator.doNow',
-      options: restored ? optionsFor(context, open) : [],
+      options: optionsOf(context, open),
     } as RunQuestion;
   };
 }

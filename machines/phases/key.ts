@@ -5,7 +5,7 @@ import { chooseKeyFallback } from '../fallback/keys.ts';
 import { GENERATED_KEY_LENGTH, KeySetting, StoredKey } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
-import { type Exits, type Phase, phase, state, to } from './phase.ts';
+import { type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 export const KeySlice = () =>
@@ -19,20 +19,26 @@ export const KeySlice = () =>
   });
 
 interface Key {
-  /** Asks first whether a new key is wanted. */
-  readonly offered?: boolean;
   readonly exits: Exits<'stop'>;
 }
 
 /** Chooses the new key, stores it and reads it back, before anything is sent. */
-export function newKey({ offered = false, exits }: Key): Phase {
+export function newKey({ exits }: Key): Phase {
+  const head = { title: 'choose the new key', like: 'key', fallback: chooseKeyFallback, exits };
+  return phase(head, (step) => choosingKey(step, to(exits.stop)));
+}
+
+/** The same in a run that can do without: asks first whether a new key is wanted. */
+export function offerNewKey({ exits }: Key): Phase {
   const stop = to(exits.stop);
-  const head = {
-    title: offered ? 'a new key, if one is wanted' : 'choose the new key',
-    like: 'key',
-    fallback: offered ? undefined : chooseKeyFallback,
-    exits,
-  };
+  return phase({ title: 'a new key, if one is wanted', like: 'key', exits }, (step) => ({
+    offering: offering(stop),
+    ...choosingKey(step, stop, ['aside']),
+  }));
+}
+
+/** `tags` are those of the question where a new key is chosen. */
+function choosingKey(step: string, stop: string, tags: readonly 'aside'[] = []): States {
   const failed = {
     title: 'the new key is not safely stored',
     retry: 'choosing',
@@ -43,11 +49,9 @@ export function newKey({ offered = false, exits }: Key): Phase {
       markDone: { disabled: 'the key must be readable from here' },
     },
   };
-  const aside = offered ? (['aside'] as const) : [];
-  return phase(head, (step) => ({
-    ...(offered ? { offering: offering(stop) } : {}),
+  return {
     choosing: state({
-      tags: ['question', ...aside],
+      tags: ['question', ...tags],
       meta: { title: 'the new key', question: askForOrigin },
       on: {
         'operator.generate': {
@@ -92,7 +96,7 @@ export function newKey({ offered = false, exits }: Key): Phase {
       next: 'over',
       failed: 'storingFailed',
     }),
-  }));
+  };
 }
 
 /** The stored key. Throws before one is stored. */

@@ -8,7 +8,7 @@ import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, sizeOf, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
-import { door, type Exits, type Phase, phase, state, to } from './phase.ts';
+import { door, type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 export const ProofSlice = () =>
@@ -18,38 +18,90 @@ export const ProofSlice = () =>
     negative: NegativeTest().optional(),
   });
 
-interface Proof {
-  readonly title?: string;
-  /** The key that should open it; by default one that is held. */
-  readonly expects?: 'new-key' | 'held-key';
-  /** Keeps the file, so that other keys can be tried on it. */
-  readonly keepsFile?: boolean;
-  /** A person may give the path of a downloaded file. */
-  readonly mayBeGiven?: boolean;
+interface Proof<Exit extends string = never> {
   /** What it costs to go on without the proof. */
   readonly without: string;
-  /** Writes the proof into the ledger at once, because the run goes on to something else. */
-  readonly recorded?: boolean;
   /** `notInForce`: taken when another key than the new one opens it. */
-  readonly exits: Exits<'unproven' | 'stop'> & { readonly notInForce?: string };
+  readonly exits: Exits<'unproven' | 'stop' | Exit>;
 }
 
 /** A backup is proven: downloaded, opened with a key that is held, and read to its last byte. */
 export function prove(given: Proof): Phase {
-  const { keepsFile = false, mayBeGiven = false, recorded = false, exits } = given;
-  const { notInForce } = exits;
-  const without = { target: to(exits.unproven), hint: given.without };
-  const stop = to(exits.stop);
-  const title = given.title ?? 'read it to its last byte';
-  const head = {
-    title,
+  return phase(headOf('held-key', given), (step) => reading(step, given, { next: 'over', ...DISCARDED }));
+}
+
+/** A backup shows that the new key is in force. The file is kept, so that other keys can be tried on it. */
+export function proveNewKey(given: Proof<'notInForce'>): Phase {
+  return phase(headOf('new-key', given), (step) => ({
+    ...reading(step, given, { next: 'evaluating', ...KEPT }),
+    evaluating: evaluatingKey('over', given.exits.notInForce),
+  }));
+}
+
+/** A backup is proven in a run that goes on to something else, so the proof is recorded at once. */
+export function proveAndRecord(given: Proof<'notInForce'>): Phase {
+  const { exits } = given;
+  return phase(headOf('held-key', given), (step) => ({
+    ...reading(step, given, { next: 'evaluating', ...DISCARDED }),
+    evaluating: evaluatingKey('recording', exits.notInForce),
+    ...task('recording', {
+      door: door(step, 'record'),
+      verb: 'recordProof',
+      title: 'writing the proof',
+      input: proofOf,
+      next: 'over',
+      failed: {
+        step,
+        title: 'the proof is not written',
+        next: 'over',
+        stop: to(exits.stop),
+        ways: {
+          retry: 'writes the proof again',
+          skip: 'the card names the backup, and the ledger does not know it as proven',
+          markDone: { disabled: 'only lifeboat writes this record' },
+        },
+      },
+    }),
+  }));
+}
+
+function headOf(expects: 'new-key' | 'held-key', { exits }: Proof) {
+  return {
+    title: expects === 'new-key' ? 'verify with the new key' : 'read it to its last byte',
     like: 'prove',
-    fallback: proveFallback(given.expects ?? 'held-key'),
+    fallback: proveFallback(expects),
     exits,
   };
-  const proven = recorded ? 'recording' : 'over';
-  const next = notInForce === undefined ? proven : 'evaluating';
-  return phase(head, (step) => ({
+}
+
+/** What becomes of the file of the backup, and what a person does who has proven or downloaded it. */
+interface OfFile {
+  readonly purpose: 'prove' | 'archive';
+  readonly byHand: string;
+  readonly on?: Record<string, unknown>;
+}
+
+const DISCARDED: OfFile = { purpose: 'prove', byHand: 'where and how was the backup proven?' };
+
+const KEPT: OfFile = {
+  purpose: 'archive',
+  byHand: 'path of the file that you downloaded',
+  on: {
+    'operator.markDone': {
+      target: 'verifying',
+      actions: assignWith<{ text: string }>(({ context, event }) =>
+        changed(context, 'proof', { file: { path: event.text, bytes: 0, sha256: '', seconds: 0 } }),
+      ),
+    },
+  },
+};
+
+/** Downloads the backup and reads it to its end; `next` follows once it is proven. */
+function reading(step: string, given: Proof, { next, ...file }: OfFile & { readonly next: string }): States {
+  const { exits } = given;
+  const without = { target: to(exits.unproven), hint: given.without };
+  const stop = to(exits.stop);
+  return {
     ...task('downloading', {
       verb: 'downloadBackup',
       id: 'download',
@@ -62,7 +114,7 @@ export function prove(given: Proof): Phase {
       input: (context) => ({
         id: provenBackup(context)?.id ?? 0,
         size: provenBackup(context)?.size,
-        purpose: keepsFile ? ('archive' as const) : ('prove' as const),
+        purpose: file.purpose,
       }),
       keep: (context, file) => changed(context, 'proof', { file }),
       next: 'verifying',
@@ -74,11 +126,9 @@ export function prove(given: Proof): Phase {
         ways: {
           retry: 'downloads it again',
           skip: without.hint,
-          markDone: mayBeGiven
-            ? 'path of the file that you downloaded'
-            : 'where and how was the backup proven?',
+          markDone: file.byHand,
         },
-        ...(mayBeGiven ? { on: { 'operator.markDone': given_ } } : {}),
+        ...(file.on && { on: file.on }),
       },
     }),
     ...task('verifying', {
@@ -125,38 +175,14 @@ export function prove(given: Proof): Phase {
         'operator.stop': stop,
       },
     }),
-    ...(notInForce === undefined
-      ? {}
-      : {
-          evaluating: state({
-            meta: { title: 'which key opened it' },
-            always: [
-              { guard: when('the new key is in force', isInForce), target: proven },
-              { target: to(notInForce) },
-            ],
-          }),
-        }),
-    ...(recorded
-      ? task('recording', {
-          door: door(step, 'record'),
-          verb: 'recordProof',
-          title: 'writing the proof',
-          input: proofOf,
-          next: 'over',
-          failed: {
-            step,
-            title: 'the proof is not written',
-            next: 'over',
-            stop,
-            ways: {
-              retry: 'writes the proof again',
-              skip: 'the card names the backup, and the ledger does not know it as proven',
-              markDone: { disabled: 'only lifeboat writes this record' },
-            },
-          },
-        })
-      : {}),
-  }));
+  };
+}
+
+function evaluatingKey(next: string, notInForce: string) {
+  return state({
+    meta: { title: 'which key opened it' },
+    always: [{ guard: when('the new key is in force', isInForce), target: next }, { target: to(notInForce) }],
+  });
 }
 
 function hasShrunk({ proof }: RunContext): boolean {
@@ -194,14 +220,6 @@ function askAboutShrunk(unproven: string) {
     );
   };
 }
-
-/** A file that a person has downloaded. */
-const given_ = {
-  target: 'verifying',
-  actions: assignWith<{ text: string }>(({ context, event }) =>
-    changed(context, 'proof', { file: { path: event.text, bytes: 0, sha256: '', seconds: 0 } }),
-  ),
-};
 
 function isInForce({ key, proof }: RunContext): boolean {
   return key.stored === undefined || proof.verification?.opens === key.stored.fingerprint;

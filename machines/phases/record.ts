@@ -97,37 +97,44 @@ function keepLook(
 interface Recovery extends Omit<Record, 'exits'> {
   readonly exits: Exits;
   readonly runbook: string;
-  /** Records it in the ledger of the source, too. */
-  readonly both?: boolean;
 }
 
-/** Records a recovery in the ledgers of the instances that it changed. */
-export function recordRecovery({ runbook, both = false, ...given }: Recovery): Phase {
-  const stop = { disabled: 'everything but the record is done: leave the run and resume it later' };
+/** Records a recovery in the ledger of the instance that it changed. */
+export function recordRecovery(given: Recovery): Phase {
+  return record(given, (step) => recordingRecovery(step, given.runbook, { next: 'over' }));
+}
+
+/** Records a recovery in the ledgers of its target and of its source. */
+export function recordRecoveryInBoth(given: Recovery): Phase {
+  const { runbook } = given;
   return record(given, (step) => ({
-    ...task('recording', {
+    ...recordingRecovery(step, runbook, { on: 'target', next: 'recordingSource' }),
+    ...task('recordingSource', {
       verb: 'recordRecovery',
-      title: 'writing the record',
-      calls: [lastLookAt('restores', both ? 'target' : undefined)],
-      input: (context) => ({
-        record: recoveryOf(context, runbook),
-        on: both ? ('target' as const) : undefined,
-      }),
-      keep: keepLook,
-      next: both ? 'recordingSource' : 'over',
-      failed: { step, ...FAILED, ways: { ...WAYS, stop }, stop: undefined },
+      id: 'recordSource',
+      title: 'writing the record of the source',
+      input: (context) => ({ record: recoveryOf(context, runbook) }),
+      next: 'over',
+      failed: 'recordingFailed',
     }),
-    ...(both
-      ? task('recordingSource', {
-          verb: 'recordRecovery',
-          id: 'recordSource',
-          title: 'writing the record of the source',
-          input: (context) => ({ record: recoveryOf(context, runbook) }),
-          next: 'over',
-          failed: 'recordingFailed',
-        })
-      : {}),
   }));
+}
+
+function recordingRecovery(
+  step: string,
+  runbook: string,
+  { on, next }: { readonly on?: 'target'; readonly next: string },
+): States {
+  const stop = { disabled: 'everything but the record is done: leave the run and resume it later' };
+  return task('recording', {
+    verb: 'recordRecovery',
+    title: 'writing the record',
+    calls: [lastLookAt('restores', on)],
+    input: (context) => ({ record: recoveryOf(context, runbook), on }),
+    keep: keepLook,
+    next,
+    failed: { step, ...FAILED, ways: { ...WAYS, stop }, stop: undefined },
+  });
 }
 
 function rotationOf(context: RunContext) {

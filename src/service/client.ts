@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { z } from 'zod';
 import type { Failure } from '../base/failure.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Untrusted } from '../base/text.ts';
@@ -6,7 +7,7 @@ import type { Leave } from './call.ts';
 import type { MetricPoint } from './metrics.ts';
 import type { InterfaceLimits, Operation } from './revisions.ts';
 import type { UnreadRow } from './rows.ts';
-import type { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './schemas.ts';
+import type { Backup, PLAIN_READS, Restore } from './schemas.ts';
 
 /** A read answer: the parsed value and the service's own clock, for measuring skew. */
 export interface Answer<T> {
@@ -114,6 +115,16 @@ export interface StartedAction {
 }
 
 /**
+ * Reads that need no more than their operation. `pitrRange` rejects with `service.not-found` if there is no
+ * continuous archiving (section 4.1 rule 4).
+ */
+export type PlainReads = {
+  readonly [Name in keyof typeof PLAIN_READS]: (
+    signal?: AbortSignal,
+  ) => Promise<Answer<z.infer<(typeof PLAIN_READS)[Name]>>>;
+};
+
+/**
  * One instance of the service (service-api.md section 4). Reads are retried with jitter and reject with a
  * LifeboatError; mutating calls are sent once, on a new HTTP/1.1 connection, and report how they ended;
  * `leave` is called at the last instant.
@@ -125,7 +136,7 @@ export interface StartedAction {
  * shape), `service.too-large`, and `service.unsupported` for what the instance's revision does not have: then
  * nothing is sent.
  */
-export interface ServiceClient {
+export interface ServiceClient extends PlainReads {
   /** What the instance's interface cannot report; undefined for V1. */
   readonly limits: InterfaceLimits | undefined;
   /** Whether the instance's revision has a call; a missing one ends with `service.unsupported`. */
@@ -137,19 +148,15 @@ export interface ServiceClient {
    * the call's beginning and its first byte. Rejects with `credentials.missing`.
    */
   ready(signal?: AbortSignal): Promise<void>;
-  overview(signal?: AbortSignal): Promise<Answer<InstanceOverview>>;
   backups(signal?: AbortSignal): Promise<Answer<readonly Backup[]>>;
   backup(id: number, signal?: AbortSignal): Promise<Answer<Backup>>;
   restores(signal?: AbortSignal): Promise<Answer<readonly Restore[]>>;
   restore(id: number, signal?: AbortSignal): Promise<Answer<Restore>>;
-  backupsConfig(signal?: AbortSignal): Promise<Answer<BackupsConfig>>;
   /** The latest `quantity` elements (at least 1), or all. Lines that are not data points are left out. */
   metrics(options?: {
     readonly quantity?: number;
     readonly signal?: AbortSignal;
   }): Promise<Answer<readonly MetricPoint[]>>;
-  /** Rejects with `service.not-found` if there is no continuous archiving (section 4.1 rule 4). */
-  pitrRange(signal?: AbortSignal): Promise<Answer<PitrRange>>;
   /**
    * The encrypted bytes, from `offset` if given. A service that cannot continue there sends the whole file:
    * then `Download.offset` is 0 and the earlier bytes must be discarded. Rejects for any other range than the

@@ -80,3 +80,10 @@ export type Restore = z.infer<typeof Restore>;
 /** Section 2.7. The oldest and the newest point in time that can be restored. */
 export const PitrRange = z.looseObject({ start_time: maybe(text), end_time: maybe(text) });
 export type PitrRange = z.infer<typeof PitrRange>;
+
+/** The answers of reads that need no more than their operation; the client has a method for each. */
+export const PLAIN_READS = {
+  overview: InstanceOverview,
+  backupsConfig: BackupsConfig,
+  pitrRange: PitrRange,
+} as const;

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { EXIT, LifeboatError } from '../base/errors.ts';
-import type { Answer, ServiceClient } from './client.ts';
+import type { Answer, PlainReads, ServiceClient } from './client.ts';
 import { badAnswerError } from './failures.ts';
 import { readMetrics } from './metrics.ts';
 import type { Operations } from './operations.ts';
 import { listed } from './rows.ts';
-import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './schemas.ts';
+import { Backup, PLAIN_READS, Restore } from './schemas.ts';
 import { readCreated, readId, readMessage, readSetting, readText } from './send-outcome.ts';
 
 /** The methods that differ between versions; the rest of a client is the same for all. */
@@ -14,14 +14,13 @@ export type Methods = Omit<ServiceClient, 'limits' | 'supports' | 'require' | 'r
 /** The methods of V1 (service-api.md sections 4.1 and 4.2); `operations` knows which a revision has. */
 export function v1Methods(operations: Operations): Methods {
   return {
-    overview: (signal) => operations.read('overview', InstanceOverview, { signal }),
+    ...plainReads(operations),
     backups: (signal) => listed(operations.read('backups', z.array(z.unknown()), { signal }), Backup),
     backup: async (id, signal) =>
       about(id, 'backup', await operations.read('backup', Backup, { id, signal })),
     restores: (signal) => listed(operations.read('restores', z.array(z.unknown()), { signal }), Restore),
     restore: async (id, signal) =>
       about(id, 'restore', await operations.read('restore', Restore, { id, signal })),
-    backupsConfig: (signal) => operations.read('backupsConfig', BackupsConfig, { signal }),
     metrics: async ({ quantity, signal } = {}) => {
       const query = quantity === undefined ? undefined : { quantity: checkQuantity(quantity) };
       const answer = await operations
@@ -29,7 +28,6 @@ export function v1Methods(operations: Operations): Methods {
         .catch((error: unknown) => Promise.reject(quantity === undefined ? withQuantityHint(error) : error));
       return { ...answer, value: readMetrics(answer.value) };
     },
-    pitrRange: (signal) => operations.read('pitrRange', PitrRange, { signal }),
     createBackup: (leave) => operations.send('createBackup', { read: readCreated, leave }),
     restoreBackup: (id, leave) =>
       operations.send('restoreBackup', { id, read: (json) => ({ id: readId(json, 'id') }), leave }),
@@ -68,6 +66,15 @@ export function v1Methods(operations: Operations): Methods {
         leave,
       }),
   };
+}
+
+function plainReads(operations: Operations): PlainReads {
+  const named = Object.entries(PLAIN_READS) as [keyof PlainReads, z.ZodType][];
+  const methods = named.map(([name, schema]) => [
+    name,
+    (signal?: AbortSignal) => operations.read(name, schema, { signal }),
+  ]);
+  return Object.fromEntries(methods) as PlainReads;
 }
 
 /** Checks that the answer is about the requested task: a cache may drop a part of the path. */

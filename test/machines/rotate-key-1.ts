@@ -10,7 +10,7 @@ import { confirm } from '../../machines/phases/confirm.ts';
 import { newKey } from '../../machines/phases/key.ts';
 import { ending, phases } from '../../machines/phases/phase.ts';
 import { preflight } from '../../machines/phases/preflight.ts';
-import { prove } from '../../machines/phases/prove.ts';
+import { proveNewKey } from '../../machines/phases/prove.ts';
 import { recordRotation } from '../../machines/phases/record.ts';
 
 /**
@@ -46,8 +46,7 @@ export const rotateKey1 = defineRunbook(
         fallback: backupFallback(() => 'ask for a backup under the new key'),
         exits: { done: 'prove', stop: 'stopped' },
       }),
-      prove: prove({
-        expects: 'new-key',
+      prove: proveNewKey({
         without: 'the new key stays unproven',
         exits: { done: 'record', unproven: 'unproven', notInForce: 'change:notInForce', stop: 'stopped' },
       }),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ServiceClient } from '../../src/service/client.ts';
+import type { PlainReads, ServiceClient } from '../../src/service/client.ts';
 import { limitsOf, type Operation } from '../../src/service/revisions.ts';
+import { PLAIN_READS } from '../../src/service/schemas.ts';
 import { answer, json, type Respond, type WireRequest } from './fault-server.ts';
 import { rejection, serve } from './serve.ts';
 
@@ -183,10 +184,10 @@ test('an undocumented success of V0 stays a success', async () => {
 });
 
 const LACKING: readonly (readonly [Operation, (client: ServiceClient) => Promise<unknown>])[] = [
-  ['overview', (client) => client.overview()],
-  ['backupsConfig', (client) => client.backupsConfig()],
+  ...(Object.keys(PLAIN_READS) as (keyof PlainReads)[]).map(
+    (name) => [name, (client: ServiceClient) => client[name]()] as const,
+  ),
   ['metrics', (client) => client.metrics()],
-  ['pitrRange', (client) => client.pitrRange()],
 ];
 for (const [operation, read] of LACKING) {
   test(`V0 has no ${operation}: nothing is sent, and the hint names the revisions that do`, async () => {

@@ -1,5 +1,6 @@
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult, type ResultOf } from '../../cli/print-result.ts';
+import type { SchemaName } from '../../cli/schemas/index.ts';
 import { type OpenInstance, openInstance } from '../../compose/service-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
@@ -42,15 +43,14 @@ export async function onInstance<T>(
 }
 
 /** The schemas that contain the service's answer unchanged. */
-type Answered =
-  | 'backups'
-  | 'backup'
-  | 'restores'
-  | 'restore'
-  | 'backup-config'
-  | 'instance'
-  | 'metrics'
-  | 'pitr';
+type Answered = {
+  readonly [Name in SchemaName]: ResultOf<Name> extends {
+    readonly instance: string;
+    readonly answer: unknown;
+  }
+    ? Name
+    : never;
+}[SchemaName];
 
 /** Prints what the service answered about an instance: in words by `inWords`, else unchanged, as `answer`. */
 export function printAnswer<Name extends Answered>(
