@@ -8,6 +8,7 @@ import { available } from './phases/available.ts';
 import { keepBefore } from './phases/before.ts';
 import { makeCard, renewCard } from './phases/card.ts';
 import { confirm } from './phases/confirm.ts';
+import { escrow, keepsEscrow } from './phases/escrow.ts';
 import { followUpsOfRestore } from './phases/follow-ups.ts';
 import { when } from './phases/guards.ts';
 import { learnGuid } from './phases/guid.ts';
@@ -24,6 +25,7 @@ import { confirmTarget, inspectTarget } from './phases/target.ts';
 const prepares = ({ run }: RunContext) => run.mode !== 'perform';
 const performs = ({ run }: RunContext) => run.mode !== 'prepare';
 const setsKey = ({ key }: RunContext) => key.isWanted;
+const escrowsKey = (context: RunContext) => setsKey(context) && keepsEscrow(context);
 
 /**
  * Recover an instance without it. Before a disaster, `prepare` makes a recovery card: the GUID, which key, a
@@ -43,10 +45,15 @@ export const disasterRecoveryMachine = lazyMachine({
       preflight: preflightAndRecord({ tolerant: true, exits: { done: 'key', stop: 'stopped' } }),
       key: offerNewKey({
         exits: {
-          done: [{ guard: when('a new key is wanted', setsKey), target: 'confirmKey' }, { target: 'guid' }],
+          done: [
+            { guard: when('a new key goes into escrow', escrowsKey), target: 'escrow' },
+            { guard: when('a new key is wanted', setsKey), target: 'confirmKey' },
+            { target: 'guid' },
+          ],
           stop: 'stopped',
         },
       }),
+      ...only(escrowsKey, { escrow: escrow({ exits: { done: 'confirmKey', stop: 'stopped' } }) }),
       ...only(setsKey, {
         confirmKey: confirm({
           order: ({ key, run }) =>

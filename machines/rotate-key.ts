@@ -4,9 +4,11 @@ import { lazyMachine } from './lazy-machine.ts';
 import { backup } from './phases/backup.ts';
 import { changeKey } from './phases/change-key.ts';
 import { confirm } from './phases/confirm.ts';
+import { escrow, keepsEscrow } from './phases/escrow.ts';
+import { when } from './phases/guards.ts';
 import { newKey } from './phases/key.ts';
 import { oldBackup } from './phases/old-backup.ts';
-import { ending, phases } from './phases/phase.ts';
+import { ending, only, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { negative, proveNewKey } from './phases/prove.ts';
 import { recordRotation } from './phases/record.ts';
@@ -28,7 +30,13 @@ export const rotateKeyMachine = lazyMachine({
       exits: { done: 'oldBackup', stop: 'stopped' },
     }),
     oldBackup: oldBackup({ exits: { done: 'key', stop: 'stopped' } }),
-    key: newKey({ exits: { done: 'confirm', stop: 'stopped' } }),
+    key: newKey({
+      exits: {
+        done: [{ guard: when('keys go into escrow', keepsEscrow), target: 'escrow' }, { target: 'confirm' }],
+        stop: 'stopped',
+      },
+    }),
+    ...only(keepsEscrow, { escrow: escrow({ exits: { done: 'confirm', stop: 'stopped' } }) }),
     confirm: confirm({
       order: ({ key, run }) => `set key ${key.stored?.fingerprint} on ${run.instance}`,
       stakes: stakesOfKey,

@@ -12,6 +12,7 @@ import { renewCard } from './phases/card.ts';
 import { changeKeyOnly } from './phases/change-key.ts';
 import { chooseBackup, chooseTime } from './phases/choose.ts';
 import { confirmSeen } from './phases/confirm.ts';
+import { escrow, keepsEscrow } from './phases/escrow.ts';
 import { followUpsOfRestore } from './phases/follow-ups.ts';
 import { when } from './phases/guards.ts';
 import { newKey } from './phases/key.ts';
@@ -95,7 +96,17 @@ export const singleChangeMachine = lazyMachine({
       target: inspectTarget({ on: undefined, exits: { done: 'onRecord', stop: 'stopped' } }),
     }),
     ...only(restores, { onRecord: recordOnly({ exits: { done: 'confirm', stop: 'stopped' } }) }),
-    ...only(setsKey, { key: newKey({ exits: { done: 'confirm', stop: 'stopped' } }) }),
+    ...only(setsKey, {
+      key: newKey({
+        exits: {
+          done: [to('keys go into escrow', keepsEscrow, 'escrow'), { target: 'confirm' }],
+          stop: 'stopped',
+        },
+      }),
+    }),
+    ...only((context) => setsKey(context) && keepsEscrow(context), {
+      escrow: escrow({ exits: { done: 'confirm', stop: 'stopped' } }),
+    }),
     ...only(isTyped, {
       confirm: confirmSeen({
         order: orderOf,

@@ -144,6 +144,8 @@ export const VERBS = {
     parts.StoredKey
   >('none'),
   readBackKey: read<{ key: parts.StoredKey }, parts.StoredKey>(),
+  /** Seals a stored key to the recipients of the config and puts the copies into every place. */
+  escrowKey: repeatable<{ fingerprint: string }, parts.EscrowedKey>('none'),
   setKey: repeatable<{ fingerprint: string; previous?: string | undefined }, parts.KeySetting>('key'),
   /** `fingerprint` is a stored key to set with it; without one the instance keeps its key. */
   prepareRecovery: repeatable<

@@ -32,6 +32,27 @@ export const chooseKeyFallback: FallbackPart<RunContext> = (left) => {
   ];
 };
 
+/** Sealed copies of the new key, by the age tool. */
+export const escrowFallback: FallbackPart<RunContext> = (left) => {
+  const { places = [], recipients = [] } = left.context.preflight.facts?.escrow ?? {};
+  return [
+    stepFor(
+      left,
+      'seal copies of the new key, before it is sent',
+      [
+        {
+          do: 'by-hand',
+          what: `Seal the key with age to all ${recipients.length} recipients, and put the file into each of: ${places.join(', ')}. Open one copy again before you go on.`,
+          copy: [
+            `age --armor ${recipients.map((one) => `--recipient ${one}`).join(' ')} --output KEY.age KEYFILE`,
+          ],
+        },
+      ],
+      ['No key is sent that only one machine has.'],
+    ),
+  ];
+};
+
 /** Sets the key; again if it may have been set already. */
 export const setKeyFallback: FallbackPart<RunContext> = (left) => {
   const { context, calls } = left;

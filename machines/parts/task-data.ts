@@ -91,6 +91,8 @@ export const PreflightFacts = () =>
     /** The key the ledger believes to be in force. */
     currentKey: Fingerprint().optional(),
     keyStore: z.string(),
+    /** What the config asks of sealed copies; missing where it asks for none. */
+    escrow: z.object({ places: z.array(z.string()), recipients: z.array(z.string()) }).optional(),
     tokenExpires: z.string().optional(),
     clockSkewSeconds: z.number().optional(),
     /**
@@ -111,6 +113,11 @@ export const StoredKey = () =>
     store: z.string(),
   });
 export type StoredKey = z.infer<ReturnType<typeof StoredKey>>;
+
+/** The sealed copies of a key: in which places, and to which age recipients. */
+export const EscrowedKey = () =>
+  z.object({ fingerprint: Fingerprint(), places: z.array(z.string()), recipients: z.array(z.string()) });
+export type EscrowedKey = z.infer<ReturnType<typeof EscrowedKey>>;
 
 /** The answer to a change of the key. `unknown` is KEY UNCERTAIN: only a new backup can tell. */
 export const KeySetting = () =>

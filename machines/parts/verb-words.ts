@@ -64,6 +64,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   changeBackupSettings: { to: 'change the backup settings', did: 'changed the backup settings' },
   changeUpdateSetting: { to: 'change the update setting', did: 'changed the update setting' },
   storeKey: { to: 'store the key', did: 'stored the key' },
+  escrowKey: { to: 'seal copies of the key', did: 'sealed copies of the key' },
   readBackKey: { to: 'read the stored key back', did: 'read the stored key back' },
   setKey: { to: 'set {the key|fingerprint}', did: 'set {the key|fingerprint}' },
   prepareRecovery: {

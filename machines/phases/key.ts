@@ -2,7 +2,7 @@ import { assign } from 'xstate';
 import * as z from 'zod';
 import type { RunContext } from '../context.ts';
 import { chooseKeyFallback } from '../fallback/keys.ts';
-import { GENERATED_KEY_LENGTH, KeySetting, StoredKey } from '../parts/task-data.ts';
+import { EscrowedKey, GENERATED_KEY_LENGTH, KeySetting, StoredKey } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { type Exits, type Phase, phase, type States, state, to } from './phase.ts';
@@ -15,6 +15,7 @@ export const KeySlice = () =>
     origin: z.enum(['generated', 'given']).optional(),
     given: z.object({ fingerprint: z.string(), length: z.number() }).optional(),
     stored: StoredKey().optional(),
+    escrowed: EscrowedKey().optional(),
     setting: KeySetting().extend({ outside: z.string().optional() }).optional(),
   });
 

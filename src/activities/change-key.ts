@@ -70,6 +70,26 @@ export function readBackKey(deps: ActivityDeps): ActivityOf<'readBackKey'> {
 }
 
 /**
+ * Seals a stored key and puts the copies into every place of the config; the copy in the store is appended
+ * with the result. Sealing again replaces the copies. If the process dies inside, some folders have the copy,
+ * and it is sealed again.
+ */
+export function escrowKey(deps: ActivityDeps): ActivityOf<'escrowKey'> {
+  return repeatableVerb(async ({ fingerprint }, { instance }) => {
+    const { escrow } = deps;
+    if (escrow === undefined)
+      return no('escrow.not-configured', 'the config does not ask for sealed copies any more', {
+        hints: ['nothing was sent to the service', 'put `keys.escrow` back, or stop and begin again'],
+      });
+    const key = await loaded(deps, instance, fingerprint);
+    if ('failure' in key) return because(key.failure);
+    const fact = await escrow.seal(fingerprint, key.key);
+    const { places, recipients } = escrow;
+    return ok({ fingerprint, places: [...places], recipients: [...recipients] }, [fact]);
+  });
+}
+
+/**
  * Sets a stored key on the instance (service-api.md endpoint 9). The same key again changes nothing more, so
  * after a crash it is set again; `sendKey` explains how doubt about it is kept.
  */
@@ -109,7 +129,7 @@ async function sendKey<T>(
   send: (key: Secret) => Promise<SendOutcome<T>>,
 ): Promise<KeySent<T>> {
   const { instance, runId: run, signal } = context;
-  const { epochs } = await deps.ledger();
+  const { epochs, custody } = await deps.ledger();
   const isInDoubt = epochs.some((epoch) => epoch.fingerprint === fingerprint && epoch.unanswered > 0);
   const now = (type: 'key.sent' | 'key.uncertain'): LedgerFact => {
     const body = { fingerprint, run, ...(previous === undefined ? {} : { previous }) };
@@ -126,6 +146,9 @@ async function sendKey<T>(
   const when = { inFlightMs: deps.inFlightMs, nowMs: context.now().getTime() };
   const late = lateKeyUntil(epochs, when, fingerprint);
   if (late !== undefined) return { result: failed(mayArrive(late), []), sent: undefined };
+
+  if (deps.escrow !== undefined && custody?.keys[fingerprint]?.escrowed === undefined)
+    return { result: failed(notEscrowed(instance, fingerprint), []), sent: undefined };
 
   await context.announce([now('key.sent')]);
   const sent = await retryThrottled(() => send(key.key), signal);
@@ -161,6 +184,16 @@ async function loaded(
   } catch (thrown) {
     return { failure: failureOf(thrown) };
   }
+}
+
+/** Whatever led here, no key is sent that only one machine has. */
+function notEscrowed(instance: string, fingerprint: string): Failure {
+  const text = `key ${fingerprint} has no sealed copy, and the config asks for one before a key is sent`;
+  const hints = [
+    'nothing was sent to the service',
+    `seal it, then try again: lifeboat keys escrow update ${instance}`,
+  ];
+  return new LifeboatError('key.not-escrowed', text, { hints }).toFailure();
 }
 
 function mayArrive(untilMs: number): Failure {

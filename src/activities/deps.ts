@@ -4,6 +4,7 @@ import type { Keyring } from '../keys/key-store.ts';
 import type { NoPlatform, Platform } from '../platform/platform.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Ledger } from '../store/projections/ledgers.ts';
+import type { LedgerFact } from './activity.ts';
 
 /** The dependencies of the verbs of one run. Built by the composition root, one set for each run. */
 export interface ActivityDeps {
@@ -15,6 +16,21 @@ export interface ActivityDeps {
   readonly inFlightMs: number;
   /** The fingerprint of the key that, by the instance's ledger, is in force. */
   readonly currentKey: () => Promise<string | undefined>;
+  /** Sealed copies of keys; undefined where the config asks for none. */
+  readonly escrow?:
+    | {
+        readonly places: readonly string[];
+        /** The age recipients. */
+        readonly recipients: readonly string[];
+        /** What keeps a key from going into escrow now; undefined if nothing does. */
+        readonly lack: () => Promise<string | undefined>;
+        /**
+         * Writes the copies into every folder and reads them back. Resolves with the fact that is the copy in
+         * the store: until it is on record, the key is not in escrow.
+         */
+        readonly seal: (fingerprint: string, key: Secret) => Promise<LedgerFact>;
+      }
+    | undefined;
   /** When the access token expires, if it says so. RFC 3339. */
   readonly tokenExpires: () => Promise<string | undefined>;
   /** A key that the operator has just entered, until it is stored. */

@@ -10,7 +10,7 @@ import type {
 } from './activity.ts';
 import { listBackups, recheck } from './baseline.ts';
 import { createBackup, performRecovery, restoreBackup, restoreToTime } from './begin-task.ts';
-import { prepareRecovery, readBackKey, setKey, storeKey } from './change-key.ts';
+import { escrowKey, prepareRecovery, readBackKey, setKey, storeKey } from './change-key.ts';
 import { changeBackupSettings, changeUpdateSetting, updatesChangeable } from './change-settings.ts';
 import type { ActivityDeps } from './deps.ts';
 import { downloadBackup } from './download-backup.ts';
@@ -52,6 +52,7 @@ function verbsOn(deps: ActivityDeps, { instance, target }: DepsBySide) {
     downloadBackup: downloadBackup(deps),
     verifyBackup: verifyBackup(deps),
     storeKey: storeKey(deps),
+    escrowKey: escrowKey(deps),
     readBackKey: readBackKey(deps),
     setKey: setKey(deps),
     createBackup: lookingAgain(createBackup(deps)),

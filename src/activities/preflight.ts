@@ -48,16 +48,24 @@ export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
     const lack = input.needsKey === true ? await lackOfKey(deps.keyring, input.instance) : undefined;
     const current = await deps.currentKey();
     const expires = await deps.tokenExpires();
+    const escrowLack = await deps.escrow?.lack();
     return ok({
       ...serviceFacts(seen),
       baseline,
       keysHeld: [...(await deps.keyring.list(input.instance))],
       ...(current === undefined ? {} : { currentKey: current }),
       keyStore: deps.keyring.store.description,
+      ...(deps.escrow === undefined
+        ? {}
+        : { escrow: { places: [...deps.escrow.places], recipients: [...deps.escrow.recipients] } }),
       ...(limits === undefined ? {} : { unsaid: { by: limits.name, what: [...limits.unsaid] } }),
       ...(expires === undefined ? {} : { tokenExpires: expires }),
       ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
-      warnings: [...(limits === undefined ? [] : [limits.deprecation]), ...warnings],
+      warnings: [
+        ...(limits === undefined ? [] : [limits.deprecation]),
+        ...warnings,
+        ...(escrowLack === undefined ? [] : [`a new key could not go into escrow: ${escrowLack}`]),
+      ],
       blockers: [...blockers, ...(lack === undefined ? [] : [lack])],
     });
   });

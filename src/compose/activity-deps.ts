@@ -2,10 +2,13 @@ import { join } from 'node:path';
 import type { ActivityDeps } from '../activities/deps.ts';
 import { redact } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';
+import type { EscrowConfig } from '../config/loaded.ts';
+import { lackOfProof } from '../keys/escrow-policy.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { JournalReader } from '../store/journal.ts';
 import { currentKey } from '../store/projections/key-epochs.ts';
 import { foldLedger, readLedger } from '../store/projections/ledgers.ts';
+import { escrowOf } from './escrow.ts';
 import { backupsLastSeen } from './last-seen.ts';
 import type { OpenInstance } from './service-of.ts';
 import { expiryOf } from './service-of.ts';
@@ -19,6 +22,8 @@ export interface Setup {
   /** Undefined if nothing was ever written. */
   readonly journal: JournalReader | undefined;
   readonly platform: ActivityDeps['platform'];
+  /** What the config asks of sealed copies of keys. */
+  readonly escrow?: EscrowConfig | undefined;
   /** Redacts what this process has used; without it, only what looks like a credential. */
   readonly blank?: (text: string) => string;
   /** Keys that were entered and are not stored yet. */
@@ -37,6 +42,7 @@ export function depsFor(instance: OpenInstance, setup: Setup): ActivityDeps {
     folder: join(setup.folder ?? setup.home, 'backups', name),
     inFlightMs: config.inFlight,
     currentKey: async () => currentKey((await ledger()).epochs)?.fingerprint,
+    escrow: escrowFor(name, setup),
     tokenExpires: async () => expiryOf(await instance.token()),
     inHand: (fingerprint) => setup.pendingKeys?.get(fingerprint),
     ledger,
@@ -56,6 +62,20 @@ export function depsFor(instance: OpenInstance, setup: Setup): ActivityDeps {
     blank: setup.blank ?? redact,
     objectives: { rtoMs: config.objectives.rto, rpoMs: config.objectives.rpo },
     rehearsal: config.rehearsal,
+  };
+}
+
+function escrowFor(instance: string, { escrow: policy, journal, keyring }: Setup): ActivityDeps['escrow'] {
+  if (policy === undefined || journal === undefined) return undefined;
+  const escrow = escrowOf(policy, { journal, keyring });
+  return {
+    places: policy.places.map(({ name }) => name),
+    recipients: policy.recipients.map(({ recipient }) => recipient),
+    lack: async () => lackOfProof(policy, await escrow.holders()),
+    seal: async (fingerprint, key) => {
+      const { type, body } = await escrow.seal(instance, fingerprint, key);
+      return { type, body };
+    },
   };
 }
 

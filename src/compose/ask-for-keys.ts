@@ -1,5 +1,6 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { askHidden } from '../cli/hidden-prompt.ts';
@@ -34,7 +35,9 @@ export async function askForKeys(
   const needed = snapshot.status === 'done' ? [] : (runbook.keys?.(snapshot.context as never) ?? []);
   if (needed.length === 0) return {};
   const held = new Set(await keyring.list(run.instance));
-  const lacking = needed.filter((fingerprint) => !held.has(fingerprint));
+  const missing = needed.filter((fingerprint) => !held.has(fingerprint));
+  const fromEscrow = await takeFromEscrow(context, { journal, keyring }, run.instance, missing);
+  const lacking = missing.filter((fingerprint) => !fromEscrow.has(fingerprint));
   if (lacking.length === 0) return {};
   if (!canAsk(context)) throw lackingError(run, lacking, keyring.store.description);
   const entered: string[] = [];
@@ -54,6 +57,36 @@ export async function askForKeys(
   }
   const without = lacking.filter((fingerprint) => !entered.includes(fingerprint));
   return { ...(entered.length > 0 && { entered }), ...(without.length > 0 && { without }) };
+}
+
+/**
+ * Takes keys out of their sealed copies where this person's own identity opens them. Nothing that is wrong with
+ * escrow stops the run: the key is then asked for.
+ */
+async function takeFromEscrow(
+  context: CommandContext,
+  { journal, keyring }: { readonly journal: Pick<Journal, 'guard' | 'read'>; readonly keyring: Keyring },
+  instance: string,
+  missing: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (missing.length === 0) return new Set();
+  const { identityIn } = await import('../keys/identity.ts');
+  const { copiesIn, openCopies } = await import('./escrow.ts');
+  const { loadConfig } = await import('../config/load.ts');
+  const { escrow } = (await loadConfig(context.env, context.configPath)).keys;
+  const own = escrow === undefined ? undefined : await identityIn(keyring.store);
+  if (escrow === undefined || own === undefined) return new Set();
+  const { copies } = await copiesIn(escrow.places, journal, [instance]);
+  const wanted = copies.filter(({ copy }) => missing.includes(copy.fingerprint));
+  const guard = (secret: Secret) => journal.guard(secret);
+  const { opened, failed } = await openCopies(wanted, [own.identity], { keyring, guard });
+  for (const { fingerprint, place } of opened)
+    context.stderr.write(
+      `key ${fingerprint} of ${show(instance)} was taken from escrow (${show(place, 200)})\n`,
+    );
+  for (const { place, why } of failed)
+    context.stderr.write(`warning: a sealed copy in ${show(place, 200)} was not opened: ${show(why, 300)}\n`);
+  return new Set(opened.map(({ fingerprint }) => fingerprint));
 }
 
 /** The prompt was on the screen that the run has taken over, so the error repeats what it asked for. */

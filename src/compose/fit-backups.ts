@@ -56,7 +56,9 @@ const AT_ONE_HOST = 4;
 const AT_ONCE = 16;
 /** Instances listed at once. */
 const INSTANCES_AT_ONCE = 8;
-/** With more keys of other instances than this, the slow profile is left to the keys of the instance itself. */
+/**
+ * With more keys of other instances than this, the slow profile is left to the keys of the instance itself.
+ */
 const MAX_SLOW = 16;
 
 /**

@@ -5,7 +5,9 @@ import type { Ledger } from '../store/projections/ledgers.ts';
 import type { ListedBackup } from '../view/fleet/status-schema.ts';
 import type { KeptFit } from './try-fit.ts';
 
-/** The state of a key in the words of NIST SP 800-57 part 1, section 7; `unknown` where the record cannot say. */
+/**
+ * The state of a key in the words of NIST SP 800-57 part 1, section 7; `unknown` where the record cannot say.
+ */
 export type CustodyState =
   | 'pre-activation'
   | 'active'
@@ -44,8 +46,8 @@ export interface KeysOfInstance {
 }
 
 /**
- * The keys of an instance, oldest first: those of its ledger, those that are held without being on record, and
- * one `unknown` for the backups that no held key opens. Pure.
+ * The keys of an instance, oldest first: those of its ledger, those that are held without being on record,
+ * and one `unknown` for the backups that no held key opens. Pure.
  */
 export function keysOfInstance({
   ledger,

@@ -14,8 +14,8 @@ export interface EscrowedKey {
   readonly epoch: number;
   readonly key: Secret;
   /**
-   * The secret that gives the key its fingerprint. Missing for a key that came under the fingerprint of another
-   * key store, whose secret is not known here.
+   * The secret that gives the key its fingerprint. Missing for a key that came under the fingerprint of
+   * another key store, whose secret is not known here.
    */
   readonly fingerprintSecret?: Secret | undefined;
 }

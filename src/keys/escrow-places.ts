@@ -30,8 +30,8 @@ export function copyPath(
 }
 
 /**
- * Writes a copy into a folder and reads it back: at any instant the old file or the new one is there whole, and
- * the new one is on disk when this resolves with its SHA-256. Rejects with `escrow.place`.
+ * Writes a copy into a folder and reads it back: at any instant the old file or the new one is there whole,
+ * and the new one is on disk when this resolves with its SHA-256. Rejects with `escrow.place`.
  */
 export async function writeCopy(folder: string, copy: EscrowCopy): Promise<string> {
   const path = copyPath(folder, copy);

@@ -37,8 +37,8 @@ export function holderStates(
 }
 
 /**
- * What keeps the policy from being met, whatever the key: too few holders have shown that they can open a copy.
- * Undefined if nothing does. Pure.
+ * What keeps the policy from being met, whatever the key: too few holders have shown that they can open a
+ * copy. Undefined if nothing does. Pure.
  */
 export function lackOfProof(policy: EscrowPolicy, holders: readonly HolderState[]): string | undefined {
   const proven = holders.filter(({ state }) => state === 'proven');
@@ -91,7 +91,8 @@ export interface Without {
 
 /**
  * What would be lost with this machine; with this machine and one place; with this machine and one person. A
- * person counts as able to open a copy when it is sealed to them: whether they showed it is told beside. Pure.
+ * person counts as able to open a copy when it is sealed to them: whether they showed it is told beside.
+ * Pure.
  */
 export function losses(policy: EscrowPolicy, epochs: readonly EscrowedEpoch[]): readonly Without[] {
   const lostIf = (remains: (copy: FoundCopy) => boolean) =>

@@ -7,7 +7,8 @@ import { openText, sealText } from './escrow-copy.ts';
 
 /*
  * Whether a holder of escrow copies can open them. A challenge is a random text sealed to the holder; its
- * SHA-256 is on record, so that the answer proves to everybody who reads the record that the holder opened it.
+ * SHA-256 is on record, so that the answer proves to everybody who reads the record that the holder opened
+ * it.
  */
 
 /** The stream of the record of holders; it is `HOLDERS_STREAM` of the store. */

@@ -56,6 +56,20 @@ test('an update names the offering that the instance was made from, not the inst
   ).toEqual([{ service_id: { known: 'the-offering' } }]);
 });
 
+test('a key that goes into escrow is sealed by the age tool to every recipient, before it is set', () => {
+  const escrow = { places: ['./escrow', 'store'], recipients: ['age1ada', 'age1bo'] };
+  const context = startingContext({ instance: 'orders' }, 'rotate-key');
+  const steps = restOf('rotate-key')(
+    { ...context, preflight: { facts: { ...FACTS, escrow } } },
+    'key.choosing',
+  );
+  const [at, set] = [/^escrow/u, /^change/u].map((of) => steps.findIndex(({ state }) => of.test(state)));
+  expect(at).toBeGreaterThan(-1);
+  expect(at).toBeLessThan(set ?? -1);
+  expect(JSON.stringify(steps[at ?? -1]?.actions)).toContain('--recipient age1ada --recipient age1bo');
+  expect(JSON.stringify(steps[at ?? -1]?.actions)).toContain('./escrow, store');
+});
+
 test('an update whose offering is not known shows the instance, and asks for it', () => {
   const { offering: _, ...service } = FACTS.service;
   const steps = changeInstanceFallback(

@@ -54,6 +54,7 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
     { output: { ...facts, keysHeld: [] } },
     { output: { ...facts, blockers: [failure('service.task-running').error] } },
     failure('service.unreachable'),
+    { output: { ...facts, escrow: { places: ['store'], recipients: ['age1ada', 'age1bo'] } } },
   ],
   recheck: [
     { output: baseline },
@@ -69,6 +70,10 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
   ],
   storeKey: [{ output: stored }, failure('keys.locked')],
   readBackKey: [{ output: stored }, failure('key.not-stored')],
+  escrowKey: [
+    { output: { fingerprint: NEW, places: ['store'], recipients: ['age1ada', 'age1bo'] } },
+    failure('escrow.unproven'),
+  ],
   setKey: [
     { output: { answer: 'accepted', status: 200 } },
     { output: { answer: 'unknown' } },

@@ -49,6 +49,7 @@ function identity(snapshot: AnyMachineSnapshot): unknown {
       : [backup.send.is === 'landed'];
     return [
       context.preflight.facts?.unsaid !== undefined,
+      context.preflight.facts?.escrow !== undefined,
       confirm.drift.length > 0,
       tasks,
       isReachable(choose.range, choose.time),

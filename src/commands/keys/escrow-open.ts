@@ -19,9 +19,9 @@ interface OpenFlags {
 }
 
 /**
- * `lifeboat keys escrow open`: on a machine without the keys, opens every sealed copy with this person's identity
- * and puts the keys into the key store: each checked by its fingerprint, then by the backups that it opens. Exit
- * 1 when a key did not come back.
+ * `lifeboat keys escrow open`: on a machine without the keys, opens every sealed copy with this person's
+ * identity and puts the keys into the key store: each checked by its fingerprint, then by the backups that it
+ * opens. Exit 1 when a key did not come back.
  */
 export const escrowOpen: Action<OpenFlags> = async (context, _, { instance, from, identity, fit = true }) => {
   const config = await loadConfig(context.env, context.configPath);

@@ -15,7 +15,10 @@ import { appendHolding } from '../../runner/holds.ts';
 import { HOLDERS_STREAM } from '../../store/journal.ts';
 import { escrowConfig } from './escrow.ts';
 
-/** `lifeboat keys identity`: prints the recipient of this person's age identity, and makes it if there is none. */
+/**
+ * `lifeboat keys identity`: prints the recipient of this person's age identity, and makes it if there is
+ * none.
+ */
 export const keysIdentity: Action<{ readonly hybrid?: boolean }> = async (context, _, { hybrid }) => {
   const { store } = await openKeys(context);
   const before = await identityIn(store);
@@ -43,9 +46,9 @@ interface ProveFlags {
 const MAX_CHALLENGE = 64 * 1024;
 
 /**
- * `lifeboat keys escrow prove`: opens a challenge with this person's identity and puts the proof on record. With
- * `--ask` prints a challenge for a holder elsewhere, who answers it with `--open FILE`, without a store; `--answer`
- * puts the answer on record.
+ * `lifeboat keys escrow prove`: opens a challenge with this person's identity and puts the proof on record.
+ * With `--ask` prints a challenge for a holder elsewhere, who answers it with `--open FILE`, without a store;
+ * `--answer` puts the answer on record.
  */
 export const escrowProve: Action<ProveFlags> = async (context, _, flags) => {
   if (flags.open !== undefined) return answerFile(context, flags.open, flags.identity);
@@ -176,7 +179,10 @@ function recipientNamed({ recipients }: EscrowConfig, who: string): string {
   });
 }
 
-/** The identities of a file, or this person's own. Rejects with `escrow.no-identity` (exit 2) if there is none. */
+/**
+ * The identities of a file, or this person's own. Rejects with `escrow.no-identity` (exit 2) if there is
+ * none.
+ */
 export async function identities(store: KeyStore, file: string | undefined): Promise<readonly Secret[]> {
   if (file !== undefined) {
     const text = (await readGivenFile(file, MAX_CHALLENGE, 'nothing was opened')).toString();

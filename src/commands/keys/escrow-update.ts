@@ -18,8 +18,8 @@ import { escrowConfig, type KeyToKeep, keysToKeep } from './escrow.ts';
 
 /**
  * `lifeboat keys escrow update`: seals again every held key whose copies are missing or have other recipients
- * than the config. A key that this person can neither read nor open stays as it is, and is told. Exit 1 when a
- * key is left.
+ * than the config. A key that this person can neither read nor open stays as it is, and is told. Exit 1 when
+ * a key is left.
  */
 export const escrowUpdate: Action<{ readonly instance?: string }> = async (context, _, { instance }) => {
   const config = await loadConfig(context.env, context.configPath);
@@ -44,8 +44,8 @@ export const escrowAdd: Action<{ readonly name?: string }> = async (context, [re
 };
 
 /**
- * `lifeboat keys escrow remove RECIPIENT`: takes a recipient, or a name, out of the config and seals every held
- * key without them. What they can still open is told.
+ * `lifeboat keys escrow remove RECIPIENT`: takes a recipient, or a name, out of the config and seals every
+ * held key without them. What they can still open is told.
  */
 export const escrowRemove: Action<object> = async (context, [who = '']) => {
   const config = await loadConfig(context.env, context.configPath);

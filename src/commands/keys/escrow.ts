@@ -37,8 +37,9 @@ export function escrowConfig({ keys, path }: LoadedConfig): EscrowConfig {
 }
 
 /**
- * `lifeboat keys escrow check`: whether every key has its copies, who has shown that they can open one, and what
- * nobody could open without this machine, without a place, without a person. Exit 1 when the policy is not met.
+ * `lifeboat keys escrow check`: whether every key has its copies, who has shown that they can open one, and
+ * what nobody could open without this machine, without a place, without a person. Exit 1 when the policy is
+ * not met.
  */
 export const escrowCheck: Action<{ readonly instance?: string }> = async (context, _, { instance }) => {
   const config = await loadConfig(context.env, context.configPath);

@@ -25,9 +25,9 @@ interface FitFlags {
 const LIMIT_MS = 20_000;
 
 /**
- * `lifeboat keys fit`: finds the key of each listed backup by its first block. A backup that no held key opens
- * goes on record as one under a key of somebody else. Exit 0 when every backup that is offered has a held key, 1
- * when one has none or could not be asked.
+ * `lifeboat keys fit`: finds the key of each listed backup by its first block. A backup that no held key
+ * opens goes on record as one under a key of somebody else. Exit 0 when every backup that is offered has a
+ * held key, 1 when one has none or could not be asked.
  */
 export const keysFit: Action<FitFlags> = async (context, _, flags) => {
   const limitMs = flags.limit === undefined ? LIMIT_MS : durationFrom(flags.limit, 'limit', ['1s', '1h']);
@@ -115,7 +115,9 @@ function rowOf(instance: string, found: Fit, { proven }: Ledger): Row {
   };
 }
 
-/** Appends what is new about keys set by others. Resolves with the instances whose ledgers are held by a run. */
+/**
+ * Appends what is new about keys set by others. Resolves with the instances whose ledgers are held by a run.
+ */
 async function recordUnknown(
   { journal }: Pick<Workspace, 'journal'>,
   found: readonly InstanceFits[],

@@ -11,7 +11,7 @@ import { printResult, printTable } from '../../cli/print-result.ts';
 import { readSecretFile } from '../../cli/read-given-file.ts';
 import { adoptKey } from '../../compose/adopt-key.ts';
 import { tokenAccount } from '../../compose/service-of.ts';
-import { openKeys, openWorkspace, workspaceFor } from '../../compose/workspace.ts';
+import { openKeys, openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, instanceNamed, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
@@ -19,6 +19,7 @@ import { appendHolding } from '../../runner/holds.ts';
 import { assertSameName } from '../../runner/one-name.ts';
 import type { Journal, NewEntry } from '../../store/journal.ts';
 import { Fingerprint } from '../../store/projections/key-facts.ts';
+import { readLedger } from '../../store/projections/ledgers.ts';
 import { type ListedKey, listKeys } from './key-rows.ts';
 
 /**
@@ -137,14 +138,12 @@ async function addKey(
       return EXIT.closed;
     }
     const isHeld = await holds(workspace.keyring, instance, secret);
-    const fingerprint = flags.as ?? (await workspace.keyring.add(instance, secret));
+    const fingerprint = flags.as ?? (await onRecordName(workspace, instance, secret));
     if (flags.as !== undefined) await adoptKey(workspace, instance, fingerprintFrom(flags.as), secret);
     const body = { fingerprint, ...(flags.note === undefined ? {} : { note: flags.note }) };
-    const onRecord = await recorded(workspace.journal, {
-      stream: `instance/${instance}`,
-      type: 'key.added',
-      body,
-    });
+    const added = { stream: `instance/${instance}`, type: 'key.added', body } as const;
+    const escrowed = await sealedFor(context, config, workspace, { instance, fingerprint, secret });
+    const onRecord = await recorded(workspace.journal, [added, ...escrowed]);
     const stored = {
       instance,
       kind: 'key',
@@ -168,10 +167,51 @@ async function addKey(
   }
 }
 
-/** False while a run holds the ledger: a run that waits for the key must not wait for the record. */
-async function recorded(journal: Journal, entry: NewEntry): Promise<boolean> {
+/**
+ * Stores a key under the fingerprint that the record has for it, which another key store of the team may have
+ * given it; otherwise under that of this key store.
+ */
+async function onRecordName(
+  { journal, keyring }: Workspace,
+  instance: string,
+  secret: Secret,
+): Promise<string> {
+  const { epochs } = await readLedger(journal, instance);
+  const name = (await keyring.namesOf(secret)).find((one) =>
+    epochs.some(({ fingerprint }) => fingerprint === one),
+  );
+  if (name === undefined) return await keyring.add(instance, secret);
+  await keyring.adopt(instance, name, secret);
+  return name;
+}
+
+/** The sealed copy of a key that was added, where the config asks for one; a key that cannot be sealed is told. */
+async function sealedFor(
+  { stderr }: CommandContext,
+  { keys }: LoadedConfig,
+  workspace: Workspace,
+  {
+    instance,
+    fingerprint,
+    secret,
+  }: { readonly instance: string; readonly fingerprint: string; readonly secret: Secret },
+): Promise<readonly NewEntry[]> {
+  if (keys.escrow === undefined) return [];
+  const { escrowOf } = await import('../../compose/escrow.ts');
   try {
-    await appendHolding(journal, [entry]);
+    return [await escrowOf(keys.escrow, workspace).seal(instance, fingerprint, secret, { strict: false })];
+  } catch (thrown) {
+    if (!(thrown instanceof LifeboatError)) throw thrown;
+    stderr.write(`warning: the key is stored, and is NOT in escrow: ${show(thrown.shortMessage, 300)}\n`);
+    stderr.write(`hint: lifeboat keys escrow update ${instance}\n`);
+    return [];
+  }
+}
+
+/** False while a run holds the ledger: a run that waits for the key must not wait for the record. */
+async function recorded(journal: Journal, entries: readonly NewEntry[]): Promise<boolean> {
+  try {
+    await appendHolding(journal, entries);
     return true;
   } catch (thrown) {
     if (thrown instanceof LifeboatError && thrown.code === 'journal.held') return false;
@@ -199,7 +239,9 @@ async function keyCheck(
     file === undefined ? await askHidden(`key of ${instance}`, context) : await readSecretFile(file, context);
   const keptIn = keyring.store.description;
   const held = await holds(keyring, instance, secret);
-  const fingerprint = held ? await keyring.fingerprint(secret) : undefined;
+  const known = await keyring.list(instance);
+  const names = held ? await keyring.namesOf(secret) : [];
+  const fingerprint = names.find((name) => known.includes(name)) ?? names[0];
   const looked = { instance, kind: 'key', fingerprint, held, stored: false, keptIn } as const;
   await printResult(context, 'key', looked, () => {
     const words = held ? `is held in ${keptIn}, as ${fingerprint}` : `is not held in ${keptIn}`;
@@ -211,5 +253,6 @@ async function keyCheck(
 /** Does not ask an empty store for a fingerprint: that would create the secret for it. */
 async function holds(keyring: Keyring, instance: string, secret: Secret): Promise<boolean> {
   const held = await keyring.list(instance);
-  return held.length > 0 && held.includes(await keyring.fingerprint(secret));
+  if (held.length === 0) return false;
+  return (await keyring.namesOf(secret)).some((name) => held.includes(name));
 }

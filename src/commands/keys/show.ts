@@ -18,8 +18,8 @@ import { foldLedger, readLedger } from '../../store/projections/ledgers.ts';
 type Epoch = ResultOf<'epochs'>['items'][number];
 
 /**
- * `lifeboat keys show [INSTANCE]`: the keys of an instance by epoch: state, since when, by whom, which backups
- * need it, and who could open it. Asks no service: backups are those that were listed last.
+ * `lifeboat keys show [INSTANCE]`: the keys of an instance by epoch: state, since when, by whom, which
+ * backups need it, and who could open it. Asks no service: backups are those that were listed last.
  */
 export const keysShow: Action<{ readonly instance?: string; readonly key?: string }> = async (
   context,

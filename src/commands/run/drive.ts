@@ -170,6 +170,7 @@ export async function takeUpRun(
     keyring,
     journal,
     platform: instances.platform,
+    escrow: instances.config.keys.escrow,
     pendingKeys,
     blank: instances.recorder.blank,
   };

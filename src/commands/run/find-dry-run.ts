@@ -97,7 +97,8 @@ async function lookAround(
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-dry-run-'));
   try {
     const home = homeFolder(context.env);
-    const setup = { home, folder, keyring, journal, platform: instances.platform };
+    const { escrow } = instances.config.keys;
+    const setup = { home, folder, keyring, journal, escrow, platform: instances.platform };
     const activities = activitiesFor({
       instance: depsFor(instances.instance, setup),
       target: instances.target && depsFor(instances.target, setup),

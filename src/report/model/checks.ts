@@ -53,6 +53,15 @@ const CHECKS: Readonly<Partial<Record<Verb, (input: Fields, output: Fields) => C
     good: true,
     details: details({ fingerprint }, { fingerprint: 'key' }),
   }),
+  escrowKey: (_input, { fingerprint, places, recipients }) => ({
+    what: 'sealed copies of the new key, before it was sent',
+    verdict: 'in every place',
+    good: true,
+    details: details(
+      { fingerprint, places: list(places).join(', '), recipients: list(recipients).length },
+      { fingerprint: 'key', places: 'places', recipients: 'recipients' },
+    ),
+  }),
   waitForBackup: (_input, output) => task('backup', output),
   waitForRestore: (_input, output) => task('restore', output),
   waitForInstance: (_input, output) => ({
