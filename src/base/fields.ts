@@ -14,3 +14,8 @@ export const instance = z.string().describe('an instance, as lifeboat.yaml names
 export const runId = z.string().describe('the id of a run');
 export const mode = z.enum(['LIVE', 'REHEARSAL']);
 export const fingerprint = z.string().describe('the fingerprint of a key, of one key store');
+
+/** NIST SP 800-57 part 1, section 7; `unknown` where the record cannot say. */
+export const custodyState = z
+  .enum(['pre-activation', 'active', 'deactivated', 'compromised', 'destroyed', 'unknown'])
+  .describe('the state of the key in the words of NIST SP 800-57; unknown: set by others, or not known');

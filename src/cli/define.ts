@@ -96,7 +96,7 @@ export function takenOnce(option: Option): Option {
 
 /** Flags whose value is a reason, for the record. */
 const REASON_FLAGS: ReadonlySet<string> = new Set([
-  ...['--reason', '--abandon', '--anyway', '--break-glass', '--alone', '--no-follow-ups'],
+  ...['--reason', '--abandon', '--anyway', '--break-glass', '--alone', '--no-follow-ups', '--because'],
 ]);
 
 function noReason(flag: string, value: string): LifeboatError {

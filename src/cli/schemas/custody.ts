@@ -1,14 +1,9 @@
 import * as z from 'zod';
-import { fingerprint, instance, runId, seconds, time } from '../../base/fields.ts';
+import { custodyState, fingerprint, instance, runId, seconds, time } from '../../base/fields.ts';
 import { list, schema } from './result.ts';
 
 const recipient = z.string().describe('an age recipient, age1…');
 const backupId = z.int().describe('its id inside the instance');
-
-/** NIST SP 800-57 part 1, section 7; `unknown` where the record cannot say. */
-const custodyState = z
-  .enum(['pre-activation', 'active', 'deactivated', 'compromised', 'destroyed', 'unknown'])
-  .describe('the state of the key in the words of NIST SP 800-57; unknown: set by others, or not known');
 
 const key = z.object({ instance, fingerprint });
 

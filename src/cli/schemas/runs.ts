@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Closure, FollowUp } from '../../../machines/parts/follow-up.ts';
-import { fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
+import { custodyState, fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
 import { DrillDue } from '../../report/drill/drill-report.ts';
 import { ListedRun, RunSummary } from '../../store/projections/run-summary.ts';
 import { Compared } from '../../store/recovery-facts.ts';
@@ -130,8 +130,14 @@ export const runs = {
         setAt: time.optional(),
         endedAt: time.optional(),
         provenAt: time.optional(),
+        custody: custodyState,
+        backups: z.int().nonnegative().describe('how many backups that were listed last need it'),
+        openers: z.int().nonnegative().describe('how many people could open a sealed copy of it'),
       }),
     ),
+    unknown: z
+      .array(z.object({ instance, backups: z.array(z.int()) }))
+      .describe('backups under keys that somebody else has set'),
   }),
   key: schema('key', 'a key or a token that was stored, or looked for', {
     instance,

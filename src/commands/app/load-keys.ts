@@ -1,6 +1,7 @@
 import { failureOf } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { recallBackups } from '../../compose/last-seen.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { type Keyring, type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../../keys/key-store.ts';
@@ -16,7 +17,12 @@ export async function loadKeys(context: CommandContext, config: LoadedConfig): P
   const keyring = await keptKeyring(context);
   const configured = Object.keys(config.instances);
   const owners = new Set([...configured, ...(await ownersIn(keyring))]);
-  const { items, ledgers, unread } = await listKeys(context, keyring, [...owners]);
+  const { items, ledgers, unread } = await listKeys(
+    context,
+    keyring,
+    [...owners],
+    recallBackups(context, config),
+  );
   return {
     store: keyring.store.description,
     ...(unread === undefined ? {} : { unread: show(unread.shortMessage) }),

@@ -41,6 +41,50 @@ has no held key, or could not be asked.`,
     [new Option('--hybrid', 'make one that resists quantum computers: longer')],
     { about: 'The identity itself is made once, stays in your key store and is never printed.' },
   );
+  command(
+    keys,
+    'may-destroy <fingerprint>',
+    'say whether anything still needs a key',
+    async () => (await import('./end-key.ts')).keysMayDestroy,
+    [instance()],
+    {
+      about: `Asks the service for its backups now. What cannot be known counts against it.
+Exit 0 when the key may go, 1 otherwise.`,
+      examples: ['lifeboat keys may-destroy 0123456789ab -i orders'],
+    },
+  );
+  command(
+    keys,
+    'retire <fingerprint>',
+    'stop offering a key; nothing is deleted',
+    async () => (await import('./end-key.ts')).keysRetire,
+    [
+      instance(),
+      new Option('--reason <text>', 'why, for the record'),
+      new Option('--compromised', 'somebody else may know it'),
+      new Option('--undo', 'offer it again'),
+    ],
+    { examples: ['lifeboat keys retire 0123456789ab -i orders --reason "replaced in May"'] },
+  );
+  command(
+    keys,
+    'destroy <fingerprint>',
+    'schedule the destruction of a key that nothing needs',
+    async () => (await import('./end-key.ts')).keysDestroy,
+    [
+      instance(),
+      new Option('--in <time>', 'how long it stays, 1h to 3650d (default: 30d)'),
+      new Option('--cancel', 'cancel the schedule').conflicts(['in', 'force', 'confirm']),
+      new Option('--force', 'in spite of what is against it; reports say so'),
+      new Option('--because <text>', 'why, for the record'),
+      new Option('--confirm <fingerprint>', 'the fingerprint, in a script'),
+    ],
+    {
+      about: `Any later keys command carries it out when it is due, unless something needs
+the key then. Its record stays. A key that is destroyed opens no backup again.`,
+      examples: ['lifeboat keys destroy 0123456789ab -i orders --in 30d'],
+    },
+  );
   const escrow = group(keys, 'escrow', 'keep sealed copies of keys that others can open', {
     about: `A copy is sealed with age to every recipient of the config. The age tool alone
 opens it. Places and recipients: \`keys: { escrow: … }\` in lifeboat.yaml.`,

@@ -14,6 +14,7 @@ import { lacksOf } from '../../keys/escrow-policy.ts';
 import { identityIn } from '../../keys/identity.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
+import { destroyDue } from './end-key.ts';
 import { escrowConfig, type KeyToKeep, keysToKeep } from './escrow.ts';
 
 /**
@@ -115,6 +116,7 @@ async function update(
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
     const { keyring, journal } = workspace;
+    await destroyDue(context, config, workspace);
     const copies = await copiesIn(policy.places, journal, names);
     const escrow = escrowOf(policy, workspace);
     const result = { sealed: [], unchanged: [], left: [], stillOpen: [] } as Mutable<Result>;

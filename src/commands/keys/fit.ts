@@ -35,6 +35,7 @@ export const keysFit: Action<FitFlags> = async (context, _, flags) => {
   const names = namesFor(config, flags);
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
+    await (await import('./end-key.ts')).destroyDue(context, config, workspace);
     const found = await fitAll(context, config, workspace, names, limitMs);
     const rows = await rowsOf(workspace, found);
     const held = await recordUnknown(workspace, found);

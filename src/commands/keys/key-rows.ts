@@ -1,21 +1,30 @@
+import type { LastSeen } from '../../../machines/parts/recovery-data.ts';
 import { failureOf, LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
+import { type CustodyState, keysOfInstance } from '../../compose/key-custody.ts';
 import type { StoreContext } from '../../compose/store-of.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
-import { type Ledger, readLedger } from '../../store/projections/ledgers.ts';
+import { foldLedger, type Ledger, readLedger } from '../../store/projections/ledgers.ts';
 
 /** A key of an instance by fingerprint, as the key store and the ledger know it. */
 export interface ListedKey extends Pick<KeyEpoch, 'fingerprint' | 'setAt' | 'endedAt' | 'provenAt'> {
   readonly instance: string;
   readonly held: boolean;
   readonly state: KeyEpoch['state'] | 'unknown';
+  readonly custody: CustodyState;
+  /** How many backups that were listed last need it, by a verify, a fit or their dates. */
+  readonly backups: number;
+  /** How many people could open a sealed copy of it. */
+  readonly openers: number;
 }
 
 interface ListedKeys {
   readonly items: readonly ListedKey[];
+  /** Backups under keys that somebody else has set, by instance. */
+  readonly unknown: readonly { readonly instance: string; readonly backups: readonly number[] }[];
   readonly ledgers: ReadonlyMap<string, Ledger>;
   /** Why the journal cannot be read: then no epochs are known. */
   readonly unread?: Failure | undefined;
@@ -26,18 +35,32 @@ export async function listKeys(
   context: StoreContext,
   keyring: Keyring,
   names: readonly string[],
+  recall: (name: string) => Promise<LastSeen | undefined>,
 ): Promise<ListedKeys> {
   const { ledgers, unread } = await ledgersOf(context, names);
+  const unknown: { instance: string; backups: readonly number[] }[] = [];
   const rows = names.map(async (instance) => {
-    const held = new Set(await keyring.list(instance));
-    const epochs = ledgers.get(instance)?.epochs ?? [];
-    const known = new Map(epochs.map((epoch) => [epoch.fingerprint, epoch]));
-    return [...new Set([...known.keys(), ...held])].map((fingerprint): ListedKey => {
-      const { state = 'unknown', setAt, endedAt, provenAt } = known.get(fingerprint) ?? {};
-      return { instance, fingerprint, held: held.has(fingerprint), state, setAt, endedAt, provenAt };
+    const [held, seen] = await Promise.all([keyring.list(instance), recall(instance)]);
+    const ledger = ledgers.get(instance) ?? foldLedger([]);
+    const keys = keysOfInstance({ ledger, held, listed: seen?.backups, fits: seen?.fits ?? [] });
+    return keys.flatMap((key): ListedKey[] => {
+      const { fingerprint, custody, known, record } = key;
+      const ids = key.backups.map(({ id }) => id);
+      if (fingerprint === undefined) {
+        unknown.push({ instance, backups: ids });
+        return [];
+      }
+      const { state = 'unknown', setAt, endedAt, provenAt } = known ?? {};
+      const openers = record.escrowed?.recipients.length ?? 0;
+      return [
+        {
+          ...{ instance, fingerprint, held: key.held, state, setAt, endedAt, provenAt },
+          ...{ custody, backups: ids.length, openers },
+        },
+      ];
     });
   });
-  return { items: (await Promise.all(rows)).flat(), ledgers, unread };
+  return { items: (await Promise.all(rows)).flat(), unknown, ledgers, unread };
 }
 
 async function ledgersOf(

@@ -10,6 +10,7 @@ import { askHidden } from '../../cli/hidden-prompt.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
 import { readSecretFile } from '../../cli/read-given-file.ts';
 import { adoptKey } from '../../compose/adopt-key.ts';
+import { recallBackups } from '../../compose/last-seen.ts';
 import { tokenAccount } from '../../compose/service-of.ts';
 import { openKeys, openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, instanceNamed, loadConfig } from '../../config/load.ts';
@@ -31,10 +32,15 @@ export const keysList: Action<{ readonly instance?: string }> = async (context, 
   if (only !== undefined) instanceNamed(config, only);
   const keyring = await openKeys(context, 'look');
   const names = only === undefined ? Object.keys(config.instances) : [only];
-  const { items, unread } = await listKeys(context, keyring, names);
+  const found = await listKeys(context, keyring, names, recallBackups(context, config));
+  const { items, unread, unknown } = found;
   const keptIn = keyring.store.description;
-  await printResult(context, 'keys', { keptIn, unread: unread?.shortMessage, items }, () => {
+  await printResult(context, 'keys', { keptIn, unread: unread?.shortMessage, items, unknown }, () => {
     printKeys(context, items, unread);
+    for (const { instance, backups } of unknown)
+      context.stderr.write(
+        `${instance}: no held key opens ${backups.length === 1 ? 'backup' : 'backups'} ${backups.join(', ')}: somebody else has set a key\n`,
+      );
     context.stderr.write(`kept in: ${keptIn}\n${WITHIN}\n`);
   });
   return unread === undefined ? EXIT.closed : EXIT.failed;
@@ -58,6 +64,9 @@ function printKeys(context: CommandContext, rows: readonly ListedKey[], unread: 
     { title: 'key' },
     { title: 'held' },
     { title: 'state' },
+    { title: 'custody' },
+    { title: 'backups', align: 'right' as const },
+    { title: 'escrow', align: 'right' as const },
     { title: 'set (UTC)', drops: true },
     { title: 'ended (UTC)', drops: true },
     { title: 'proven (UTC)' },
@@ -67,6 +76,9 @@ function printKeys(context: CommandContext, rows: readonly ListedKey[], unread: 
     row.fingerprint,
     row.held ? 'yes' : 'NO',
     row.state,
+    row.custody,
+    String(row.backups),
+    row.openers === 0 ? 'NO' : String(row.openers),
     row.setAt === undefined ? '-' : formatTime(row.setAt),
     row.endedAt === undefined ? '-' : formatTime(row.endedAt),
     row.provenAt === undefined ? '-' : formatTime(row.provenAt),
