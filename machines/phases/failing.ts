@@ -5,7 +5,7 @@ import type { RunContext } from '../context.ts';
 import { type OtherWay, type Question, type QuestionOption, recoverCommand } from '../parts/question.ts';
 import { landedOf } from '../parts/task-data.ts';
 import type { RunQuestion } from './asking.ts';
-import type { PhaseConfig } from './phase.ts';
+import type { Edges, PhaseConfig } from './phase.ts';
 
 type ErrorEvent = { event: { error: unknown } };
 type TextEvent = { event: { text: string } };
@@ -39,7 +39,7 @@ interface FailureState {
   /** The target of stopping; undefined if stopping is not offered. */
   readonly stop: string | undefined;
   /** Transitions that replace the default ones. */
-  readonly on?: Record<string, unknown> | undefined;
+  readonly on?: Edges | undefined;
 }
 
 /**
@@ -62,7 +62,7 @@ export function failure(given: FailureState): PhaseConfig {
       ...(ways.stop === undefined ? { 'operator.stop': stop } : {}),
       ...on,
     },
-  } as PhaseConfig;
+  };
 }
 
 /** The action that notes the operator's words as the reason why a step was passed. */

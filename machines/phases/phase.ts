@@ -1,8 +1,11 @@
 import type { RunContext } from '../context.ts';
 import type { StateMeta, StateTag } from '../parts/runbook.ts';
-import { runbook } from '../setup.ts';
+import { type Assigning, runbook } from '../setup.ts';
+import type { InputOf, OutputOf, Verb } from '../verbs.ts';
 
 export type PhaseConfig = Parameters<typeof runbook.createStateConfig>[0];
+/** Edges by the answers that lead along them. */
+export type Edges = NonNullable<PhaseConfig['on']>;
 /** The states of a phase, by their names within it. */
 export type States = Readonly<Record<string, PhaseConfig>>;
 /** A phase before it knows its name: the key that the machine's page gives it. */
@@ -73,6 +76,19 @@ export function only(
       return { ...config, meta: { title: key, ...config.meta, when } };
     };
   return Object.fromEntries(Object.entries(all).map(([key, one]) => [key, restricted(one)]));
+}
+
+interface Invoking<V extends Verb> {
+  readonly id: string;
+  readonly src: V;
+  readonly input: (of: { readonly context: RunContext }) => InputOf<V>;
+  readonly onDone: { readonly target: string; readonly actions: Assigning<{ output: OutputOf<V> }> };
+  readonly onError: unknown;
+}
+
+/** XState joins `src` with its input and output for a literal only, not for a verb that is a parameter. */
+export function invoking<V extends Verb>(given: Invoking<V>) {
+  return given as unknown as NonNullable<PhaseConfig['invoke']>;
 }
 
 /** How a run ends. */

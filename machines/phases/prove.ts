@@ -8,7 +8,7 @@ import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, sizeOf, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
-import { door, type Exits, type Phase, phase, type States, state, to } from './phase.ts';
+import { door, type Edges, type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 export const ProofSlice = () =>
@@ -78,7 +78,7 @@ function headOf(expects: 'new-key' | 'held-key', { exits }: Proof) {
 interface OfFile {
   readonly purpose: 'prove' | 'archive';
   readonly byHand: string;
-  readonly on?: Record<string, unknown>;
+  readonly on?: Edges;
 }
 
 const DISCARDED: OfFile = { purpose: 'prove', byHand: 'where and how was the backup proven?' };
