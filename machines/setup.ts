@@ -54,7 +54,6 @@ export const runbook = setup({
   },
 });
 
-/** The machine of a runbook, whichever states it has. */
 export type RunMachine = ReturnType<typeof runbook.createMachine>;
 
 /** The failure of a wait that the operator ended; the task may still finish. */

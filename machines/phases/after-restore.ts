@@ -30,7 +30,6 @@ interface Count {
   readonly exits: Exits;
 }
 
-/** Counts the restored data with the team's own command. */
 export function countAfter({ on, exits }: Count): Phase {
   const head = {
     title: 'count the restored data',

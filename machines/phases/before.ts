@@ -47,9 +47,6 @@ interface Before {
   readonly exits: Exits<'stop'>;
 }
 
-/**
- * Notes what a restore loses: the count of the data, and how the applications are bound.
- */
 export function keepBefore({ exits }: Before): Phase {
   return phase(headOfKeeping(exits), (step) => keeping(step, to(exits.stop)));
 }

@@ -25,7 +25,6 @@ export const CardSlice = () =>
     crossCheck: z.enum(['agrees', 'unknown', 'overridden']).optional(),
   });
 
-/** Writes the recovery card with the newest proven backup. */
 export function makeCard({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return phase({ title: 'make the recovery card', fallback: cardFallback, exits }, (step) =>
     task('recording', {
@@ -53,7 +52,6 @@ interface RenewCard {
   readonly exits: Exits;
 }
 
-/** Makes a new recovery card for the restored instance. */
 export function renewCard({ on, exits }: RenewCard): Phase {
   const closes = 'renew-card';
   const head = {
@@ -140,7 +138,6 @@ export function renewCard({ on, exits }: RenewCard): Phase {
   }));
 }
 
-/** The card of the instance after this run has restored it. */
 function renewedCard(context: RunContext): CardDraft {
   const { fresh, preflight, target } = context;
   const { guid = '', onRecord } = context.card;
@@ -162,7 +159,6 @@ function renewedCard(context: RunContext): CardDraft {
   };
 }
 
-/** The card that `prepare` makes, with the newest proven backup. */
 function preparedCard(context: RunContext): CardDraft {
   const { preflight, key, proof } = context;
   const { guid = '', crossCheck = 'unknown' } = context.card;

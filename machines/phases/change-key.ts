@@ -26,13 +26,12 @@ export function changeKey({ exits }: { readonly exits: KeyExits }): Phase {
   }));
 }
 
-/** Sends the new key in a run that makes no backup, so that nothing in it shows which key is in force. */
+/** For a run that makes no backup: nothing in it shows which key is in force. */
 export function changeKeyOnly({ exits }: { readonly exits: Exits<'again' | 'stop'> }): Phase {
   const head = { title: 'change the key', fallback: setKeyFallback, exits };
   return phase(head, (step) => sendingKey(step, exits, LATER));
 }
 
-/** The states that send the new key, until its answer is known or a person goes on without. */
 function sendingKey(step: string, exits: Exits<'again' | 'stop'>, judge: Uncertain['judge']): States {
   return {
     ...task('sending', {

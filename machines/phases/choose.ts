@@ -13,7 +13,6 @@ import { when, whenEvent } from './guards.ts';
 import { door, type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-/** The backups or times on offer, and the choice. */
 export const ChooseSlice = () =>
   z.object({
     backups: RestorableBackups().optional(),
@@ -22,7 +21,6 @@ export const ChooseSlice = () =>
     time: z.string().optional(),
   });
 
-/** Chooses the backup: the one named at the start, or one of the newest. */
 export function chooseBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const head = {
     title: 'choose the backup',
@@ -128,7 +126,6 @@ function backupOf({ choose: { backups } }: RunContext, wanted: number | undefine
   return backups?.newest.find(({ id }) => id === wanted);
 }
 
-/** The call for the range of times. */
 const RANGE_CALLS = [
   { method: 'GET', path: '/pitr', what: 'which times the instance can be brought back to' },
 ] as const;
@@ -142,9 +139,6 @@ const RANGE_FAILED = {
   },
 } as const;
 
-/**
- * Chooses the moment to restore to: the one named at the start, or one within the range.
- */
 export function chooseTime({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const head = { title: 'choose the moment', slice: 'decide' as const, fallback: chooseTimeFallback, exits };
   const leave = to(exits.stop);

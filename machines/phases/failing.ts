@@ -28,17 +28,14 @@ export function failOrOver<Over extends string, Target extends string>(over: Ove
 }
 
 interface FailureState {
-  /** The phase under which a skip is recorded. */
   readonly step: string;
   readonly title: string;
   readonly ways: FailureWays;
-  /** The target of a retry. */
   readonly retry: string;
   /** The target of skipping and of marking as done, if these are open. */
   readonly next?: string | undefined;
   /** The target of stopping; undefined if stopping is not offered. */
   readonly stop: string | undefined;
-  /** Transitions that replace the default ones. */
   readonly on?: Edges | undefined;
 }
 
@@ -73,7 +70,6 @@ export function noteReason(step: string, before = '') {
   };
 }
 
-/** The question of a failure state. */
 function askAboutFailure(ways: FailureWays) {
   return (context: RunContext): RunQuestion => {
     const others = otherWays(context);
@@ -86,11 +82,8 @@ function askAboutFailure(ways: FailureWays) {
 export type WayOut = string | { readonly disabled: string };
 
 export interface FailureWays {
-  /** What happens when the step is tried again. */
   readonly retry: string;
-  /** What is lost when the step is skipped. */
   readonly skip: WayOut;
-  /** What the operator has to give as evidence. */
   readonly markDone: WayOut;
   /** What asking for another backup does, if it is offered; it needs a transition of its own. */
   readonly backUp?: string;

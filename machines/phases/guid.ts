@@ -131,7 +131,6 @@ export function learnGuid({ exits }: Guid): Phase {
 
 type Prepare = Omit<Task<'prepareRecovery'>, 'next' | 'failed'>;
 
-/** Asks for the guid; the key stays as it is. */
 export const PREPARE: Prepare = {
   verb: 'prepareRecovery',
   title: 'asking for the guid of the backups',
@@ -148,7 +147,6 @@ export const PREPARE: Prepare = {
   keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
 };
 
-/** Asks for the guid and sets the stored key with the same call. */
 export const PREPARE_WITH_KEY: Prepare = {
   verb: 'prepareRecovery',
   id: 'prepareWithKey',

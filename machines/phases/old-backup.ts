@@ -10,7 +10,6 @@ import { when } from './guards.ts';
 import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-/** The last proof of the newest backup under the old key. */
 export const OldBackupSlice = () =>
   z.object({
     purpose: z.enum(['prove', 'archive']).optional(),

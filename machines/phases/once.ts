@@ -26,7 +26,6 @@ export const OnceSlice = () =>
     /** Sends proven not to have arrived, one after the other. */
     absences: z.number(),
     send: SendEnd(),
-    /** The finished task. */
     backup: BackupFacts().optional(),
     restore: RestoreFacts().optional(),
     /** The most that earlier sends may have done. */
@@ -36,10 +35,8 @@ export const OnceSlice = () =>
   });
 export type OnceSlice = z.infer<ReturnType<typeof OnceSlice>>;
 
-/** The slices that hold such a task. */
 export type TaskName = 'safeguard' | 'backup' | 'restore' | 'fresh' | 'act';
 
-/** The one send of a task. */
 export interface Send<Verb extends VerbOf<'once'>> {
   readonly verb: Verb;
   readonly title: string;
@@ -50,9 +47,7 @@ export interface Send<Verb extends VerbOf<'once'>> {
 }
 
 interface Once {
-  /** The phase. */
   readonly key: string;
-  /** The slice of the context that keeps the task. */
   readonly task: TaskName;
   /** What is asked for, with its article: `a backup`. */
   readonly what: string;
@@ -66,7 +61,6 @@ interface Once {
     readonly shown:
       | { readonly task: 'backup' | 'restore' }
       | { readonly begun: Option; readonly looksAt: string };
-    /** What another send does. */
     readonly again: (context: RunContext) => string;
   };
   /**
@@ -84,7 +78,6 @@ interface Once {
   readonly without?: string | undefined;
   /** The target of stopping; undefined while a follow-up is open. */
   readonly stop: string | undefined;
-  /** The tags of the states in which the task may be under way. */
   readonly tags?: readonly 'sent'[];
 }
 

@@ -6,7 +6,6 @@ import type { InputOf, OutputOf, Verb } from '../verbs.ts';
 export type PhaseConfig = Parameters<typeof runbook.createStateConfig>[0];
 /** Edges by the answers that lead along them. */
 export type Edges = NonNullable<PhaseConfig['on']>;
-/** The states of a phase, by their names within it. */
 export type States = Readonly<Record<string, PhaseConfig>>;
 /** A phase before it knows its name: the key that the machine's page gives it. */
 export type Phase = (key: string) => PhaseConfig;
@@ -29,7 +28,6 @@ interface Head extends Pick<StateMeta<RunContext, never>, 'title' | 'like' | 'sl
   readonly tags?: readonly StateTag[];
 }
 
-/** The target of a transition along an exit. */
 export function to(exit: Exit): string {
   return `#${exit}`;
 }
@@ -91,7 +89,6 @@ export function invoking<V extends Verb>(given: Invoking<V>) {
   return given as unknown as NonNullable<PhaseConfig['invoke']>;
 }
 
-/** How a run ends. */
 export function ending(title: string): Phase {
   return (id) => runbook.createStateConfig({ id, type: 'final', tags: ['done'], meta: { title } });
 }

@@ -10,7 +10,6 @@ import { waiting } from './task.ts';
 
 type RestoreVerb = 'restoreBackup' | 'restoreToTime' | 'performRecovery';
 
-/** How a restore is asked for. */
 interface Ask<Verb extends RestoreVerb> extends Omit<Send<Verb>, 'calls'> {
   readonly on?: 'target' | undefined;
   /** The one call that changes the instance. */
@@ -25,7 +24,6 @@ interface Restore<Verb extends RestoreVerb> extends Ask<Verb> {
 
 const TASK = 'restore' as const;
 
-/** The loss that a dry run names. */
 export const RESTORE_FOREVER = 'everything that the instance holds now is replaced';
 
 /** Sends a restore and waits for it. Another send needs the typed name again. */
@@ -74,7 +72,6 @@ export function waitForRestore({ exits }: { readonly exits: Exits<'again' | 'sto
   return phase(head, (key) => awaiting({ key, on: undefined, again: to(exits.again), stop: to(exits.stop) }));
 }
 
-/** The state that sends a restore. */
 export function sendingRestore<Verb extends RestoreVerb>(id: string, given: Ask<Verb>): PhaseConfig {
   const { on, call } = given;
   return sending(TASK, id, {
@@ -127,7 +124,6 @@ function asking(
 interface Awaiting {
   readonly key: string;
   readonly on: 'target' | undefined;
-  /** Where another restore is sent. */
   readonly again: string;
   readonly stop: string;
 }

@@ -12,7 +12,6 @@ import { NO_GUID, PREPARE, PREPARE_WITH_KEY } from './guid.ts';
 import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-/** What a run has set at the instance besides a key. */
 export const SettingsSlice = () =>
   z.object({
     backups: SettingsChange().optional(),
@@ -54,7 +53,6 @@ const WAYS = {
   markDone: { disabled: 'stop the run: what the service shows counts' },
 } as const;
 
-/** Changes settings of the backups. */
 export function changeBackupSettings({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return phase({ title: 'change the settings of backups', fallback: settingsFallback, exits }, (step) =>
     task('sending', {
@@ -70,7 +68,6 @@ export function changeBackupSettings({ exits }: { readonly exits: Exits<'stop'> 
   );
 }
 
-/** Allows or forbids maintenance updates. */
 export function changeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return phase({ title: 'allow or forbid maintenance updates', fallback: updatesFallback, exits }, (step) =>
     task('sending', {
@@ -89,7 +86,6 @@ export function changeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Pha
 /** Exits of a preparation: `again` is where the name is typed before the same key is sent again. */
 type PrepareExits = Exits<'again' | 'stop'>;
 
-/** Asks for the guid that a recovery needs; the key stays as it is. */
 export function prepareGuid({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return phase({ title: 'ask for the guid', fallback: onlyGuidFallback(false), exits }, (step) => ({
     ...task('asking', {
@@ -110,7 +106,6 @@ export function prepareGuid({ exits }: { readonly exits: Exits<'stop'> }): Phase
   }));
 }
 
-/** Asks for the guid and sets the new key with the same call. */
 export function prepareWithKey({ exits }: { readonly exits: PrepareExits }): Phase {
   const stop = to(exits.stop);
   return phase(

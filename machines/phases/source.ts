@@ -12,7 +12,6 @@ import { when } from './guards.ts';
 import { door, type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-/** The guid or `backup_id` to recover, and its key. */
 export const SourceSlice = () =>
   z.object({
     from: z
@@ -183,7 +182,6 @@ function fromGuid(context: RunContext, guid: string): From {
   };
 }
 
-/** Backups of the last list whose ids can be sent. */
 function listedLast({ card: { onRecord } }: RunContext) {
   return (onRecord?.seen?.backups ?? []).filter(({ backupId = '' }) => IS_ID.test(backupId));
 }

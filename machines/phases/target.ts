@@ -106,9 +106,6 @@ interface ConfirmTarget {
   readonly exits: Exits<'unreadable' | 'blocked' | 'key' | 'stop'>;
 }
 
-/**
- * The last look at the target: asks for its name and reads it again. Any difference is confirmed again.
- */
 export function confirmTarget({ exits }: ConfirmTarget): Phase {
   const head = { title: 'confirm by the name of the target', slice: 'decide' as const, exits };
   return phase(head, () => ({
@@ -156,7 +153,6 @@ const ifBlocked = {
   actions: assignWith(({ context }) => ({ failure: openBlocker(context) })),
 };
 
-/** The first blocker that was not overridden. */
 function openBlocker({ target: { facts, overridden } }: RunContext) {
   return facts?.blockers.find(({ code }) => !overridden.includes(code));
 }
@@ -169,7 +165,6 @@ function driftOf({ target: { facts } }: RunContext, now: TargetFacts): string[] 
   return facts === undefined ? [] : targetDifferences(facts.identity, now.identity);
 }
 
-/** Overrides the blocker at hand and keeps the reason. */
 function overriding(context: RunContext, step: string, reason: string): Partial<RunContext> {
   const { failure: found, skipped, target } = context;
   return {

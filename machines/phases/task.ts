@@ -16,13 +16,10 @@ export interface Task<Verb extends AnyVerb>
   /** Id of the invocation; default: the verb. */
   readonly id?: string;
   readonly tags?: readonly StateTag[];
-  /** Its id, where other phases enter by it (`door`). */
   readonly door?: string;
   readonly input: (context: RunContext) => InputOf<Verb>;
-  /** What to keep of the output. */
   readonly keep?: (context: RunContext, output: OutputOf<Verb>) => Partial<RunContext>;
   readonly next: string;
-  /** Transitions on failure, instead of the default one. */
   readonly onError?: ErrorWay | readonly ErrorWay[];
   /** The failure state: that of another task by name, or its own. */
   readonly failed: string | Failed;
@@ -38,7 +35,6 @@ interface ErrorWay {
 interface Failed {
   readonly step: string;
   readonly title: string;
-  /** Its id, where other phases enter by it (`door`). */
   readonly door?: string;
   readonly ways: FailureWays;
   readonly retry?: string;
