@@ -184,6 +184,14 @@ export function askForBackup({ exits }: Plain): Phase {
   );
 }
 
+const WAIT_WORDS = {
+  waiting: {
+    what: 'the backup',
+    title: 'waiting for the backup',
+    calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done' }],
+  },
+} as const;
+
 export function waitForBackup({ exits }: Plain): Phase {
   return phase({ title: 'wait for the backup', exits }, (key) => {
     const failed = failure({
@@ -202,10 +210,8 @@ export function waitForBackup({ exits }: Plain): Phase {
     return waiting({
       key,
       verb: 'waitForBackup',
-      what: 'the backup',
-      title: 'waiting for the backup',
+      ...WAIT_WORDS.waiting,
       input: (context) => ({ id: landedOf(context.backup)?.id ?? 0 }),
-      calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done' }],
       onDone: {
         target: 'over',
         actions: assignWith<{ output: BackupFacts }>(({ context, event }) =>

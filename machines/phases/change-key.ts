@@ -32,14 +32,28 @@ export function changeKeyOnly({ exits }: { readonly exits: Exits<'again' | 'stop
   return phase(head, (step) => sendingKey(step, exits, LATER));
 }
 
+const WORDS = {
+  sending: {
+    title: 'setting the new key',
+    calls: [{ method: 'PATCH', path: '/backups-config', what: 'encryption_key = the new key' }],
+    wayBack: 'set the old key again the same way; backups made in between keep the key they were made with',
+  },
+  sendingFailed: {
+    title: 'the key was not set',
+    ways: {
+      retry: 'checks the instance and sends the same key again',
+      skip: 'no key is set by this run; the next backup shows which key is in force',
+      markDone: 'how was the new key set, and when?',
+    },
+  },
+} as const;
+
 function sendingKey(step: string, exits: Exits<'again' | 'stop'>, judge: Uncertain['judge']): States {
   return {
     ...task('sending', {
       verb: 'setKey',
-      title: 'setting the new key',
+      ...WORDS.sending,
       tags: ['destructive'],
-      calls: [{ method: 'PATCH', path: '/backups-config', what: 'encryption_key = the new key' }],
-      wayBack: 'set the old key again the same way; backups made in between keep the key they were made with',
       input: (context) => ({
         fingerprint: heldKey(context).fingerprint,
         previous: context.preflight.facts?.currentKey,
@@ -48,15 +62,10 @@ function sendingKey(step: string, exits: Exits<'again' | 'stop'>, judge: Uncerta
       next: 'evaluating',
       failed: {
         step,
-        title: 'the key was not set',
+        ...WORDS.sendingFailed,
         retry: to(exits.again),
         next: 'over',
         stop: to(exits.stop),
-        ways: {
-          retry: 'checks the instance and sends the same key again',
-          skip: 'no key is set by this run; the next backup shows which key is in force',
-          markDone: 'how was the new key set, and when?',
-        },
         on: {
           'operator.markDone': {
             target: 'over',

@@ -21,6 +21,21 @@ export const ChooseSlice = () =>
     time: z.string().optional(),
   });
 
+const WORDS = {
+  listing: {
+    title: 'listing the backups that can be restored',
+    calls: [{ method: 'GET', path: '/backups', what: 'the backups that are done' }],
+  },
+  listingFailed: {
+    title: 'the backups could not be listed',
+    ways: {
+      retry: 'asks the service again; nothing has been changed',
+      skip: { disabled: 'without a backup there is nothing to restore' },
+      markDone: { disabled: 'only the service knows its backups' },
+    },
+  },
+} as const;
+
 export function chooseBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const head = {
     title: 'choose the backup',
@@ -32,20 +47,14 @@ export function chooseBackup({ exits }: { readonly exits: Exits<'stop'> }): Phas
   return phase(head, (step) => ({
     ...task('listing', {
       verb: 'listBackups',
-      title: 'listing the backups that can be restored',
-      calls: [{ method: 'GET', path: '/backups', what: 'the backups that are done' }],
+      ...WORDS.listing,
       input: () => ({}),
       keep: (context, backups) => changed(context, 'choose', { backups }),
       next: 'evaluating',
       failed: {
         step,
-        title: 'the backups could not be listed',
+        ...WORDS.listingFailed,
         stop: leave,
-        ways: {
-          retry: 'asks the service again; nothing has been changed',
-          skip: { disabled: 'without a backup there is nothing to restore' },
-          markDone: { disabled: 'only the service knows its backups' },
-        },
       },
     }),
     evaluating: state({

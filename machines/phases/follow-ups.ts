@@ -167,12 +167,27 @@ function evaluating(first: readonly Edge[], last: readonly Edge[]) {
   });
 }
 
+const WORDS = {
+  listing: {
+    title: 'finding the applications to bind again',
+    does: ['platform: find the service instance, its bindings and keys, again'],
+  },
+  listingFailed: {
+    title: 'which applications to bind again is not known',
+    ways: {
+      retry: 'asks the platform again',
+      skip: 'what was found before the restore becomes follow-ups, to be done by hand where necessary',
+      markDone: { disabled: 'each application is closed on its own, in the next step' },
+      stop: NO_STOP,
+    },
+  },
+} as const;
+
 function listing(step: string): States {
   const tags = ['sent'] as const;
   const states = task('listing', {
     verb: 'findBound',
-    title: 'finding the applications to bind again',
-    does: ['platform: find the service instance, its bindings and keys, again'],
+    ...WORDS.listing,
     tags,
     input: (context) => ({
       restored: restoredSide(context),
@@ -183,13 +198,7 @@ function listing(step: string): States {
     next: 'evaluating',
     failed: {
       step,
-      title: 'which applications to bind again is not known',
-      ways: {
-        retry: 'asks the platform again',
-        skip: 'what was found before the restore becomes follow-ups, to be done by hand where necessary',
-        markDone: { disabled: 'each application is closed on its own, in the next step' },
-        stop: NO_STOP,
-      },
+      ...WORDS.listingFailed,
       stop: undefined,
       on: {
         'operator.skip': {

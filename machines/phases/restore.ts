@@ -128,13 +128,25 @@ interface Awaiting {
   readonly stop: string;
 }
 
+const AWAITING_WORDS = {
+  waiting: { what: 'the restore', title: 'waiting for the restore' },
+  failed: {
+    title: 'the restore is not known to be done',
+    ways: {
+      retry: 'looks at the same restore again; no other one is asked for',
+      skip: { disabled: 'all that follows depends on it' },
+      markDone: 'how do you know that the restore is done?',
+      stop: { disabled: 'the service goes on with it: leave the run and resume it later' },
+    },
+  },
+} as const;
+
 function awaiting({ key, on, again, stop }: Awaiting): States {
   return {
     ...waiting({
       key,
       verb: 'waitForRestore',
-      what: 'the restore',
-      title: 'waiting for the restore',
+      ...AWAITING_WORDS.waiting,
       tags: ['sent'],
       input: (context: RunContext) => ({ id: landedOf(context.restore)?.id ?? 0, on }),
       calls: [{ method: 'GET', path: '/restores/:id', what: 'its status, until it is done', on }],
@@ -148,15 +160,9 @@ function awaiting({ key, on, again, stop }: Awaiting): States {
       onOver: 'broken',
       failed: failure({
         step: key,
-        title: 'the restore is not known to be done',
+        ...AWAITING_WORDS.failed,
         retry: 'waiting',
         stop,
-        ways: {
-          retry: 'looks at the same restore again; no other one is asked for',
-          skip: { disabled: 'all that follows depends on it' },
-          markDone: 'how do you know that the restore is done?',
-          stop: { disabled: 'the service goes on with it: leave the run and resume it later' },
-        },
         on: { 'operator.markDone': outside },
       }),
     }),

@@ -53,13 +53,19 @@ const WAYS = {
   markDone: { disabled: 'stop the run: what the service shows counts' },
 } as const;
 
+const CHANGE_BACKUP_SETTINGS_WORDS = {
+  sending: {
+    title: 'changing the settings of backups',
+    calls: [{ method: 'PATCH', path: '/backups-config', what: 'the settings that were named' }],
+    wayBack: 'set the former values again; what retention has deleted meanwhile is gone',
+  },
+} as const;
+
 export function changeBackupSettings({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return phase({ title: 'change the settings of backups', fallback: settingsFallback, exits }, (step) =>
     task('sending', {
       verb: 'changeBackupSettings',
-      title: 'changing the settings of backups',
-      calls: [{ method: 'PATCH', path: '/backups-config', what: 'the settings that were named' }],
-      wayBack: 'set the former values again; what retention has deleted meanwhile is gone',
+      ...CHANGE_BACKUP_SETTINGS_WORDS.sending,
       input: ({ run: { single } }) => ({ settings: single?.settings ?? {} }),
       keep: (context, backups) => changed(context, 'settings', { backups }),
       next: 'over',
@@ -68,13 +74,19 @@ export function changeBackupSettings({ exits }: { readonly exits: Exits<'stop'> 
   );
 }
 
+const CHANGE_UPDATES_WORDS = {
+  sending: {
+    title: 'changing the setting',
+    calls: [{ method: 'PATCH', path: '/broker/edit', what: 'whether maintenance updates are allowed' }],
+    wayBack: 'set it the other way; the service does not report what it was',
+  },
+} as const;
+
 export function changeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return phase({ title: 'allow or forbid maintenance updates', fallback: updatesFallback, exits }, (step) =>
     task('sending', {
       verb: 'changeUpdateSetting',
-      title: 'changing the setting',
-      calls: [{ method: 'PATCH', path: '/broker/edit', what: 'whether maintenance updates are allowed' }],
-      wayBack: 'set it the other way; the service does not report what it was',
+      ...CHANGE_UPDATES_WORDS.sending,
       input: ({ run: { single } }) => ({ setting: single?.setting ?? { type: 'general', allowed: true } }),
       keep: (context, updates) => changed(context, 'settings', { updates }),
       next: 'over',
@@ -106,6 +118,25 @@ export function prepareGuid({ exits }: { readonly exits: Exits<'stop'> }): Phase
   }));
 }
 
+const PREPARE_WITH_KEY_WORDS = {
+  sendingFailed: {
+    title: 'the key was not set',
+    ways: {
+      retry: 'asks for the name and sends the same key again',
+      skip: { disabled: 'the run is there for it; stop instead' },
+      markDone: { disabled: 'stop the run: the next backup shows which key is in force' },
+    },
+  },
+  noGuid: {
+    title: 'the key is set, and the service named no guid',
+    ways: {
+      retry: 'checks the instance and sends the same key again, which changes nothing more',
+      skip: { disabled: 'the run is there for the guid; stop instead' },
+      markDone: { disabled: 'the guid is in the dashboard; stop the run' },
+    },
+  },
+} as const;
+
 export function prepareWithKey({ exits }: { readonly exits: PrepareExits }): Phase {
   const stop = to(exits.stop);
   return phase(
@@ -116,14 +147,9 @@ export function prepareWithKey({ exits }: { readonly exits: PrepareExits }): Pha
         next: 'evaluatingAnswer',
         failed: {
           step,
-          title: 'the key was not set',
+          ...PREPARE_WITH_KEY_WORDS.sendingFailed,
           retry: to(exits.again),
           stop,
-          ways: {
-            retry: 'asks for the name and sends the same key again',
-            skip: { disabled: 'the run is there for it; stop instead' },
-            markDone: { disabled: 'stop the run: the next backup shows which key is in force' },
-          },
         },
       }),
       evaluatingAnswer: state({
@@ -144,14 +170,9 @@ export function prepareWithKey({ exits }: { readonly exits: PrepareExits }): Pha
       }),
       noGuid: failure({
         step,
-        title: 'the key is set, and the service named no guid',
+        ...PREPARE_WITH_KEY_WORDS.noGuid,
         retry: to(exits.again),
         stop,
-        ways: {
-          retry: 'checks the instance and sends the same key again, which changes nothing more',
-          skip: { disabled: 'the run is there for the guid; stop instead' },
-          markDone: { disabled: 'the guid is in the dashboard; stop the run' },
-        },
       }),
     }),
   );

@@ -32,6 +32,18 @@ const MAX = 10;
 const ID = { source: '[!-~]{8,200}', says: 'a guid has 8 characters or more, and no spaces' };
 const IS_ID = new RegExp(`^(?:${ID.source})$`);
 
+const WORDS = {
+  storingKey: { title: 'storing the key under the name of the source' },
+  storingKeyFailed: {
+    title: 'the key is not kept',
+    ways: {
+      retry: 'asks for the key once more; nothing has been sent to the service',
+      skip: { disabled: 'the recovery takes the key from the key store' },
+      markDone: { disabled: 'the key must be readable from here' },
+    },
+  },
+} as const;
+
 /**
  * Chooses what to recover and with which key: from the card, from the last list of the instance, or typed.
  * Calls nothing of the source.
@@ -116,20 +128,15 @@ export function chooseSource({ exits }: { readonly exits: Exits<'stop'> }): Phas
     ...task('storingKey', {
       verb: 'storeKey',
       id: 'storeKeyForRestore',
-      title: 'storing the key under the name of the source',
+      ...WORDS.storingKey,
       input: ({ key: { given } }) => ({ origin: 'given' as const, given, minLength: 1 }),
       keep: (context, { fingerprint }) => withKey(context, fingerprint),
       next: 'over',
       failed: {
         step,
-        title: 'the key is not kept',
+        ...WORDS.storingKeyFailed,
         retry: 'enteringKey',
         stop,
-        ways: {
-          retry: 'asks for the key once more; nothing has been sent to the service',
-          skip: { disabled: 'the recovery takes the key from the key store' },
-          markDone: { disabled: 'the key must be readable from here' },
-        },
       },
     }),
   }));

@@ -40,6 +40,18 @@ const callsOn = (on: Side): readonly PlannedCall[] => [
   },
 ];
 
+const WORDS = {
+  looking: { title: 'looking at the target' },
+  lookingFailed: {
+    title: 'the target could not be read',
+    ways: {
+      retry: 'asks the target again, then for its name; nothing is sent before that',
+      skip: { disabled: 'without these facts there is nothing to confirm' },
+      markDone: { disabled: 'only the service can give these facts' },
+    },
+  },
+} as const;
+
 /** Inspects the target. A blocker is overridden by the typed name, by a reason, or not at all. */
 export function inspectTarget({ on, exits }: { readonly on: Side; readonly exits: Exits<'stop'> }): Phase {
   const stop = to(exits.stop);
@@ -52,21 +64,16 @@ export function inspectTarget({ on, exits }: { readonly on: Side; readonly exits
   return phase(head, (step) => ({
     ...task('looking', {
       verb: 'inspectTarget',
-      title: 'looking at the target',
+      ...WORDS.looking,
       calls: callsOn(on),
       input: (context) => inspection(context, on),
       keep: (context, facts) => withTarget(context, facts, []),
       next: 'evaluating',
       failed: {
         step,
-        title: 'the target could not be read',
+        ...WORDS.lookingFailed,
         door: door(step, 'unreadable'),
         stop,
-        ways: {
-          retry: 'asks the target again, then for its name; nothing is sent before that',
-          skip: { disabled: 'without these facts there is nothing to confirm' },
-          markDone: { disabled: 'only the service can give these facts' },
-        },
       },
     }),
     evaluating: state({
