@@ -32,7 +32,6 @@ const Run = () =>
     ]),
     reason: z.string().optional(),
     incidentAt: z.string().optional(),
-    /** Only these applications, by name; all without it. */
     onlyApps: z.array(z.string()).optional(),
     /** Which half of a disaster recovery is run. */
     mode: z.enum(['prepare', 'perform', 'both']).optional(),
@@ -103,7 +102,6 @@ function sourceOf(single: SingleChange | undefined): RunContext['source'] {
  */
 const NO_INPUT = new TypeError('a run begins with an input');
 
-/** A run of this runbook before its first event. */
 export function initialContext(runbook: RunbookId, input: RunInput): RunContext {
   if (input === undefined) throw NO_INPUT;
   const { instance, target, reason, incidentAt, apps, mode, rehearsal, backup, time, single } = input;

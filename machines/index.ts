@@ -76,7 +76,7 @@ export const singleChange = defineRunbook(singleChangeMachine, {
 export const allRunbooks: readonly Runbook[] = [...Object.values(runbooks), singleChange];
 
 /** Older versions. A run that one of them began is shown and resumed with it. */
-const OLDER: readonly Runbook[] = [];
+export const OLDER: readonly Runbook[] = [];
 
 /** Finds a version of a runbook; undefined if this program does not have it. */
 export type FindRunbook = (id: string, version: string) => Runbook | undefined;

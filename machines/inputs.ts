@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { ExpectedOrigin, LostInstance } from './parts/recovery-data.ts';
 import { BackupSettings, UpdateSetting } from './parts/task-data.ts';
 
-/** Input of every runbook. */
 const Plain = z.strictObject({
   /** The instance's name in the config: what the operator types to confirm. */
   instance: z.string(),
@@ -84,7 +83,6 @@ export const SingleChange = () =>
     noFollowUps: z.string().optional(),
     /** A new key is set: by `setKey`, or together with `prepareRecovery`. */
     setsKey: z.boolean(),
-    /** Changed before a key is. */
     settings: BackupSettings().optional(),
     setting: UpdateSetting().optional(),
     /** `performRecovery`: the instance under whose name the key is kept, its fingerprint, and the guid. */
@@ -100,9 +98,7 @@ export type SingleChange = z.infer<ReturnType<typeof SingleChange>>;
 /** Input of the run of a command that changes an instance, such as `lifeboat backups create`. */
 export const SingleChangeInput = Plain.extend({
   single: SingleChange(),
-  /** `restoreBackup`: the id of the backup. */
   backup: z.number().optional(),
-  /** `restoreToTime`. */
   time: z.string().optional(),
 });
 export type SingleChangeInput = z.infer<typeof SingleChangeInput>;

@@ -1,7 +1,6 @@
-import type { AnyStateMachine } from 'xstate';
 import { initialContext } from './context.ts';
 import type { RunbookId } from './parts/touches.ts';
-import { runbook } from './setup.ts';
+import { type RunMachine, runbook } from './setup.ts';
 
 /**
  * A machine that is built on first use. A process imports all of them and needs one at most: building all
@@ -10,7 +9,7 @@ import { runbook } from './setup.ts';
 export interface LazyMachine<Id extends RunbookId = RunbookId> {
   readonly id: Id;
   readonly version: string;
-  readonly machine: AnyStateMachine;
+  readonly machine: RunMachine;
 }
 
 /** The machine of a runbook; `id` and `version` are known before it is built. */
@@ -21,7 +20,7 @@ export function lazyMachine<const Id extends RunbookId>(
   },
 ): LazyMachine<Id> {
   const { id, version } = config;
-  let machine: AnyStateMachine | undefined;
+  let machine: RunMachine | undefined;
   return {
     id,
     version,

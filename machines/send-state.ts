@@ -14,7 +14,6 @@ export type SendState =
   | 'absent'
   | 'notSent';
 
-/** A send in its present state. */
 export interface Send extends SendFacts {
   readonly state: SendState;
 }
@@ -30,7 +29,6 @@ export function isInDoubt(send: Send): send is SendInDoubt {
   return IN_DOUBT.has(send.state);
 }
 
-/** Whether the machine is in a final state. */
 export function isOver({ state }: Pick<Send, 'state'>): boolean {
   return OVER.has(state);
 }

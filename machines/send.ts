@@ -7,7 +7,6 @@ export interface SendFacts {
   readonly verb?: string | undefined;
   /** What the service showed before the send: the output of `prepare`. */
   readonly baseline: unknown;
-  /** When the last attempt was armed. */
   readonly armedAt?: string | undefined;
   /** When the first attempt was armed, if a later one followed a refusal. */
   readonly firstArmedAt?: string | undefined;

@@ -1,4 +1,11 @@
-import { assign, fromPromise, type PromiseActorLogic, setup } from 'xstate';
+import {
+  type ActionFunction,
+  assign,
+  type EventObject,
+  fromPromise,
+  type PromiseActorLogic,
+  setup,
+} from 'xstate';
 import { type Failure, failureFrom } from '../src/base/failure.ts';
 import type { RunContext } from './context.ts';
 import type { RunInput } from './inputs.ts';
@@ -47,6 +54,8 @@ export const runbook = setup({
   },
 });
 
+export type RunMachine = ReturnType<typeof runbook.createMachine>;
+
 /** The failure of a wait that the operator ended; the task may still finish. */
 export function givenUp(what: string): Failure {
   return {
@@ -65,11 +74,23 @@ export function givenUp(what: string): Failure {
  * XState's `assign` for transitions that are built outside of `createMachine`, where XState cannot infer the
  * event: `assignWith<{ text: string }>(…)` gives its type.
  */
-export function assignWith<Event>(
+export function assignWith<Event extends object = object>(
   change: (given: { readonly context: RunContext; readonly event: Event }) => Partial<RunContext>,
-): never {
+): Assigning<NoInfer<Event>> {
   return assign(change as never) as never;
 }
+
+export type Assigning<Event> = ActionFunction<
+  RunContext,
+  EventObject & Event,
+  RunEvent,
+  undefined,
+  never,
+  never,
+  never,
+  never,
+  never
+>;
 
 /** A slice with some fields changed, as a partial context without a failure. */
 export function changed<Slice extends Exclude<keyof RunContext, 'failure' | 'skipped'>>(

@@ -52,7 +52,6 @@ export const VERBS = {
   inspectTarget: read<
     On & {
       source?: recovery.LostInstance | undefined;
-      /** Size of the backup that is to be recovered. */
       needBytes?: number | undefined;
       /**
        * Applications that the run will bind to the target: that the config names them there does not mean
@@ -88,7 +87,6 @@ export const VERBS = {
       backup: number;
       /** The key that should open it; the others are tried after it. */
       expected?: string | undefined;
-      /** Remove the file once it is verified. */
       discard?: boolean | undefined;
       /** The backup, where the proof goes on record at once: no later step of the run records it. */
       record?: parts.BackupFacts | undefined;

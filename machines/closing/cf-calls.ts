@@ -2,7 +2,6 @@ import type { RunContext } from '../context.ts';
 import type { BoundApp, PlatformInstance, ServiceKey } from '../parts/recovery-data.ts';
 import { bindsBeside, platformInstance } from './evaluate.ts';
 
-/** A command line of the `cf` tool. */
 export interface CfCall {
   readonly word: string;
   /** What it is about. The tool takes a name that begins like an option for one. */
@@ -12,7 +11,6 @@ export interface CfCall {
   readonly withoutName?: CfCall;
 }
 
-/** Its words, unquoted. */
 export function wordsOf({ word, names, options }: CfCall): readonly string[] {
   return ['cf', word, ...names, ...options];
 }
@@ -42,7 +40,6 @@ export function rebindCalls(context: RunContext, { name, binding, running }: Bou
   return [unbind, mayBeTaken ? { ...bind, withoutName: { ...bind, options: ending } } : bind, ...restage];
 }
 
-/** Commands that recreate a service key under its name. */
 export function keyCalls(context: RunContext, { name, parametersFile }: ServiceKey): readonly CfCall[] {
   const [from, to] = [boundFrom(context), platformInstance(context)];
   return [
@@ -52,7 +49,6 @@ export function keyCalls(context: RunContext, { name, parametersFile }: ServiceK
   ];
 }
 
-/** The service instance that the applications were bound to. */
 export function boundFrom({ followUps: { bound }, run }: RunContext): PlatformInstance {
   return bound?.from ?? { guid: '', name: run.instance };
 }

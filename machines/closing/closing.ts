@@ -48,7 +48,6 @@ function noneOpen({ followUps: { list } }: RunContext): string {
   return skipped === 0 ? 'no follow-up is open' : `no follow-up is open (${skipped} skipped)`;
 }
 
-/** Every deviation from the runbook, with its reason. */
 export function deviationsOf(context: RunContext): { step: string; reason: string }[] {
   const otherTime = restoredToAnotherTime(context);
   const { restore, act, updates } = context;
@@ -98,7 +97,6 @@ function unprovenTitle(context: RunContext): string {
   return `closed without proof: the restore of ${name} is not shown to be done`;
 }
 
-/** The closing of a run that restores nothing. */
 function plainClosing(
   context: RunContext,
   finalState: string,

@@ -11,7 +11,6 @@ import { isReplaced } from './beside.ts';
 
 /* Predicates that phases, facts and closings share. Pure functions of the context. */
 
-/** What this run does to its instances. */
 export function touchesOfRun({ run }: Pick<RunContext, 'run'>): Touches {
   const { runbook, mode, action, target, single } = run;
   const name = target.kind === 'other' ? target.name : undefined;

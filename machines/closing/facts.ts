@@ -14,7 +14,6 @@ export function factsOf(context: RunContext): Fact[] {
   return factGroupsOf(context).flatMap(({ facts }) => facts);
 }
 
-/** The same facts in groups. */
 export function factGroupsOf(context: RunContext): FactGroup[] {
   return filled([
     { title: 'follow-ups', facts: followUpFacts(context) },
@@ -28,7 +27,6 @@ export function factGroupsOf(context: RunContext): FactGroup[] {
   ]);
 }
 
-/** Groups without the empty ones. */
 export function filled(groups: readonly FactGroup[]): FactGroup[] {
   return groups.filter(({ facts }) => facts.length > 0);
 }
@@ -120,7 +118,6 @@ function restoreFacts(context: RunContext): Fact[] {
   ];
 }
 
-/** A backup or restore by its id and status. */
 export function taskFact(
   label: string,
   {
@@ -254,12 +251,10 @@ export function fact(
   return value === undefined ? [] : [{ label, value, ...more }];
 }
 
-/** A fact about a time, RFC 3339. */
 export function timeFact(label: string, value: string | undefined): Fact[] {
   return fact(label, value, { unit: 'time' });
 }
 
-/** Further remarks, one fact each. */
 export function noteFacts(notes: readonly string[]): Fact[] {
   return notes.flatMap((note) => fact('note', note, { tone: 'warn' }));
 }

@@ -56,7 +56,6 @@ export function orderOf(context: RunContext): string {
   return ORDERS[changeOf(context)](context);
 }
 
-/** The stakes of a single change that is confirmed by a typed name. */
 export function stakesOfChange(context: RunContext): Stakes {
   if (context.run.single?.setsKey === true) return stakesOfKey(context);
   return context.run.action === undefined ? stakesOfRestore(context) : stakesOfAction(context);

@@ -20,7 +20,6 @@ export function stakesOfRestore(context: RunContext): Stakes {
 
 type Lost = Pick<Stakes, 'lost' | 'lostSince'>;
 
-/** What is lost by going back to that moment. */
 const LOST: Readonly<Record<Touches['lost'], (context: RunContext) => Lost>> = {
   nothing: () => ({ lost: 'no data' }),
   'only-on-machines': () => ({ lost: 'what is stored only on a machine' }),
@@ -83,7 +82,6 @@ function lostWithSource(context: RunContext) {
   };
 }
 
-/** The stakes of a new key. */
 export function stakesOfKey({ run }: RunContext): Stakes {
   return {
     overwritten: `the encryption key of ${run.instance}; its data stays`,
@@ -92,7 +90,6 @@ export function stakesOfKey({ run }: RunContext): Stakes {
   };
 }
 
-/** The stakes of an action. */
 export function stakesOfAction({ run: { instance, action = 'restart' } }: RunContext): Stakes {
   return {
     restart: {

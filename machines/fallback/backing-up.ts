@@ -42,7 +42,6 @@ function backupValue(variable: string, landed: number | undefined): FallbackValu
   return { variable, what: 'the id of the backup that was made for this run' };
 }
 
-/** Opens a backup with a key, to its last byte. */
 function openStep(
   left: LeftOfRun,
   given: {
@@ -141,7 +140,6 @@ export function proveFallback(expects: 'new-key' | 'held-key'): FallbackPart<Run
   };
 }
 
-/** A last proof under the old key. */
 export const oldBackupFallback: FallbackPart<RunContext> = (left) => {
   const { preflight, run } = left.context;
   const newest = preflight.facts?.newest;

@@ -3,7 +3,6 @@ import type { RunContext } from '../context.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
 import { stepFor, targeting } from './steps.ts';
 
-/** A look at the instance before anything is changed. */
 export const lookFallback: FallbackPart<RunContext> = (left) => [
   stepFor(left, `look at ${left.context.run.instance}`, left.calls.looks('preflight'), [
     'It has to be available, and no backup or restore may be queued or running.',

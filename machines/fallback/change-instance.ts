@@ -5,7 +5,6 @@ import type { FallbackPart } from '../parts/runbook.ts';
 import type { BackupSettings, UpdateSetting } from '../parts/task-data.ts';
 import { instanceNow, isIn, knownOr, type LeftOfRun, stepFor } from './steps.ts';
 
-/** Forbids updates by hand. */
 export const freezeFallback: FallbackPart<RunContext> = (left) =>
   mayNotHold(left.context)
     ? []
@@ -21,7 +20,6 @@ export const freezeFallback: FallbackPart<RunContext> = (left) =>
         ),
       ];
 
-/** Allows updates by hand. */
 export const releaseFallback: FallbackPart<RunContext> = (left) =>
   mayNotHold(left.context)
     ? []
@@ -38,7 +36,6 @@ export const releaseFallback: FallbackPart<RunContext> = (left) =>
 export const actionFollowUpsFallback: FallbackPart<RunContext> = (left) =>
   left.at === undefined ? [] : releaseFallback(left);
 
-/** Sets by hand what a run was begun to set: whether updates are allowed. */
 export const updatesFallback: FallbackPart<RunContext> = (left) => {
   const setting = left.context.run.single?.setting;
   if (setting === undefined) return [];
@@ -58,7 +55,6 @@ const SETTINGS: Readonly<Record<keyof BackupSettings, string>> = {
   excludedFromAutoBackup: 'exclude_from_auto_backup',
 };
 
-/** Changes by hand the settings of backups that a run was begun to change. */
 export const settingsFallback: FallbackPart<RunContext> = (left) => {
   const { instance, single } = left.context.run;
   const body: Record<string, FallbackField> = {};

@@ -29,7 +29,6 @@ export const sourceFallback: FallbackPart<RunContext> = (left) => {
   ];
 };
 
-/** How it is recovered by hand. */
 export const recoverByHand: ManualRestore = {
   verb: 'performRecovery',
   name: restoredName,
@@ -45,7 +44,6 @@ export const recoverByHand: ManualRestore = {
   field: 'restore_id',
 };
 
-/** Requirements of the target. */
 export const targetFallback: FallbackPart<RunContext> = (left) => {
   const { context } = left;
   const { identity } = context.target.facts ?? {};
@@ -78,7 +76,6 @@ function what({ source: { from } }: RunContext): string {
   return from.what === 'newest' ? ', as of its newest backup' : `, as of backup ${from.guid}`;
 }
 
-/** Writing the card by hand. */
 export const cardFallback = recordFallback(
   'This is the recovery card. Write down, and keep away from the instance: backup_guid, service_id and plan_id, which key (and where it is kept), the id, backup_id and SHA-256 of the backup that it opened, and today.',
 );

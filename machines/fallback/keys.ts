@@ -12,7 +12,6 @@ export function newKeyWords({ run: { instance }, key: { stored } }: RunContext):
   return `the new key of ${instance}${fingerprinted(stored.fingerprint)}, as it was stored (in ${stored.store}) or escrowed`;
 }
 
-/** A new key, safe before it is sent. */
 export const chooseKeyFallback: FallbackPart<RunContext> = (left) => {
   const { run, preflight } = left.context;
   const least = preflight.facts?.baseline.minKeyLength;

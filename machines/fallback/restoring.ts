@@ -5,10 +5,8 @@ import type { FallbackPart } from '../parts/runbook.ts';
 import { innerOf } from '../parts/states.ts';
 import { instanceNow, isIn, isUnderWay, knownOr, type LeftOfRun, landedAt, stepFor } from './steps.ts';
 
-/** How a runbook restores. */
 export interface ManualRestore {
   readonly verb: 'restoreBackup' | 'restoreToTime' | 'performRecovery';
-  /** The instance whose data is overwritten. */
   readonly name: (context: RunContext) => string;
   /** What is lost, in one sentence. */
   readonly lost: (left: LeftOfRun) => string;
@@ -79,7 +77,6 @@ export function waitingFallback(on: FallbackSide): FallbackPart<RunContext> {
   };
 }
 
-/** How a backup is restored by hand. */
 export const restoreBackupByHand: ManualRestore = {
   verb: 'restoreBackup',
   name: ({ run: { instance } }) => instance,
@@ -94,7 +91,6 @@ export const restoreBackupByHand: ManualRestore = {
 
 const BACKUP_WORDS = 'the id of the backup that is restored';
 
-/** The choice of a backup by hand. */
 export const chooseBackupFallback: FallbackPart<RunContext> = (left) => {
   const id = chosenBackup(left.context, left.state);
   return [
@@ -124,7 +120,6 @@ function madeAt({ choose: { backup: one } }: RunContext): string {
 
 const TIME_WORDS = 'the point in time, in UTC, as 2026-03-01T02:59:00.000Z';
 
-/** How an instance is brought back to a point in time by hand. */
 export const restoreToTimeByHand: ManualRestore = {
   verb: 'restoreToTime',
   name: ({ run: { instance } }) => instance,
@@ -143,7 +138,6 @@ export const restoreToTimeByHand: ManualRestore = {
   field: 'id',
 };
 
-/** The choice of a point in time by hand. */
 export const chooseTimeFallback: FallbackPart<RunContext> = (left) => {
   const known = chosenTime(left.context, left.state);
   return [

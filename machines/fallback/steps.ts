@@ -6,7 +6,6 @@ import { innerOf, stepOf } from '../parts/states.ts';
 import { landedOf } from '../parts/task-data.ts';
 import type { OnceSlice } from '../phases/once.ts';
 
-/** What is left, with the context of a run. */
 export type LeftOfRun = Left<RunContext>;
 
 /** One step, for the state that the run is in or else for its phase. */
@@ -62,7 +61,6 @@ export function targeting(place: Parameters<typeof targetCalls>[0]): readonly Fa
   return targetCalls(place).map((call) => ({ do: 'run', command: wordsOf(call) }));
 }
 
-/** What a person writes down when finishing by hand. */
 export function recordFallback(what: string): FallbackPart<RunContext> {
   return (left) => [stepFor(left, 'write it down', [{ do: 'by-hand', what }])];
 }

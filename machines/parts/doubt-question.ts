@@ -7,7 +7,6 @@ import type { OperatorEvent, QuestionOption } from './question.ts';
  * service shows, wait and look again, or send it once more.
  */
 
-/** Words for how certain it is that a task is ours. */
 const GRADES = {
   certain: 'certainly ours',
   likely: 'likely ours',

@@ -13,7 +13,6 @@ export interface FallbackStep {
   readonly actions: readonly FallbackAction[];
 }
 
-/** Which instance of the run is meant. */
 export type FallbackSide = 'instance' | 'target';
 
 /**
@@ -46,7 +45,6 @@ export interface FallbackCall extends Omit<CallValues, 'lookFirst'> {
    * typed word.
    */
   readonly once?: {
-    /** How a person sees that it was already made, in sentences. */
     readonly lookFirst: string;
     /**
      * The list in which it appears, or the instance itself. If the answer to the call names no id, the new
@@ -71,7 +69,6 @@ export interface CallValues {
  * are those of the phase, or of the first phase that plans any for this verb.
  */
 export interface CallsByHand {
-  /** The reads. */
   looks(verb: string, phase?: string): readonly FallbackCall[];
   /** The one call that changes something. Where `values` say what to look for first, it is a call once. */
   change(verb: string, values?: CallValues, phase?: string): FallbackCall;

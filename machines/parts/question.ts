@@ -14,7 +14,6 @@ export interface QuestionOption<Event extends OperatorEvent = OperatorEvent> {
   /** The event this answer sends. An option with `needs` adds the operator's words as `text`. */
   readonly event: Event;
   readonly label: string;
-  /** What will happen, in one sentence. */
   readonly hint?: string | undefined;
   /** The answer that `--yes` gives. At most one per question, and never one that destroys. */
   readonly recommended?: boolean;
@@ -23,7 +22,6 @@ export interface QuestionOption<Event extends OperatorEvent = OperatorEvent> {
   readonly disabled?: string | undefined;
 }
 
-/** The event that ends a run early. */
 export const STOP_EVENT = 'operator.stop';
 
 /** A command that leads on where no answer does, and when to use it. */
@@ -119,7 +117,6 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly close: Event['type'];
       readonly skip: Event['type'];
       readonly doNow: Event['type'];
-      /** What applies to all of them, such as letting the platform do what it can. */
       readonly options: readonly QuestionOption<Event>[];
     };
 
@@ -135,18 +132,12 @@ export function optionKey(event: OperatorEvent): string {
 export interface Answer {
   /** The option's key, or the event of a question that takes more than a choice. */
   readonly event: string;
-  /** What was typed for a `typed-name` question. */
   readonly typed?: string;
   /** With a typed name: why it is confirmed without the required second person. */
   readonly breakGlass?: string;
   /** The secret of a `secret` question; it goes to the key store and never into the journal. */
   readonly secret?: Secret;
-  /**
-   * The reason or evidence an option needs, the proof or reason for a follow-up, the word of a `text`
-   * question.
-   */
   readonly text?: string;
-  /** Which follow-up is meant. */
   readonly id?: string;
   /** Whether a command that was begun before should run again. */
   readonly again?: boolean;

@@ -25,7 +25,6 @@ export const ReachableRange = () =>
   });
 export type ReachableRange = z.infer<ReturnType<typeof ReachableRange>>;
 
-/** The restorable backups, newest first, and their total number. */
 export const RestorableBackups = () => z.object({ newest: z.array(BackupFacts()), total: z.number() });
 export type RestorableBackups = z.infer<ReturnType<typeof RestorableBackups>>;
 
@@ -99,7 +98,6 @@ export const LastSeen = () =>
   });
 export type LastSeen = z.infer<ReturnType<typeof LastSeen>>;
 
-/** The ledger's card, older proven backups, and the available keys. The service is not called for it. */
 export const CardOnRecord = () =>
   z.object({
     card: RecoveryCard().optional(),
@@ -233,7 +231,6 @@ export const BoundApp = () =>
         parametersSha256: z.string().optional(),
       })
       .optional(),
-    /** The owner's name in the config. */
     owner: z.string().optional(),
     /** The team's own way to give it new credentials, on any platform. */
     reconnect: Reconnect().optional(),

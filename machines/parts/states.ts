@@ -9,7 +9,6 @@ import type { PlannedCall, StateMeta, StateTag } from './runbook.ts';
 
 type AnyMeta = StateMeta<unknown, never>;
 
-/** The active state as a dotted path. */
 export function statePath({ value }: Pick<AnyMachineSnapshot, 'value'>): string {
   const parts: string[] = [];
   let rest: unknown = value;
@@ -46,7 +45,6 @@ export function leavesOf(machine: AnyStateMachine): readonly string[] {
   return below(machine.states as Readonly<Record<string, AnyStateNode>>);
 }
 
-/** What a state says about itself. */
 export function metaAt(machine: AnyStateMachine, path: string): AnyMeta | undefined {
   return nodesAt(machine, path).at(-1)?.meta as AnyMeta | undefined;
 }
@@ -55,7 +53,6 @@ export function hasTagAt(machine: AnyStateMachine, path: string, tag: StateTag):
   return nodesAt(machine, path).some(({ tags }) => tags.includes(tag));
 }
 
-/** Whether a run is over in a state. */
 export function isFinalAt(machine: AnyStateMachine, path: string): boolean {
   return nodesAt(machine, path)[0]?.type === 'final';
 }
@@ -81,12 +78,10 @@ export function stepsOf(machine: AnyStateMachine, context?: unknown): readonly P
     .map(({ key }) => ({ id: key, title: metaAt(machine, key)?.title ?? key }));
 }
 
-/** The phase of a state. */
 export function stepOf(path: string): string {
   return path.split('.')[0] ?? path;
 }
 
-/** The name of a state within its phase. */
 export function innerOf(path: string): string {
   return path.slice(stepOf(path).length + 1);
 }

@@ -99,7 +99,6 @@ export function touchesOf(runbook: string, input: unknown): Touches | undefined 
   return Object.hasOwn(touches, runbook) ? touches[runbook]?.((input ?? {}) as Decisive) : undefined;
 }
 
-/** Whether a run replaces the data of an instance. */
 export function replacesData({ source, target }: Touches): boolean {
   return source === 'replaced' || target === 'replaced';
 }

@@ -30,7 +30,22 @@ interface Count {
   readonly exits: Exits;
 }
 
-/** Counts the restored data with the team's own command. */
+const WORDS = {
+  counting: {
+    title: 'querying the restored data for its newest record',
+    does: ['the reconciliation command of the config, when there is one'],
+  },
+  countingFailed: {
+    title: 'the restored data could not be queried',
+    ways: {
+      retry: 'runs the reconciliation command again',
+      skip: 'what was lost is then measured by the time of the backup only',
+      markDone: 'what did you find in the data?',
+      stop: NO_STOP,
+    },
+  },
+} as const;
+
 export function countAfter({ on, exits }: Count): Phase {
   const head = {
     title: 'count the restored data',
@@ -43,22 +58,15 @@ export function countAfter({ on, exits }: Count): Phase {
     task('counting', {
       verb: 'reconcile',
       id: 'countAfter',
-      title: 'querying the restored data for its newest record',
-      does: ['the reconciliation command of the config, when there is one'],
+      ...WORDS.counting,
       input: () => ({ when: 'after' as const, on }),
       keep: (context, counted) => changed(context, 'count', { counted }),
       next: 'over',
       failed: {
         step,
-        title: 'the restored data could not be queried',
+        ...WORDS.countingFailed,
         next: 'over',
         stop: undefined,
-        ways: {
-          retry: 'runs the reconciliation command again',
-          skip: 'what was lost is then measured by the time of the backup only',
-          markDone: 'what did you find in the data?',
-          stop: NO_STOP,
-        },
       },
     }),
   );

@@ -39,7 +39,6 @@ export function choice(prompt: string, options: readonly (Option | undefined)[])
   } as RunQuestion;
 }
 
-/** Asks for the typed name before anything is destroyed. */
 export function typedName(
   { prompt, order }: { readonly prompt: string; readonly order: string },
   expected: string,
@@ -50,7 +49,6 @@ export function typedName(
   return { kind: 'typed-name', prompt, order, expected, event, stakes, options } as RunQuestion;
 }
 
-/** A size in words; services may not report one. */
 export function sizeOf(bytes: number | undefined): string {
   return bytes === undefined ? 'size not reported' : formatBytes(bytes);
 }

@@ -13,7 +13,6 @@ import { waiting } from './task.ts';
 
 export interface Backup {
   readonly title: string;
-  /** The slice of the context that holds it. */
   readonly task: Exclude<TaskName, 'restore' | 'act'>;
   /** What is backed up, for the titles: `the present state`. */
   readonly what: string;
@@ -23,7 +22,6 @@ export interface Backup {
   readonly offer?: (key: string) => Readonly<Record<string, PhaseConfig>>;
   /** Where the run continues without the backup, and what that costs; undefined if the run exists for it. */
   readonly without?: { readonly exit?: string; readonly hint: string };
-  /** The follow-up that the backup closes. */
   readonly closes?: string;
   readonly needs?: string;
   readonly fallback?: FallbackPart<RunContext>;
@@ -186,7 +184,14 @@ export function askForBackup({ exits }: Plain): Phase {
   );
 }
 
-/** Waits for the backup. */
+const WAIT_WORDS = {
+  waiting: {
+    what: 'the backup',
+    title: 'waiting for the backup',
+    calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done' }],
+  },
+} as const;
+
 export function waitForBackup({ exits }: Plain): Phase {
   return phase({ title: 'wait for the backup', exits }, (key) => {
     const failed = failure({
@@ -205,10 +210,8 @@ export function waitForBackup({ exits }: Plain): Phase {
     return waiting({
       key,
       verb: 'waitForBackup',
-      what: 'the backup',
-      title: 'waiting for the backup',
+      ...WAIT_WORDS.waiting,
       input: (context) => ({ id: landedOf(context.backup)?.id ?? 0 }),
-      calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done' }],
       onDone: {
         target: 'over',
         actions: assignWith<{ output: BackupFacts }>(({ context, event }) =>

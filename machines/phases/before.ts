@@ -13,26 +13,32 @@ import { task } from './task.ts';
 
 export const BeforeSlice = () => z.object({ counted: Reconciliation().optional() });
 
+const READ_RECORD_WORDS = {
+  readingRecord: { title: 'reading the recovery card and the proven backups on record', slice: 'decide' },
+  readingRecordFailed: {
+    title: 'the record could not be read',
+    ways: {
+      retry: 'reads the ledger and the key store again',
+      skip: 'the run goes on as if nothing were on record',
+      markDone: { disabled: 'only lifeboat reads this record' },
+    },
+  },
+} as const;
+
 /** Reads the recovery card, proven backups and keys from the ledger, without calling the service. */
 export function readRecord(step: string, next: string, stop: string): States {
   return task('readingRecord', {
     verb: 'readCard',
     id: `readCard-${step}`,
-    title: 'reading the recovery card and the proven backups on record',
-    slice: 'decide',
+    ...READ_RECORD_WORDS.readingRecord,
     input: () => ({}),
     keep: (context, onRecord) => changed(context, 'card', { onRecord }),
     next,
     failed: {
       step,
-      title: 'the record could not be read',
+      ...READ_RECORD_WORDS.readingRecordFailed,
       next,
       stop,
-      ways: {
-        retry: 'reads the ledger and the key store again',
-        skip: 'the run goes on as if nothing were on record',
-        markDone: { disabled: 'only lifeboat reads this record' },
-      },
     },
   });
 }
@@ -47,9 +53,6 @@ interface Before {
   readonly exits: Exits<'stop'>;
 }
 
-/**
- * Notes what a restore loses: the count of the data, and how the applications are bound.
- */
 export function keepBefore({ exits }: Before): Phase {
   return phase(headOfKeeping(exits), (step) => keeping(step, to(exits.stop)));
 }
@@ -73,36 +76,56 @@ function headOfKeeping(exits: Before['exits']) {
   };
 }
 
+const KEEPING_WORDS = {
+  counting: {
+    title: 'querying the data for its newest record',
+    does: ['the reconciliation command of the config, when there is one'],
+  },
+  countingFailed: {
+    title: 'the data could not be queried',
+    ways: {
+      retry: 'runs the reconciliation command again',
+      skip: 'what is lost is then measured by the time of the backup only',
+      markDone: { disabled: 'its output is needed, and only the command gives it' },
+    },
+  },
+  keepingBindings: {
+    title: 'saving names and parameters of the bindings',
+    does: [
+      'platform: find the service instance, its bindings and keys',
+      'platform: read the parameters of the bindings into private files',
+    ],
+  },
+  keepingBindingsFailed: {
+    title: 'what is bound is not known',
+    ways: {
+      retry: 'asks the platform again',
+      skip: 'the platform is asked again after the restore; binding parameters may be lost by then',
+      markDone: 'where are the names and parameters of the bindings kept?',
+    },
+  },
+} as const;
+
 function keeping(step: string, stop: string): States {
   return {
     ...task('counting', {
       verb: 'reconcile',
       id: 'countBefore',
-      title: 'querying the data for its newest record',
-      does: ['the reconciliation command of the config, when there is one'],
+      ...KEEPING_WORDS.counting,
       input: () => ({ when: 'before' as const }),
       keep: (context, counted) => changed(context, 'before', { counted }),
       next: 'keepingBindings',
       failed: {
         step,
-        title: 'the data could not be queried',
+        ...KEEPING_WORDS.countingFailed,
         next: 'keepingBindings',
         stop,
-        ways: {
-          retry: 'runs the reconciliation command again',
-          skip: 'what is lost is then measured by the time of the backup only',
-          markDone: { disabled: 'its output is needed, and only the command gives it' },
-        },
       },
     }),
     ...task('keepingBindings', {
       verb: 'findBound',
       id: 'saveBindings',
-      title: 'saving names and parameters of the bindings',
-      does: [
-        'platform: find the service instance, its bindings and keys',
-        'platform: read the parameters of the bindings into private files',
-      ],
+      ...KEEPING_WORDS.keepingBindings,
       input: (context) => ({
         restored: restoredSide(context),
         only: context.run.onlyApps,
@@ -111,14 +134,9 @@ function keeping(step: string, stop: string): States {
       next: 'over',
       failed: {
         step,
-        title: 'what is bound is not known',
+        ...KEEPING_WORDS.keepingBindingsFailed,
         next: 'over',
         stop,
-        ways: {
-          retry: 'asks the platform again',
-          skip: 'the platform is asked again after the restore; binding parameters may be lost by then',
-          markDone: 'where are the names and parameters of the bindings kept?',
-        },
       },
     }),
   };

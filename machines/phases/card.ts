@@ -25,24 +25,30 @@ export const CardSlice = () =>
     crossCheck: z.enum(['agrees', 'unknown', 'overridden']).optional(),
   });
 
-/** Writes the recovery card with the newest proven backup. */
+const MAKE_CARD_WORDS = {
+  recording: { title: 'writing the recovery card' },
+  recordingFailed: {
+    title: 'the card is not written',
+    ways: {
+      retry: 'writes the card again',
+      skip: { disabled: 'a card that is not recorded cannot be used' },
+      markDone: { disabled: 'only lifeboat writes this record' },
+    },
+  },
+} as const;
+
 export function makeCard({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return phase({ title: 'make the recovery card', fallback: cardFallback, exits }, (step) =>
     task('recording', {
       verb: 'recordCard',
-      title: 'writing the recovery card',
+      ...MAKE_CARD_WORDS.recording,
       input: (context) => ({ card: preparedCard(context) }),
       keep: (context) => changed(context, 'card', { card: preparedCard(context) }),
       next: 'over',
       failed: {
         step,
-        title: 'the card is not written',
+        ...MAKE_CARD_WORDS.recordingFailed,
         stop: to(exits.stop),
-        ways: {
-          retry: 'writes the card again',
-          skip: { disabled: 'a card that is not recorded cannot be used' },
-          markDone: { disabled: 'only lifeboat writes this record' },
-        },
       },
     }),
   );
@@ -53,7 +59,20 @@ interface RenewCard {
   readonly exits: Exits;
 }
 
-/** Makes a new recovery card for the restored instance. */
+const RENEW_CARD_WORDS = {
+  asking: { title: 'asking for the guid of its backups', wayBack: 'it changes nothing' },
+  askingFailed: {
+    title: 'the recovery card is not renewed',
+    ways: {
+      retry: 'asks for the guid again, which changes nothing',
+      skip: 'the card on record stays the one from before the restore',
+      markDone: 'which card was made, and where is it kept?',
+      stop: { disabled: FOLLOW_UPS_OPEN },
+    },
+  },
+  recording: { title: 'writing the recovery card' },
+} as const;
+
 export function renewCard({ on, exits }: RenewCard): Phase {
   const closes = 'renew-card';
   const head = {
@@ -67,7 +86,7 @@ export function renewCard({ on, exits }: RenewCard): Phase {
     ...task('asking', {
       verb: 'prepareRecovery',
       id: 'renewCard',
-      title: 'asking for the guid of its backups',
+      ...RENEW_CARD_WORDS.asking,
       calls: [
         {
           method: 'POST',
@@ -78,21 +97,14 @@ export function renewCard({ on, exits }: RenewCard): Phase {
           needs: 'no key is in the body, so none is changed',
         },
       ],
-      wayBack: 'it changes nothing',
       input: () => ({ on }),
       keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
       next: 'evaluating',
       failed: {
         step,
-        title: 'the recovery card is not renewed',
+        ...RENEW_CARD_WORDS.askingFailed,
         next: 'over',
         stop: undefined,
-        ways: {
-          retry: 'asks for the guid again, which changes nothing',
-          skip: 'the card on record stays the one from before the restore',
-          markDone: 'which card was made, and where is it kept?',
-          stop: { disabled: FOLLOW_UPS_OPEN },
-        },
         on: closing(closes, 'over'),
       },
     }),
@@ -125,7 +137,7 @@ export function renewCard({ on, exits }: RenewCard): Phase {
     ...task('recording', {
       verb: 'recordCard',
       id: 'recordNewCard',
-      title: 'writing the recovery card',
+      ...RENEW_CARD_WORDS.recording,
       input: (context) => ({ card: renewedCard(context), on }),
       keep: (context) => ({
         ...changed(context, 'card', { card: renewedCard(context) }),
@@ -140,7 +152,6 @@ export function renewCard({ on, exits }: RenewCard): Phase {
   }));
 }
 
-/** The card of the instance after this run has restored it. */
 function renewedCard(context: RunContext): CardDraft {
   const { fresh, preflight, target } = context;
   const { guid = '', onRecord } = context.card;
@@ -162,7 +173,6 @@ function renewedCard(context: RunContext): CardDraft {
   };
 }
 
-/** The card that `prepare` makes, with the newest proven backup. */
 function preparedCard(context: RunContext): CardDraft {
   const { preflight, key, proof } = context;
   const { guid = '', crossCheck = 'unknown' } = context.card;

@@ -26,21 +26,34 @@ export function changeKey({ exits }: { readonly exits: KeyExits }): Phase {
   }));
 }
 
-/** Sends the new key in a run that makes no backup, so that nothing in it shows which key is in force. */
+/** For a run that makes no backup: nothing in it shows which key is in force. */
 export function changeKeyOnly({ exits }: { readonly exits: Exits<'again' | 'stop'> }): Phase {
   const head = { title: 'change the key', fallback: setKeyFallback, exits };
   return phase(head, (step) => sendingKey(step, exits, LATER));
 }
 
-/** The states that send the new key, until its answer is known or a person goes on without. */
+const WORDS = {
+  sending: {
+    title: 'setting the new key',
+    calls: [{ method: 'PATCH', path: '/backups-config', what: 'encryption_key = the new key' }],
+    wayBack: 'set the old key again the same way; backups made in between keep the key they were made with',
+  },
+  sendingFailed: {
+    title: 'the key was not set',
+    ways: {
+      retry: 'checks the instance and sends the same key again',
+      skip: 'no key is set by this run; the next backup shows which key is in force',
+      markDone: 'how was the new key set, and when?',
+    },
+  },
+} as const;
+
 function sendingKey(step: string, exits: Exits<'again' | 'stop'>, judge: Uncertain['judge']): States {
   return {
     ...task('sending', {
       verb: 'setKey',
-      title: 'setting the new key',
+      ...WORDS.sending,
       tags: ['destructive'],
-      calls: [{ method: 'PATCH', path: '/backups-config', what: 'encryption_key = the new key' }],
-      wayBack: 'set the old key again the same way; backups made in between keep the key they were made with',
       input: (context) => ({
         fingerprint: heldKey(context).fingerprint,
         previous: context.preflight.facts?.currentKey,
@@ -49,15 +62,10 @@ function sendingKey(step: string, exits: Exits<'again' | 'stop'>, judge: Uncerta
       next: 'evaluating',
       failed: {
         step,
-        title: 'the key was not set',
+        ...WORDS.sendingFailed,
         retry: to(exits.again),
         next: 'over',
         stop: to(exits.stop),
-        ways: {
-          retry: 'checks the instance and sends the same key again',
-          skip: 'no key is set by this run; the next backup shows which key is in force',
-          markDone: 'how was the new key set, and when?',
-        },
         on: {
           'operator.markDone': {
             target: 'over',

@@ -13,7 +13,6 @@ import { when, whenEvent } from './guards.ts';
 import { door, type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-/** The backups or times on offer, and the choice. */
 export const ChooseSlice = () =>
   z.object({
     backups: RestorableBackups().optional(),
@@ -22,7 +21,21 @@ export const ChooseSlice = () =>
     time: z.string().optional(),
   });
 
-/** Chooses the backup: the one named at the start, or one of the newest. */
+const WORDS = {
+  listing: {
+    title: 'listing the backups that can be restored',
+    calls: [{ method: 'GET', path: '/backups', what: 'the backups that are done' }],
+  },
+  listingFailed: {
+    title: 'the backups could not be listed',
+    ways: {
+      retry: 'asks the service again; nothing has been changed',
+      skip: { disabled: 'without a backup there is nothing to restore' },
+      markDone: { disabled: 'only the service knows its backups' },
+    },
+  },
+} as const;
+
 export function chooseBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const head = {
     title: 'choose the backup',
@@ -34,20 +47,14 @@ export function chooseBackup({ exits }: { readonly exits: Exits<'stop'> }): Phas
   return phase(head, (step) => ({
     ...task('listing', {
       verb: 'listBackups',
-      title: 'listing the backups that can be restored',
-      calls: [{ method: 'GET', path: '/backups', what: 'the backups that are done' }],
+      ...WORDS.listing,
       input: () => ({}),
       keep: (context, backups) => changed(context, 'choose', { backups }),
       next: 'evaluating',
       failed: {
         step,
-        title: 'the backups could not be listed',
+        ...WORDS.listingFailed,
         stop: leave,
-        ways: {
-          retry: 'asks the service again; nothing has been changed',
-          skip: { disabled: 'without a backup there is nothing to restore' },
-          markDone: { disabled: 'only the service knows its backups' },
-        },
       },
     }),
     evaluating: state({
@@ -128,7 +135,6 @@ function backupOf({ choose: { backups } }: RunContext, wanted: number | undefine
   return backups?.newest.find(({ id }) => id === wanted);
 }
 
-/** The call for the range of times. */
 const RANGE_CALLS = [
   { method: 'GET', path: '/pitr', what: 'which times the instance can be brought back to' },
 ] as const;
@@ -142,9 +148,6 @@ const RANGE_FAILED = {
   },
 } as const;
 
-/**
- * Chooses the moment to restore to: the one named at the start, or one within the range.
- */
 export function chooseTime({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const head = { title: 'choose the moment', slice: 'decide' as const, fallback: chooseTimeFallback, exits };
   const leave = to(exits.stop);

@@ -5,7 +5,7 @@ import type { RunContext } from '../context.ts';
 import { type OtherWay, type Question, type QuestionOption, recoverCommand } from '../parts/question.ts';
 import { landedOf } from '../parts/task-data.ts';
 import type { RunQuestion } from './asking.ts';
-import type { PhaseConfig } from './phase.ts';
+import type { Edges, PhaseConfig } from './phase.ts';
 
 type ErrorEvent = { event: { error: unknown } };
 type TextEvent = { event: { text: string } };
@@ -28,18 +28,15 @@ export function failOrOver<Over extends string, Target extends string>(over: Ove
 }
 
 interface FailureState {
-  /** The phase under which a skip is recorded. */
   readonly step: string;
   readonly title: string;
   readonly ways: FailureWays;
-  /** The target of a retry. */
   readonly retry: string;
   /** The target of skipping and of marking as done, if these are open. */
   readonly next?: string | undefined;
   /** The target of stopping; undefined if stopping is not offered. */
   readonly stop: string | undefined;
-  /** Transitions that replace the default ones. */
-  readonly on?: Record<string, unknown> | undefined;
+  readonly on?: Edges | undefined;
 }
 
 /**
@@ -62,7 +59,7 @@ export function failure(given: FailureState): PhaseConfig {
       ...(ways.stop === undefined ? { 'operator.stop': stop } : {}),
       ...on,
     },
-  } as PhaseConfig;
+  };
 }
 
 /** The action that notes the operator's words as the reason why a step was passed. */
@@ -73,7 +70,6 @@ export function noteReason(step: string, before = '') {
   };
 }
 
-/** The question of a failure state. */
 function askAboutFailure(ways: FailureWays) {
   return (context: RunContext): RunQuestion => {
     const others = otherWays(context);
@@ -86,11 +82,8 @@ function askAboutFailure(ways: FailureWays) {
 export type WayOut = string | { readonly disabled: string };
 
 export interface FailureWays {
-  /** What happens when the step is tried again. */
   readonly retry: string;
-  /** What is lost when the step is skipped. */
   readonly skip: WayOut;
-  /** What the operator has to give as evidence. */
   readonly markDone: WayOut;
   /** What asking for another backup does, if it is offered; it needs a transition of its own. */
   readonly backUp?: string;

@@ -27,10 +27,8 @@ export const FollowUpsSlice = () =>
   z.object({
     /** Bound applications and keys, as last found. */
     bound: Bound().optional(),
-    /** Whether the follow-ups of the change are listed. */
     isOpened: z.boolean(),
     list: z.array(FollowUp()),
-    /** The follow-up that is being worked on. */
     doing: z.string().optional(),
     /** What the platform has proven of it so far. */
     proofs: z.array(
@@ -127,7 +125,6 @@ function starting(ways: Ways, others: readonly Edge[]) {
   });
 }
 
-/** How a follow-up of a restore begins that is no phase of the run. */
 const REBINDING_FIRST: readonly Edge[] = [
   {
     guard: when('it is a service key', (context) => currentKey(context) !== undefined),
@@ -170,13 +167,27 @@ function evaluating(first: readonly Edge[], last: readonly Edge[]) {
   });
 }
 
-/** Asks the platform which applications have to be bound again. */
+const WORDS = {
+  listing: {
+    title: 'finding the applications to bind again',
+    does: ['platform: find the service instance, its bindings and keys, again'],
+  },
+  listingFailed: {
+    title: 'which applications to bind again is not known',
+    ways: {
+      retry: 'asks the platform again',
+      skip: 'what was found before the restore becomes follow-ups, to be done by hand where necessary',
+      markDone: { disabled: 'each application is closed on its own, in the next step' },
+      stop: NO_STOP,
+    },
+  },
+} as const;
+
 function listing(step: string): States {
   const tags = ['sent'] as const;
   const states = task('listing', {
     verb: 'findBound',
-    title: 'finding the applications to bind again',
-    does: ['platform: find the service instance, its bindings and keys, again'],
+    ...WORDS.listing,
     tags,
     input: (context) => ({
       restored: restoredSide(context),
@@ -187,13 +198,7 @@ function listing(step: string): States {
     next: 'evaluating',
     failed: {
       step,
-      title: 'which applications to bind again is not known',
-      ways: {
-        retry: 'asks the platform again',
-        skip: 'what was found before the restore becomes follow-ups, to be done by hand where necessary',
-        markDone: { disabled: 'each application is closed on its own, in the next step' },
-        stop: NO_STOP,
-      },
+      ...WORDS.listingFailed,
       stop: undefined,
       on: {
         'operator.skip': {
@@ -210,7 +215,6 @@ function listing(step: string): States {
   return { ...states, listingFailed: { ...listingFailed, tags: ['question', 'failed', ...tags] } };
 }
 
-/** The context once the follow-ups are known. */
 function opened(context: RunContext): Partial<RunContext> {
   return changed(context, 'followUps', {
     bound: context.followUps.bound,

@@ -19,6 +19,25 @@ interface Guid {
   readonly exits: Exits<'again' | 'name' | 'another' | 'keyOnRecord' | 'stop'>;
 }
 
+const WORDS = {
+  sendingFailed: {
+    title: 'the key was not set',
+    ways: {
+      retry: 'asks for the name and sends the same key again',
+      skip: 'the card is made without a new key; the next backup shows which key is in force',
+      markDone: 'how was the new key set, and when?',
+    },
+  },
+  askingFailed: {
+    title: 'there is no guid',
+    ways: {
+      retry: 'asks for the guid again, which changes nothing',
+      skip: { disabled: 'a card without a guid recovers nothing' },
+      markDone: 'the guid of the backups, from the dashboard or an older card',
+    },
+  },
+} as const;
+
 /**
  * Learns the guid for recoveries elsewhere, setting a new key if one is wanted, and checks it against the ids
  * of the backups.
@@ -39,15 +58,10 @@ export function learnGuid({ exits }: Guid): Phase {
       next: 'evaluatingAnswer',
       failed: {
         step,
-        title: 'the key was not set',
+        ...WORDS.sendingFailed,
         retry: to(exits.name),
         next: 'asking',
         stop,
-        ways: {
-          retry: 'asks for the name and sends the same key again',
-          skip: 'the card is made without a new key; the next backup shows which key is in force',
-          markDone: 'how was the new key set, and when?',
-        },
       },
     }),
     evaluatingAnswer: state({
@@ -73,13 +87,8 @@ export function learnGuid({ exits }: Guid): Phase {
       next: 'comparing',
       failed: {
         step,
-        title: 'there is no guid',
+        ...WORDS.askingFailed,
         stop,
-        ways: {
-          retry: 'asks for the guid again, which changes nothing',
-          skip: { disabled: 'a card without a guid recovers nothing' },
-          markDone: 'the guid of the backups, from the dashboard or an older card',
-        },
         on: {
           'operator.markDone': {
             target: 'comparing',
@@ -131,7 +140,6 @@ export function learnGuid({ exits }: Guid): Phase {
 
 type Prepare = Omit<Task<'prepareRecovery'>, 'next' | 'failed'>;
 
-/** Asks for the guid; the key stays as it is. */
 export const PREPARE: Prepare = {
   verb: 'prepareRecovery',
   title: 'asking for the guid of the backups',
@@ -148,7 +156,6 @@ export const PREPARE: Prepare = {
   keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
 };
 
-/** Asks for the guid and sets the stored key with the same call. */
 export const PREPARE_WITH_KEY: Prepare = {
   verb: 'prepareRecovery',
   id: 'prepareWithKey',

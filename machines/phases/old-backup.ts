@@ -10,13 +10,28 @@ import { when } from './guards.ts';
 import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-/** The last proof of the newest backup under the old key. */
 export const OldBackupSlice = () =>
   z.object({
     purpose: z.enum(['prove', 'archive']).optional(),
     file: DownloadedFile().optional(),
     verification: Verification().optional(),
   });
+
+const WORDS = {
+  downloading: {
+    title: 'downloading the old backup',
+    calls: [{ method: 'GET', path: '/backups/:id/download', what: 'the newest backup under the old key' }],
+  },
+  downloadingFailed: {
+    title: 'the old backup is not proven',
+    ways: {
+      retry: 'downloads and reads the old backup again',
+      skip: 'the old backup stays unproven',
+      markDone: 'where and how was the old backup proven?',
+    },
+  },
+  verifying: { title: 'reading the old backup to its last byte' },
+} as const;
 
 /** Proves the newest backup under the old key: the service may stop offering it after the rotation. */
 export function oldBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
@@ -57,10 +72,7 @@ export function oldBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
       ...task('downloading', {
         verb: 'downloadBackup',
         id: 'downloadOld',
-        title: 'downloading the old backup',
-        calls: [
-          { method: 'GET', path: '/backups/:id/download', what: 'the newest backup under the old key' },
-        ],
+        ...WORDS.downloading,
         input: ({ preflight: { facts }, oldBackup: { purpose } }) => ({
           id: facts?.newest?.id ?? 0,
           size: facts?.newest?.size,
@@ -70,20 +82,15 @@ export function oldBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
         next: 'verifying',
         failed: {
           step,
-          title: 'the old backup is not proven',
+          ...WORDS.downloadingFailed,
           next: 'over',
           stop,
-          ways: {
-            retry: 'downloads and reads the old backup again',
-            skip: 'the old backup stays unproven',
-            markDone: 'where and how was the old backup proven?',
-          },
         },
       }),
       ...task('verifying', {
         verb: 'verifyBackup',
         id: 'verifyOld',
-        title: 'reading the old backup to its last byte',
+        ...WORDS.verifying,
         input: ({ preflight: { facts }, oldBackup: { file, purpose } }) => ({
           path: file?.path ?? '',
           backup: facts?.newest?.id ?? 0,

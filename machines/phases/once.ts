@@ -13,11 +13,11 @@ import {
   type Triggered,
 } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
-import { effectOf, type InputOf, type VerbOf } from '../verbs.ts';
+import { effectOf, type InputOf, type OutputOf, type VerbOf } from '../verbs.ts';
 import { choice, noStop, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
 import { type FailureWays, failOrDoubt, failure } from './failing.ts';
 import { when } from './guards.ts';
-import { door, type PhaseConfig, type States } from './phase.ts';
+import { door, type Edges, invoking, type PhaseConfig, type States } from './phase.ts';
 
 /** A task that a run asks for: how often (the number names the current intent), and what became of it. */
 export const OnceSlice = () =>
@@ -26,7 +26,6 @@ export const OnceSlice = () =>
     /** Sends proven not to have arrived, one after the other. */
     absences: z.number(),
     send: SendEnd(),
-    /** The finished task. */
     backup: BackupFacts().optional(),
     restore: RestoreFacts().optional(),
     /** The most that earlier sends may have done. */
@@ -36,10 +35,8 @@ export const OnceSlice = () =>
   });
 export type OnceSlice = z.infer<ReturnType<typeof OnceSlice>>;
 
-/** The slices that hold such a task. */
 export type TaskName = 'safeguard' | 'backup' | 'restore' | 'fresh' | 'act';
 
-/** The one send of a task. */
 export interface Send<Verb extends VerbOf<'once'>> {
   readonly verb: Verb;
   readonly title: string;
@@ -50,9 +47,7 @@ export interface Send<Verb extends VerbOf<'once'>> {
 }
 
 interface Once {
-  /** The phase. */
   readonly key: string;
-  /** The slice of the context that keeps the task. */
   readonly task: TaskName;
   /** What is asked for, with its article: `a backup`. */
   readonly what: string;
@@ -66,7 +61,6 @@ interface Once {
     readonly shown:
       | { readonly task: 'backup' | 'restore' }
       | { readonly begun: Option; readonly looksAt: string };
-    /** What another send does. */
     readonly again: (context: RunContext) => string;
   };
   /**
@@ -78,13 +72,12 @@ interface Once {
   readonly failed: {
     readonly title: string;
     readonly ways: FailureWays;
-    readonly on?: Record<string, unknown> | undefined;
+    readonly on?: Edges | undefined;
   };
   /** The target when a failure is skipped. */
   readonly without?: string | undefined;
   /** The target of stopping; undefined while a follow-up is open. */
   readonly stop: string | undefined;
-  /** The tags of the states in which the task may be under way. */
   readonly tags?: readonly 'sent'[];
 }
 
@@ -166,8 +159,6 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
   };
 }
 
-type Of = { readonly context: RunContext };
-
 /** The state that sends a task. All but a backup come after the typed name. */
 export function sending<Verb extends VerbOf<'once'>>(
   task: TaskName,
@@ -180,14 +171,15 @@ export function sending<Verb extends VerbOf<'once'>>(
   return {
     tags: destroys ? (task === 'restore' ? ['destructive', 'sent'] : ['destructive']) : [],
     meta: { title, calls, wayBack, when },
-    invoke: {
+    invoke: invoking<Verb>({
       id,
       src: verb,
-      input: ({ context }: Of) => ({ ...input(context), intent: `${intent}-${context[task].intents}` }),
+      input: ({ context }) =>
+        ({ ...input(context), intent: `${intent}-${context[task].intents}` }) as InputOf<Verb>,
       onDone: {
         target: 'evaluating',
-        actions: assignWith<{ output: Triggered | Started }>(({ context, event }) =>
-          changed(context, task, endOf(context[task], event.output)),
+        actions: assignWith<{ output: OutputOf<Verb> }>(({ context, event }) =>
+          changed(context, task, endOf(context[task], event.output as Triggered | Started)),
         ),
       },
       onError: failOrDoubt('inDoubt', 'failed').map((way, index) => ({
@@ -199,8 +191,8 @@ export function sending<Verb extends VerbOf<'once'>>(
           way.actions,
         ],
       })),
-    },
-  } as unknown as PhaseConfig;
+    }),
+  };
 }
 
 function whichOf(sends: Readonly<Record<string, PhaseConfig>>): PhaseConfig {

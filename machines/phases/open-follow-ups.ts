@@ -17,7 +17,6 @@ import type { Closure, FollowUp } from '../parts/follow-up.ts';
 import type { Bound, BoundApp, ServiceKey } from '../parts/recovery-data.ts';
 import { leftToRun } from '../parts/unfinished.ts';
 
-/** A step at the platform: a part of doing a follow-up. */
 export type PlatformStep = RunContext['followUps']['proofs'][number]['step'];
 
 /**
@@ -135,12 +134,10 @@ export function isLeftToRun({ followUps: { list } }: RunContext): boolean {
   return leftToRun(list).length > 0;
 }
 
-/** The application whose rebinding is being worked on. */
 export function currentApp({ followUps: { bound, doing } }: RunContext) {
   return bound?.apps.find(({ key }) => rebindId(key) === doing);
 }
 
-/** Whether it is an application that has a command of its own. */
 export function hasCommand(context: RunContext): boolean {
   return currentApp(context)?.reconnect !== undefined;
 }
@@ -152,7 +149,6 @@ export function begun({ followUps: { list, doing } }: RunContext): FollowUp[] {
   return list.map((one) => (one.id === doing ? { ...one, doable: 'again' } : one));
 }
 
-/** The service key that is being recreated. */
 export function currentKey({ followUps: { bound, doing } }: RunContext) {
   return bound?.keys.find(({ name }) => serviceKeyId(name) === doing);
 }

@@ -1,9 +1,11 @@
 import type { RunContext } from '../context.ts';
 import type { StateMeta, StateTag } from '../parts/runbook.ts';
-import { runbook } from '../setup.ts';
+import { type Assigning, runbook } from '../setup.ts';
+import type { InputOf, OutputOf, Verb } from '../verbs.ts';
 
 export type PhaseConfig = Parameters<typeof runbook.createStateConfig>[0];
-/** The states of a phase, by their names within it. */
+/** Edges by the answers that lead along them. */
+export type Edges = NonNullable<PhaseConfig['on']>;
 export type States = Readonly<Record<string, PhaseConfig>>;
 /** A phase before it knows its name: the key that the machine's page gives it. */
 export type Phase = (key: string) => PhaseConfig;
@@ -26,7 +28,6 @@ interface Head extends Pick<StateMeta<RunContext, never>, 'title' | 'like' | 'sl
   readonly tags?: readonly StateTag[];
 }
 
-/** The target of a transition along an exit. */
 export function to(exit: Exit): string {
   return `#${exit}`;
 }
@@ -75,7 +76,19 @@ export function only(
   return Object.fromEntries(Object.entries(all).map(([key, one]) => [key, restricted(one)]));
 }
 
-/** How a run ends. */
+interface Invoking<V extends Verb> {
+  readonly id: string;
+  readonly src: V;
+  readonly input: (of: { readonly context: RunContext }) => InputOf<V>;
+  readonly onDone: { readonly target: string; readonly actions: Assigning<{ output: OutputOf<V> }> };
+  readonly onError: unknown;
+}
+
+/** XState joins `src` with its input and output for a literal only, not for a verb that is a parameter. */
+export function invoking<V extends Verb>(given: Invoking<V>) {
+  return given as unknown as NonNullable<PhaseConfig['invoke']>;
+}
+
 export function ending(title: string): Phase {
   return (id) => runbook.createStateConfig({ id, type: 'final', tags: ['done'], meta: { title } });
 }

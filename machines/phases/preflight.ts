@@ -62,6 +62,26 @@ function headOf({ needsAll = false, exits }: Preflight) {
   };
 }
 
+const WORDS = {
+  looking: { title: 'looking at the instance' },
+  lookingFailed: {
+    title: 'the instance could not be read',
+    ways: {
+      retry: 'asks the service again; nothing has been changed',
+      skip: { disabled: 'without these facts there is nothing to confirm' },
+      markDone: { disabled: 'only the service can give these facts' },
+    },
+  },
+  blocked: {
+    title: 'something stands in the way',
+    ways: {
+      retry: 'asks the service again; nothing has been changed',
+      skip: 'the run goes on despite this finding',
+      markDone: 'how was it resolved?',
+    },
+  },
+} as const;
+
 /** `next` is where the run goes on when nothing stands in the way. */
 function looking(step: string, given: Preflight, next: string): States {
   const { tolerant, restores = false, needsKey = false, needsAll = false, exits } = given;
@@ -70,7 +90,7 @@ function looking(step: string, given: Preflight, next: string): States {
   return {
     ...task('looking', {
       verb: 'preflight',
-      title: 'looking at the instance',
+      ...WORDS.looking,
       calls: [...calls, ...(restores === false ? [] : [RESTORES_CALL])],
       input: (context) => ({
         instance: context.run.instance,
@@ -85,13 +105,8 @@ function looking(step: string, given: Preflight, next: string): States {
       next: 'evaluating',
       failed: {
         step,
-        title: 'the instance could not be read',
+        ...WORDS.lookingFailed,
         stop,
-        ways: {
-          retry: 'asks the service again; nothing has been changed',
-          skip: { disabled: 'without these facts there is nothing to confirm' },
-          markDone: { disabled: 'only the service can give these facts' },
-        },
       },
     }),
     evaluating: state({
@@ -110,15 +125,10 @@ function looking(step: string, given: Preflight, next: string): States {
     }),
     blocked: failure({
       step,
-      title: 'something stands in the way',
+      ...WORDS.blocked,
       retry: 'looking',
       next,
       stop,
-      ways: {
-        retry: 'asks the service again; nothing has been changed',
-        skip: 'the run goes on despite this finding',
-        markDone: 'how was it resolved?',
-      },
     }),
   };
 }

@@ -8,7 +8,7 @@ import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, sizeOf, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
-import { door, type Exits, type Phase, phase, type States, state, to } from './phase.ts';
+import { door, type Edges, type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 export const ProofSlice = () =>
@@ -38,6 +38,18 @@ export function proveNewKey(given: Proof<'notInForce'>): Phase {
   }));
 }
 
+const PROVE_AND_RECORD_WORDS = {
+  recording: { title: 'writing the proof' },
+  recordingFailed: {
+    title: 'the proof is not written',
+    ways: {
+      retry: 'writes the proof again',
+      skip: 'the card names the backup, and the ledger does not know it as proven',
+      markDone: { disabled: 'only lifeboat writes this record' },
+    },
+  },
+} as const;
+
 /** A backup is proven in a run that goes on to something else, so the proof is recorded at once. */
 export function proveAndRecord(given: Proof<'notInForce'>): Phase {
   const { exits } = given;
@@ -47,19 +59,14 @@ export function proveAndRecord(given: Proof<'notInForce'>): Phase {
     ...task('recording', {
       door: door(step, 'record'),
       verb: 'recordProof',
-      title: 'writing the proof',
+      ...PROVE_AND_RECORD_WORDS.recording,
       input: proofOf,
       next: 'over',
       failed: {
         step,
-        title: 'the proof is not written',
+        ...PROVE_AND_RECORD_WORDS.recordingFailed,
         next: 'over',
         stop: to(exits.stop),
-        ways: {
-          retry: 'writes the proof again',
-          skip: 'the card names the backup, and the ledger does not know it as proven',
-          markDone: { disabled: 'only lifeboat writes this record' },
-        },
       },
     }),
   }));
@@ -78,7 +85,7 @@ function headOf(expects: 'new-key' | 'held-key', { exits }: Proof) {
 interface OfFile {
   readonly purpose: 'prove' | 'archive';
   readonly byHand: string;
-  readonly on?: Record<string, unknown>;
+  readonly on?: Edges;
 }
 
 const DISCARDED: OfFile = { purpose: 'prove', byHand: 'where and how was the backup proven?' };
@@ -96,6 +103,14 @@ const KEPT: OfFile = {
   },
 };
 
+const READING_WORDS = {
+  downloading: {
+    title: 'downloading the backup',
+    calls: [{ method: 'GET', path: '/backups/:id/download', what: 'the backup, encrypted' }],
+  },
+  verifying: { title: 'reading the backup to its last byte' },
+} as const;
+
 /** Downloads the backup and reads it to its end; `next` follows once it is proven. */
 function reading(step: string, given: Proof, { next, ...file }: OfFile & { readonly next: string }): States {
   const { exits } = given;
@@ -105,8 +120,7 @@ function reading(step: string, given: Proof, { next, ...file }: OfFile & { reado
     ...task('downloading', {
       verb: 'downloadBackup',
       id: 'download',
-      title: 'downloading the backup',
-      calls: [{ method: 'GET', path: '/backups/:id/download', what: 'the backup, encrypted' }],
+      ...READING_WORDS.downloading,
       warning: (context) => {
         const { id, downloadable } = provenBackup(context) ?? {};
         return id === undefined || downloadable !== false ? undefined : notOffered(id);
@@ -134,7 +148,7 @@ function reading(step: string, given: Proof, { next, ...file }: OfFile & { reado
     ...task('verifying', {
       verb: 'verifyBackup',
       id: 'verify',
-      title: 'reading the backup to its last byte',
+      ...READING_WORDS.verifying,
       input: ({ key: { stored }, preflight: { facts }, proof: { file }, ...context }) => ({
         path: file?.path ?? '',
         backup: provenBackup({ preflight: { facts }, backup: context.backup })?.id ?? 0,

@@ -55,7 +55,6 @@ const BACK_FROM_COMMAND = {
   }),
 };
 
-/** The next step of the same application. */
 function onwards(step: PlatformStep, target: string) {
   return {
     target,
@@ -68,7 +67,6 @@ function onwards(step: PlatformStep, target: string) {
   };
 }
 
-/** The last step, whose proof closes the follow-up. */
 function closes(step: PlatformStep) {
   return {
     target: 'evaluating',

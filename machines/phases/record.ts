@@ -20,12 +20,10 @@ export const RecordSlice = () =>
     leaves: z.array(z.string()).optional(),
     /** Tasks that the last look showed beside those that were sent. */
     beside: z.array(TaskBeside()).optional(),
-    /** Why that look failed. */
     unlooked: z.string().optional(),
   });
 
 interface Record {
-  /** What a person writes down when finishing by hand. */
   readonly byHand: string;
   readonly exits: Exits<'stop'>;
 }
@@ -67,7 +65,6 @@ export function recordRotation(given: Record): Phase {
   );
 }
 
-/** Records a proven backup. */
 export function recordProof(given: Record): Phase {
   return record(given, (step) =>
     task('recording', {

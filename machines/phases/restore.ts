@@ -10,7 +10,6 @@ import { waiting } from './task.ts';
 
 type RestoreVerb = 'restoreBackup' | 'restoreToTime' | 'performRecovery';
 
-/** How a restore is asked for. */
 interface Ask<Verb extends RestoreVerb> extends Omit<Send<Verb>, 'calls'> {
   readonly on?: 'target' | undefined;
   /** The one call that changes the instance. */
@@ -25,7 +24,6 @@ interface Restore<Verb extends RestoreVerb> extends Ask<Verb> {
 
 const TASK = 'restore' as const;
 
-/** The loss that a dry run names. */
 export const RESTORE_FOREVER = 'everything that the instance holds now is replaced';
 
 /** Sends a restore and waits for it. Another send needs the typed name again. */
@@ -74,7 +72,6 @@ export function waitForRestore({ exits }: { readonly exits: Exits<'again' | 'sto
   return phase(head, (key) => awaiting({ key, on: undefined, again: to(exits.again), stop: to(exits.stop) }));
 }
 
-/** The state that sends a restore. */
 export function sendingRestore<Verb extends RestoreVerb>(id: string, given: Ask<Verb>): PhaseConfig {
   const { on, call } = given;
   return sending(TASK, id, {
@@ -127,18 +124,29 @@ function asking(
 interface Awaiting {
   readonly key: string;
   readonly on: 'target' | undefined;
-  /** Where another restore is sent. */
   readonly again: string;
   readonly stop: string;
 }
+
+const AWAITING_WORDS = {
+  waiting: { what: 'the restore', title: 'waiting for the restore' },
+  failed: {
+    title: 'the restore is not known to be done',
+    ways: {
+      retry: 'looks at the same restore again; no other one is asked for',
+      skip: { disabled: 'all that follows depends on it' },
+      markDone: 'how do you know that the restore is done?',
+      stop: { disabled: 'the service goes on with it: leave the run and resume it later' },
+    },
+  },
+} as const;
 
 function awaiting({ key, on, again, stop }: Awaiting): States {
   return {
     ...waiting({
       key,
       verb: 'waitForRestore',
-      what: 'the restore',
-      title: 'waiting for the restore',
+      ...AWAITING_WORDS.waiting,
       tags: ['sent'],
       input: (context: RunContext) => ({ id: landedOf(context.restore)?.id ?? 0, on }),
       calls: [{ method: 'GET', path: '/restores/:id', what: 'its status, until it is done', on }],
@@ -152,15 +160,9 @@ function awaiting({ key, on, again, stop }: Awaiting): States {
       onOver: 'broken',
       failed: failure({
         step: key,
-        title: 'the restore is not known to be done',
+        ...AWAITING_WORDS.failed,
         retry: 'waiting',
         stop,
-        ways: {
-          retry: 'looks at the same restore again; no other one is asked for',
-          skip: { disabled: 'all that follows depends on it' },
-          markDone: 'how do you know that the restore is done?',
-          stop: { disabled: 'the service goes on with it: leave the run and resume it later' },
-        },
         on: { 'operator.markDone': outside },
       }),
     }),

@@ -12,7 +12,6 @@ import { NO_GUID, PREPARE, PREPARE_WITH_KEY } from './guid.ts';
 import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-/** What a run has set at the instance besides a key. */
 export const SettingsSlice = () =>
   z.object({
     backups: SettingsChange().optional(),
@@ -54,14 +53,19 @@ const WAYS = {
   markDone: { disabled: 'stop the run: what the service shows counts' },
 } as const;
 
-/** Changes settings of the backups. */
+const CHANGE_BACKUP_SETTINGS_WORDS = {
+  sending: {
+    title: 'changing the settings of backups',
+    calls: [{ method: 'PATCH', path: '/backups-config', what: 'the settings that were named' }],
+    wayBack: 'set the former values again; what retention has deleted meanwhile is gone',
+  },
+} as const;
+
 export function changeBackupSettings({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return phase({ title: 'change the settings of backups', fallback: settingsFallback, exits }, (step) =>
     task('sending', {
       verb: 'changeBackupSettings',
-      title: 'changing the settings of backups',
-      calls: [{ method: 'PATCH', path: '/backups-config', what: 'the settings that were named' }],
-      wayBack: 'set the former values again; what retention has deleted meanwhile is gone',
+      ...CHANGE_BACKUP_SETTINGS_WORDS.sending,
       input: ({ run: { single } }) => ({ settings: single?.settings ?? {} }),
       keep: (context, backups) => changed(context, 'settings', { backups }),
       next: 'over',
@@ -70,14 +74,19 @@ export function changeBackupSettings({ exits }: { readonly exits: Exits<'stop'> 
   );
 }
 
-/** Allows or forbids maintenance updates. */
+const CHANGE_UPDATES_WORDS = {
+  sending: {
+    title: 'changing the setting',
+    calls: [{ method: 'PATCH', path: '/broker/edit', what: 'whether maintenance updates are allowed' }],
+    wayBack: 'set it the other way; the service does not report what it was',
+  },
+} as const;
+
 export function changeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return phase({ title: 'allow or forbid maintenance updates', fallback: updatesFallback, exits }, (step) =>
     task('sending', {
       verb: 'changeUpdateSetting',
-      title: 'changing the setting',
-      calls: [{ method: 'PATCH', path: '/broker/edit', what: 'whether maintenance updates are allowed' }],
-      wayBack: 'set it the other way; the service does not report what it was',
+      ...CHANGE_UPDATES_WORDS.sending,
       input: ({ run: { single } }) => ({ setting: single?.setting ?? { type: 'general', allowed: true } }),
       keep: (context, updates) => changed(context, 'settings', { updates }),
       next: 'over',
@@ -89,7 +98,6 @@ export function changeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Pha
 /** Exits of a preparation: `again` is where the name is typed before the same key is sent again. */
 type PrepareExits = Exits<'again' | 'stop'>;
 
-/** Asks for the guid that a recovery needs; the key stays as it is. */
 export function prepareGuid({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return phase({ title: 'ask for the guid', fallback: onlyGuidFallback(false), exits }, (step) => ({
     ...task('asking', {
@@ -110,7 +118,25 @@ export function prepareGuid({ exits }: { readonly exits: Exits<'stop'> }): Phase
   }));
 }
 
-/** Asks for the guid and sets the new key with the same call. */
+const PREPARE_WITH_KEY_WORDS = {
+  sendingFailed: {
+    title: 'the key was not set',
+    ways: {
+      retry: 'asks for the name and sends the same key again',
+      skip: { disabled: 'the run is there for it; stop instead' },
+      markDone: { disabled: 'stop the run: the next backup shows which key is in force' },
+    },
+  },
+  noGuid: {
+    title: 'the key is set, and the service named no guid',
+    ways: {
+      retry: 'checks the instance and sends the same key again, which changes nothing more',
+      skip: { disabled: 'the run is there for the guid; stop instead' },
+      markDone: { disabled: 'the guid is in the dashboard; stop the run' },
+    },
+  },
+} as const;
+
 export function prepareWithKey({ exits }: { readonly exits: PrepareExits }): Phase {
   const stop = to(exits.stop);
   return phase(
@@ -121,14 +147,9 @@ export function prepareWithKey({ exits }: { readonly exits: PrepareExits }): Pha
         next: 'evaluatingAnswer',
         failed: {
           step,
-          title: 'the key was not set',
+          ...PREPARE_WITH_KEY_WORDS.sendingFailed,
           retry: to(exits.again),
           stop,
-          ways: {
-            retry: 'asks for the name and sends the same key again',
-            skip: { disabled: 'the run is there for it; stop instead' },
-            markDone: { disabled: 'stop the run: the next backup shows which key is in force' },
-          },
         },
       }),
       evaluatingAnswer: state({
@@ -149,14 +170,9 @@ export function prepareWithKey({ exits }: { readonly exits: PrepareExits }): Pha
       }),
       noGuid: failure({
         step,
-        title: 'the key is set, and the service named no guid',
+        ...PREPARE_WITH_KEY_WORDS.noGuid,
         retry: to(exits.again),
         stop,
-        ways: {
-          retry: 'checks the instance and sends the same key again, which changes nothing more',
-          skip: { disabled: 'the run is there for the guid; stop instead' },
-          markDone: { disabled: 'the guid is in the dashboard; stop the run' },
-        },
       }),
     }),
   );

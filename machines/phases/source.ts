@@ -12,7 +12,6 @@ import { when } from './guards.ts';
 import { door, type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-/** The guid or `backup_id` to recover, and its key. */
 export const SourceSlice = () =>
   z.object({
     from: z
@@ -32,6 +31,18 @@ const MAX = 10;
 /** No reference says what an id looks like (service-api.md section 2.1), so any pasted word is accepted. */
 const ID = { source: '[!-~]{8,200}', says: 'a guid has 8 characters or more, and no spaces' };
 const IS_ID = new RegExp(`^(?:${ID.source})$`);
+
+const WORDS = {
+  storingKey: { title: 'storing the key under the name of the source' },
+  storingKeyFailed: {
+    title: 'the key is not kept',
+    ways: {
+      retry: 'asks for the key once more; nothing has been sent to the service',
+      skip: { disabled: 'the recovery takes the key from the key store' },
+      markDone: { disabled: 'the key must be readable from here' },
+    },
+  },
+} as const;
 
 /**
  * Chooses what to recover and with which key: from the card, from the last list of the instance, or typed.
@@ -117,20 +128,15 @@ export function chooseSource({ exits }: { readonly exits: Exits<'stop'> }): Phas
     ...task('storingKey', {
       verb: 'storeKey',
       id: 'storeKeyForRestore',
-      title: 'storing the key under the name of the source',
+      ...WORDS.storingKey,
       input: ({ key: { given } }) => ({ origin: 'given' as const, given, minLength: 1 }),
       keep: (context, { fingerprint }) => withKey(context, fingerprint),
       next: 'over',
       failed: {
         step,
-        title: 'the key is not kept',
+        ...WORDS.storingKeyFailed,
         retry: 'enteringKey',
         stop,
-        ways: {
-          retry: 'asks for the key once more; nothing has been sent to the service',
-          skip: { disabled: 'the recovery takes the key from the key store' },
-          markDone: { disabled: 'the key must be readable from here' },
-        },
       },
     }),
   }));
@@ -183,7 +189,6 @@ function fromGuid(context: RunContext, guid: string): From {
   };
 }
 
-/** Backups of the last list whose ids can be sent. */
 function listedLast({ card: { onRecord } }: RunContext) {
   return (onRecord?.seen?.backups ?? []).filter(({ backupId = '' }) => IS_ID.test(backupId));
 }

@@ -40,6 +40,18 @@ const callsOn = (on: Side): readonly PlannedCall[] => [
   },
 ];
 
+const WORDS = {
+  looking: { title: 'looking at the target' },
+  lookingFailed: {
+    title: 'the target could not be read',
+    ways: {
+      retry: 'asks the target again, then for its name; nothing is sent before that',
+      skip: { disabled: 'without these facts there is nothing to confirm' },
+      markDone: { disabled: 'only the service can give these facts' },
+    },
+  },
+} as const;
+
 /** Inspects the target. A blocker is overridden by the typed name, by a reason, or not at all. */
 export function inspectTarget({ on, exits }: { readonly on: Side; readonly exits: Exits<'stop'> }): Phase {
   const stop = to(exits.stop);
@@ -52,21 +64,16 @@ export function inspectTarget({ on, exits }: { readonly on: Side; readonly exits
   return phase(head, (step) => ({
     ...task('looking', {
       verb: 'inspectTarget',
-      title: 'looking at the target',
+      ...WORDS.looking,
       calls: callsOn(on),
       input: (context) => inspection(context, on),
       keep: (context, facts) => withTarget(context, facts, []),
       next: 'evaluating',
       failed: {
         step,
-        title: 'the target could not be read',
+        ...WORDS.lookingFailed,
         door: door(step, 'unreadable'),
         stop,
-        ways: {
-          retry: 'asks the target again, then for its name; nothing is sent before that',
-          skip: { disabled: 'without these facts there is nothing to confirm' },
-          markDone: { disabled: 'only the service can give these facts' },
-        },
       },
     }),
     evaluating: state({
@@ -106,9 +113,6 @@ interface ConfirmTarget {
   readonly exits: Exits<'unreadable' | 'blocked' | 'key' | 'stop'>;
 }
 
-/**
- * The last look at the target: asks for its name and reads it again. Any difference is confirmed again.
- */
 export function confirmTarget({ exits }: ConfirmTarget): Phase {
   const head = { title: 'confirm by the name of the target', slice: 'decide' as const, exits };
   return phase(head, () => ({
@@ -156,7 +160,6 @@ const ifBlocked = {
   actions: assignWith(({ context }) => ({ failure: openBlocker(context) })),
 };
 
-/** The first blocker that was not overridden. */
 function openBlocker({ target: { facts, overridden } }: RunContext) {
   return facts?.blockers.find(({ code }) => !overridden.includes(code));
 }
@@ -169,7 +172,6 @@ function driftOf({ target: { facts } }: RunContext, now: TargetFacts): string[] 
   return facts === undefined ? [] : targetDifferences(facts.identity, now.identity);
 }
 
-/** Overrides the blocker at hand and keeps the reason. */
 function overriding(context: RunContext, step: string, reason: string): Partial<RunContext> {
   const { failure: found, skipped, target } = context;
   return {

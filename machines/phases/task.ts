@@ -1,10 +1,11 @@
 import type { RunContext } from '../context.ts';
 import type { QuestionOption } from '../parts/question.ts';
 import type { PlannedCall, StateMeta, StateTag } from '../parts/runbook.ts';
-import { assignWith } from '../setup.ts';
+import { type Assigning, assignWith, type RunEvent } from '../setup.ts';
 import type { Verb as AnyVerb, InputOf, OutputOf } from '../verbs.ts';
+import type { Option } from './asking.ts';
 import { type FailureWays, failOrOver, failTo, failure } from './failing.ts';
-import type { PhaseConfig, States } from './phase.ts';
+import { type Edges, invoking, type PhaseConfig, type States } from './phase.ts';
 
 export interface Task<Verb extends AnyVerb>
   extends Pick<
@@ -15,13 +16,10 @@ export interface Task<Verb extends AnyVerb>
   /** Id of the invocation; default: the verb. */
   readonly id?: string;
   readonly tags?: readonly StateTag[];
-  /** Its id, where other phases enter by it (`door`). */
   readonly door?: string;
   readonly input: (context: RunContext) => InputOf<Verb>;
-  /** What to keep of the output. */
   readonly keep?: (context: RunContext, output: OutputOf<Verb>) => Partial<RunContext>;
   readonly next: string;
-  /** Transitions on failure, instead of the default one. */
   readonly onError?: ErrorWay | readonly ErrorWay[];
   /** The failure state: that of another task by name, or its own. */
   readonly failed: string | Failed;
@@ -37,13 +35,12 @@ interface ErrorWay {
 interface Failed {
   readonly step: string;
   readonly title: string;
-  /** Its id, where other phases enter by it (`door`). */
   readonly door?: string;
   readonly ways: FailureWays;
   readonly retry?: string;
   readonly next?: string;
   readonly stop: string | undefined;
-  readonly on?: Record<string, unknown>;
+  readonly on?: Edges;
 }
 
 /** A state that invokes a repeatable verb, and `NAMEFailed`, its failure state. */
@@ -55,10 +52,10 @@ export function task<Verb extends AnyVerb>(name: string, given: Task<Verb>): Sta
       ...(door === undefined ? {} : { id: door }),
       tags: [...tags],
       meta,
-      invoke: {
+      invoke: invoking({
         id,
         src: verb,
-        input: ({ context }: { context: RunContext }) => input(context),
+        input: ({ context }) => input(context),
         onDone: {
           target: next,
           actions: assignWith<{ output: OutputOf<Verb> }>(({ context, event }) =>
@@ -66,8 +63,8 @@ export function task<Verb extends AnyVerb>(name: string, given: Task<Verb>): Sta
           ),
         },
         onError: onError ?? failTo(fails),
-      },
-    } as unknown as PhaseConfig,
+      }),
+    },
     ...(typeof failed === 'string'
       ? {}
       : { [fails]: { ...(failed.door && { id: failed.door }), ...failure({ retry: name, ...failed }) } }),
@@ -82,12 +79,12 @@ interface Waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInst
   readonly title: string;
   readonly input: (context: RunContext) => InputOf<Verb>;
   readonly calls: readonly PlannedCall[];
-  readonly onDone: Record<string, unknown>;
+  readonly onDone: { readonly target: string; readonly actions: Assigning<{ output: OutputOf<Verb> }> };
   /** The target when the service says that it failed or is gone. */
   readonly onOver?: string;
   readonly tags?: readonly 'sent'[];
   /** The evidence that a person gives when it is done, and the transition. */
-  readonly done?: { readonly prompt: string; readonly way: Record<string, unknown> };
+  readonly done?: { readonly prompt: string; readonly way: NonNullable<Edges['operator.markDone']> };
   readonly failed: PhaseConfig;
 }
 
@@ -105,21 +102,21 @@ export function waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitF
         'operator.giveUp': { target: 'waitFailed', actions: { type: 'keepGivenUp', params: { what } } },
         ...(done === undefined ? {} : { 'operator.markDone': done.way }),
       },
-      invoke: {
+      invoke: invoking({
         id: given.key === 'backup' || verb !== 'waitForBackup' ? verb : `${verb}-${given.key}`,
         src: verb,
-        input: ({ context }: { context: RunContext }) => input(context),
+        input: ({ context }) => input(context),
         onDone,
         onError: onOver === undefined ? failTo('waitFailed') : failOrOver(onOver, 'waitFailed'),
-      },
-    } as unknown as PhaseConfig,
+      }),
+    },
     waitFailed: tags.length === 0 ? failed : { ...failed, tags: [...((failed.tags ?? []) as []), ...tags] },
   };
 }
 
 /** Options while waiting. `done` is the prompt for evidence; undefined if only the service can tell. */
-function besideWaiting(done?: string): readonly QuestionOption[] {
-  return [
+function besideWaiting(done?: string) {
+  const options: readonly Option[] = [
     {
       event: { type: 'operator.lookAgain' },
       label: 'look again now',
@@ -141,4 +138,5 @@ function besideWaiting(done?: string): readonly QuestionOption[] {
       hint: 'shows your options; the service goes on by itself, and nothing is sent',
     },
   ];
+  return options as readonly QuestionOption<RunEvent>[];
 }

@@ -25,6 +25,31 @@ export const UpdatesSlice = () =>
 
 const TYPE = 'general';
 
+const FREEZE_UPDATES_WORDS = {
+  looking: { title: 'whether maintenance updates can be held back' },
+  freezing: {
+    title: 'forbidding maintenance updates during the run',
+    calls: [
+      {
+        method: 'PATCH',
+        path: '/broker/edit',
+        what: 'maintenance updates forbidden',
+        needs: 'revision 61, its operator offers it, and a person says that updates are allowed now',
+        optional: true,
+      },
+    ],
+    wayBack: 'they are allowed again at the end of the run',
+  },
+  freezingFailed: {
+    title: 'maintenance updates are not held back',
+    ways: {
+      retry: 'asks again; the same setting twice changes nothing more',
+      skip: 'an update may begin while the instance is being changed',
+      markDone: 'how were they forbidden? remember to allow them again afterwards',
+    },
+  },
+} as const;
+
 /**
  * Forbids maintenance updates during the run, so that none begins in the middle of a restart or a recreate.
  * No call reads the setting (service-api.md section 4.2 item 6), so a person has to say that updates are
@@ -50,7 +75,7 @@ export function freezeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Pha
     }),
     ...task('looking', {
       verb: 'updatesChangeable',
-      title: 'whether maintenance updates can be held back',
+      ...FREEZE_UPDATES_WORDS.looking,
       input: () => ({}),
       keep: (context, changeable) => changed(context, 'updates', { changeable }),
       next: 'evaluatingOffer',
@@ -93,17 +118,7 @@ export function freezeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Pha
     ...task('freezing', {
       verb: 'changeUpdateSetting',
       id: 'freezeUpdates',
-      title: 'forbidding maintenance updates during the run',
-      calls: [
-        {
-          method: 'PATCH',
-          path: '/broker/edit',
-          what: 'maintenance updates forbidden',
-          needs: 'revision 61, its operator offers it, and a person says that updates are allowed now',
-          optional: true,
-        },
-      ],
-      wayBack: 'they are allowed again at the end of the run',
+      ...FREEZE_UPDATES_WORDS.freezing,
       input: () => ({ setting: { type: TYPE, allowed: false } }),
       keep: (context, setting) => changed(context, 'updates', { setting }),
       next: 'over',
@@ -120,15 +135,10 @@ export function freezeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Pha
       ],
       failed: {
         step,
-        title: 'maintenance updates are not held back',
+        ...FREEZE_UPDATES_WORDS.freezingFailed,
         retry: 'looking',
         next: 'over',
         stop: leads,
-        ways: {
-          retry: 'asks again; the same setting twice changes nothing more',
-          skip: 'an update may begin while the instance is being changed',
-          markDone: 'how were they forbidden? remember to allow them again afterwards',
-        },
       },
     }),
   }));
@@ -166,6 +176,14 @@ function askWhetherToFreeze({ run: { instance } }: RunContext): RunQuestion {
   );
 }
 
+const RELEASE_UPDATES_WORDS = {
+  releasing: {
+    title: 'allowing maintenance updates again',
+    calls: [{ method: 'PATCH', path: '/broker/edit', what: 'maintenance updates allowed', optional: true }],
+    wayBack: 'forbid them again',
+  },
+} as const;
+
 /** Allows updates again, also before the run is stopped. If that fails, it stays a follow-up. */
 export function releaseUpdates({ exits }: { readonly exits: Exits }): Phase {
   const head = {
@@ -189,9 +207,7 @@ export function releaseUpdates({ exits }: { readonly exits: Exits }): Phase {
     ...task('releasing', {
       verb: 'changeUpdateSetting',
       id: 'releaseUpdates',
-      title: 'allowing maintenance updates again',
-      calls: [{ method: 'PATCH', path: '/broker/edit', what: 'maintenance updates allowed', optional: true }],
-      wayBack: 'forbid them again',
+      ...RELEASE_UPDATES_WORDS.releasing,
       input: ({ updates: { setting } }) => ({ setting: { type: setting?.type ?? TYPE, allowed: true } }),
       keep: (context) => ({
         ...changed(context, 'updates', { setting: undefined }),

@@ -1,7 +1,9 @@
+import type { z } from 'zod';
 import type { Api, Method } from './api.ts';
-import type { Level, Revision } from './check.ts';
+import type { Check, Level, Revision } from './check.ts';
 import type { Exchange } from './exchange.ts';
 import type { ErrorStyle } from './expect.ts';
+import { BackupsConfig, Overview } from './shapes.ts';
 
 /** An id that no service has given to anything: the largest of 32 bits. */
 export const UNKNOWN_ID = 2_147_483_647;
@@ -43,6 +45,8 @@ export interface Endpoint {
   readonly archiving?: true;
   /** What an unknown instance is answered; undefined where the document does not say. */
   readonly unknownInstance?: number;
+  /** The check that reads it once, and the fields that its answer holds. */
+  readonly promises?: Pick<Check, 'id' | 'section' | 'title'> & { readonly shape: z.ZodObject };
 }
 
 const V1: readonly Revision[] = [61, 62];
@@ -145,6 +149,12 @@ export const ENDPOINTS = {
     section: '4.1 (8)',
     path: () => '/backups-config',
     success: both([200, 202], [200]),
+    promises: {
+      id: 'config.read',
+      section: '2.3',
+      title: 'the configuration has all fields, and never the encryption key',
+      shape: BackupsConfig,
+    },
   },
   setConfig: {
     ...change,
@@ -179,6 +189,12 @@ export const ENDPOINTS = {
     section: '4.1 (12)',
     path: () => '',
     success: both([200, 202], [200]),
+    promises: {
+      id: 'overview.read',
+      section: '2.4',
+      title: 'the overview has all fields, a state of the table, and full URLs',
+      shape: Overview,
+    },
   },
   recreate: {
     ...change,

@@ -37,10 +37,21 @@ async function printed(run: (...args: string[]) => Promise<Ended>, ...args: stri
   return { ...ended, names: [...new Set(schemasIn(ended.stdout))] };
 }
 
-const NAMES = withAllBelow(commandLine('0.0.0'))
+const COMMANDS = withAllBelow(commandLine('0.0.0'))
   .filter((command) => command.options.some(({ long }) => long === '--output'))
-  .filter((command) => command.registeredArguments.length > 0 || command.commands.length === 0)
-  .map((command) => pathOf(command).replace('lifeboat ', ''))
+  .filter((command) => command.registeredArguments.length > 0 || command.commands.length === 0);
+const nameOf = (command: (typeof COMMANDS)[number]) => pathOf(command).replace('lifeboat ', '');
+
+/** The commands that read something of one instance, and need no more than its name. */
+const READS = COMMANDS.filter(
+  ({ options, registeredArguments: [first, ...more] }) =>
+    first?.name() === 'instance' &&
+    more.length === 0 &&
+    options.some(({ long }) => long === '--token-file') &&
+    !options.some(({ long, mandatory }) => mandatory || long === '--yes'),
+).map(nameOf);
+
+const NAMES = COMMANDS.map(nameOf)
   .concat('followups')
   .toSorted((one, other) => other.length - one.length);
 
@@ -77,6 +88,8 @@ describe('a command with -o json prints what its schema says:', () => {
       prints(['status'], 'status'),
       prints(['prune'], 'prune', '--older-than', '90d'),
     ]);
+    for (const name of READS.filter((one) => !tried.has(one)))
+      expect((await printed(run, ...name.split(' '), 'orders')).names, name).toHaveLength(1);
     await prints(['notify-send'], 'notify', 'send');
     await prints(['notify-test'], 'notify', 'test');
     const file = join(folder, 'backup');

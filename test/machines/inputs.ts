@@ -1,15 +1,12 @@
-import type { RunbookId } from '../../machines/parts/touches.ts';
+import { RUNBOOK_IDS, type RunbookId } from '../../machines/parts/touches.ts';
 
-/** What each runbook is begun with, besides its instance, to test all of its kinds. */
-export const INPUTS: Readonly<Record<RunbookId, readonly object[]>> = {
-  'rotate-key': [{}],
+/** Where the instance alone does not begin all kinds of a runbook: what it is begun with. */
+const KINDS: Readonly<Partial<Record<RunbookId, readonly object[]>>> = {
   'restore-backup': [{}, { backup: 3 }],
-  'restore-point-in-time': [{}],
   'disaster-recovery': [
     { target: 'orders-dr', mode: 'prepare' },
     { target: 'orders-dr', mode: 'perform' },
   ],
-  'back-up-and-verify': [{}],
   'single-change': [
     { single: { change: 'createBackup', wait: true, setsKey: false } },
     { single: { change: 'createBackup', wait: false, setsKey: false } },
@@ -51,3 +48,8 @@ export const INPUTS: Readonly<Record<RunbookId, readonly object[]>> = {
   ],
   'change-instance': [{ action: 'restart' }, { action: 'recreate' }, { action: 'update' }],
 };
+
+/** What each runbook is begun with, besides its instance, to test all of its kinds. */
+export const INPUTS = Object.fromEntries(RUNBOOK_IDS.map((id) => [id, KINDS[id] ?? [{}]])) as Readonly<
+  Record<RunbookId, readonly object[]>
+>;

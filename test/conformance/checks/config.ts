@@ -2,8 +2,8 @@ import type { Api } from '../api.ts';
 import { type Check, skip } from '../check.ts';
 import { call, ENDPOINTS, UNKNOWN } from '../endpoints.ts';
 import { ensure, expectError } from '../expect.ts';
-import { act, ask, readConfig } from '../reads.ts';
-import { BackupsConfig, Message, SomeConfig } from '../shapes.ts';
+import { act, readConfig } from '../reads.ts';
+import { Message, SomeConfig } from '../shapes.ts';
 import type { Subject } from '../subject.ts';
 import { changedFields, sameFields } from './compare.ts';
 
@@ -13,14 +13,6 @@ export const FIELDS = [...SETTABLE, ...READ_ONLY];
 
 /** Sections 2.3 and 4.1 (8), (9). */
 export const CONFIG: readonly Check[] = [
-  {
-    id: 'config.read',
-    section: '2.3',
-    title: 'the configuration has all fields, and never the encryption key',
-    run: async (subject) => {
-      await ask(subject, ENDPOINTS.getConfig, BackupsConfig);
-    },
-  },
   changed('min_backup_count', ({ min_backup_count = 0 }) => ({ min_backup_count: min_backup_count + 1 })),
   changed('retention_time', ({ retention_time = 0 }) => ({ retention_time: retention_time + 1 })),
   changed('exclude_from_auto_backup', ({ exclude_from_auto_backup = false }) => ({

@@ -10,6 +10,7 @@ import { METRICS } from './metrics.ts';
 import { OPERATIONS } from './operations.ts';
 import { OVERVIEW } from './overview.ts';
 import { PITR } from './pitr.ts';
+import { PROMISED } from './promised.ts';
 import { RECOVERY } from './recovery.ts';
 import { RESTORES } from './restores.ts';
 import { UNKNOWNS } from './unknown.ts';
@@ -64,6 +65,7 @@ const PUT_BACK: Check = {
 export const CHECKS: readonly Check[] = [
   ...CREDENTIALS,
   ...UNKNOWNS,
+  ...PROMISED,
   ...OVERVIEW,
   ...CONFIG,
   ...BACKUPS,

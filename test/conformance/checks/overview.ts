@@ -10,14 +10,6 @@ const TIMES = Overview.pick({ created_at: true, updated_at: true });
 /** Sections 2.4 and 4.1 (12). */
 export const OVERVIEW: readonly Check[] = [
   {
-    id: 'overview.read',
-    section: '2.4',
-    title: 'the overview has all fields, a state of the table, and full URLs',
-    run: async (subject) => {
-      await ask(subject, ENDPOINTS.overview, Overview);
-    },
-  },
-  {
     id: 'overview.times',
     section: '2.4',
     title: 'the instance was created before it was last updated, and neither in the future',

@@ -1,3 +1,4 @@
+import { ENDPOINTS, type Endpoint, UNKNOWN } from '../endpoints.ts';
 import { eachMissing, inBody, type Json, ok, onSuccess, routeOf, shifted } from './change.ts';
 import type { Mutation } from './server.ts';
 
@@ -35,6 +36,12 @@ function wrong(what: string, route: string, caughtBy: string, change: (body: Jso
 
 /** Wrong in what it shows. */
 export const OF_READING: readonly Mutation[] = [
+  ...Object.values<Endpoint>(ENDPOINTS).flatMap(({ method, path, promises }) =>
+    promises === undefined
+      ? []
+      : wrong('none of its fields', `${method} ${path(UNKNOWN) || '/'}`, promises.id, () => ({})),
+  ),
+
   ...eachMissing('GET /', OVERVIEW, 'overview.read'),
   wrong('a state of another table', 'GET /', 'overview.read', (body) => ({ ...body, state: 'running' })),
   wrong('a link without a host', 'GET /', 'overview.read', (body) => ({
