@@ -3,8 +3,7 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { Admitted } from '../runner/run.ts';
 import type { Entry, Json } from '../store/journal.ts';
-import { type RunEntryBody, readRunEntry } from '../store/run-entries.ts';
-import type { ApprovalPolicy, Who } from '../store/run-entry-parts.ts';
+import { type ApprovalPolicy, type RunEntryBody, readRunEntry, type Who } from '../store/run-entries.ts';
 import { type Weakening, weakenings } from './policy.ts';
 
 /** Who drives a run now, and what config and files now require of a second person. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import type { ApprovalPolicy } from '../store/run-entry-parts.ts';
+import type { ApprovalPolicy } from '../store/run-entries.ts';
 import { isKeyList, lineHash, namesIn, signerLines, withoutMark } from './allowed-signers.ts';
 import { fingerprintOfBlob, sshKeygen } from './ssh-signature.ts';
 import { readSigners } from './verify-signature.ts';

@@ -1,5 +1,5 @@
 import { counted, formatSeconds } from '../base/format.ts';
-import type { ApprovalLevel, ApprovalPolicy } from '../store/run-entry-parts.ts';
+import type { ApprovalLevel, ApprovalPolicy } from '../store/run-entries.ts';
 
 /** The effect of a confirmation: data is overwritten, or another irreversible change. */
 export type Risk = 'overwrites' | 'destructive';

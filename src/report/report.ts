@@ -1,7 +1,7 @@
 import { show } from '../base/text.ts';
 import type { Entry } from '../store/journal.ts';
 import type { Loss } from '../store/log/losses.ts';
-import type { WrittenFollowUp } from '../store/run-entry-parts.ts';
+import type { WrittenFollowUp } from '../store/run-entries.ts';
 import { alarmsOf, lossAlarm } from './model/alarms.ts';
 import { changesOf, evidenceOf, linesOf, type RecordProof } from './model/chain.ts';
 import { checksOf } from './model/checks.ts';

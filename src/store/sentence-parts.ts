@@ -1,6 +1,5 @@
 import { counted, formatSeconds } from '../base/format.ts';
-import type { RunEntryBody } from './run-entries.ts';
-import { type ApprovalPolicy, Who } from './run-entry-parts.ts';
+import { type ApprovalPolicy, type RunEntryBody, Who } from './run-entries.ts';
 /** An entry as a printable sentence without a full stop; `tone` tells a renderer how to emphasise it. */
 export interface Sentence {
   readonly text: string;

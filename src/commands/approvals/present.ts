@@ -9,7 +9,7 @@ import { loginName, type Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Admitted } from '../../runner/run.ts';
 import type { Entry } from '../../store/journal.ts';
-import type { Who } from '../../store/run-entry-parts.ts';
+import type { Who } from '../../store/run-entries.ts';
 import { levelOf } from './required.ts';
 
 /** Who runs this process, for the record: by the config and by the operating system. */

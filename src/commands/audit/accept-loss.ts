@@ -17,7 +17,7 @@ import type { Checked } from '../../store/log/check-log.ts';
 import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
 import { LOSS_ACCEPTED } from '../../store/log/log-entries.ts';
 import { markOf } from '../../store/log/losses.ts';
-import { folderOf } from '../../store/log/places/folder-files.ts';
+import { folderOf } from '../../store/log/places/folder-place.ts';
 import type { LostCall, SeenCheckpoint, Trouble } from '../../store/log/rollback.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 import { whoIs } from '../approvals/present.ts';

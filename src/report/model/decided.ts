@@ -1,6 +1,6 @@
 import { formatValue } from '../../base/format.ts';
 import type { Entry } from '../../store/journal.ts';
-import type { WrittenFollowUp } from '../../store/run-entry-parts.ts';
+import type { WrittenFollowUp } from '../../store/run-entries.ts';
 import { marksOf } from './course.ts';
 import { find, findAll } from './found.ts';
 import type { Report } from './model.ts';

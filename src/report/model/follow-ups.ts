@@ -1,6 +1,6 @@
 import { msOf } from '../../base/instant.ts';
 import type { Entry, Json } from '../../store/journal.ts';
-import type { WrittenFollowUp } from '../../store/run-entry-parts.ts';
+import type { WrittenFollowUp } from '../../store/run-entries.ts';
 import { find, findAll } from './found.ts';
 import type { FollowUpRow } from './model-rows.ts';
 

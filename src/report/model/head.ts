@@ -1,7 +1,7 @@
 import { leftUnbound, stillOpen } from '../../../machines/parts/unfinished.ts';
 import { msOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
-import type { WrittenFollowUp } from '../../store/run-entry-parts.ts';
+import type { WrittenFollowUp } from '../../store/run-entries.ts';
 import { type Measures, resultOfPoint, resultOfTime } from '../measure/measure.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import { find, findLast } from './found.ts';

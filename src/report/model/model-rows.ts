@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { WrittenClosure, WrittenFollowUp } from '../../store/run-entry-parts.ts';
+import { WrittenClosure, WrittenFollowUp } from '../../store/run-entries.ts';
 
 export const Person = z.object({
   name: z.string(),

@@ -1,6 +1,6 @@
 import { msOf } from '../../base/instant.ts';
 import type { Entry } from '../../store/journal.ts';
-import type { ApprovalPolicy, Who } from '../../store/run-entry-parts.ts';
+import type { ApprovalPolicy, Who } from '../../store/run-entries.ts';
 import { policyFacts } from '../../store/sentence-parts.ts';
 import { findAll } from './found.ts';
 import type { Report } from './model.ts';

@@ -3,8 +3,7 @@ import { type ProvenBackup, RecoveryCard } from '../../../machines/parts/recover
 import { lazily } from '../../base/lazily.ts';
 import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
 import { idIn, instanceOf, retiredBy } from './follow-ups.ts';
-import { type KeyEpoch, nextEpochs } from './key-epochs.ts';
-import { isKeyEntryType, type KeyFact, readKeyFact } from './key-facts.ts';
+import { isKeyEntryType, type KeyEpoch, type KeyFact, nextEpochs, readKeyFact } from './key-epochs.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
 /** What the ledger of an instance knows about its keys, and for a recovery without the instance. */

@@ -18,15 +18,19 @@ import { createFollowers, type Followers } from '../reading.ts';
 import { createSecretGuard } from '../secret-guard.ts';
 import {
   assertVersion,
+  busy,
   DATABASE_FILE,
+  diskTrouble,
   earlierJournal,
   emptied,
+  evidenceOf,
   isEmptied,
   openDatabase,
   openDatabaseForReading,
   orClosed,
+  SQLITE_BUSY,
+  sqliteCode,
 } from './database.ts';
-import { busy, diskTrouble, evidenceOf, SQLITE_BUSY, sqliteCode } from './errors.ts';
 import { createLog } from './log.ts';
 import { answer, prepareQueries, type Queries } from './queries.ts';
 import { askRows, changedRows, refreshProjections } from './rows.ts';
