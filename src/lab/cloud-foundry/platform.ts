@@ -2,15 +2,20 @@ import { mkdir } from 'node:fs/promises';
 import type { LabClock } from '../clock.ts';
 import { type Launcher, makeLauncher } from '../engine/launcher.ts';
 import type { LabInstance } from '../instance.ts';
-import { type AppProcess, type AppState, appStateOf, startAppProcess } from './app-process.ts';
 import { AuditLog } from './audit-log.ts';
 import { type BindingWish, CredentialBindings } from './credential-bindings.ts';
-import { Deployments } from './deployments.ts';
 import { Jobs } from './jobs.ts';
-import { LabApp, type LabAppParts } from './lab-app.ts';
+import {
+  type AppProcess,
+  type AppState,
+  appStateOf,
+  LabApp,
+  type LabAppParts,
+  startAppProcess,
+} from './lab-app.ts';
 import { NO_METADATA } from './metadata.ts';
 import { vcapServices } from './present.ts';
-import { Staging } from './staging.ts';
+import { Deployments, Staging } from './staging.ts';
 
 export interface PlatformOptions {
   /**
