@@ -7,9 +7,8 @@ import { instantOf } from '../base/instant.ts';
 import { redact } from '../base/redact.ts';
 import { type Ended, runShell } from '../base/run-shell.ts';
 import { show } from '../base/text.ts';
-import type { ActivityOf } from './activity.ts';
+import { type ActivityOf, ok, readVerb } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { ok, readVerb } from './results.ts';
 
 /** Enough to measure by; a query that dumps a table must not fill the journal. */
 const SHOWN = 2_000;

@@ -6,10 +6,9 @@ import { type Ended, runProgram, STDERR_LIMIT, STDOUT_LIMIT } from '../base/run-
 import { Secret } from '../base/secret.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { show } from '../base/text.ts';
-import type { ActivityContext, ActivityOf, ActivityResult } from './activity.ts';
+import { type ActivityContext, type ActivityOf, type ActivityResult, because, ok } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { isSame, reconnectOf } from './find-bound.ts';
-import { because, ok } from './results.ts';
 
 /** The end of a command's output is shown, since the reason for a failure is there. */
 const SAID = 300;

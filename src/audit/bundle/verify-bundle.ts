@@ -11,8 +11,7 @@ import { believedKeys, namedKey, parsePublicKeys } from '../../store/log/named-k
 import { entryOf } from '../../store/new-entry.ts';
 import { transcriptWatch } from '../audit-transcript.ts';
 import { createFindings, type Finding, type Findings, type Pin } from '../verdict.ts';
-import { approvalFiles } from './documents.ts';
-import { checkManifest, noteIn, runOf } from './manifest.ts';
+import { approvalFiles, checkManifest, noteIn, runOf } from './documents.ts';
 import type { BundleFiles } from './pack.ts';
 import { linesOf, type ReadLog, readLog, readProof } from './shown-log.ts';
 

@@ -1,9 +1,8 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { type ApprovalGate, approvalGate } from '../../approvals/gate.ts';
 import { nobodyNamed } from '../../approvals/refusals.ts';
-import type { Operator } from '../../approvals/same-person.ts';
 import { publicKeyOf } from '../../approvals/ssh-signature.ts';
-import type { ApprovalRules } from '../../approvals/verify-approval.ts';
+import type { ApprovalRules, Operator } from '../../approvals/verify-approval.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { DrivenRun } from '../../compose/instances.ts';

@@ -1,7 +1,7 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { mainPathOf, statePath } from '../../../machines/parts/states.ts';
 import { begunOf } from '../../approvals/begun.ts';
-import type { Plan } from '../../approvals/plan.ts';
+import type { Plan } from '../../approvals/challenge.ts';
 import { asksFor } from '../../approvals/policy.ts';
 import { isAskedOnRecord } from '../../approvals/request-state.ts';
 import type { DrivenRun } from '../../compose/instances.ts';

@@ -1,4 +1,4 @@
-import { changedInWords, checkEntries } from '../../audit/check-entries.ts';
+import { changedInWords, checkEntries } from '../../audit/walk.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { OpenedStore } from '../../compose/workspace.ts';

@@ -1,4 +1,4 @@
-import { type CheckedEntries, changedInWords, checkEntries } from '../../audit/check-entries.ts';
+import { type CheckedEntries, changedInWords, checkEntries } from '../../audit/walk.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';

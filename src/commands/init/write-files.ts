@@ -4,9 +4,9 @@ import { sync as replaceFile } from 'write-file-atomic';
 import { EXIT, errorCode, LifeboatError, troubleWith } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { writeNewFile } from '../../cli/write-new-file.ts';
-import { CONFIG_SCHEMA, configJsonSchema } from '../../config/json-schema.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
+import { CONFIG_SCHEMA, configJsonSchema } from '../../config/schema.ts';
 import type { ConfigPlace } from './place.ts';
 
 /**

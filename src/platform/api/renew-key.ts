@@ -2,13 +2,13 @@ import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machi
 import { show } from '../../base/text.ts';
 import { BINDINGS, isAfterRestore, isOf, keysNamed, labelsOf, stageOf } from '../capi/bindings.ts';
 import { parametersOf } from '../capi/parameters.ts';
-import { renewed } from '../capi/proofs.ts';
+import { renewed } from '../capi/prove.ts';
 import type { Binding } from '../capi/schemas.ts';
 import type { KeyOptions } from '../platform.ts';
 import { failedError, hasCode } from '../problem.ts';
 import { waitFor } from '../wait.ts';
-import { type PacedApi, requireMade, secretsIn, waitForJob } from './paced-api.ts';
-import { removeBinding } from './unbind.ts';
+import { removeBinding } from './bind.ts';
+import { type PacedApi, requireMade, secretsIn, waitForJob } from './connection.ts';
 
 /**
  * See `Platform.renewKey`. Deletes the old key of that name on the instance and creates it again. A key of
