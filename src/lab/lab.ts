@@ -233,7 +233,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
 }
 
 /** A lifeboat.yaml for the instances of a lab, ready to be used. */
-export function labConfig(facts: {
+function labConfig(facts: {
   readonly origin: string;
   readonly revision: Revision;
   readonly tokenFile: string;

@@ -95,7 +95,7 @@ let timer: NodeJS.Timeout | undefined;
  *
  * A head with two lengths gets its own error code: undici gives it the code of a body that is too short.
  */
-export function guardAnswerHeads(): void {
+function guardAnswerHeads(): void {
   channel('undici:client:sendHeaders').subscribe((message) => {
     const { request, socket } = message as { readonly request: unknown; readonly socket: Socket };
     headOf(socket).expect();

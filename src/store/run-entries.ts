@@ -7,7 +7,7 @@ import { type Entry, fieldsOf, type NewEntry } from './journal.ts';
  * The bodies of the entries of a `run/<id>` stream, by type. Readers must tolerate unknown types and fields:
  * a newer version may have written them.
  */
-export const RUN_ENTRIES = {
+const RUN_ENTRIES = {
   'run.started': lazily(() =>
     z.object({
       runbook: z.string(),

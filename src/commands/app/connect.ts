@@ -52,7 +52,7 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
       return module.carryOut((lines) => ({ ...beside(context, screen, lines), leaving }), errand);
     },
     changeLab: async (change) => {
-      const module = await import('./change-lab.ts');
+      const module = await import('./load-lab.ts');
       return module.changeLab(config, change);
     },
     addKey: async (instance, file) => {

@@ -4,8 +4,15 @@ import { dateAt } from '../../base/date.ts';
 import { msOf } from '../../base/instant.ts';
 import type { AppState } from '../../lab/cloud-foundry/lab-app.ts';
 import type { Query } from '../../lab/engine/engine.ts';
-import { allHold, type Chapter, outputOf, recoveryPointOf, recoveryTimeOf } from './chapter.ts';
-import { compareSamples, newestOrder } from './rows.ts';
+import {
+  allHold,
+  type Chapter,
+  compareSamples,
+  newestOrder,
+  outputOf,
+  recoveryPointOf,
+  recoveryTimeOf,
+} from './chapter.ts';
 import { keyTarget, queryOf, type Stage } from './stage.ts';
 
 const MOMENT_MS = 5_000;

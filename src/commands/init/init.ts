@@ -6,17 +6,23 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { isForPeople, printResult } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
+import { openKeys } from '../../compose/workspace.ts';
 import { parseConfig } from '../../config/load.ts';
 import type { TokenConfig } from '../../config/schema.ts';
 import { type StarterInstance, starterConfig } from '../../config/starter.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
 import { canAsk } from '../../plain/terminal.ts';
-import { type Check, printChecks } from '../doctor/check.ts';
+import { attempt, type Check, good, printChecks } from '../doctor/check.ts';
+import { keyringChecks } from '../doctor/keys-held.ts';
 import { type Chosen, chooseInstances, type InstanceFlags } from './choose.ts';
-import { type ChosenStore, chooseKeyStore } from './key-store.ts';
-import { type ConfigPlace, placeOfConfig } from './place.ts';
 import { left, type Prompts, promptsOn } from './prompts.ts';
-import { EDITOR_SCHEMA, writeConfig, writeEditorSchema } from './write-files.ts';
+import {
+  type ConfigPlace,
+  EDITOR_SCHEMA,
+  placeOfConfig,
+  writeConfig,
+  writeEditorSchema,
+} from './write-files.ts';
 
 export interface InitFlags extends InstanceFlags {
   readonly revision?: '61' | '62' | 'v0' | 'auto';
@@ -222,4 +228,52 @@ async function tryInstances(
     instances: tried.map(({ instance }) => instance),
     checks: tried.flatMap(({ checks }) => checks),
   };
+}
+
+/** The usable key store, if any. */
+interface ChosenStore {
+  readonly store: KeyStore | undefined;
+  readonly check: Check;
+  /** What the config must state for it. */
+  readonly keyStore: 'vault' | undefined;
+}
+
+/**
+ * The key store that the environment or the config asks for; else the keychain of this machine, proven by a
+ * probe; else a vault file, for which a person names or types a passphrase. If none is available, says what
+ * is missing: keys are never kept in plain text.
+ */
+async function chooseKeyStore(context: CommandContext, prompts: Prompts | undefined): Promise<ChosenStore> {
+  const first = await opened(context);
+  if (first.store !== undefined || context.env['LIFEBOAT_KEYCHAIN']) return named(first);
+  const wantsVault =
+    Boolean(context.env['LIFEBOAT_PASSPHRASE_FILE']) || (await agreed(context, first.check, prompts));
+  if (!wantsVault) return named(first);
+  return named(await opened({ ...context, env: { ...context.env, LIFEBOAT_KEYCHAIN: 'vault' } }));
+}
+
+function named(opened: Pick<ChosenStore, 'store' | 'check'>): ChosenStore {
+  return { ...opened, keyStore: opened.store?.kind === 'vault' ? 'vault' : undefined };
+}
+
+async function opened(context: CommandContext): Promise<Pick<ChosenStore, 'store' | 'check'>> {
+  const found = await attempt('key store', () => openKeys(context, 'check'));
+  if ('check' in found) return { store: undefined, check: { ...found.check, state: 'warn' } };
+  const { store } = found.value;
+  const [trouble] = await keyringChecks(context.env, store);
+  if (trouble !== undefined) return { store, check: { ...trouble, state: 'warn' } };
+  return { store, check: good('key store', `${store.description}: written, read and removed a probe`) };
+}
+
+async function agreed(
+  { stderr }: CommandContext,
+  { found }: Check,
+  prompts: Prompts | undefined,
+): Promise<boolean> {
+  if (prompts === undefined) return false;
+  stderr.write(`the keychain of this machine cannot be used: ${found}\n`);
+  return prompts.one('Where are keys kept?', [
+    { value: true, name: 'in a vault file, under a passphrase' },
+    { value: false, name: 'nowhere yet: set it up later' },
+  ]);
 }

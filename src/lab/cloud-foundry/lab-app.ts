@@ -179,7 +179,7 @@ const AppReport = z.object({
   }),
   port: z.int(),
 });
-export type AppReport = z.infer<typeof AppReport>;
+type AppReport = z.infer<typeof AppReport>;
 
 /** One process of an application, with the credentials that it was started with. */
 export interface AppProcess {

@@ -6,7 +6,7 @@ import { createLink, type Session } from './link.ts';
 import { refused, sqlState } from './trouble.ts';
 
 /** Stored in `lifeboat.store`; a lifeboat opens only its own version. */
-export const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 2;
 
 /** Members of the team have this role: they read everything, append, and change nothing. */
 export const MEMBER = 'lifeboat_member';
@@ -14,7 +14,7 @@ export const MEMBER = 'lifeboat_member';
 /** Advisory locks: "LIFE" in ASCII, then a number. One process sequences; the others wait at the gate. */
 const LOCKS = 0x4c494645;
 const [SEQUENCER, GATE] = [`${LOCKS}, 1`, `${LOCKS}, 2`];
-export const INIT_LOCK = `${LOCKS}, 3`;
+const INIT_LOCK = `${LOCKS}, 3`;
 /** The store's own stream has no holder: its writers take turns, each until the end of its transaction. */
 export const TAKE_LOG_STREAM = `select pg_advisory_xact_lock(${LOCKS}, 4)`;
 
@@ -241,21 +241,21 @@ grant execute on function lifeboat.claim(text[], bigint[], boolean) to ${MEMBER}
 `;
 
 /** Migrations from an empty database; each one starts from the version before. */
-export const MIGRATIONS: readonly string[] = [
+const MIGRATIONS: readonly string[] = [
   `create schema lifeboat;${TABLES}${APPEND_ONLY}${CLAIM}
 revoke all on all functions in schema lifeboat from public;`,
   `${ROWS}revoke all on all functions in schema lifeboat from public;`,
 ];
-export const MAKE_ROLE = ROLE;
-export const GRANT_ROLE = GRANTS;
+const MAKE_ROLE = ROLE;
+const GRANT_ROLE = GRANTS;
 
-export interface InitOptions {
+interface InitOptions {
   /** `postgres://…`, without a password. */
   readonly address: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-export interface Initialised {
+interface Initialised {
   readonly created: boolean;
   /** The schema's version. */
   readonly version: number;

@@ -14,8 +14,13 @@ import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { newDrillHome } from '../../../src/commands/drill/drill-homes.ts';
 import { beginRecord } from '../../../src/commands/drill/drill-records.ts';
-import { foreignIn } from '../../../src/commands/drill/foreign-files.ts';
-import { beyond, oldDrills, remainsIn, removeDrill } from '../../../src/commands/drill/keep-drills.ts';
+import {
+  beyond,
+  foreignIn,
+  oldDrills,
+  remainsIn,
+  removeDrill,
+} from '../../../src/commands/drill/keep-drills.ts';
 import type { DrillRecord } from '../../../src/report/drill/drill-report.ts';
 import { drillAt } from '../../report/drill/drills.ts';
 
