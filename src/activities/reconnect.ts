@@ -1,8 +1,7 @@
 import type { BoundApp, PlatformProof, Reconnect } from '../../machines/parts/recovery-data.ts';
-import { childEnvironment } from '../base/child-environment.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
-import { type Ended, runProgram, STDERR_LIMIT, STDOUT_LIMIT } from '../base/run-shell.ts';
+import { childEnvironment, type Ended, runProgram, STDERR_LIMIT, STDOUT_LIMIT } from '../base/run-shell.ts';
 import { Secret } from '../base/secret.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { show } from '../base/text.ts';

@@ -1,9 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { readBounded, UnusableFile } from '../base/bounded-file.ts';
-import { childEnvironment } from '../base/child-environment.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
-import { runShell } from '../base/run-shell.ts';
+import { childEnvironment, runShell } from '../base/run-shell.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import { assertTrusted } from '../base/trusted-path.ts';

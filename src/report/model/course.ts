@@ -10,8 +10,7 @@ import { landmarksOf } from '../measure/landmarks.ts';
 import type { Measures } from '../measure/measure.ts';
 import { cutSegments } from '../measure/slices.ts';
 import { steadied, timelineOf } from '../measure/timeline.ts';
-import { find, findAll } from './found.ts';
-import type { Course, Mark, Step } from './model-rows.ts';
+import { type Course, find, findAll, type Mark, type Step } from './model-rows.ts';
 
 export interface CourseOptions {
   /** The figures of the recovery (`measure`); undefined for a runbook that recovers nothing. */
