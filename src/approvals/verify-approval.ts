@@ -1,7 +1,7 @@
 import { show } from '../base/text.ts';
 import type { Entry } from '../store/journal.ts';
 import { approvalPaths, readIfThere } from './approval-files.ts';
-import { begunOf } from './begun.ts';
+import { begunOf } from './policy.ts';
 import { namesake, samePerson } from './refusals.ts';
 import { momentSinceAsked, type RequestState } from './request-state.ts';
 import { type Signers, type Verified, verifySignature } from './verify-signature.ts';

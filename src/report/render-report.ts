@@ -1,8 +1,7 @@
 import { printableJson } from '../base/text.ts';
 import type { Brand } from './brand.ts';
 import { type Comparison, comparisonPages } from './comparison.ts';
-import { drillPages } from './drill/drill-pages.ts';
-import type { DrillReport } from './drill/drill-report.ts';
+import { type DrillReport, drillPages } from './drill/drill-report.ts';
 import { type Estate, estatePages } from './estate.ts';
 import type { Report } from './model/model.ts';
 import type { Document } from './render/document.ts';

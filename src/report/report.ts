@@ -2,7 +2,7 @@ import { leftUnbound, stillOpen } from '../../machines/parts/unfinished.ts';
 import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import { type Entry, fieldsOf, type Json } from '../store/journal.ts';
-import type { Loss } from '../store/log/losses.ts';
+import type { Loss } from '../store/log/log-entries.ts';
 import type { WrittenFollowUp } from '../store/run-entries.ts';
 import { type Measures, resultOfPoint, resultOfTime } from './measure/measure.ts';
 import { timelineOf } from './measure/timeline.ts';

@@ -1,7 +1,7 @@
 import { hash, type KeyObject } from 'node:crypto';
 import { show } from '../../base/text.ts';
 import type { Entry } from '../../store/journal.ts';
-import { MAX_NOTE_BYTES, openNote, textOf } from '../../store/log/signed-note.ts';
+import { MAX_NOTE_BYTES, openNote, textOf } from '../../store/log/checkpoint.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 import { readRunEntry } from '../../store/run-entries.ts';

@@ -44,7 +44,7 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
       return watchBeside(beside(context, screen, []), runId);
     },
     writeReport: async (runId) => {
-      const { writeReport } = await import('./load-report.ts');
+      const { writeReport } = await import('./loaders.ts');
       return writeReport(beside(context, screen, []), runId);
     },
     carryOut: async (errand, leaving) => {

@@ -4,13 +4,15 @@ import { dateAt } from '../../base/date.ts';
 import { idOfInstance } from '../../base/instance-url.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { isTaken, notWritten, writeNewFile } from '../../cli/write-new-file.ts';
 import { followUpsOfRun, gatherFollowUps } from '../../compose/open-follow-ups.ts';
-import { openJournalIfAny } from '../../compose/store-of.ts';
+import { openJournalIfAny, openReaderOf } from '../../compose/store-of.ts';
 import { loginName } from '../../compose/workspace.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { storeNamed } from '../../config/store-named.ts';
-import { listRuns } from '../../runner/runs.ts';
+import type { ReportFormat } from '../../report/render-report.ts';
+import { findRun, listRuns } from '../../runner/runs.ts';
 import type { JournalReader, Log, StoredEntry, StreamName } from '../../store/journal.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
 import { isStreamName } from '../../store/new-entry.ts';
@@ -24,19 +26,28 @@ import {
   entryRows,
   type OlderEntriesWanted,
 } from '../../view/app/entries-page.ts';
-import type { Home, HomeLab, Loaders, RunRow, TypedMoment } from '../../view/app/sources.ts';
+import {
+  type Home,
+  type HomeLab,
+  type Loaders,
+  type ReportText,
+  type RunRow,
+  reportCommand,
+  reportFile,
+  type TypedMoment,
+} from '../../view/app/sources.ts';
 import type { StartWish } from '../../view/app/start-wish.ts';
 import { holderWords } from '../../view/run-record.ts';
 import { type FollowUpRow, mostUrgent } from '../../view/view-follow-ups.ts';
-import { drillHomes, inDrill } from '../drill/drill-homes.ts';
+import { drillHomes, inDrill, whereRunIs } from '../drill/drill-homes.ts';
 import { rowOf } from '../followups/followups.ts';
+import { brandOf } from '../run/run-report.ts';
 import { fileChecker } from './check-file.ts';
 import { loadAudit } from './load-audit.ts';
 import { fleetLoader } from './load-fleet.ts';
 import { loadBackups, loadInstance } from './load-instance.ts';
 import { keptKeyring, loadKeys } from './load-keys.ts';
 import { loadLab } from './load-lab.ts';
-import { loadReport } from './load-report.ts';
 
 /** The loaders of the app's screens. They only read, and leave nothing open. */
 export function loadersFor(context: CommandContext, config: LoadedConfig): Loaders {
@@ -282,4 +293,49 @@ async function runRowOf(journal: JournalReader, run: RunSummary): Promise<RunRow
     followUps: stillOpen(await followUpsOfRun(journal, run)).length,
     heldBy: holder && holderWords(holder),
   };
+}
+
+/** The report of a run as `lifeboat report` prints it. Rejects as that does. */
+async function loadReport(context: CommandContext, runId: string): Promise<ReportText> {
+  const { run, text } = await renderedReport(context, runId, 'md');
+  return {
+    markdown: text,
+    command: reportCommand(run.runId),
+    mode: run.mode,
+    instance: run.target === undefined ? run.instance : `${run.instance} -> ${run.target}`,
+  };
+}
+
+/** How many file names to try. */
+const MAX_FILES = 1_000;
+
+/** Writes the report as HTML to a new file in the current folder and returns the file's name. */
+export async function writeReport(context: CommandContext, runId: string): Promise<string> {
+  const { run, text } = await renderedReport(context, runId, 'html');
+  for (let at = 1; at <= MAX_FILES; at += 1) {
+    const file = reportFile(run.runId, at);
+    try {
+      writeNewFile(file, text);
+      return file;
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw notWritten(file, thrown);
+    }
+  }
+  throw isTaken(reportFile(run.runId, MAX_FILES));
+}
+
+async function renderedReport(
+  context: CommandContext,
+  runId: string,
+  format: ReportFormat,
+): Promise<{ readonly run: RunSummary; readonly text: string }> {
+  const { reportOf } = await import('../run/run-report.ts');
+  const { renderReport } = await import('../../report/render-report.ts');
+  const journal = await openReaderOf(await whereRunIs(context, runId));
+  try {
+    const run = await findRun(journal, runId);
+    return { run, text: renderReport(await reportOf(journal, run), format, await brandOf(context)) };
+  } finally {
+    await journal.close();
+  }
 }

@@ -1,10 +1,9 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { mainPathOf, statePath } from '../../../machines/parts/states.ts';
 import { approvalPaths, readIfThere, stampOf } from '../../approvals/approval-files.ts';
-import { begunOf } from '../../approvals/begun.ts';
 import type { Plan } from '../../approvals/challenge.ts';
 import { type ApprovalGate, approvalGate } from '../../approvals/gate.ts';
-import { asksFor } from '../../approvals/policy.ts';
+import { asksFor, begunOf } from '../../approvals/policy.ts';
 import { nobodyNamed, signCommand } from '../../approvals/refusals.ts';
 import { isAskedOnRecord, requestStateOf } from '../../approvals/request-state.ts';
 import { publicKeyOf } from '../../approvals/ssh-signature.ts';

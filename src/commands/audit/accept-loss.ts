@@ -23,8 +23,7 @@ import {
 } from '../../store/journal.ts';
 import type { Checked } from '../../store/log/check-log.ts';
 import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
-import { LOSS_ACCEPTED } from '../../store/log/log-entries.ts';
-import { markOf } from '../../store/log/losses.ts';
+import { LOSS_ACCEPTED, markOf } from '../../store/log/log-entries.ts';
 import { folderOf } from '../../store/log/places/folder-place.ts';
 import type { LostCall, SeenCheckpoint, Trouble } from '../../store/log/rollback.ts';
 import { isStreamName } from '../../store/new-entry.ts';

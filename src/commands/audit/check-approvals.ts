@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lineHash } from '../../approvals/allowed-signers.ts';
-import { begunOf } from '../../approvals/begun.ts';
+import { begunOf } from '../../approvals/policy.ts';
 import { NAMESPACE, sshSurroundings } from '../../approvals/ssh-signature.ts';
 import { fitsAsked } from '../../approvals/still-holds.ts';
 import { localTime } from '../../approvals/verify-signature.ts';

@@ -14,7 +14,7 @@ import { untilEnd } from '../../report/model/model-rows.ts';
 import { buildReport, type ReportOptions } from '../../report/report.ts';
 import { followUpsOf } from '../../runner/fold.ts';
 import type { Entry, JournalReader, Log } from '../../store/journal.ts';
-import { lossesOf } from '../../store/log/losses.ts';
+import { lossesOf } from '../../store/log/log-entries.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 
 type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version' | 'target'>;

@@ -2,7 +2,7 @@ import { leftUnbound, unboundWords } from '../../../machines/parts/unfinished.ts
 import { effectOf } from '../../../machines/verbs.ts';
 import { counted } from '../../base/format.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
-import { type Loss, lossInWords } from '../../store/log/losses.ts';
+import { type Loss, lossInWords } from '../../store/log/log-entries.ts';
 import { mayFollowEnd, type RunEntryBody, type WrittenFollowUp } from '../../store/run-entries.ts';
 import type { Report } from './model.ts';
 import { find, findAll, untilEnd } from './model-rows.ts';

@@ -10,7 +10,7 @@ import {
   type NewEntry,
   type StreamName,
 } from '../journal.ts';
-import { lossesIn } from '../log/losses.ts';
+import { lossesIn } from '../log/log-entries.ts';
 import type { Signer } from '../log/signer.ts';
 import { prepareEntry, storableName } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';

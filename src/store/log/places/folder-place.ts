@@ -17,9 +17,8 @@ import { errorCode, FILE_TROUBLE, LifeboatError } from '../../../base/errors.ts'
 import { makeSharedFolder, syncFolder } from '../../../base/folders.ts';
 import { withinOrSilent } from '../../../base/patience.ts';
 import { judgeFolder, makeFolderInside } from '../../../base/trusted-path.ts';
-import { claimOf } from '../checkpoint.ts';
+import { claimOf, MAX_NOTE_BYTES } from '../checkpoint.ts';
 import { parsePublicKeys } from '../named-keys.ts';
-import { MAX_NOTE_BYTES } from '../signed-note.ts';
 import type { Signer } from '../signer.ts';
 import type { LookFor, Place, PlacedNote } from './place.ts';
 
