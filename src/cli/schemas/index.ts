@@ -38,7 +38,7 @@ const check = z.object({
 });
 
 /** What concerns lifeboat itself. */
-export const general = {
+const general = {
   error: schema('error', 'an error, or why a run waits, as the last line of standard error', {
     code: z.string().describe('stable, made for programs'),
     message: z.string(),
@@ -114,7 +114,7 @@ const delivery = {
   why: z.string().optional().describe('a code, such as timeout, ECONNREFUSED or exit 3'),
 };
 
-export const notify = {
+const notify = {
   notification: schema('notification', 'what a target of `notify` gets', {
     id: z.string().describe('the same at each attempt: ignore one that you have had'),
     event: z.enum(['question', 'rto', 'ended', 'drill-due', 'drill-failed', 'test']),
@@ -141,7 +141,7 @@ export const notify = {
 };
 
 /** What `lifeboat status` prints. */
-export const status = {
+const status = {
   status: schema('status', 'each instance, and whether it could be recovered now', {
     at: time,
     items: z.array(InstanceStatus),
@@ -154,7 +154,7 @@ const principals = z.array(z.string()).describe('who signed, as the file of allo
 const order = z.string().describe('what is to be done, as a sentence');
 
 /** What proves something, and who approved it. */
-export const proof = {
+const proof = {
   verify: schema('verify', 'the verdict on a backup file', {
     ok: z.boolean(),
     verdict: z.enum(['intact', 'readable']).optional(),
@@ -267,7 +267,7 @@ const installation = z.object({
 });
 
 /** What the service answered, what was changed at it, and where the entries live. */
-export const service = {
+const service = {
   backups: answered(
     'backups',
     'the backups of an instance; V0 lists restores with them',

@@ -137,7 +137,7 @@ const MAX_STEPS = 60;
  * recommendation, and stops before any change and at the first question without one. Journals nothing.
  * Rejects when the service refuses the credentials.
  */
-export async function dryRun(
+async function dryRun(
   runbook: Runbook,
   input: unknown,
   activities: Readonly<Record<string, AnyActivity>>,
