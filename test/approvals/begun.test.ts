@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { keptRevoked, keptSigners } from '../../src/approvals/approval-files.ts';
 import { admitted, begunOf, type Present, weakenings } from '../../src/approvals/policy.ts';
 import { sshKeygen } from '../../src/approvals/ssh-signature.ts';
+import { keptRevoked, keptSigners } from '../../src/approvals/verify-signature.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
 import { EXPIRES_MS, someConfirmation } from './confirmation.ts';
 import { somePeople } from './people.ts';

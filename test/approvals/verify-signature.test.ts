@@ -2,10 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { describe, test } from 'vitest';
-import { keptSigners } from '../../src/approvals/approval-files.ts';
 import { type Challenge, challengeText, parseChallenge } from '../../src/approvals/challenge.ts';
 import { NAMESPACE, publicKeyOf, signerOf, signText } from '../../src/approvals/ssh-signature.ts';
-import { verifySignature } from '../../src/approvals/verify-signature.ts';
+import { keptSigners, verifySignature } from '../../src/approvals/verify-signature.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { signWith, somePeople } from './people.ts';
 

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
-import { keptRevoked, keptSigners } from '../../approvals/approval-files.ts';
 import { admitted, type Present } from '../../approvals/policy.ts';
+import { keptRevoked, keptSigners } from '../../approvals/verify-signature.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
