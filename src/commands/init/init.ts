@@ -12,7 +12,7 @@ import { writeNewFile } from '../../cli/write-new-file.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { loadConfig, parseConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import { CONFIG_SCHEMA, configJsonSchema, type TokenConfig } from '../../config/schema.ts';
+import { CONFIG_SCHEMA, configJsonSchema } from '../../config/schema.ts';
 import { type StarterInstance, starterConfig } from '../../config/starter.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
 import { canAsk } from '../../plain/terminal.ts';
@@ -103,13 +103,9 @@ function instancesOf({ instances, token }: Chosen, flags: InitFlags, folder: str
     name,
     url,
     revision: REVISIONS[flags.revision ?? 'auto'],
-    token: tokenIn(token, folder),
+    token: 'file' in token ? { ...token, file: pathFrom(folder, token.file) } : token,
     ...(flags.ca === undefined ? {} : { ca: pathFrom(folder, flags.ca) }),
   }));
-}
-
-function tokenIn(token: TokenConfig, folder: string): TokenConfig {
-  return 'file' in token ? { ...token, file: pathFrom(folder, token.file) } : token;
 }
 
 /** Rewrites a path typed in the working folder for a file in another folder. */

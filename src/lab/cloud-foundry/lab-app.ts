@@ -105,7 +105,7 @@ export class LabApp {
       candidate.worked.then(() => 'works' as const),
       candidate.ended.then((how) => `the new process ended with ${how}`),
       pause(patienceMs, undefined, { signal: either, ref: false }).then(
-        () => lastErrorOf(candidate) ?? 'the new process does not answer',
+        () => candidate.report?.lastError ?? 'the new process does not answer',
         () => 'canceled',
       ),
     ]);
@@ -157,10 +157,6 @@ export class LabApp {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-
-function lastErrorOf({ report }: AppProcess): string | undefined {
-  return report?.lastError ?? undefined;
-}
 
 /** What an application reports. Times are RFC 3339, by the machine's own clock. */
 const AppReport = z.object({

@@ -329,7 +329,7 @@ function renderCall(call: FallbackCall, instances: FallbackInstances): readonly 
   if (instance.revision === 'v0' && !hasV0(call)) return [notInV0(call)];
   const base = instance.revision === 'v0' ? 'v0' : 'v1';
   const path = instance.revision === 'v0' ? pathInV0(call) : call.path;
-  const lookUp = `${plainBase(instances, call.on, base)}${shownPath(call, path)}`;
+  const lookUp = `${basesOf(instanceOn(instances, call.on))[base]}${shownPath(call, path)}`;
   const body = instance.revision === 'v0' ? bodyInV0(call) : call.body;
   const asking =
     instance.revision === 'v0' && body !== undefined
@@ -398,10 +398,6 @@ function bodyInV0(call: FallbackCall): FallbackCall['body'] {
     instance_id: { number: { variable: 'INTERNAL_ID', what: '' } },
     backup_id: { number: call.id },
   };
-}
-
-function plainBase(instances: FallbackInstances, side: FallbackSide, base: 'v1' | 'v0'): string {
-  return basesOf(instanceOn(instances, side))[base];
 }
 
 function shownPath(call: FallbackCall, path: string): string {
