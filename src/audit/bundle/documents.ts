@@ -132,7 +132,7 @@ the zone of your machine.
 }
 
 /*
- * SHA256SUMS lists every file of a bundle except itself and the note that signs it (signed-note.ts), whose
+ * SHA256SUMS lists every file of a bundle except itself and the note that signs it (checkpoint.ts), whose
  * text is
  *
  *     lifeboat.bundle/1

@@ -17,7 +17,7 @@ export interface ShownLog {
   readonly note: string;
   /** The leaf texts of each file's stream, in order. */
   readonly lines: ReadonlyMap<string, readonly string[]>;
-  /** Proves that all of them are leaves, and that the tree extends each of the sizes (tree-proof.ts). */
+  /** Proves that all of them are leaves, and that the tree extends each of the sizes. */
   readonly proof: Proof;
 }
 

@@ -383,7 +383,7 @@ export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>
   return { $schema, $id: schemaId(name), title: about, ...rest };
 }
 
-/** The name of the one schema that describes a file, not output (config/json-schema.ts). */
+/** The name of the one schema that describes a file, not output (config/schema.ts). */
 export const OF_CONFIG = 'config';
 
 export function listSchemas(): { readonly name: SchemaName | typeof OF_CONFIG; readonly about: string }[] {

@@ -89,7 +89,7 @@ async function loadDryRun(
   { runbook: id, ...flags }: StartWish,
   signal: AbortSignal,
 ): Promise<DryRunFacts> {
-  const { findDryRun } = await import('../run/find-dry-run.ts');
+  const { findDryRun } = await import('../run/dry-run.ts');
   try {
     const keys = () => keptKeyring(context);
     const found = await findDryRun(context, config, [id], flags, { keys, signal });

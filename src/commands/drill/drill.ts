@@ -25,6 +25,7 @@ import {
   chapterRecord,
   type DrillEnd,
   endedNow,
+  keepNewest,
   knownDrills,
   type OpenRecord,
   type Played,
@@ -32,7 +33,6 @@ import {
 } from './drill-records.ts';
 import { drillReport, drillSummary, runReports, writeDrillReports } from './drill-report.ts';
 import { assertWritable, writeJunit } from './junit.ts';
-import { keepNewest } from './keep-drills.ts';
 import { type Stage, type StageOptions, setStage } from './stage.ts';
 
 interface DrillFlags {

@@ -24,17 +24,17 @@ import { type Ledger, readLedgers } from '../../store/projections/ledgers.ts';
 import { readPending } from '../../store/projections/pending-calls.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { drillHomes, drillsFolder, inDrill } from '../drill/drill-homes.ts';
-import { readRecord } from '../drill/drill-records.ts';
 import {
   foreignIn,
   foreignWords,
   isDrillName,
   isOwnFolder,
   oldDrills,
+  readRecord,
   remainsIn,
   removeDrill,
   removeRemains,
-} from '../drill/keep-drills.ts';
+} from '../drill/drill-records.ts';
 import { confirmTyped } from '../store/confirm.ts';
 
 interface PruneFlags {

@@ -10,10 +10,9 @@ import { appRoutes, stagingRoutes } from './app-routes.ts';
 import { auditEvents } from './audit-log.ts';
 import { CfError, notFound, parsedBody, unprocessable } from './cf-error.ts';
 import type { CredentialBinding } from './credential-bindings.ts';
-import type { Job } from './jobs.ts';
 import type { AppState } from './lab-app.ts';
 import { Metadata, NO_METADATA, stamp } from './metadata.ts';
-import type { Platform } from './platform.ts';
+import type { Job, Platform } from './platform.ts';
 import { presentApp, presentBinding, presentInstance } from './present.ts';
 import {
   type CfReply,

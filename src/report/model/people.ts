@@ -1,7 +1,7 @@
 import { msOf } from '../../base/instant.ts';
 import type { Entry } from '../../store/journal.ts';
 import type { ApprovalPolicy, Who } from '../../store/run-entries.ts';
-import { policyFacts } from '../../store/sentence-parts.ts';
+import { policyFacts } from '../../store/sentence.ts';
 import type { Report } from './model.ts';
 import { type Approval, findAll, type MayApprove, type Person } from './model-rows.ts';
 

@@ -4,7 +4,7 @@ import { LOG_STREAM, type StreamName } from '../journal.ts';
 import { isStreamName } from '../new-entry.ts';
 
 /**
- * The signed head of a log, in the form of c2sp.org/tlog-checkpoint, which is a signed note (signed-note.ts):
+ * The signed head of a log, in the form of c2sp.org/tlog-checkpoint, which is a signed note (`signNote`):
  *
  *     lifeboat/<16 hex digits>              the origin: the name of the log, and of the signing key too
  *     <size>                                how many entries
