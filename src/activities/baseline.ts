@@ -5,11 +5,10 @@ import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { type UnreadRow, unreadWords } from '../service/rows.ts';
 import type { Backup, BackupsConfig, InstanceOverview, Restore } from '../service/schemas.ts';
-import type { ActivityOf } from './activity.ts';
+import { type ActivityOf, ok, readVerb } from './activity.ts';
 import { clockOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { updateLines } from './doubt-action.ts';
-import { ok, readVerb } from './results.ts';
 
 /** Used if the service states none: section 2.3 of service-api.md has no default, 8 is the documented one. */
 const MIN_KEY_LENGTH = 8;

@@ -3,15 +3,20 @@ import type { InputOf } from '../../machines/verbs.ts';
 import { instantOf } from '../base/instant.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Restore } from '../service/schemas.ts';
-import type { ActivityContext, ActivityOf, ActivityResult, Judgement } from './activity.ts';
-import { lookingBeyond } from './could-show.ts';
+import {
+  type ActivityContext,
+  type ActivityOf,
+  type ActivityResult,
+  because,
+  type Judgement,
+  no,
+  ok,
+} from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeBackup, judgeTask } from './doubt.ts';
-import { type Look, type Telling, wasPlainlyAccepted } from './evaluate-tasks.ts';
-import { lackOfKey } from './needs-key.ts';
+import { type Look, lookingBeyond, type Telling, wasPlainlyAccepted } from './evaluate-tasks.ts';
 import { baselineOf, lookAt, sentTask } from './once-task.ts';
-import { recoveryFromElsewhere, restoreOfBackup, restoreToInstant } from './restore-fits.ts';
-import { because, no, ok } from './results.ts';
+import { lackOfKey, recoveryFromElsewhere, restoreOfBackup, restoreToInstant } from './restore-fits.ts';
 
 /** Requests one backup (service-api.md endpoint 3), at most once for each intent. */
 export function createBackup(deps: ActivityDeps): ActivityOf<'createBackup'> {

@@ -5,11 +5,10 @@ import { instantOf } from '../base/instant.ts';
 import { show, untrust } from '../base/text.ts';
 import type { UnreadRow } from '../service/rows.ts';
 import type { Backup, Restore } from '../service/schemas.ts';
-import type { ActivityContext } from './activity.ts';
+import { type ActivityContext, ok } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Task, TaskBaseline } from './evaluate-tasks.ts';
 import { poll } from './poll.ts';
-import { ok } from './results.ts';
 
 type Listed = Task & {
   readonly backup_id?: Restore['backup_id'] | Backup['backup_id'];

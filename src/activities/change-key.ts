@@ -7,10 +7,20 @@ import type { Secret } from '../base/secret.ts';
 import type { Untrusted } from '../base/text.ts';
 import { checkOfGenerated, generateKey, lateKeyUntil } from '../keys/keyring.ts';
 import type { SendOutcome } from '../service/client.ts';
-import type { ActivityOf, ActivityResult, ChangeContext, LedgerFact } from './activity.ts';
+import {
+  type ActivityOf,
+  type ActivityResult,
+  because,
+  type ChangeContext,
+  harmless,
+  type LedgerFact,
+  no,
+  ok,
+  readVerb,
+  repeatableVerb,
+} from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { because, harmless, no, ok, readVerb, repeatableVerb } from './results.ts';
-import { type Accepted, retryThrottled, sentAgain } from './sent-again.ts';
+import { type Accepted, retryThrottled, sentAgain } from './once-task.ts';
 
 /**
  * Puts the new key into the key store; nothing is overwritten. If the process dies inside, a generated key

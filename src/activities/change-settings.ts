@@ -2,10 +2,9 @@ import type { BackupSettings } from '../../machines/parts/task-data.ts';
 import { failureOf } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { BackupsConfig } from '../service/schemas.ts';
-import type { ActivityOf } from './activity.ts';
+import { type ActivityOf, because, harmless, no, ok, repeatableVerb } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { because, harmless, no, ok, repeatableVerb } from './results.ts';
-import { retryThrottled, sentAgain } from './sent-again.ts';
+import { retryThrottled, sentAgain } from './once-task.ts';
 
 /**
  * Changes backup settings (service-api.md endpoint 9) and reads them back, since a service may accept the

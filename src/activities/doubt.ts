@@ -5,11 +5,12 @@ import { instantOf } from '../base/instant.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { Judgement } from './activity.ts';
 import { type Clocks, clockSentence, elapsedMs, nextLook, side } from './clocks.ts';
-import { type Gap, gapOf } from './could-show.ts';
 import {
   afterRefusalMs,
   type Certainty,
   type Evaluated,
+  type Gap,
+  gapOf,
   isApart,
   isRefusal,
   LIST_LAG_MS,

@@ -7,7 +7,7 @@ import { syncFolder } from '../base/folders.ts';
 import { show } from '../base/text.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
 import type { Download } from '../service/client.ts';
-import type { ActivityOf } from './activity.ts';
+import { type ActivityOf, ok, readVerb } from './activity.ts';
 import { type Checked, checkDownload, mostBytes, tooLong } from './check-download.ts';
 import type { ActivityDeps } from './deps.ts';
 import {
@@ -28,7 +28,6 @@ import {
   writeNote,
 } from './download-part.ts';
 import { requireRoom } from './free-space.ts';
-import { ok, readVerb } from './results.ts';
 import { watchProgress } from './watchdog.ts';
 
 const STILL = { seconds: 60, basis: 'default', detail: 'no data has arrived since then' } as const;

@@ -1,12 +1,11 @@
 import type { Started } from '../../machines/parts/task-data.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import type { SendOutcome, StartedAction } from '../service/client.ts';
-import type { ActivityOf, OnceActivity, SendContext, Sent } from './activity.ts';
+import { type ActivityOf, because, type OnceActivity, ok, type SendContext, type Sent } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Action, ActionBaseline, judgeAction, updateLines } from './doubt-action.ts';
 import { isRefusal } from './evaluate-tasks.ts';
 import { sentUnaccepted, timesOf } from './once-task.ts';
-import { because, ok } from './results.ts';
 
 /** An action of the instance that shows only in its overview. `send` is the one call that begins it. */
 function onceAction<Input extends { readonly intent: string }>(

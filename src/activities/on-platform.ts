@@ -2,11 +2,18 @@ import type { PlatformProof } from '../../machines/parts/recovery-data.ts';
 import { errorFrom } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { Platform, RebindOptions } from '../platform/platform.ts';
-import type { ActivityContext, ActivityOf, ActivityResult, SendContext } from './activity.ts';
-import { readParameters } from './binding-parameters.ts';
+import {
+  type ActivityContext,
+  type ActivityOf,
+  type ActivityResult,
+  because,
+  no,
+  ok,
+  type SendContext,
+} from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
+import { readParameters } from './find-bound.ts';
 import { proveByCommand } from './reconnect.ts';
-import { because, no, ok } from './results.ts';
 import { watchProgress } from './watchdog.ts';
 
 /**

@@ -2,9 +2,8 @@ import { isoOf } from '../base/date.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
-import type { ActivityOf } from './activity.ts';
+import { type ActivityOf, because, no, ok } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { because, no, ok } from './results.ts';
 
 /** Closer to an edge it is a risk: before the end of a base backup, or beyond the last archived change. */
 const MARGIN_AT_START_MS = 5_000;

@@ -1,8 +1,13 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import type { ActivityContext, ActivityResult, OnceActivity, Overdue } from './activity.ts';
-import { because } from './results.ts';
+import {
+  type ActivityContext,
+  type ActivityResult,
+  because,
+  type OnceActivity,
+  type Overdue,
+} from './activity.ts';
 
 /** How long to wait for a service that cannot be asked, or answers nonsense. */
 const PATIENCE_MS = 120_000;

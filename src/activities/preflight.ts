@@ -6,7 +6,7 @@ import { futureSeconds } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Restore } from '../service/schemas.ts';
-import type { ActivityOf } from './activity.ts';
+import { type ActivityOf, ok, readVerb } from './activity.ts';
 import {
   factsOfBackup,
   instanceBaseline,
@@ -17,8 +17,7 @@ import {
 } from './baseline.ts';
 import { clockOf, secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { lackOfKey } from './needs-key.ts';
-import { ok, readVerb } from './results.ts';
+import { lackOfKey } from './restore-fits.ts';
 
 /** States in which a key change makes no sense; an unknown state only warns (service-api.md section 3). */
 const BLOCKING_STATES = new Set(['deleted', 'deploying', 'failed', 'stopped']);

@@ -1,15 +1,13 @@
 import type { Reconciliation } from '../../machines/parts/recovery-data.ts';
-import { childEnvironment } from '../base/child-environment.ts';
 import { isoOf } from '../base/date.ts';
 import { LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { instantOf } from '../base/instant.ts';
 import { redact } from '../base/redact.ts';
-import { type Ended, runShell } from '../base/run-shell.ts';
+import { childEnvironment, type Ended, runShell } from '../base/run-shell.ts';
 import { show } from '../base/text.ts';
-import type { ActivityOf } from './activity.ts';
+import { type ActivityOf, ok, readVerb } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { ok, readVerb } from './results.ts';
 
 /** Enough to measure by; a query that dumps a table must not fill the journal. */
 const SHOWN = 2_000;

@@ -1,15 +1,13 @@
 import type { BoundApp, PlatformProof, Reconnect } from '../../machines/parts/recovery-data.ts';
-import { childEnvironment } from '../base/child-environment.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
-import { type Ended, runProgram, STDERR_LIMIT, STDOUT_LIMIT } from '../base/run-shell.ts';
+import { childEnvironment, type Ended, runProgram, STDERR_LIMIT, STDOUT_LIMIT } from '../base/run-shell.ts';
 import { Secret } from '../base/secret.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { show } from '../base/text.ts';
-import type { ActivityContext, ActivityOf, ActivityResult } from './activity.ts';
+import { type ActivityContext, type ActivityOf, type ActivityResult, because, ok } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { isSame, reconnectOf } from './find-bound.ts';
-import { because, ok } from './results.ts';
 
 /** The end of a command's output is shown, since the reason for a failure is there. */
 const SAID = 300;

@@ -8,10 +8,17 @@ import type {
 } from '../../machines/parts/task-data.ts';
 import { retirementOf } from '../store/projections/follow-ups.ts';
 import { nextLedger } from '../store/projections/ledgers.ts';
-import type { ActivityContext, ActivityOf, LedgerFact } from './activity.ts';
+import {
+  type ActivityContext,
+  type ActivityOf,
+  asJson,
+  type LedgerFact,
+  ok,
+  readVerb,
+  repeatableVerb,
+} from './activity.ts';
 import { lastLook } from './beside.ts';
 import type { ActivityDeps } from './deps.ts';
-import { asJson, ok, readVerb, repeatableVerb } from './results.ts';
 
 /**
  * Records in the ledger which key opened which backup, read to its last byte. Looks at the list once more.

@@ -6,11 +6,19 @@ import { verifyFile } from '../backup/verify-file.ts';
 import { counted, formatBytes } from '../base/format.ts';
 import { type HeldKey, heldKeys } from '../keys/keyring.ts';
 import { UNOPENED } from '../store/projections/ledgers.ts';
-import type { ActivityContext, ActivityOf, ActivityResult, LedgerFact } from './activity.ts';
+import {
+  type ActivityContext,
+  type ActivityOf,
+  type ActivityResult,
+  asJson,
+  type LedgerFact,
+  no,
+  ok,
+  readVerb,
+} from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readHead } from './download-part.ts';
 import { proofFact } from './records.ts';
-import { asJson, no, ok, readVerb } from './results.ts';
 
 const AGAIN = 'try again: it is downloaded from the beginning';
 

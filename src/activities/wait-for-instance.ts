@@ -4,11 +4,10 @@ import { formatSeconds } from '../base/format.ts';
 import { instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { InstanceOverview } from '../service/schemas.ts';
-import type { ActivityOf } from './activity.ts';
+import { type ActivityOf, no, ok } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { areUpdatesGone, updateLines } from './doubt-action.ts';
 import { poll, type Seen } from './poll.ts';
-import { no, ok } from './results.ts';
 import { watchdog } from './watchdog.ts';
 
 /** The states in which an instance can be used (service-api.md section 2.4). */

@@ -3,14 +3,13 @@ import { show } from '../base/text.ts';
 import type { Answer } from '../service/client.ts';
 import type { UnreadRow } from '../service/rows.ts';
 import type { Backup, Restore } from '../service/schemas.ts';
-import type { ActivityContext, ActivityOf, ActivityResult } from './activity.ts';
+import { type ActivityContext, type ActivityOf, type ActivityResult, no, ok } from './activity.ts';
 import { factsOfBackup, factsOfRestore, type TaskTimes, withAhead } from './baseline.ts';
 import { beyondSent, isOpen, toBeside, withUnread } from './beside.ts';
 import { clockOf, type Skew } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { LIST_LAG_MS, type Task } from './evaluate-tasks.ts';
 import { poll } from './poll.ts';
-import { no, ok } from './results.ts';
 import { type Timed, watchdog } from './watchdog.ts';
 
 /** A task to wait for, and how to read its end. */

@@ -3,15 +3,12 @@ import { LifeboatError } from '../base/errors.ts';
 import type { Gate, RunState } from '../runner/run.ts';
 import type { Json } from '../store/journal.ts';
 import { approvalPaths, readIfThere, writeChallenge } from './approval-files.ts';
-import { begunOf } from './begun.ts';
-import { challengeId, challengeText } from './challenge.ts';
-import { CHANGED, challengeOf, fitsState } from './fits-state.ts';
-import type { Plan } from './plan.ts';
+import { challengeId, challengeText, type Plan } from './challenge.ts';
+import { begunOf } from './policy.ts';
 import { approvalMismatch, expired, needed, type Request, withdrawn } from './refusals.ts';
 import { isExpired, momentOf, momentSinceAsked, type RequestState, requestStateOf } from './request-state.ts';
-import type { Operator } from './same-person.ts';
-import { type HoldDeps, stillHolds } from './still-holds.ts';
-import { type Approval, type ApprovalRules, approvalOnDisk } from './verify-approval.ts';
+import { CHANGED, challengeOf, fitsState, type HoldDeps, stillHolds } from './still-holds.ts';
+import { type Approval, type ApprovalRules, approvalOnDisk, type Operator } from './verify-approval.ts';
 
 export interface ApprovalGateDeps extends HoldDeps {
   readonly operator: Operator;

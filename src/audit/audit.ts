@@ -4,7 +4,7 @@ import { show } from '../base/text.ts';
 import type { Log, LoggedEntry } from '../store/journal.ts';
 import { type Anchor, anchorOf } from '../store/log/anchor.ts';
 import { claimOf } from '../store/log/checkpoint.ts';
-import type { Loss } from '../store/log/losses.ts';
+import type { Loss } from '../store/log/log-entries.ts';
 import { type AuditedPlace, auditSignatures, readPlaces, sizesIn } from './audit-places.ts';
 import { type TranscriptOf, transcriptWatch } from './audit-transcript.ts';
 import type { GivenKeys } from './believed-keys.ts';

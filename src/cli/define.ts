@@ -2,8 +2,7 @@ import { type Command, Option } from 'commander';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { isNoReason, noReasonWords } from '../base/reason.ts';
 import { show } from '../base/text.ts';
-import type { CommandContext } from './context.ts';
-import { FORMS } from './output-form.ts';
+import { type CommandContext, FORMS } from './context.ts';
 
 /** What every command returns: its exit code. */
 export type Action<Options> = (

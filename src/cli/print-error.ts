@@ -1,7 +1,7 @@
 import { EXIT, failureOf, LifeboatError, problemLine } from '../base/errors.ts';
 import { readable } from '../base/format.ts';
 import { printableJson, show } from '../base/text.ts';
-import type { OutputForm } from './output-form.ts';
+import type { OutputForm } from './context.ts';
 import type { ResultOf } from './print-result.ts';
 
 /**

@@ -3,13 +3,12 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import { connect } from '../commands/app/connect.ts';
 import { withKeyStore } from '../config/key-store-named.ts';
-import type { CommandContext } from './context.ts';
+import { type CommandContext, type FormFlags, formFrom, formOfErrors } from './context.ts';
 import { COMMON_OPTIONS, common, type Define, describe, takenOnce, twoValues } from './define.ts';
 import { defineAll } from './define-all.ts';
 import { asksApp, asksLines } from './early-frame.ts';
 import { HELP, SUMMARY, usageError } from './help-texts.ts';
 import { keepPassphrase } from './kept-passphrase.ts';
-import { type FormFlags, formFrom, formOfErrors } from './output-form.ts';
 import { printError } from './print-error.ts';
 
 /** What was changed about the terminal before the commands were loaded, and how to undo it. */

@@ -27,7 +27,7 @@ export async function schema(context: CommandContext, [word]: readonly string[])
   const names = all.map(({ name }) => name);
   if (found === undefined) throw unknown(word, wanted, names);
   const made =
-    found === OF_CONFIG ? (await import('../config/json-schema.ts')).configJsonSchema() : jsonSchemaOf(found);
+    found === OF_CONFIG ? (await import('../config/schema.ts')).configJsonSchema() : jsonSchemaOf(found);
   const text = JSON.stringify(made, undefined, 2);
   if (context.output !== 'yaml') context.stdout.write(`${text}\n`);
   else {

@@ -3,7 +3,7 @@ import type { Secret } from '../base/secret.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import { checkOfGenerated } from '../keys/keyring.ts';
 import type { JournalReader } from '../store/journal.ts';
-import { readKeyFact } from '../store/projections/key-facts.ts';
+import { readKeyFact } from '../store/projections/key-epochs.ts';
 
 /**
  * Stores a key under a fingerprint that another key store recorded. Rejects with `keys.other` (exit 2) if it

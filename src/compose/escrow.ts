@@ -76,7 +76,7 @@ export async function holdersOf(
   policy: EscrowConfig,
   journal: Pick<JournalReader, 'read'>,
 ): Promise<readonly HolderState[]> {
-  const { foldHolders } = await import('../keys/holders.ts');
+  const { foldHolders } = await import('../store/projections/holders.ts');
   return holderStates(policy, foldHolders(await journal.read(HOLDERS_STREAM)), Date.now());
 }
 

@@ -153,7 +153,7 @@ export async function workspaceOf(
   { notify = [], isShared = false }: Informed = {},
 ): Promise<Workspace> {
   const { createSealer } = await import('../store/log/sealer.ts');
-  const { excusesOf } = await import('../store/log/losses.ts');
+  const { excusesOf } = await import('../store/log/log-entries.ts');
   // Printed at the end: an earlier line on stderr would fall into the middle of the screen.
   const problems = new Set(checked.warnings);
   const { origin } = checked.store;

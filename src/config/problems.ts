@@ -15,7 +15,7 @@ import type { z } from 'zod';
 import type { ProblemInFile } from '../base/errors.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
-import { configJsonSchema, type JsonSchema } from './json-schema.ts';
+import { configJsonSchema, type JsonSchema } from './schema.ts';
 
 /** The text of a config as it was parsed. */
 export interface Parsed {

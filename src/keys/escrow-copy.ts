@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
-import { Fingerprint } from '../store/projections/key-facts.ts';
+import { Fingerprint } from '../store/projections/key-epochs.ts';
 import { fingerprintUnder } from './keyring.ts';
 
 /** One key of one instance, as it goes into escrow. */

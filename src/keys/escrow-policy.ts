@@ -1,5 +1,4 @@
 import { msOf } from '../base/instant.ts';
-import type { Holder } from './holders.ts';
 
 /** What a config asks of the escrow of every key. */
 export interface EscrowPolicy {
@@ -9,6 +8,13 @@ export interface EscrowPolicy {
   /** How long that counts, in milliseconds. */
   readonly proof: number;
   readonly places: readonly { readonly name: string }[];
+}
+
+/** What is on record about a holder: when they last opened a challenge, and whose entry says so. */
+interface OnRecord {
+  readonly recipient: string;
+  readonly provenAt?: string | undefined;
+  readonly provenBy?: string | undefined;
 }
 
 /** A holder as the config names them, with their newest proof. */
@@ -25,7 +31,7 @@ export interface HolderState {
 /** The holders of a policy, in its order. Pure. */
 export function holderStates(
   { recipients, proof }: EscrowPolicy,
-  onRecord: readonly Holder[],
+  onRecord: readonly OnRecord[],
   nowMs: number,
 ): readonly HolderState[] {
   return recipients.map(({ recipient, name }) => {

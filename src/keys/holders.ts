@@ -1,98 +1,26 @@
 import { createHash, randomBytes } from 'node:crypto';
-import * as z from 'zod';
-import { lazily } from '../base/lazily.ts';
 import type { Secret } from '../base/secret.ts';
-import type { Entry, NewEntry } from '../store/journal.ts';
 import { openText, sealText } from './escrow-copy.ts';
 
-/*
- * Whether a holder of escrow copies can open them. A challenge is a random text sealed to the holder; its
- * SHA-256 is on record, so that the answer proves to everybody who reads the record that the holder opened
- * it.
- */
-
-/** The stream of the record of holders; it is `HOLDERS_STREAM` of the store. */
-const STREAM = 'keys/holders';
-
-const CHALLENGED = 'holder.challenged';
-const PROVEN = 'holder.proven';
-
-const Challenged = lazily(() =>
-  z.object({ id: z.string(), recipient: z.string(), answerSha256: z.string(), sealed: z.string() }),
-);
-const Proven = lazily(() => z.object({ id: z.string(), answer: z.string() }));
-
-/** A challenge without an answer. */
-export interface Challenge {
+/** What a holder of escrow copies is asked to open. */
+interface NewChallenge {
   readonly id: string;
   readonly recipient: string;
   /** The armoured age file that its holder opens. */
   readonly sealed: string;
+  /** Of the text inside, which is a secret until the holder gives it. */
+  readonly answerSha256: string;
 }
 
-/** What is on record about a holder. */
-export interface Holder {
-  readonly recipient: string;
-  /** The newest challenge without an answer. */
-  readonly open?: Challenge | undefined;
-  /** When the holder last opened a challenge, and whose entry says so. RFC 3339. */
-  readonly provenAt?: string | undefined;
-  readonly provenBy?: string | undefined;
-}
-
-/** A challenge for a recipient. Its answer is a secret until it is given. */
-export async function makeChallenge(recipient: string): Promise<Challenge & { readonly entry: NewEntry }> {
+/** A challenge for a recipient: a random text sealed to it. */
+export async function makeChallenge(recipient: string): Promise<NewChallenge> {
   const id = randomBytes(4).toString('hex');
   const answer = `${id}-${randomBytes(16).toString('hex')}`;
   const sealed = await sealText(answer, [recipient]);
-  const body = { id, recipient, answerSha256: sha256(answer), sealed };
-  return { id, recipient, sealed, entry: { stream: STREAM, type: CHALLENGED, body } };
+  return { id, recipient, sealed, answerSha256: createHash('sha256').update(answer).digest('hex') };
 }
 
 /** The answer to a challenge. Rejects with `escrow.not-for-you` or `escrow.damaged`. */
 export async function answerTo(sealed: string, identities: readonly Secret[]): Promise<string> {
   return await openText(sealed, identities, 'the challenge');
-}
-
-/** The entry for an answer; undefined if it answers none of the open challenges of these holders. */
-export function provenEntry(holders: readonly Holder[], answer: string): ProvenEntry | undefined {
-  const [id = ''] = answer.split('-');
-  const holder = holders.find(({ open }) => open?.id === id);
-  if (holder === undefined) return undefined;
-  return { recipient: holder.recipient, entry: { stream: STREAM, type: PROVEN, body: { id, answer } } };
-}
-
-interface ProvenEntry {
-  readonly recipient: string;
-  readonly entry: NewEntry;
-}
-
-/** The holders on record, oldest first. An answer counts only if it is the one of its challenge. Pure. */
-export function foldHolders(entries: readonly Entry[]): readonly Holder[] {
-  const holders = new Map<string, Holder>();
-  const asked = new Map<string, z.infer<ReturnType<typeof Challenged>>>();
-  for (const entry of entries) {
-    if (entry.type === CHALLENGED) {
-      const read = Challenged().safeParse(entry.body);
-      if (!read.success) continue;
-      const { id, recipient, sealed } = read.data;
-      asked.set(id, read.data);
-      holders.set(recipient, { ...holders.get(recipient), recipient, open: { id, recipient, sealed } });
-    }
-    if (entry.type === PROVEN) {
-      const read = Proven().safeParse(entry.body);
-      const challenge = asked.get(read.data?.id ?? '');
-      if (!read.success || challenge === undefined || sha256(read.data.answer) !== challenge.answerSha256)
-        continue;
-      const { recipient, id } = challenge;
-      const { open } = holders.get(recipient) ?? {};
-      const left = open?.id === id ? undefined : open;
-      holders.set(recipient, { recipient, open: left, provenAt: entry.at, provenBy: entry.by });
-    }
-  }
-  return [...holders.values()];
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -3,8 +3,7 @@ import { LifeboatError } from '../base/errors.ts';
 import { msOf } from '../base/instant.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
-import type { KeyEpoch } from '../store/projections/key-epochs.ts';
-import { Fingerprint } from '../store/projections/key-facts.ts';
+import { Fingerprint, type KeyEpoch } from '../store/projections/key-epochs.ts';
 import { type Keyring, type KeyStore, RESERVED_ACCOUNT_PREFIX } from './key-store.ts';
 
 const INSTALLATION_SECRET = `${RESERVED_ACCOUNT_PREFIX}installation-secret`;

@@ -1,10 +1,6 @@
 import * as z from 'zod';
 import { LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import { type Effect, Fault, type FullFault } from './faults/fault.ts';
-import { hasWords } from './faults/strange-reply.ts';
-
-export type { Fault } from './faults/fault.ts';
 
 export interface FaultTarget {
   readonly method: 'GET' | 'POST' | 'PATCH';
@@ -186,4 +182,235 @@ function impossible(why: string): LifeboatError {
       'only effect is required; method, path, instance, after, times, probability and seed may be given',
     ],
   });
+}
+
+/** Ten years in milliseconds: a header may have no form for a later date. */
+const MAX_SKEW = 3650 * 86_400_000;
+
+const when = z.enum(['before', 'after']);
+
+/**
+ * What goes wrong. `before` and `after` refer to the work: after it, the service has done what was asked.
+ * Every effect is visible to the client of each call that it hits; none depends on luck.
+ */
+export const Effect = z.discriminatedUnion('kind', [
+  /** The call takes this much longer. `after`: the work is done at once and its answer is late. */
+  z.strictObject({ kind: z.literal('delay'), ms: z.int().nonnegative(), when: when.default('before') }),
+  /** The connection is reset (RST) after the head of the request; nothing has been processed. */
+  z.strictObject({ kind: z.literal('refuse') }),
+  /** The connection ends without an answer. */
+  z.strictObject({ kind: z.literal('drop'), when }),
+  /** A router, or the service in trouble, sends this answer instead of the right one. */
+  z.strictObject({
+    kind: z.literal('answer'),
+    status: z.int().min(400).max(599),
+    when,
+    body: z.enum(['json', 'html', 'empty']).default('html'),
+    /** Seconds in a `Retry-After` header (RFC 9110, 10.2.3). */
+    retryAfter: z.int().nonnegative().optional(),
+  }),
+  /** The call is sent on to the same path at another origin. */
+  z.strictObject({
+    kind: z.literal('redirect'),
+    to: z.url({ protocol: /^https?$/ }),
+    status: z.literal([301, 302, 303, 307, 308]).default(302),
+    when: when.default('before'),
+  }),
+  /** The work is done and its answer spoiled on the way: see `SPOILS`. */
+  z.strictObject({
+    kind: z.literal('garble'),
+    body: z.enum([
+      'html',
+      'truncated',
+      'empty',
+      'text',
+      'no-content',
+      'strings',
+      'objects',
+      'nulls',
+      'enums',
+    ]),
+  }),
+  /** The task that the call starts fails, or is never picked up (until the faults are cleared). */
+  z.strictObject({ kind: z.literal('task'), outcome: z.enum(['failed', 'queued']) }),
+  /** A download runs at this speed. */
+  z.strictObject({ kind: z.literal('slow'), bytesPerSecond: z.int().positive() }),
+  /**
+   * The connection ends this long after the request, as at a platform router's limit (section 8). A faster
+   * answer is held back: of a download all but the last byte arrives, of anything else nothing. The work is
+   * done.
+   */
+  z.strictObject({ kind: z.literal('abort'), ms: z.int().nonnegative() }),
+  /** The `Date` header is off by this much. */
+  z.strictObject({
+    kind: z.literal('date'),
+    skewMs: z
+      .int()
+      .min(-MAX_SKEW)
+      .max(MAX_SKEW)
+      .refine((ms) => ms !== 0, 'must not be 0'),
+  }),
+  /** A backup of the same instance is started by someone else in the moment before this call starts one. */
+  z.strictObject({ kind: z.literal('colleague') }),
+]);
+export type Effect = z.infer<typeof Effect>;
+
+export function effectOf<Kind extends Effect['kind']>(
+  effects: readonly Effect[],
+  kind: Kind,
+): Extract<Effect, { kind: Kind }> | undefined {
+  return effects.find((effect): effect is Extract<Effect, { kind: Kind }> => effect.kind === kind);
+}
+
+/** One line of the fault table. Fields that are left out match everything. */
+export const Fault = z.strictObject({
+  method: z.enum(['GET', 'POST', 'PATCH']).optional(),
+  /** The endpoint's path below the instance, as a pattern: `/`, `/backups`, `/backups/:id/download`. */
+  path: z.string().optional(),
+  /** Name or guid. */
+  instance: z.string().optional(),
+  /** How many calls that match are let through first. */
+  after: z.int().nonnegative().default(0),
+  /** How many calls it hits. */
+  times: z.union([z.int().positive(), z.literal('always')]).default(1),
+  /** The share of matching calls that it hits, chosen by the seed alone. */
+  probability: z.number().gt(0).max(1).default(1),
+  seed: z.int().nonnegative().default(1),
+  effect: Effect,
+});
+/** A fault as it is written: only `effect` is required. */
+export type Fault = z.input<typeof Fault>;
+/** A fault with all defaults filled in. */
+type FullFault = z.output<typeof Fault>;
+
+/** An answer that the service did not send, or not in this form. */
+export interface StrangeReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** The text for a status, in words that the service or a router uses. */
+export function saying(status: number): { readonly word: string; readonly description: string } {
+  const [, word, description] = wordsOf(status);
+  return { word, description };
+}
+
+/** A router's text in place of the right answer. */
+export function strangeReply(
+  status: number,
+  look: 'html' | 'empty',
+  headers: StrangeReply['headers'] = {},
+): StrangeReply {
+  const [phrase, , description] = wordsOf(status);
+  const text =
+    look === 'html' ? `<html><body><h1>${status} ${phrase}</h1>${description}</body></html>\n` : '';
+  return { status, headers: { 'content-type': TYPES[look], ...headers }, text };
+}
+
+/** A platform router's text if nothing is behind the address. */
+export function routerWithoutBackend(): StrangeReply {
+  return strangeReply(502, 'html', { 'x-cf-routererror': 'endpoint_failure' });
+}
+
+/** Sends the caller elsewhere: the same path and query at another origin. */
+export function redirectReply(status: number, to: string, path: string): StrangeReply {
+  const { pathname, search } = new URL(path, to);
+  const location = new URL(`${pathname}${search}`, to).href;
+  return { status, headers: { location, 'content-type': TYPES.empty }, text: '' };
+}
+
+/** Claims to be JSON and is not. */
+export function textReply(status: number): StrangeReply {
+  return {
+    status,
+    headers: { 'content-type': 'application/json' },
+    text: 'upstream connect error or disconnect/reset before headers. reset reason: connection termination',
+  };
+}
+
+const TYPES = { html: 'text/html', empty: 'text/plain' } as const;
+
+type Words = readonly [phrase: string, word: string, description: string];
+
+const UPSTREAM: Words = ['Bad Gateway', 'upstreamError', 'error in upstream communication'];
+const REFUSED: Words = ['Refused', 'requestRefused', 'the request was refused'];
+
+/** Section 7, plus what routers add. */
+const WORDS: Readonly<Record<number, Words>> = {
+  401: ['Unauthorized', 'unauthorized', 'no valid authentication credentials'],
+  403: ['Forbidden', 'forbidden', 'the credentials lack the right to perform this request'],
+  404: ['Not Found', 'notFound', 'the requested route does not exist'],
+  409: ['Conflict', 'alreadyInProgress', 'the same action is already in progress'],
+  429: ['Too Many Requests', 'tooManyRequests', 'too many requests'],
+  500: ['Internal Server Error', 'upstreamError', 'unexpected error while handling the request'],
+  503: ['Service Unavailable', 'upstreamError', 'the service is not available'],
+  504: ['Gateway Timeout', 'upstreamError', 'timeout in upstream communication'],
+};
+
+function wordsOf(status: number): Words {
+  return WORDS[status] ?? (status < 500 ? REFUSED : UPSTREAM);
+}
+
+/** Ways to spoil the content of a JSON answer so that it is still JSON. */
+type Spoil = 'strings' | 'objects' | 'nulls' | 'enums';
+
+/** Endpoints with a field of a closed set of words (section 3); parameters without their names. */
+const WITH_WORDS: ReadonlySet<string> = new Set([
+  'GET /',
+  'GET /backups',
+  'GET /backups/:',
+  'GET /restores',
+  'GET /restores/:',
+  'GET /backups-config',
+  'POST /pitr/restore',
+]);
+
+/**
+ * The same answer with something wrong inside:
+ * - `strings`: every number is a text; an answer without numbers is a text as a whole.
+ * - `objects`: every list is an object with the indexes as names; an answer without lists is a list of
+ *   itself.
+ * - `nulls`: every value below the outermost list or object is null; anything else is null as a whole.
+ * - `enums`: status, state and backup type are words that the document does not have; a list without any gets
+ *   an element with one. The result always differs from the answer.
+ */
+export function spoil(json: unknown, how: Spoil): unknown {
+  if (how === 'nulls') return withNulls(json);
+  const spoiled = deeply(json, how);
+  if (JSON.stringify(spoiled) !== JSON.stringify(json)) return spoiled;
+  if (how === 'strings') return JSON.stringify(json);
+  if (how === 'objects') return [json];
+  return Array.isArray(json)
+    ? [...json, { status: UNKNOWN_WORD }]
+    : { ...Object(json), status: UNKNOWN_WORD };
+}
+
+/** Whether an endpoint's answer has a field that `enums` can spoil. */
+function hasWords(method: string, path: string): boolean {
+  return WITH_WORDS.has(`${method} ${path.replace(/:\w+/gu, ':')}`);
+}
+
+const UNKNOWN_WORD = 'hibernating';
+const WORD_FIELDS: ReadonlySet<string> = new Set(['status', 'state', 'backup_type']);
+
+function deeply(value: unknown, how: Spoil): unknown {
+  if (how === 'strings' && typeof value === 'number') return String(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, inner]) => [
+    name,
+    how === 'enums' && WORD_FIELDS.has(name) && typeof inner === 'string' ? UNKNOWN_WORD : deeply(inner, how),
+  ]);
+  if (!Array.isArray(value) || how === 'objects') return Object.fromEntries(entries);
+  return entries.map(([, inner]) => inner);
+}
+
+function withNulls(value: unknown): unknown {
+  if (Array.isArray(value) && value.length > 0) return value.map((inner) => nullFields(inner));
+  return nullFields(value);
+}
+
+function nullFields(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  return Object.fromEntries(Object.keys(value).map((name) => [name, null]));
 }

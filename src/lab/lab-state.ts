@@ -1,13 +1,16 @@
+import type { Readable } from 'node:stream';
 import type { LabClock } from './clock.ts';
+import type { Platform, PlatformOptions } from './cloud-foundry/platform.ts';
 import type { PlatformFace } from './cloud-foundry/platform-routes.ts';
-import { FaultTable } from './faults.ts';
+import type { Query } from './engine/engine.ts';
+import { type Fault, FaultTable } from './faults.ts';
 import type { Endpoint, Revision } from './http/endpoint.ts';
 import { makeSessions, type Sessions, type Tokens } from './http/tokens.ts';
 import type { LabInstance } from './instance.ts';
-import type { Found } from './instance-plan.ts';
-import type { Call } from './lab-contract.ts';
+import type { Found, InstanceWish } from './instance-plan.ts';
 import type { DownloadRule } from './manager/instance-backups.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
+import type { Scenario } from './scenarios/scenario.ts';
 import type { Schedule } from './schedule.ts';
 
 /** The platform operator's settings, which may change while the lab runs. */
@@ -88,4 +91,111 @@ export function makeLabState(parts: LabParts, endpoints: readonly Endpoint[]): L
       queue.release();
     },
   };
+}
+
+export interface LabOptions {
+  /** 0, the default, takes any free port. */
+  readonly port?: number;
+  readonly revision?: Revision;
+  /** By default `orders` with the sample application, a key and archiving, and an empty `orders-dr`. */
+  readonly instances?: readonly InstanceWish[];
+  /**
+   * For tokens, keys and stored backups: empty or new, and removed at the end. Default: a temporary folder.
+   */
+  readonly folder?: string;
+  readonly faults?: readonly Fault[];
+  /** Begins when the whole lab answers, and ends the `faults` above. */
+  readonly scenario?: Scenario;
+  /** Orders a second of each sample application: 5 by default; with 0 only the first ones exist. */
+  readonly sampleApp?: { readonly rowsPerSecond: number };
+  /** A platform with applications that use the databases; on by default; `false` turns it off. */
+  readonly platform?: PlatformOptions | false;
+  /**
+   * A shell command for an instance of the lab in this folder that prints what `querySampleData` returns, for
+   * the config. None by default.
+   */
+  readonly queryCommand?: (instance: string, folder: string) => string;
+  /** On by default. Off, databases start and back up faster, and do not survive a crash of the machine. */
+  readonly fsync?: boolean;
+  /** The data folder of an empty database to copy; by default the lab makes one. */
+  readonly emptyDatabase?: string | undefined;
+  /** Tasks that the Backup Manager runs at once; 4 by default. */
+  readonly workers?: number;
+  /** Seconds of the lab's clock between scheduled backups of each instance; none by default. */
+  readonly backupEvery?: number;
+  /** Seconds of the lab's clock between maintenance of each instance that allows it; none by default. */
+  readonly maintenanceEvery?: number;
+  /** Whether the dashboard address has a sign-on that redirects and sets a cookie; on by default. */
+  readonly sso?: boolean;
+  /**
+   * When the platform's router ends an external request, in milliseconds; 15 minutes by default (section 8).
+   */
+  readonly routerMs?: number;
+  /** Whether revision 61 lets application developers forbid maintenance updates; on by default. */
+  readonly updateBlocking?: boolean;
+  /** Which backups are offered for download; those under the present key by default. */
+  readonly downloads?: DownloadRule;
+  readonly log?: (line: string) => void;
+  /** Stops the start, or closes the lab. */
+  readonly signal?: AbortSignal;
+}
+
+/** A mutating call that the service carried out, even if its answer was lost. */
+export interface Call {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  /** Method and path below the instance: `POST /backups`. */
+  readonly endpoint: string;
+  readonly instance: string;
+  /** The id that it created or the settings that it changed. A key is `sha256:` and 12 hex digits. */
+  readonly detail: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** A temporary database from a backup, beside the instances. */
+export interface Scratch {
+  readonly query: Query;
+  close(): Promise<void>;
+}
+
+export interface Lab {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  readonly revision: Revision;
+  readonly folder: string;
+  /** The full token; `token-readonly` beside it is read-only. */
+  readonly tokenFile: string;
+  /** The key of the first instance that has one, and of its first backup; otherwise the file is missing. */
+  readonly keyFile: string;
+  /** A lifeboat.yaml for all instances, also written to the folder. */
+  readonly configYaml: string;
+  readonly instances: readonly {
+    readonly name: string;
+    readonly guid: string;
+    /** As the superuser; rejects while the server is down. */
+    readonly query: Query;
+    readonly keyFile: string | undefined;
+  }[];
+  /** The time of the service. */
+  readonly clock: LabClock;
+  /** The applications' state; undefined without a platform. */
+  readonly platform: Pick<Platform, 'appStates' | 'appsReach'> | undefined;
+  /**
+   * Takes an instance away or brings it back, by name or GUID; rejects with `lab.instance` if there is none.
+   */
+  disaster(instance: string, lost: boolean): Promise<void>;
+  /** Adds a fault; throws `lab.fault` for one that could never happen. */
+  fault(fault: Fault): void;
+  clearFaults(): void;
+  /** Resolves when no task of the service is running. */
+  atRest(): Promise<void>;
+  /** Begins a scenario and ends the one before; throws `lab.scenario` or `lab.fault`. */
+  play(scenario: Scenario): void;
+  /** Ends the scenario's timeline: resolves when no step is under way and none will follow. */
+  endTimeline(): Promise<void>;
+  /** Mutating calls that the service carried out, in order; crash tests count them. */
+  calls(): readonly Call[];
+  /** Starts a PostgreSQL on the plain tar of a backup; rejects with `lab.content` or `lab.postgres`. */
+  openScratch(content: Readable, options: { readonly name: string }): Promise<Scratch>;
+  /** Ends everything and removes every file. Safe to call twice. */
+  close(): Promise<void>;
 }

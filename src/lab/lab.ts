@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LifeboatError } from '../base/errors.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import { show } from '../base/text.ts';
 import { createLabClock } from './clock.ts';
 import { Platform } from './cloud-foundry/platform.ts';
@@ -10,13 +11,12 @@ import { makePostgresEngine } from './engine/engine.ts';
 import { engineUser, makeLauncher } from './engine/launcher.ts';
 import { locatePostgres } from './engine/locate-postgres.ts';
 import { claimHome, openStateFolder, sweepHomes } from './home.ts';
+import type { Revision } from './http/endpoint.ts';
 import { endpointsOf } from './http/endpoints.ts';
 import { openHttp } from './http/serve.ts';
 import { makeTokens } from './http/tokens.ts';
 import { DEFAULT_INSTANCES, makeInstances } from './instance-plan.ts';
-import { labConfig } from './lab-config.ts';
-import type { Lab, LabOptions } from './lab-contract.ts';
-import { makeLabState } from './lab-state.ts';
+import { type Lab, type LabOptions, makeLabState } from './lab-state.ts';
 import { ORG, SPACE } from './landscape.ts';
 import { BackupStore } from './manager/store.ts';
 import { TaskQueue } from './manager/task-queue.ts';
@@ -25,7 +25,7 @@ import { keepOrdering } from './sample-data.ts';
 import { endTimeline, playScenario } from './scenarios/play-scenario.ts';
 import { startSchedule } from './schedule.ts';
 
-export type { Lab, LabOptions, Scratch } from './lab-contract.ts';
+export type { Lab, LabOptions, Scratch } from './lab-state.ts';
 
 const SAMPLE_APP_DEFAULT = { rowsPerSecond: 5 };
 /** Section 8 of service-api.md. */
@@ -230,4 +230,66 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     },
     close,
   };
+}
+
+/** A lifeboat.yaml for the instances of a lab, ready to be used. */
+function labConfig(facts: {
+  readonly origin: string;
+  readonly revision: Revision;
+  readonly tokenFile: string;
+  /** Router timeout in milliseconds; undefined uses the platform's default. */
+  readonly routerMs: number | undefined;
+  /** Org and space of the applications; undefined without a platform. */
+  readonly platform: { readonly org: string; readonly space: string } | undefined;
+  readonly instances: readonly {
+    readonly name: string;
+    readonly guid: string;
+    /** A source has data to lose; a target has none. */
+    readonly role: 'source' | 'target';
+    readonly keyFile: string | undefined;
+    /** Names of the applications that are bound to it. */
+    readonly apps: readonly string[];
+    /** A shell command that prints its newest order and the number of orders. */
+    readonly query: string | undefined;
+  }[];
+}): string {
+  const { origin, revision, tokenFile, routerMs, platform, instances } = facts;
+  const token = `{ file: ${JSON.stringify(tokenFile)} }`;
+  const entries = instances.map(
+    ({ name, guid, role, apps, query }) => `  ${name}:
+    url: ${origin}/service-instances/${guid}
+    revision: ${revision}
+    token: ${token}
+    role: ${role}
+    objectives: { rto: 5m, rpo: 15m }
+    inFlight: 2s
+${routerMs === undefined ? '' : `    router: ${routerMs / 1000}s\n`}    rehearsal: true
+${[...appLines(apps, platform), ...queryLine(query)].join('')}`,
+  );
+  const keys = instances.flatMap(({ name, keyFile }) =>
+    keyFile === undefined
+      ? []
+      : `# The backups of ${name} are encrypted with a key in ${keyFile}; to be able to open them:
+#   lifeboat keys add ${name} --file ${shellQuoted(keyFile)}
+`,
+  );
+  return `# A lab on this machine; it is gone when the lab ends.
+${keys.join('')}platform: ${platform === undefined ? 'none' : `{ api: '${origin}', token: ${token} }`}
+lab: { url: '${origin}', token: ${token} }
+instances:
+${entries.join('')}`;
+}
+
+function appLines(
+  apps: readonly string[],
+  platform: { readonly org: string; readonly space: string } | undefined,
+): readonly string[] {
+  // The lab knows that nothing is bound, so a recovery need not ask.
+  if (platform === undefined || apps.length === 0) return ['    apps: []\n'];
+  const { org, space } = platform;
+  return ['    apps:\n', ...apps.map((name) => `      - { name: ${name}, space: ${space}, org: ${org} }\n`)];
+}
+
+function queryLine(command: string | undefined): readonly string[] {
+  return command === undefined ? [] : [`    reconcile: { command: ${JSON.stringify(command)} }\n`];
 }

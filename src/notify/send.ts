@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { childEnvironment } from '../base/child-environment.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
-import { runShell } from '../base/run-shell.ts';
+import { childEnvironment, runShell } from '../base/run-shell.ts';
 import { Secret } from '../base/secret.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import type { NotifyConfig } from '../config/loaded.ts';

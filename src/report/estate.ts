@@ -1,9 +1,20 @@
 import * as z from 'zod';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import { isOverdue } from '../../machines/parts/unfinished.ts';
+import { counted, formatSeconds } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import type { Ledger } from '../store/projections/ledgers.ts';
 import type { Report } from './model/model.ts';
+import {
+  type Document,
+  type Figure,
+  type Inline,
+  paragraph,
+  type Section,
+  type Text,
+  tableOr,
+  time,
+} from './render/document.ts';
 
 const seconds = z.number();
 const Objective = z.object({
@@ -125,4 +136,117 @@ function runOf({ run, outcome, measured, deviations }: Report): EstateRun {
 function resultOf({ status, proven }: Report['outcome']): EstateRun['result'] {
   if (status !== 'closed') return status;
   return proven === true ? 'proven' : 'not proven';
+}
+
+/** All instances over a period as a document. */
+export function estatePages(estate: Estate): Document {
+  const { instances, since, generatedAt, schema } = estate;
+  const period = `${time(since)} to ${time(generatedAt)}`;
+  return {
+    title: `All instances, ${period}`,
+    mark: counted(instances.length, 'instance'),
+    lead: [
+      { kind: 'figures', figures: figures(instances) },
+      paragraph(
+        'From the journal alone: what the service shows now, `lifeboat status` says. ' +
+          'Proven is what was opened with its key and read to its last byte.',
+      ),
+    ],
+    sections: [instanceTable(instances), runTable(instances)],
+    foot: `Written ${time(generatedAt)} UTC from the journal (${schema}). All times are UTC.`,
+  };
+}
+
+function figures(instances: readonly EstateInstance[]): Figure[] {
+  const runs = uniqueRuns(instances);
+  const proven = instances.filter((one) => one.proven !== undefined).length;
+  const overdue = instances.reduce((sum, { followUps }) => sum + followUps.overdue, 0);
+  const open = instances.reduce((sum, { followUps }) => sum + followUps.open, 0);
+  const missed = runs.filter(({ rto, rpo }) => rto?.result === 'missed' || rpo?.result === 'missed').length;
+  const failed = runs.filter(({ result }) => result !== 'proven' && result !== 'open').length;
+  return [
+    {
+      label: 'With a proven backup',
+      value: `${proven} of ${instances.length}`,
+      note: 'whenever it was proven: its date is below',
+      tone: proven === instances.length ? 'good' : 'bad',
+    },
+    {
+      label: 'Runs in the period',
+      value: String(runs.length),
+      note: failed === 0 ? 'none ended without proof' : `${failed} ended without proof`,
+      tone: failed === 0 ? 'plain' : 'bad',
+    },
+    {
+      label: 'Objectives missed',
+      value: String(missed),
+      note: 'runs that took or lost more than was allowed',
+      tone: missed === 0 ? 'plain' : 'bad',
+    },
+    {
+      label: 'Follow-ups open',
+      value: String(open),
+      note: overdue === 0 ? 'none overdue' : `${overdue} overdue`,
+      tone: overdue === 0 ? 'plain' : 'bad',
+    },
+  ];
+}
+
+function instanceTable(instances: readonly EstateInstance[]): Section {
+  const head = ['Instance', 'Proven backup', 'Key since', 'Recovery card', 'Runs', 'Last run', 'Follow-ups'];
+  const rows = instances.map((one): Text[] => {
+    const last = one.runs.at(-1);
+    return [
+      one.isConfigured ? one.name : `${one.name} (not in the config)`,
+      one.proven === undefined ? { bad: 'none' } : `${one.proven.backup}, ${time(one.proven.at)}`,
+      one.key === undefined ? 'unknown' : [{ code: one.key.fingerprint }, ` ${time(one.key.since)}`],
+      one.cardAt === undefined ? 'none' : time(one.cardAt),
+      String(one.runs.length),
+      last === undefined ? { bad: 'none in the period' } : [`${last.runbook}: `, ...resultText(last)],
+      followUpText(one),
+    ];
+  });
+  return { title: 'Instances', blocks: [tableOr('There are none.', 'Each instance, on record', head, rows)] };
+}
+
+function runTable(instances: readonly EstateInstance[]): Section {
+  const head = ['Started', 'Runbook', 'On', 'Mode', 'By', 'Result', 'RTO', 'RPO', 'Run'];
+  const rows = instances
+    .flatMap(({ name, runs }) => runs.map((run) => ({ name, run })))
+    .filter(({ name, run }) => run.target !== name)
+    .toSorted((one, other) => one.run.startedAt.localeCompare(other.run.startedAt))
+    .map(({ name, run }): Text[] => [
+      time(run.startedAt),
+      run.runbook,
+      run.target === undefined ? name : `${name} -> ${run.target}`,
+      run.mode,
+      run.by ?? 'unknown',
+      resultText(run),
+      objectiveText(run.rto),
+      objectiveText(run.rpo),
+      { code: run.run },
+    ]);
+  return { title: 'Runs', blocks: [tableOr('None in the period.', 'Every run of the period', head, rows)] };
+}
+
+/** A run into another instance is listed under both. */
+function uniqueRuns(instances: readonly EstateInstance[]): readonly EstateRun[] {
+  return [...new Map(instances.flatMap(({ runs }) => runs.map((run) => [run.run, run]))).values()];
+}
+
+function resultText({ result, deviations }: EstateRun): readonly Inline[] {
+  const more = deviations === 0 ? '' : `, ${counted(deviations, 'deviation')}`;
+  return [result === 'proven' ? { good: result } : { bad: result }, more];
+}
+
+function objectiveText(one: EstateRun['rto']): Text {
+  if (one?.measuredSeconds === undefined) return '-';
+  const figure = formatSeconds(one.measuredSeconds);
+  const limit = one.limitSeconds === undefined ? '' : ` of ${formatSeconds(one.limitSeconds)}`;
+  return one.result === 'missed' ? { bad: `${figure}${limit}: missed` } : `${figure}${limit}`;
+}
+
+function followUpText({ followUps: { open, overdue } }: EstateInstance): Text {
+  if (open === 0) return 'none';
+  return overdue === 0 ? `${open} open` : { bad: `${open} open, ${overdue} overdue` };
 }

@@ -1,16 +1,13 @@
 import { printableJson } from '../base/text.ts';
 import type { Brand } from './brand.ts';
-import type { Comparison } from './comparison.ts';
-import { drillPages } from './drill/drill-pages.ts';
-import type { DrillReport } from './drill/drill-report.ts';
-import type { Estate } from './estate.ts';
+import { type Comparison, comparisonPages } from './comparison.ts';
+import { type DrillReport, drillPages } from './drill/drill-report.ts';
+import { type Estate, estatePages } from './estate.ts';
 import type { Report } from './model/model.ts';
 import type { Document } from './render/document.ts';
 import { htmlDocument } from './render/html-document.ts';
 import { markdownDocument } from './render/markdown-document.ts';
 import { pagesOf } from './render/pages.ts';
-import { comparisonPages } from './render/pages-comparison.ts';
-import { estatePages } from './render/pages-estate.ts';
 
 export const FORMATS = ['md', 'json', 'html'] as const;
 export type ReportFormat = (typeof FORMATS)[number];

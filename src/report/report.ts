@@ -1,16 +1,18 @@
+import { leftUnbound, stillOpen } from '../../machines/parts/unfinished.ts';
+import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
-import type { Entry } from '../store/journal.ts';
-import type { Loss } from '../store/log/losses.ts';
-import type { WrittenFollowUp } from '../store/run-entry-parts.ts';
+import { type Entry, fieldsOf, type Json } from '../store/journal.ts';
+import type { Loss } from '../store/log/log-entries.ts';
+import type { WrittenFollowUp } from '../store/run-entries.ts';
+import { type Measures, resultOfPoint, resultOfTime } from './measure/measure.ts';
+import { timelineOf } from './measure/timeline.ts';
 import { alarmsOf, lossAlarm } from './model/alarms.ts';
 import { changesOf, evidenceOf, linesOf, type RecordProof } from './model/chain.ts';
 import { checksOf } from './model/checks.ts';
 import { type CourseOptions, courseOf } from './model/course.ts';
 import { blanksFor, decisionsOf, deviationsOf, factsOf, issuesOf, SIGN_OFF } from './model/decided.ts';
-import { followUpRows, followUpsOf } from './model/follow-ups.ts';
-import { untilEnd } from './model/found.ts';
-import { measuredOf, outcomeOf, runOf } from './model/head.ts';
-import { Report } from './model/model.ts';
+import { type Measured, Report } from './model/model.ts';
+import { type FollowUpRow, find, findAll, findLast, untilEnd } from './model/model-rows.ts';
 import { approvalsOf, mayApproveOf, peopleOf, plansAsked } from './model/people.ts';
 import { comparisonOf, identityOf, reconciliationOf, recoveredOf, sourceOf } from './model/recovered.ts';
 import { rotationOf } from './model/rotation.ts';
@@ -98,3 +100,145 @@ function cleaned(value: unknown): unknown {
 
 /** Several audit events of the platform with their types. */
 const LONGEST = 1_000;
+
+const KINDS = { LIVE: 'real', REHEARSAL: 'rehearsal' } as const;
+
+function runOf(entries: readonly Entry[]): Report['run'] {
+  const started = find(entries, 'run.started')?.body;
+  const input = fieldsOf(started?.input);
+  const first = entries[0];
+  const over = find(entries, 'run.closed') ?? find(entries, 'run.abandoned');
+  const timeline = timelineOf(entries);
+  const ms = msOf(over?.entry.at) - msOf(first?.at) - (timeline?.clockMovedMs ?? 0);
+  return {
+    id: first?.stream.replace(/^run\//u, '') ?? 'none',
+    kind: started === undefined ? 'unknown' : KINDS[started.mode],
+    runbook: started?.runbook,
+    version: started?.version,
+    instance: started?.instance,
+    target: started?.target,
+    mode: started?.mode,
+    operator: started?.operator,
+    reason: said(input['reason']),
+    incidentAt: said(input['incidentAt']),
+    startedAt: first?.at,
+    endedAt: over?.entry.at,
+    seconds: ms >= 0 ? ms / 1000 : undefined,
+    clockSetBack: timeline?.clockSetBack ?? false,
+    clockMovedSeconds: (timeline?.clockMovesMs ?? []).map((ms) => ms / 1000),
+    serviceClockAheadSeconds: skewOf(entries),
+    tool: started?.tool,
+    entries: entries.length,
+  };
+}
+
+/**
+ * How the run ended, and whether that is proven. If applications were left without the data, it is no proven
+ * recovery, whatever the run itself says.
+ */
+function outcomeOf(entries: readonly Entry[], all: readonly WrittenFollowUp[]): Report['outcome'] {
+  const closed = find(entries, 'run.closed')?.body;
+  const abandoned = find(entries, 'run.abandoned')?.body;
+  const followUps = stillOpen(all).length;
+  if (closed !== undefined) {
+    const text = closed.title ?? closed.outcome;
+    const proven = closed.proven && leftUnbound(all).length === 0;
+    return { status: 'closed', proven, text, failure: closed.failure?.shortMessage, followUps };
+  }
+  if (abandoned !== undefined) return { status: 'abandoned', text: abandoned.reason, followUps };
+  const at = findLast(entries, 'event')?.body;
+  return { status: 'open', text: at?.title ?? at?.to ?? '', followUps };
+}
+
+/** As last measured by the run. */
+function skewOf(entries: readonly Entry[]): number | undefined {
+  const seen = timelineOf(entries)?.performed.findLast(
+    ({ output }) => typeof output['clockSkewSeconds'] === 'number',
+  );
+  return seen === undefined ? undefined : Number(seen.output['clockSkewSeconds']);
+}
+
+function said(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** What the recovery took and lost, compared with its objectives, and how each was measured. */
+function measuredOf(measures: Measures): Measured {
+  const { objectives: limits, time, point, restores } = measures;
+  const { decide, queue, execute, human, rebind } = time.slicesMs;
+  return {
+    status: time.status,
+    since: time.since,
+    from: time.from,
+    until: time.until,
+    rto: {
+      limitSeconds: limits.rtoSeconds,
+      measuredSeconds: time.totalMs / 1000,
+      ...resultOfTime(measures),
+    },
+    rpo: {
+      limitSeconds: limits.rpoSeconds,
+      measuredSeconds: point === undefined ? undefined : point.lostMs / 1000,
+      ...(restores ? resultOfPoint(measures) : NO_POINT),
+    },
+    slices: {
+      decide: decide / 1000,
+      queue: queue / 1000,
+      execute: execute / 1000,
+      human: human / 1000,
+      rebind: rebind / 1000,
+    },
+    notes: [...time.notes],
+    restores,
+    point,
+  };
+}
+
+const NO_POINT = { result: 'does not apply' as const };
+
+/** Each with its owner, how long it was open, how it was closed and by what proof. */
+export function followUpRows(entries: readonly Entry[], all: readonly WrittenFollowUp[]): FollowUpRow[] {
+  const operator = find(entries, 'run.started')?.body.operator ?? 'unknown';
+  const last = entries.at(-1)?.at;
+  return all.map(({ id, kind, subject, what, owner, since, dueSeconds, closed }) => {
+    const until = closed === undefined ? last : closed.at;
+    const seconds = (msOf(until) - msOf(since)) / 1000;
+    return {
+      ...{ id, kind, subject, what, since, dueSeconds },
+      owner: owner ?? operator,
+      openSeconds: Number.isFinite(seconds) ? seconds : undefined,
+      closed: closed === undefined ? undefined : { how: closed.how, at: closed.at, text: closed.text },
+      proofs: Object.entries(closed?.evidence ?? {}).flatMap(([name, value]) => idsOf(name, value)),
+    };
+  });
+}
+
+/**
+ * The given follow-ups, otherwise those of the run's last entry. One that a person closed has the time of
+ * that answer.
+ */
+function followUpsOf(
+  entries: readonly Entry[],
+  given: readonly WrittenFollowUp[] | undefined,
+): readonly WrittenFollowUp[] {
+  const all = given ?? find(entries, 'run.closed')?.body.followUps ?? [];
+  const said = findAll(entries, 'event').filter(({ body }) => SAID.includes(body.event.type));
+  return all.map((followUp) => {
+    const { id, closed } = followUp;
+    const at = closed?.at ?? said.find(({ body }) => body.event['id'] === id)?.entry.at;
+    return closed === undefined || at === undefined ? followUp : { ...followUp, closed: { ...closed, at } };
+  });
+}
+
+const SAID = ['operator.reportDone', 'operator.skip'];
+
+/** The steps of a rebinding each have their own evidence: `bind job`. */
+function idsOf(label: string, value: Json): FollowUpRow['proofs'] {
+  if (Array.isArray(value)) {
+    const all = value.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+    return [{ label, value: all.join(', ') }];
+  }
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([part, inner]) => idsOf(`${label} ${part}`, inner));
+  return [{ label, value: String(value) }];
+}

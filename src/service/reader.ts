@@ -8,11 +8,11 @@ import { show } from '../base/text.ts';
 import { type Awaits, NO_TOKEN_YET, unanswered, whileAwaited } from './awaited.ts';
 import type { CallOptions } from './call.ts';
 import { type Answer, skewMs } from './client.ts';
-import type { CookieJar } from './cookies.ts';
+import type { CookieJar } from './connection.ts';
 import { badAnswerError, redirectError, stoppedError, timeoutError, transportError } from './failures.ts';
 import type { Limits } from './limits.ts';
 import { parseAnswer, problemError, readProblem } from './problem.ts';
-import type { HeldToken, TokenCache } from './token-cache.ts';
+import type { HeldToken, TokenCache } from './token-source.ts';
 
 export interface ReadCall {
   readonly method: 'GET' | 'POST';

@@ -9,7 +9,7 @@ import type { Secret } from '../base/secret.ts';
 /** Any JSON value that an entry's body may hold. A `Secret` is not one: its type does not serialise. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** `run/<id>`, `instance/<name>` (its ledger), `notify/outbox`, or `store/log` (about the store itself). */
+/** `run/<id>`, `instance/<name>` (its ledger), `notify/outbox`, `keys/holders`, or `store/log`. */
 export type StreamName =
   | `run/${string}`
   | `instance/${string}`

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { counted } from '../base/format.ts';
 import type { Json } from './journal.ts';
-import type { Sentence } from './sentence-parts.ts';
+import type { Sentence } from './sentence.ts';
 
 /** A restored table compared with the expected one. Digests: MD5 over all rows in key order. */
 const ComparedTable = z.object({

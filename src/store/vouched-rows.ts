@@ -1,6 +1,5 @@
 import { hash, type KeyObject } from 'node:crypto';
-import { isOrigin } from './log/checkpoint.ts';
-import { openNote, textOf } from './log/signed-note.ts';
+import { isOrigin, openNote, textOf } from './log/checkpoint.ts';
 import type { Signer } from './log/signer.ts';
 import type { FoldedRow, Projection } from './projections/projection.ts';
 

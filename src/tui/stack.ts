@@ -210,7 +210,8 @@ export function createEntering({ stack, made, perform, monotonic }: EnteringOpti
   const askNow = async (asked: AskedSecret): Promise<Secret> => {
     if (asked.isUnasked === true) await quiet();
     return new Promise((resolve, reject) => {
-      const leave = () => reject(left());
+      const leave = () =>
+        reject(new LifeboatError('input.left', 'nothing was entered', { exitCode: EXIT.interrupted }));
       const field = made(entryScreen(asked), (effect) => {
         if (effect.type !== 'entered') return perform(effect);
         resolve(effect.secret);
@@ -239,10 +240,6 @@ export function createEntering({ stack, made, perform, monotonic }: EnteringOpti
       waiting = undefined;
     },
   };
-}
-
-function left(): LifeboatError {
-  return new LifeboatError('input.left', 'nothing was entered', { exitCode: EXIT.interrupted });
 }
 
 interface OpeningOptions {

@@ -2,7 +2,7 @@ import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import { formatTime, readable } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
-import type { WrittenClosure, WrittenFollowUp } from '../store/run-entry-parts.ts';
+import type { WrittenClosure, WrittenFollowUp } from '../store/run-entries.ts';
 import { ageWords, doneCommand, dueWords, runCommand, waysInWords } from './follow-up-words.ts';
 import type { FactLine, FollowUpView, Tone } from './run-view.ts';
 

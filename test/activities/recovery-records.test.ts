@@ -11,7 +11,7 @@ import {
 } from '../../src/activities/records.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { afterOf } from '../../src/store/projections/follow-ups.ts';
-import { readKeyFact } from '../../src/store/projections/key-facts.ts';
+import { readKeyFact } from '../../src/store/projections/key-epochs.ts';
 import { type FakeService, fakeService, STORED_KEY } from './fake-service.ts';
 import { contextOf } from './world.ts';
 

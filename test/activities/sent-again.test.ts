@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryThrottled, sentAgain } from '../../src/activities/sent-again.ts';
+import { retryThrottled, sentAgain } from '../../src/activities/once-task.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import type { SendOutcome } from '../../src/service/client.ts';
 

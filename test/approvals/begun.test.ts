@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { admitted, begunOf, type Present } from '../../src/approvals/begun.ts';
-import { keptRevoked, keptSigners } from '../../src/approvals/kept-files.ts';
-import { weakenings } from '../../src/approvals/policy.ts';
+import { admitted, begunOf, type Present, weakenings } from '../../src/approvals/policy.ts';
 import { sshKeygen } from '../../src/approvals/ssh-signature.ts';
+import { keptRevoked, keptSigners } from '../../src/approvals/verify-signature.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
 import { EXPIRES_MS, someConfirmation } from './confirmation.ts';
 import { somePeople } from './people.ts';

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Challenge, challengeId, challengeText, parseChallenge } from '../../src/approvals/challenge.ts';
-import { type Plan, planHash } from '../../src/approvals/plan.ts';
+import {
+  type Challenge,
+  challengeId,
+  challengeText,
+  type Plan,
+  parseChallenge,
+  planHash,
+} from '../../src/approvals/challenge.ts';
 
 const CHALLENGE: Challenge = {
   order: 'restore backup 3 into orders',

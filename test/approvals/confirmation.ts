@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import type { TestContext } from 'vitest';
 import { approvalPaths } from '../../src/approvals/approval-files.ts';
+import type { Plan } from '../../src/approvals/challenge.ts';
 import { type ApprovalGate, type ApprovalGateDeps, approvalGate } from '../../src/approvals/gate.ts';
-import type { Plan } from '../../src/approvals/plan.ts';
 import type { RunState } from '../../src/runner/run.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
 import type { RunEntryBody } from '../../src/store/run-entries.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { evaluateSigners } from '../../src/approvals/evaluate-signers.ts';
+import { evaluateSigners } from '../../src/approvals/allowed-signers.ts';
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA';
 const OURS = 'namespaces="lifeboat-approval"';

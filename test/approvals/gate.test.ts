@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'vitest';
 import { approvalPaths } from '../../src/approvals/approval-files.ts';
 import { challengeId, challengeText, parseChallenge } from '../../src/approvals/challenge.ts';
-import { fitsAsked } from '../../src/approvals/fits-state.ts';
+import { fitsAsked } from '../../src/approvals/still-holds.ts';
 import { type Asked, EXPIRES_MS, PLAN, someConfirmation } from './confirmation.ts';
 
 /** Another complete challenge that belongs to no run. */

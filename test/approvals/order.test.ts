@@ -3,7 +3,7 @@ import { createActor, createMachine } from 'xstate';
 import * as z from 'zod';
 import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { planOfState } from '../../src/commands/approvals/plan-of-state.ts';
+import { planOfState } from '../../src/commands/approvals/gate-of-run.ts';
 import type { LoadedConfig } from '../../src/config/loaded.ts';
 
 const CONFIG = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asksFor, weakenings } from '../../src/approvals/policy.ts';
-import type { ApprovalPolicy } from '../../src/store/run-entry-parts.ts';
+import type { ApprovalPolicy } from '../../src/store/run-entries.ts';
 
 const file = (...lines: string[]) => ({ sha256: lines.join(), lines });
 const signers = (...lines: string[]) => ({ ...file(...lines), people: [] });

@@ -3,9 +3,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { describe, test } from 'vitest';
 import { type Challenge, challengeText, parseChallenge } from '../../src/approvals/challenge.ts';
-import { keptSigners } from '../../src/approvals/kept-files.ts';
 import { NAMESPACE, publicKeyOf, signerOf, signText } from '../../src/approvals/ssh-signature.ts';
-import { verifySignature } from '../../src/approvals/verify-signature.ts';
+import { keptSigners, verifySignature } from '../../src/approvals/verify-signature.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { signWith, somePeople } from './people.ts';
 

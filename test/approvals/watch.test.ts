@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { describe, test } from 'vitest';
-import { approvalWatch } from '../../src/commands/approvals/approval-watch.ts';
+import { approvalWatch } from '../../src/commands/approvals/gate-of-run.ts';
 import { approvalLine } from '../../src/plain/describe-approval.ts';
 import { someConfirmation } from './confirmation.ts';
 

@@ -135,7 +135,7 @@ export const ROOMS: readonly Room[] = [
     files: 'src/keys/**',
     packages: ['age-encryption', 'canonicalize', 'keytar', 'zod', 'write-file-atomic'],
     node: ['child_process', 'crypto', 'fs', 'path', 'stream', 'timers'],
-    rooms: ['type src/store', 'src/store/projections/key-facts.ts', BASE],
+    rooms: ['src/store/projections/key-epochs.ts', BASE],
     why: 'keys are kept apart from whoever sends them: the key room never reaches the network',
   },
   {

@@ -3,7 +3,7 @@ import { isNode, type Node, nodesOf, type SourceFile } from './source-files.ts';
 /** Where `Date` may read what is no number, with the reason. A folder ends in `/`. */
 export const READERS: ReadonlyMap<string, string> = new Map([
   ['src/base/date.ts', 'it takes numbers, and dates of HTTP, which are in GMT'],
-  ['src/approvals/evaluate-signers.ts', 'ssh-keygen reads the times of a list of signers as local ones'],
+  ['src/approvals/allowed-signers.ts', 'ssh-keygen reads the times of a list of signers as local ones'],
   ['src/lab/', 'it shares no code with its client, and has a reader of its own, for which no zone is UTC'],
 ]);
 

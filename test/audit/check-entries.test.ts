@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type CheckEntriesOptions, checkEntries } from '../../src/audit/check-entries.ts';
+import { type CheckEntriesOptions, checkEntries } from '../../src/audit/walk.ts';
 import { hashOf } from '../../src/store/canonical.ts';
-import type { Loss } from '../../src/store/log/losses.ts';
+import type { Loss } from '../../src/store/log/log-entries.ts';
 import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteForReading } from '../../src/store/sqlite/open.ts';
 import { forge, rowsOf } from './forge.ts';

@@ -2,8 +2,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkLog } from '../../src/store/log/check-log.ts';
-import { pathOfSize } from '../../src/store/log/places/folder-files.ts';
-import { homePlace } from '../../src/store/log/places/folder-place.ts';
+import { homePlace, pathOfSize } from '../../src/store/log/places/folder-place.ts';
 import { armed, outcome } from './armed.ts';
 import { forge, rewrite, rowsOf } from './forge.ts';
 import { both, codes, HOME_ONLY, pinned } from './found.ts';

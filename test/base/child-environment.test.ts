@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { childEnvironment } from '../../src/base/child-environment.ts';
+import { childEnvironment } from '../../src/base/run-shell.ts';
 
 test('a program gets neither tokens nor what lifeboat is configured by', () => {
   const env = { PATH: '/bin', ORDERS_TOKEN: 't', LIFEBOAT_STORE: 'postgres://a:b@h/d', LIFEBOAT_HOME: '/h' };

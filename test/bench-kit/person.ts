@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExpectStatic, TestContext } from 'vitest';
-import { FIRST_REPEAT_MS } from '../../src/tui/screens/run/keyboard.ts';
+import { FIRST_REPEAT_MS } from '../../src/tui/screens/run/screen-state.ts';
 import type { Product } from './product.ts';
 import { KEYS, type Terminal } from './pseudo-terminal.ts';
 import { openTerminal } from './terminal.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { initPostgresStore } from '../../src/store/postgres/init.ts';
+import { initPostgresStore } from '../../src/store/postgres/schema.ts';
 import { startCluster } from '../bench-kit/postgres.ts';
 
 export interface TeamBench {

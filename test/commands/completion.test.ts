@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { commandLine } from '../../src/cli/program.ts';
-import { linesFor, offerFor } from '../../src/commands/completion/candidates.ts';
+import { linesFor, offerFor } from '../../src/commands/completion/complete.ts';
 
 const PROGRAM = commandLine('0.0.0');
 

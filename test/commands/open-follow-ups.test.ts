@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { rowOf } from '../../src/commands/followups/row-of.ts';
+import { rowOf } from '../../src/commands/followups/followups.ts';
 import { followUpsOfRun, gatherFollowUps, type OpenFollowUp } from '../../src/compose/open-follow-ups.ts';
 import { appendHolding } from '../../src/runner/holds.ts';
 import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';

@@ -5,7 +5,7 @@ import { placeChecks } from '../../src/commands/doctor/places.ts';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import { openWorkspace } from '../../src/compose/workspace.ts';
 import { memoryStore } from '../../src/keys/key-store.ts';
-import { initPostgresStore } from '../../src/store/postgres/init.ts';
+import { initPostgresStore } from '../../src/store/postgres/schema.ts';
 import { startCluster } from '../bench-kit/postgres.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
 

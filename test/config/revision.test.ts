@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { parseConfig } from '../../src/config/load.ts';
+import { configJsonSchema } from '../../src/config/schema.ts';
 
 const configOf = (revision: string) =>
   parseConfig(

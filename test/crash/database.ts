@@ -1,4 +1,4 @@
-import { initPostgresStore } from '../../src/store/postgres/init.ts';
+import { initPostgresStore } from '../../src/store/postgres/schema.ts';
 import { addressOf, ask, type Cluster, startCluster } from '../bench-kit/postgres.ts';
 
 /** The database of one trial, on a server that all of them share. */

@@ -5,7 +5,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { EXIT, EXIT_CODES } from '../../src/base/errors.ts';
 import { commandLine } from '../../src/cli/program.ts';
 import { jsonSchemaOf, SCHEMAS, type SchemaName } from '../../src/cli/schemas/index.ts';
-import { configJsonSchema } from '../../src/config/json-schema.ts';
+import { configJsonSchema } from '../../src/config/schema.ts';
 import { fillBlocks } from './blocks.ts';
 import { commandsPage, manPage } from './command-pages.ts';
 import { diagramOf, sendDiagram, sharedDiagrams } from './diagram.ts';

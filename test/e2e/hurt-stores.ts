@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { SCHEMA } from '../../src/store/sqlite/schema.ts';
+import { SCHEMA } from '../../src/store/sqlite/database.ts';
 import { addressOf, type Cluster } from '../bench-kit/postgres.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';
 import { database, loseLog } from './rolled-back.ts';

@@ -54,7 +54,9 @@ const SLOW_MS = 30_000;
 export async function tryCase(one: Case, certificates: Certificates): Promise<Finding> {
   const { flow, kind, plan } = one;
   const verb = plan.at?.verb;
-  const isShort = kind === 'no-trace' || (kind === 'look' && verb === 'restart') || verb === 'restoreToTime';
+  const isNameless = kind === 'others' && flow.name.startsWith('restore-point');
+  const isShort =
+    isNameless || kind === 'no-trace' || (kind === 'look' && verb === 'restart') || verb === 'restoreToTime';
   const taskMs = isShort ? { taskMs: SLOW_MS } : {};
   const peers = await openPeers({ ...flow, ...taskMs, certificates, plan });
   let opened: Opened | undefined;

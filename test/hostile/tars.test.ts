@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
 import { verifyStream } from '../../src/backup/verify-file.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
-import { extractBaseBackup } from '../../src/lab/engine/extract.ts';
+import { extractBaseBackup } from '../../src/lab/engine/engine.ts';
 import { backupOf, KEY, tarOf } from '../backup/kit.ts';
 import { actingIn } from './acting.ts';
 import { count } from './figures.ts';

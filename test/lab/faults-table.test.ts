@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { spoil } from '../../src/lab/faults/strange-reply.ts';
-import { type Fault, FaultTable, type FaultTarget } from '../../src/lab/faults.ts';
+import { type Fault, FaultTable, type FaultTarget, spoil } from '../../src/lab/faults.ts';
 
 const LIST: FaultTarget = { method: 'GET', path: '/backups' };
 const CREATE: FaultTarget = { method: 'POST', path: '/backups', startsTask: true };

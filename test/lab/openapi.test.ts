@@ -1,8 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { endpointsOf } from '../../src/lab/http/endpoints.ts';
-import { openApiOf } from '../../src/lab/http/openapi.ts';
+import { endpointsOf, openApiOf } from '../../src/lab/http/endpoints.ts';
 
 const Operation = z.looseObject({
   operationId: z.string(),

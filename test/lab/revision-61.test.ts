@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rangeIn } from '../../src/lab/http/download.ts';
+import { rangeIn } from '../../src/lab/http/backups.ts';
 import type { Lab } from '../../src/lab/lab.ts';
 import { startTestLab } from '../bench-kit/lab.ts';
 import { call, instanceOf, listBackups, run, temporaryFolder } from './helpers.ts';

@@ -3,8 +3,7 @@ import { measure } from '../../src/report/measure/measure.ts';
 import { renderReport } from '../../src/report/render-report.ts';
 import { buildReport } from '../../src/report/report.ts';
 import type { NewEntry } from '../../src/store/journal.ts';
-import { runEntry } from '../../src/store/run-entries.ts';
-import type { ApprovalPolicy } from '../../src/store/run-entry-parts.ts';
+import { type ApprovalPolicy, runEntry } from '../../src/store/run-entries.ts';
 import { longNight } from './long-night.ts';
 import { armed, at, journalOf, type Line, performed, sliceOf, started } from './recovery.ts';
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openCookieJar } from '../../src/service/cookies.ts';
+import { openCookieJar } from '../../src/service/connection.ts';
 import { answer, json, startFaultServer } from './fault-server.ts';
 import { serve } from './serve.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { buildConnector, Client } from 'undici';
 import { afterEach, expect, test } from 'vitest';
-import { oneConnection } from '../../src/service/one-connection.ts';
+import { oneConnection } from '../../src/service/send-once.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import { holdToken } from '../../src/service/token-cache.ts';
+import { holdToken } from '../../src/service/token-source.ts';
 
 test('a token read for the next call is used by that call, and by no other', async () => {
   let reads = 0;

@@ -10,8 +10,8 @@ import {
   networkFileSystem,
   openDatabase,
   pragma,
+  SCHEMA,
 } from '../../src/store/sqlite/database.ts';
-import { SCHEMA } from '../../src/store/sqlite/schema.ts';
 
 import { storeContract } from './contract.ts';
 import { openIn, readIn } from './open-in.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { isMeant, judgedUntil } from '../../src/tui/screens/run/keyboard.ts';
+import { isMeant, judgedUntil } from '../../src/tui/screens/run/screen-state.ts';
 
 const time = fc.integer({ min: 0, max: 5_000 });
 

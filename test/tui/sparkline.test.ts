@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../../src/tui/line.ts';
-import { chartLines, sparkline } from '../../src/tui/parts/sparkline.ts';
+import { chartLines, sparkline } from '../../src/tui/screens/instance/instance-sections.ts';
 import { ASCII, LOOK } from './fake-fleet.ts';
 
 describe('a sparkline', () => {

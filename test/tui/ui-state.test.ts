@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FIRST_REPEAT_MS } from '../../src/tui/screens/run/keyboard.ts';
+import { FIRST_REPEAT_MS } from '../../src/tui/screens/run/screen-state.ts';
 import { modeOf } from '../../src/tui/screens/run/ui-state.ts';
 import { QUIET_MS } from '../../src/view/question-words.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';

@@ -6,8 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FallbackAction, FallbackStep } from '../../machines/parts/fallback-step.ts';
 import { show } from '../../src/base/text.ts';
-import type { FallbackInstances } from '../../src/view/fallback/render-call.ts';
-import { renderFallback } from '../../src/view/fallback/render-fallback.ts';
+import { type FallbackInstances, renderFallback } from '../../src/view/fallback/render-fallback.ts';
 import { isTypeable } from '../../src/view/fallback/shell-text.ts';
 
 /** Text that would like to be code, and any other. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { followUpRows } from '../../src/report/model/follow-ups.ts';
+import { followUpRows } from '../../src/report/report.ts';
 import { stakesWords } from '../../src/view/question-words.ts';
 import { viewFollowUp } from '../../src/view/view-follow-ups.ts';
 import { at, journalOf, started } from '../report/recovery.ts';

@@ -6,8 +6,7 @@ import { hearLog, NOTHING_SAID } from '../../store/log/named-keys.ts';
 import type { Place } from '../../store/log/places/place.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
-import { approvalFiles, bundleReadme } from './documents.ts';
-import { withManifest } from './manifest.ts';
+import { approvalFiles, bundleReadme, withManifest } from './documents.ts';
 import { type BundleFiles, packFiles, packLines } from './pack.ts';
 import { proofText, type ShownLog, showLog } from './shown-log.ts';
 

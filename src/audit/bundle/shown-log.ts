@@ -3,11 +3,9 @@ import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { assertDepth, canonicalBody, hashOf, isCanonical, leafText } from '../../store/canonical.ts';
 import type { Entry, JournalReader, StoredEntry, StreamName } from '../../store/journal.ts';
-import { type Checkpoint, checkpointText, parseCheckpoint } from '../../store/log/checkpoint.ts';
-import { leafHash } from '../../store/log/merkle.ts';
-import { textOf } from '../../store/log/signed-note.ts';
+import { type Checkpoint, checkpointText, parseCheckpoint, textOf } from '../../store/log/checkpoint.ts';
+import { leafHash, openTree, type ShownTree, treeProof } from '../../store/log/merkle.ts';
 import type { Signer } from '../../store/log/signer.ts';
-import { openTree, type ShownTree, treeProof } from '../../store/log/tree-proof.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 import { isEnd, mayFollowEnd } from '../../store/run-entries.ts';
 import type { Findings } from '../verdict.ts';
@@ -19,7 +17,7 @@ export interface ShownLog {
   readonly note: string;
   /** The leaf texts of each file's stream, in order. */
   readonly lines: ReadonlyMap<string, readonly string[]>;
-  /** Proves that all of them are leaves, and that the tree extends each of the sizes (tree-proof.ts). */
+  /** Proves that all of them are leaves, and that the tree extends each of the sizes. */
   readonly proof: Proof;
 }
 

@@ -4,15 +4,13 @@ import { show } from '../../base/text.ts';
 import { type Entry, LOG_STREAM, type StoredEntry } from '../../store/journal.ts';
 import { type Anchor, anchorOf } from '../../store/log/anchor.ts';
 import { type Checkpoint, claimOf, readCheckpoint } from '../../store/log/checkpoint.ts';
-import { LOG_BEGUN, LogBegun } from '../../store/log/log-entries.ts';
-import { lossesIn, lossInWords } from '../../store/log/losses.ts';
+import { LOG_BEGUN, LogBegun, lossesIn, lossInWords } from '../../store/log/log-entries.ts';
+import type { ShownTree } from '../../store/log/merkle.ts';
 import { believedKeys, namedKey, parsePublicKeys } from '../../store/log/named-keys.ts';
-import type { ShownTree } from '../../store/log/tree-proof.ts';
 import { entryOf } from '../../store/new-entry.ts';
 import { transcriptWatch } from '../audit-transcript.ts';
 import { createFindings, type Finding, type Findings, type Pin } from '../verdict.ts';
-import { approvalFiles } from './documents.ts';
-import { checkManifest, noteIn, runOf } from './manifest.ts';
+import { approvalFiles, checkManifest, noteIn, runOf } from './documents.ts';
 import type { BundleFiles } from './pack.ts';
 import { linesOf, type ReadLog, readLog, readProof } from './shown-log.ts';
 

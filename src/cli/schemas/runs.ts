@@ -4,7 +4,7 @@ import { custodyState, fingerprint, instance, runId, seconds, sha256, time } fro
 import { DrillDue } from '../../report/drill/drill-report.ts';
 import { ListedRun, RunSummary } from '../../store/projections/run-summary.ts';
 import { Compared } from '../../store/recovery-facts.ts';
-import { WrittenFollowUp } from '../../store/run-entry-parts.ts';
+import { WrittenFollowUp } from '../../store/run-entries.ts';
 import { PlannedStep } from '../../view/plan-schema.ts';
 import { list, schema } from './result.ts';
 

@@ -44,7 +44,7 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
       return watchBeside(beside(context, screen, []), runId);
     },
     writeReport: async (runId) => {
-      const { writeReport } = await import('./load-report.ts');
+      const { writeReport } = await import('./loaders.ts');
       return writeReport(beside(context, screen, []), runId);
     },
     carryOut: async (errand, leaving) => {
@@ -52,7 +52,7 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
       return module.carryOut((lines) => ({ ...beside(context, screen, lines), leaving }), errand);
     },
     changeLab: async (change) => {
-      const module = await import('./change-lab.ts');
+      const module = await import('./load-lab.ts');
       return module.changeLab(config, change);
     },
     addKey: async (instance, file) => {

@@ -1,24 +1,53 @@
+import { basename } from 'node:path';
+import { stillOpen } from '../../../machines/parts/unfinished.ts';
 import { dateAt } from '../../base/date.ts';
 import { idOfInstance } from '../../base/instance-url.ts';
+import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { isTaken, notWritten, writeNewFile } from '../../cli/write-new-file.ts';
+import { followUpsOfRun, gatherFollowUps } from '../../compose/open-follow-ups.ts';
+import { openJournalIfAny, openReaderOf } from '../../compose/store-of.ts';
 import { loginName } from '../../compose/workspace.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { storeNamed } from '../../config/store-named.ts';
+import type { ReportFormat } from '../../report/render-report.ts';
+import { findRun, listRuns } from '../../runner/runs.ts';
+import type { JournalReader, Log, StoredEntry, StreamName } from '../../store/journal.ts';
+import { anchorOfHead } from '../../store/log/anchor.ts';
+import { isStreamName } from '../../store/new-entry.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
+import { openRuns } from '../../store/projections/runs.ts';
 import { type DryRunFacts, dryRunFacts, refusedRun } from '../../view/app/dry-run-facts.ts';
-import type { Home, HomeLab, Loaders, TypedMoment } from '../../view/app/sources.ts';
+import {
+  ENTRIES_A_PAGE,
+  type EntriesPage,
+  type EntriesWanted,
+  entryRows,
+  type OlderEntriesWanted,
+} from '../../view/app/entries-page.ts';
+import {
+  type Home,
+  type HomeLab,
+  type Loaders,
+  type ReportText,
+  type RunRow,
+  reportCommand,
+  reportFile,
+  type TypedMoment,
+} from '../../view/app/sources.ts';
 import type { StartWish } from '../../view/app/start-wish.ts';
+import { holderWords } from '../../view/run-record.ts';
+import { type FollowUpRow, mostUrgent } from '../../view/view-follow-ups.ts';
+import { drillHomes, inDrill, whereRunIs } from '../drill/drill-homes.ts';
+import { rowOf } from '../followups/followups.ts';
+import { brandOf } from '../run/run-report.ts';
 import { fileChecker } from './check-file.ts';
 import { loadAudit } from './load-audit.ts';
-import { loadBackups } from './load-backups.ts';
-import { loadEntries, loadOlderEntries } from './load-entries.ts';
 import { fleetLoader } from './load-fleet.ts';
-import { loadFollowUps } from './load-follow-ups.ts';
-import { loadInstance } from './load-instance.ts';
+import { loadBackups, loadInstance } from './load-instance.ts';
 import { keptKeyring, loadKeys } from './load-keys.ts';
 import { loadLab } from './load-lab.ts';
-import { loadReport } from './load-report.ts';
-import { loadDrillRuns, runsLoader } from './load-runs.ts';
 
 /** The loaders of the app's screens. They only read, and leave nothing open. */
 export function loadersFor(context: CommandContext, config: LoadedConfig): Loaders {
@@ -60,7 +89,7 @@ async function loadDryRun(
   { runbook: id, ...flags }: StartWish,
   signal: AbortSignal,
 ): Promise<DryRunFacts> {
-  const { findDryRun } = await import('../run/find-dry-run.ts');
+  const { findDryRun } = await import('../run/dry-run.ts');
   try {
     const keys = () => keptKeyring(context);
     const found = await findDryRun(context, config, [id], flags, { keys, signal });
@@ -108,4 +137,205 @@ function withoutPassword(address: string): string {
 function addressOf(url: string): { readonly address?: string } {
   const address = idOfInstance(url);
   return address === undefined ? {} : { address };
+}
+
+/** Every open follow-up, as `lifeboat followups` lists them. Empty in a home without a journal. */
+async function loadFollowUps(context: CommandContext): Promise<readonly FollowUpRow[]> {
+  const journal = await openJournalIfAny(context);
+  if (journal === undefined) return [];
+  try {
+    const now = new Date();
+    const found = await gatherFollowUps(journal);
+    const rows = found.filter(({ followUp }) => followUp.closed === undefined).map((one) => rowOf(one, now));
+    return mostUrgent(rows);
+  } finally {
+    await journal.close();
+  }
+}
+
+/** The newest entries of the journal, two pages at most. Empty in a home without a journal. */
+function loadEntries(context: CommandContext, { stream }: EntriesWanted): Promise<EntriesPage> {
+  return reading(context, async (journal) => {
+    const size = await sizeOf(journal, stream);
+    const first = Math.max(0, (Math.floor((size - 1) / ENTRIES_A_PAGE) - 1) * ENTRIES_A_PAGE);
+    const page = await pageOf(journal, stream, first, size);
+    return { ...page, anchor: await anchorOfHead(journal.log).catch(() => undefined) };
+  });
+}
+
+/** One page of older entries, which never change. */
+function loadOlderEntries(
+  context: CommandContext,
+  { stream, page }: OlderEntriesWanted,
+): Promise<EntriesPage> {
+  const first = page * ENTRIES_A_PAGE;
+  return reading(context, async (journal) => {
+    const size = await sizeOf(journal, stream);
+    return pageOf(journal, stream, first, Math.min(size, first + ENTRIES_A_PAGE));
+  });
+}
+
+/** The board and the runs report a journal that does not match its signatures; a list of entries does not. */
+async function reading(
+  { env, configPath }: CommandContext,
+  look: (journal: JournalReader) => Promise<EntriesPage>,
+): Promise<EntriesPage> {
+  const journal = await openJournalIfAny({ env, configPath });
+  if (journal === undefined) return { rows: [], first: 0, size: 0 };
+  try {
+    return await look(journal);
+  } finally {
+    await journal.close();
+  }
+}
+
+async function sizeOf(journal: JournalReader, stream: string | undefined): Promise<number> {
+  if (stream === undefined) return (await journal.log.head()).size;
+  return isStreamName(stream) ? (await journal.head(stream)).seq : 0;
+}
+
+async function pageOf(
+  journal: JournalReader,
+  stream: string | undefined,
+  first: number,
+  end: number,
+): Promise<EntriesPage> {
+  const entries =
+    stream === undefined
+      ? await leaves(journal, first, end)
+      : await ofStream(journal, stream as StreamName, first, end);
+  return { rows: entryRows(entries).toReversed(), first, size: await sizeOf(journal, stream) };
+}
+
+async function leaves(journal: JournalReader, first: number, end: number): Promise<readonly StoredEntry[]> {
+  const found: StoredEntry[] = [];
+  if (first >= end) return found;
+  for await (const entry of journal.log.stored(first)) {
+    // Entries without a place in the log come last; an audit names them.
+    if (entry.index < first) continue;
+    if (entry.index >= end) break;
+    found.push(entry);
+  }
+  return found;
+}
+
+async function ofStream(
+  journal: JournalReader,
+  stream: StreamName,
+  first: number,
+  end: number,
+): Promise<readonly StoredEntry[]> {
+  if (first >= end) return [];
+  const entries = await journal.read(stream, first + 1);
+  return entries
+    .filter(({ seq }) => seq <= end)
+    .map((entry) => ({ ...entry, body: JSON.stringify(entry.body) }));
+}
+
+/** `lifeboat runs` lists older runs. */
+const MAX = 500;
+
+/**
+ * Returns the newest runs, newest first, and every open one, at each call. Empty in a home without a journal.
+ */
+function runsLoader(context: CommandContext): () => Promise<readonly RunRow[]> {
+  const runsIn = runsReader();
+  return async () => {
+    const journal = await openJournalIfAny(context);
+    if (journal === undefined) return [];
+    try {
+      return await Promise.all((await runsIn(journal)).map((run) => runRowOf(journal, run)));
+    } finally {
+      await journal.close();
+    }
+  };
+}
+
+type RunsJournal = Pick<JournalReader, 'rows'> & { readonly log: Pick<Log, 'head'> };
+
+/** Reads the runs of a journal, and rereads them only after something was written to it. */
+export function runsReader(): (journal: RunsJournal) => Promise<readonly RunSummary[]> {
+  let last: { readonly root: string; readonly runs: readonly RunSummary[] } | undefined;
+  return async (journal) => {
+    // Read the head before the runs: the next call then sees what is written in between. A damaged log has
+    // runs too.
+    const root = await journal.log.head().then(
+      (head) => head.root,
+      () => undefined,
+    );
+    if (last !== undefined && last.root === root) return last.runs;
+    const newest = (await listRuns(journal, MAX)).toReversed();
+    const known = new Set(newest.map(({ runId }) => runId));
+    const older = (await openRuns(journal)).filter(({ runId }) => !known.has(runId)).toReversed();
+    const runs = [...newest, ...older];
+    last = root === undefined ? undefined : { root, runs };
+    return runs;
+  };
+}
+
+/** The newest runs of the drills made from this home, newest first. */
+async function loadDrillRuns(context: CommandContext): Promise<readonly RunRow[]> {
+  const rows: RunRow[] = [];
+  for (const home of drillHomes(context.env).toReversed()) {
+    const runs = await runsLoader(inDrill(context, home))().catch(() => []);
+    rows.push(...runs.map((run) => ({ ...run, drill: show(basename(home), 80) })));
+    if (rows.length >= MAX) break;
+  }
+  return rows;
+}
+
+/** Reads follow-ups and holders only for runs that can have any: the list is read every two seconds. */
+async function runRowOf(journal: JournalReader, run: RunSummary): Promise<RunRow> {
+  if (run.status !== 'open') return { ...run, followUps: 0 };
+  const holder = await journal.holder(`run/${run.runId}`).catch(() => undefined);
+  return {
+    ...run,
+    followUps: stillOpen(await followUpsOfRun(journal, run)).length,
+    heldBy: holder && holderWords(holder),
+  };
+}
+
+/** The report of a run as `lifeboat report` prints it. Rejects as that does. */
+async function loadReport(context: CommandContext, runId: string): Promise<ReportText> {
+  const { run, text } = await renderedReport(context, runId, 'md');
+  return {
+    markdown: text,
+    command: reportCommand(run.runId),
+    mode: run.mode,
+    instance: run.target === undefined ? run.instance : `${run.instance} -> ${run.target}`,
+  };
+}
+
+/** How many file names to try. */
+const MAX_FILES = 1_000;
+
+/** Writes the report as HTML to a new file in the current folder and returns the file's name. */
+export async function writeReport(context: CommandContext, runId: string): Promise<string> {
+  const { run, text } = await renderedReport(context, runId, 'html');
+  for (let at = 1; at <= MAX_FILES; at += 1) {
+    const file = reportFile(run.runId, at);
+    try {
+      writeNewFile(file, text);
+      return file;
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw notWritten(file, thrown);
+    }
+  }
+  throw isTaken(reportFile(run.runId, MAX_FILES));
+}
+
+async function renderedReport(
+  context: CommandContext,
+  runId: string,
+  format: ReportFormat,
+): Promise<{ readonly run: RunSummary; readonly text: string }> {
+  const { reportOf } = await import('../run/run-report.ts');
+  const { renderReport } = await import('../../report/render-report.ts');
+  const journal = await openReaderOf(await whereRunIs(context, runId));
+  try {
+    const run = await findRun(journal, runId);
+    return { run, text: renderReport(await reportOf(journal, run), format, await brandOf(context)) };
+  } finally {
+    await journal.close();
+  }
 }

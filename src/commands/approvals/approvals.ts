@@ -1,9 +1,8 @@
 import { approvalPaths, readIfThere, writeBeside } from '../../approvals/approval-files.ts';
-import { fitsAsked } from '../../approvals/fits-state.ts';
 import { signCommand } from '../../approvals/refusals.ts';
 import { isExpired, momentSinceAsked, requestStateOf } from '../../approvals/request-state.ts';
 import { MAX_SIGNATURE_BYTES } from '../../approvals/ssh-signature.ts';
-import { unusedApproval } from '../../approvals/still-holds.ts';
+import { fitsAsked, unusedApproval } from '../../approvals/still-holds.ts';
 import {
   type ApprovalRules,
   type AskedOf,

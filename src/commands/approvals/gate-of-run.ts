@@ -1,16 +1,27 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { mainPathOf, statePath } from '../../../machines/parts/states.ts';
+import { approvalPaths, readIfThere, stampOf } from '../../approvals/approval-files.ts';
+import type { Plan } from '../../approvals/challenge.ts';
 import { type ApprovalGate, approvalGate } from '../../approvals/gate.ts';
-import { nobodyNamed } from '../../approvals/refusals.ts';
-import type { Operator } from '../../approvals/same-person.ts';
+import { asksFor, begunOf } from '../../approvals/policy.ts';
+import { nobodyNamed, signCommand } from '../../approvals/refusals.ts';
+import { isAskedOnRecord, requestStateOf } from '../../approvals/request-state.ts';
 import { publicKeyOf } from '../../approvals/ssh-signature.ts';
-import type { ApprovalRules } from '../../approvals/verify-approval.ts';
+import type { ApprovalRules, Operator } from '../../approvals/verify-approval.ts';
+import type { Signers } from '../../approvals/verify-signature.ts';
+import { failureOf } from '../../base/errors.ts';
+import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { DrivenRun } from '../../compose/instances.ts';
 import { loginName, type Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import { planOfState } from './plan-of-state.ts';
-import { assertApproversConfigured, needsApproval, riskOfInvoked } from './required.ts';
+import { questionOf } from '../../runner/answer.ts';
+import type { RunState } from '../../runner/run.ts';
+import { plannedSteps } from '../../view/dry-run-view.ts';
+import type { ApprovalView } from '../../view/run-view.ts';
+import { viewFact } from '../../view/view-outcome.ts';
+import { assertApproversConfigured, needsApproval, riskOf, riskOfInvoked } from './required.ts';
 
 /**
  * The approval gate of a run. Lets everything pass if neither the config nor the record of the run asks for
@@ -78,4 +89,144 @@ export async function rulesOf(
 
 function operatorOf(config: LoadedConfig, { operator }: Pick<Workspace, 'operator'>): Operator {
   return { name: operator, email: config.operator.email, login: loginName(process.env) };
+}
+
+/**
+ * What a second person has to approve in a state of a run; undefined if no approval is needed. The record
+ * decides: what needed approval when the run began, and what was requested once, needs it until the run ends,
+ * even if the config now asks for less. Pure.
+ */
+export function planOfState(
+  config: LoadedConfig,
+  runbook: Runbook,
+  run: DrivenRun,
+): (state: RunState) => Plan | undefined {
+  const known = new WeakMap<RunState['snapshot'], Planned>();
+  return (state) => {
+    const found = known.get(state.snapshot) ?? planned(config, runbook, run, state);
+    known.set(state.snapshot, found);
+    const { plan, isAsked } = found;
+    return plan !== undefined && (isAsked || isAskedOnRecord(state.entries, plan)) ? plan : undefined;
+  };
+}
+
+/** A plan, and whether the config asks for its approval, or did when the run began. */
+interface Planned {
+  readonly plan?: Plan;
+  readonly isAsked?: boolean;
+}
+
+function planned(
+  config: LoadedConfig,
+  runbook: Runbook,
+  { instance, target }: DrivenRun,
+  { snapshot, entries, runId }: RunState,
+): Planned {
+  const question = questionOf(snapshot);
+  if (question?.kind !== 'typed-name') return {};
+  const state = statePath(snapshot);
+  const context = snapshot.context as never;
+  const path = mainPathOf(runbook.machine, context);
+  const risk = riskOf(runbook, path, state);
+  if (risk === undefined) return {};
+  const { mode = 'LIVE' } = (entries[0]?.body ?? {}) as { readonly mode?: string };
+  const at = path.indexOf(state);
+  const plan: Plan = {
+    run: runId,
+    runbook: runbook.id,
+    version: runbook.version,
+    mode,
+    state,
+    prompt: question.prompt,
+    order: question.order,
+    instance,
+    target: question.expected,
+    url: config.instances[question.expected]?.url ?? '-',
+    event: question.event,
+    facts: runbook.facts(context).map((fact) => {
+      const { label, value } = viewFact(fact);
+      return `${label}: ${value}`;
+    }),
+    overrides: runbook.skipped(context).map(({ step, reason }) => `${step}: ${reason}`),
+    calls: plannedSteps(runbook, { instance, target }, path.slice(at + 1)).flatMap(({ calls, does }) => [
+      ...calls
+        .filter(({ changes }) => changes)
+        .map(({ method, path: below, on, what }) => `${method} ${below} on ${on}: ${what}`),
+      ...does,
+    ]),
+  };
+  const { required = {} } = begunOf(entries).approvals ?? {};
+  const isAsked = needsApproval(config, plan.target, risk) || asksFor(required[plan.target], risk);
+  return { plan, isAsked };
+}
+
+/**
+ * The approval of a run as renderers show it: whatever is on disk at this moment. A changed signature is
+ * verified in the background, so that reading the view never waits.
+ */
+export function approvalWatch(
+  gate: ApprovalGate,
+  home: string,
+  signers: Signers | undefined,
+): (state: RunState) => ApprovalView | undefined {
+  let seen: { readonly stamp: string; readonly found: Pick<ApprovalView, 'state' | 'by' | 'problem'> } = {
+    stamp: '',
+    found: { state: 'needed' },
+  };
+  let looking: string | undefined;
+
+  const look = (state: RunState, stamp: string) => {
+    if (stamp === seen.stamp || looking !== undefined) return;
+    looking = stamp;
+    void gate
+      .lookAt(state)
+      .then((approval) => {
+        const by = approval && `${approval.principals.join(',')} (${approval.key})`;
+        seen = { stamp, found: by === undefined ? { state: 'needed' } : { state: 'given', by } };
+      })
+      .catch((thrown: unknown) => {
+        seen = { stamp, found: { state: 'needed', problem: failureOf(thrown).shortMessage } };
+      })
+      .finally(() => {
+        looking = undefined;
+      });
+  };
+
+  return (state) => {
+    if (gate.planOf(state) === undefined) return undefined;
+    const { asked, withdrawn } = requestStateOf(state.entries);
+    const glass = gate.glass();
+    if (asked === undefined)
+      return { ...NOT_ASKED, ...(glass === undefined ? {} : { state: 'bypassed', by: glass }) };
+    const misfit = gate.misfit(state);
+    if (misfit !== undefined)
+      return glass === undefined
+        ? { ...NOT_ASKED, problem: `the request on record does not fit this confirmation: ${misfit}` }
+        : { ...NOT_ASKED, state: 'bypassed', by: glass };
+    const paths = approvalPaths(home, state.runId, asked.challenge);
+    const shown = {
+      challenge: asked.challenge,
+      file: paths.challenge,
+      command: signCommand(paths.challenge),
+      expiresAt: formatTime(asked.expiresAt),
+    };
+    const reason = withdrawn?.reason ?? documentAt(paths.withdrawn);
+    if (reason !== undefined) return { ...shown, state: 'withdrawn', by: reason };
+    if (gate.isExpired(asked, state.entries)) return { ...shown, state: 'expired' };
+    const stamp = `${asked.challenge} ${stampOf([paths.signature, signers?.allowedSigners, signers?.revoked])}`;
+    look(state, stamp);
+    const found = seen.stamp === stamp ? seen.found : ({ state: 'needed' } as const);
+    if (found.state !== 'given' && glass !== undefined) return { ...shown, state: 'bypassed', by: glass };
+    return { ...shown, ...found };
+  };
+}
+
+const NOT_ASKED: ApprovalView = { state: 'needed', challenge: '', file: '', command: '', expiresAt: '' };
+
+function documentAt(path: string): string | undefined {
+  try {
+    return readIfThere(path)?.trim();
+  } catch {
+    return undefined;
+  }
 }

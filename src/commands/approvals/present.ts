@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
-import { admitted, type Present } from '../../approvals/begun.ts';
-import { keptRevoked, keptSigners } from '../../approvals/kept-files.ts';
+import { admitted, type Present } from '../../approvals/policy.ts';
+import { keptRevoked, keptSigners } from '../../approvals/verify-signature.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -9,7 +9,7 @@ import { loginName, type Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Admitted } from '../../runner/run.ts';
 import type { Entry } from '../../store/journal.ts';
-import type { Who } from '../../store/run-entry-parts.ts';
+import type { Who } from '../../store/run-entries.ts';
 import { levelOf } from './required.ts';
 
 /** Who runs this process, for the record: by the config and by the operating system. */

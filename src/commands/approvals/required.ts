@@ -4,7 +4,7 @@ import { type Effect, effectOf } from '../../../machines/verbs.ts';
 import { asksFor, type Risk } from '../../approvals/policy.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import type { ApprovalLevel } from '../../store/run-entry-parts.ts';
+import type { ApprovalLevel } from '../../store/run-entries.ts';
 
 const CONFIRM = 'operator.confirm';
 

@@ -17,7 +17,7 @@ import { isPostgres } from '../../config/store-address.ts';
 import { storeNamed } from '../../config/store-named.ts';
 import { findRun } from '../../runner/runs.ts';
 import { type JournalReader, LOG_STREAM, type StreamName } from '../../store/journal.ts';
-import { lossesIn } from '../../store/log/losses.ts';
+import { lossesIn } from '../../store/log/log-entries.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 import { wantsPassphrase } from '../../view/app/app-port.ts';
 

@@ -1,5 +1,4 @@
-import { withoutMark } from '../../approvals/allowed-signers.ts';
-import { evaluateSigners } from '../../approvals/evaluate-signers.ts';
+import { evaluateSigners, withoutMark } from '../../approvals/allowed-signers.ts';
 import { sshKeygenWorks } from '../../approvals/ssh-signature.ts';
 import { readSigners } from '../../approvals/verify-signature.ts';
 import { counted } from '../../base/format.ts';

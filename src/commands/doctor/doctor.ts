@@ -29,15 +29,12 @@ import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good, printChecks } from './check.ts';
 import { fileChecks } from './files.ts';
 import { homeTrouble } from './home-trouble.ts';
-import { INSTANCE_MS, type Looked, lookAtInstance } from './instance.ts';
+import { INSTANCE_MS, type Looked, lookAtInstance, proxyChecks, tlsChecks } from './instance.ts';
 import { keptLists } from './kept-lists.ts';
-import { keyringChecks } from './keyrings.ts';
-import { keysHeld } from './keys-held.ts';
+import { keyringChecks, keysHeld } from './keys-held.ts';
 import { notifyChecks } from './notify.ts';
 import { placeChecks } from './places.ts';
-import { proxyChecks } from './proxies.ts';
 import { surroundings } from './surroundings.ts';
-import { tlsChecks } from './tls.ts';
 
 const LITTLE_ROOM = 1024 ** 3;
 
@@ -168,7 +165,7 @@ function listedOf(names: readonly string[], found: readonly Looked[]) {
 }
 
 /** Whether a drill is due, and how the last one ended; empty if the config asks for none. */
-export async function drillChecks(
+async function drillChecks(
   env: NodeJS.ProcessEnv,
   { drills }: Pick<LoadedConfig, 'drills'>,
 ): Promise<Check[]> {

@@ -1,7 +1,10 @@
+import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { doneBackups } from '../../compose/ask-fleet.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
-import type { Keyring } from '../../keys/key-store.ts';
+import type { Keyring, KeyStore } from '../../keys/key-store.ts';
+import { keyringFiles, keyringFolder } from '../../keys/keyring-files.ts';
+import { keepHints } from '../../keys/os-trouble.ts';
 import { candidates } from '../../store/projections/key-epochs.ts';
 import { type Ledger, readLedger } from '../../store/projections/ledgers.ts';
 import { nothingAsked } from '../../view/fleet/fleet-facts.ts';
@@ -98,4 +101,36 @@ function newestUnopened(
     newest,
   );
   return openness.how === 'not' ? openness : undefined;
+}
+
+/**
+ * Problems with the files of an OS keychain that is usable: it keeps keys in plain text, or a keyring beside
+ * the one in use can no longer be read. Empty for another key store.
+ */
+export async function keyringChecks(env: NodeJS.ProcessEnv, store: KeyStore): Promise<Check[]> {
+  if (store.kind !== 'os') return [];
+  const clear = await attempt(PLAIN, async () => store.heldInClear?.());
+  if ('check' in clear) return [clear.check];
+  const broken = keyringFiles(keyringFolder(env)).filter(({ brokenAt }) => brokenAt !== undefined);
+  return [
+    ...(clear.value === undefined ? [] : [inClear(clear.value)]),
+    ...broken.map((file): Check => {
+      const found = `${show(file.path)}: the keychain service cannot read this keyring`;
+      return { what: 'key store: keyring', state: 'bad', found, hints: keepHints(file) };
+    }),
+  ];
+}
+
+const PLAIN = 'key store: plain text';
+
+function inClear(path: string): Check {
+  return {
+    what: PLAIN,
+    state: 'warn',
+    found: `${show(path)} keeps keys in plain text: this keyring has no password`,
+    hints: [
+      'give the keyring a password: in Passwords and Keys (seahorse), Change Password',
+      'or keep keys in the vault file: write `keyStore: vault` into lifeboat.yaml',
+    ],
+  };
 }

@@ -1,4 +1,4 @@
-import { type CheckedEntries, changedInWords, checkEntries } from '../../audit/check-entries.ts';
+import { type CheckedEntries, changedInWords, checkEntries } from '../../audit/walk.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
@@ -13,7 +13,7 @@ import type { Keyring } from '../../keys/key-store.ts';
 import type { JournalReader, Log } from '../../store/journal.ts';
 import { type Checked, checkLog } from '../../store/log/check-log.ts';
 import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
-import { type Loss, lossInWords } from '../../store/log/losses.ts';
+import { type Loss, lossInWords } from '../../store/log/log-entries.ts';
 import type { Place } from '../../store/log/places/place.ts';
 import { isOfPlaces, type SeenPlace, type SeenStore, type Trouble } from '../../store/log/rollback.ts';
 import { createSigner, type Signer } from '../../store/log/signer.ts';

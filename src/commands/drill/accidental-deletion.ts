@@ -9,12 +9,13 @@ import {
   allHold,
   type Chapter,
   type ChapterProof,
+  compareTables,
+  newestOrder,
   outputOf,
   recoveryPointOf,
   recoveryTimeOf,
 } from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
-import { compareTables, newestOrder } from './rows.ts';
 import { queryOf } from './stage.ts';
 
 const TITLE = 'an accidental DELETE; restore to the moment before it';

@@ -1,11 +1,13 @@
-import { lstatSync, readFileSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { namesIn } from '../../base/bounded-file.ts';
-import { LifeboatError, troubleWith } from '../../base/errors.ts';
+import { EXIT, LifeboatError, troubleWith } from '../../base/errors.ts';
 import { type FileLock, tryLock } from '../../base/file-lock.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
 import { homeFolder } from '../../config/find.ts';
-import { type DrillChapter, DrillRecord } from '../../report/drill/drill-report.ts';
+import { type DrillChapter, DrillRecord, isFromFuture } from '../../report/drill/drill-report.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
 import { drillsFolder, linksTo, newDrillHome } from './drill-homes.ts';
 
@@ -126,7 +128,7 @@ function recordsIn(parent: string): readonly DrillRecord[] {
 }
 
 /** The current record of a drill: one whose process is gone without an end has died. */
-export function recordNow(folder: string): DrillRecord | undefined {
+function recordNow(folder: string): DrillRecord | undefined {
   const first = readRecord(folder);
   if (first?.outcome !== 'running' || isUnderWay(folder)) return first;
   // Read again: the drill may have ended before the lock was tried.
@@ -135,7 +137,7 @@ export function recordNow(folder: string): DrillRecord | undefined {
 }
 
 /** Whether the process of a drill still runs. */
-export function isUnderWay(folder: string): boolean {
+function isUnderWay(folder: string): boolean {
   try {
     const lock = tryLock(join(folder, LOCK));
     lock?.release();
@@ -184,4 +186,161 @@ export function chapterRecord(
       ...(rpo === undefined ? {} : { rpoSeconds: rpo / 1000 }),
     },
   };
+}
+
+/** The folder of a drill that is over. */
+interface OldDrill {
+  readonly path: string;
+  readonly record: DrillRecord;
+  /**
+   * Files that no drill made, by their paths in the folder: a person keeps them there, so the folder stays.
+   */
+  readonly foreign: readonly string[];
+}
+
+const NAME = /^\d{8}-\d{6}(?:-\d+)?$/u;
+/** A folder whose removal has begun: never treated as a drill again. */
+const LEAVING = /^\d{8}-\d{6}(?:-\d+)?\.removing$/u;
+
+/**
+ * The folders of finished drills in this one, oldest first, without those that always stay: the newest proven
+ * one, from which the next due date is counted, and those dated in the future, whose age is unknown. Includes
+ * only what is certainly a drill's own: a folder, not a link, named as drills are, owned by this user, with a
+ * record of that name. One whose `foreign` is not empty stays, too.
+ */
+export function oldDrills(parent: string): readonly OldDrill[] {
+  const { old, proof } = drillsOver(parent);
+  return old.filter((one) => one !== proof);
+}
+
+function drillsOver(parent: string, current?: string) {
+  const now = new Date();
+  const old = namesIn(parent)
+    .filter(isDrillName)
+    .map((name) => join(parent, name))
+    .filter(isOwnFolder)
+    .flatMap((path): OldDrill[] => {
+      const record = recordNow(path);
+      const isOver = record !== undefined && (path === current || !isUnderWay(path));
+      return isOver && !isFromFuture(record, now) ? [{ path, record, foreign: foreignIn(path) }] : [];
+    })
+    .toSorted((one, other) => msOf(one.record.begunAt) - msOf(other.record.begunAt));
+  return { old, proof: old.findLast(({ record }) => record.outcome === 'proven') };
+}
+
+/**
+ * The drills to remove so that `keep` stay: the one in `current`, which has just ended and is never removed,
+ * the newest proven one, and the newest others. Those that always stay for another reason do not count.
+ */
+export function beyond(current: string, keep: number): readonly OldDrill[] {
+  const { old, proof } = drillsOver(dirname(current), current);
+  const others = old.filter((one) => one !== proof && one.path !== current && one.foreign.length === 0);
+  const staying = proof === undefined || proof.path === current ? 1 : 2;
+  return others.slice(0, Math.max(0, others.length + staying - keep));
+}
+
+/**
+ * Removes the folder of a drill, and the links to it below `links`. Renames it first: what remains if the
+ * process dies here is no longer a drill, and the next removal deletes it. Throws `prune.foreign` if it holds
+ * files that no drill made, and file-system errors.
+ */
+export function removeDrill({ path }: Pick<OldDrill, 'path'>, links: string): void {
+  const foreign = foreignIn(path);
+  // A file may have been added while the person was asked.
+  if (foreign.length > 0) throw new LifeboatError('prune.foreign', `it holds ${foreignWords(foreign)}`);
+  const leading = linksTo(path, links);
+  const leaving = `${path}.removing`;
+  renameSync(path, leaving);
+  for (const link of leading) unlinkSync(link);
+  removeRemains(leaving);
+}
+
+/** What earlier, interrupted removals left in this folder. Excludes remains that hold anything foreign. */
+export function remainsIn(parent: string): readonly string[] {
+  return namesIn(parent)
+    .filter((name) => LEAVING.test(name))
+    .map((name) => join(parent, name))
+    .filter((path) => isOwnFolder(path) && foreignIn(path).length === 0);
+}
+
+/** Removes the remains of a drill. Throws file-system errors. */
+export function removeRemains(path: string): void {
+  rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/** Whether a folder has a name that `newDrillHome` gives. */
+export function isDrillName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** A folder owned by this user, and not a link to one. */
+export function isOwnFolder(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
+}
+
+/** Names files in a folder that are not Lifeboat's, to follow "holds". */
+export function foreignWords(foreign: readonly string[]): string {
+  const [first = ''] = foreign;
+  const more = foreign.length === 1 ? '' : ` and ${foreign.length - 1} more`;
+  return `what no drill has made: ${show(first, 120)}${more}`;
+}
+
+/**
+ * Removes the oldest drills beside the one in `current` until `keep` stay, and lists them on stderr. Throws
+ * `output.file` when one cannot be removed, after it has tried the others.
+ */
+export function keepNewest(context: CommandContext, current: string, keep: number): void {
+  const links = drillsFolder(homeFolder(context.env));
+  const problems: LifeboatError[] = [];
+  const remove = (path: string, what: string, act: () => void) => {
+    try {
+      act();
+      context.stderr.write(`removed ${what}: ${show(path, 200)}\n`);
+    } catch (cause) {
+      problems.push(notRemoved(path, cause));
+    }
+  };
+  for (const path of remainsIn(dirname(current)))
+    remove(path, 'what an earlier removal has left', () => removeRemains(path));
+  for (const old of beyond(current, keep))
+    remove(old.path, `the drill of ${old.record.begunAt}`, () => removeDrill(old, links));
+  const [first] = problems;
+  if (first !== undefined) throw first;
+}
+
+function notRemoved(path: string, cause: unknown): LifeboatError {
+  const { why, advice } =
+    cause instanceof LifeboatError
+      ? { why: cause.shortMessage, advice: 'remove it by hand' }
+      : troubleWith(path, cause);
+  return new LifeboatError('output.file', `the drill ${show(path, 200)} cannot be removed: ${why}`, {
+    hints: [advice],
+    cause,
+    exitCode: EXIT.failed,
+  });
+}
+
+/** The files of a drill by their paths in its folder, including those still being written. */
+const FILES =
+  /^(?:drill\.(?:json|lock(?:-journal)?)|lifeboat\.db(?:-\w+)?|(?:reports\/[0-9A-Z]{26}\/)?report\.(?:html|json|md))(?:\.\d+)?$/u;
+/** Its folders in which people neither read nor sign anything. */
+const CLOSED = /^(?:backups|checkpoints|fallback|last-seen|locks|stores|transcripts)$/u;
+/** Folders that people do use: a scan of a signed report may be beside the report. */
+const OPEN = /^reports(?:\/[0-9A-Z]{26})?$/u;
+
+/**
+ * What is in the folder of a drill, or in the remains of one, and was not made by a drill: paths relative to
+ * the folder. An unreadable folder counts as foreign.
+ */
+export function foreignIn(folder: string, below = '.'): readonly string[] {
+  try {
+    return readdirSync(join(folder, below), { withFileTypes: true }).flatMap((one) => {
+      const path = below === '.' ? one.name : `${below}/${one.name}`;
+      if (one.isDirectory() && OPEN.test(path)) return foreignIn(folder, path);
+      return (one.isDirectory() ? CLOSED.test(path) : one.isFile() && FILES.test(path)) ? [] : [path];
+    });
+  } catch {
+    return [below];
+  }
 }

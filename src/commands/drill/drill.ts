@@ -11,7 +11,7 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { locatePostgres } from '../../lab/engine/locate-postgres.ts';
 import { DEFAULT_INSTANCES, type InstanceWish } from '../../lab/instance-plan.ts';
 import type { LabOptions } from '../../lab/lab.ts';
-import { type DrillRecord, drillReportOf, dueWords } from '../../report/drill/drill-report.ts';
+import { type DrillRecord, drillReportOf, dueWords, isFailure } from '../../report/drill/drill-report.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import type { Journal } from '../../store/journal.ts';
 import { COMPARED, Compared } from '../../store/recovery-facts.ts';
@@ -25,14 +25,14 @@ import {
   chapterRecord,
   type DrillEnd,
   endedNow,
+  keepNewest,
   knownDrills,
   type OpenRecord,
   type Played,
   recordOf,
 } from './drill-records.ts';
 import { drillReport, drillSummary, runReports, writeDrillReports } from './drill-report.ts';
-import { endDrill } from './end-drill.ts';
-import { assertWritable } from './junit.ts';
+import { assertWritable, writeJunit } from './junit.ts';
 import { type Stage, type StageOptions, setStage } from './stage.ts';
 
 interface DrillFlags {
@@ -285,5 +285,54 @@ async function drillInterval(context: CommandContext): Promise<number | undefine
     if (thrown.code !== 'config.missing' || context.configPath !== undefined)
       context.stderr.write(`note: when the next drill is due is unknown: ${show(thrown.shortMessage)}\n`);
     return undefined;
+  }
+}
+
+interface AfterDrill {
+  readonly junit: string | undefined;
+  readonly keep: number | undefined;
+  /** Undefined for a drill that got no folder. */
+  readonly folder: string | undefined;
+}
+
+/**
+ * Writes the result of a drill that is over, notifies that it failed, and removes the drills that need not be
+ * kept; a failure of one does not stop the others. Returns what went wrong. Never rejects.
+ */
+async function endDrill(
+  context: CommandContext,
+  record: DrillRecord,
+  { junit, keep, folder }: AfterDrill,
+): Promise<readonly unknown[]> {
+  const problems: unknown[] = [];
+  const attempt = async (act: () => Promise<void> | void) => {
+    try {
+      await act();
+    } catch (thrown) {
+      problems.push(thrown);
+    }
+  };
+  if (junit !== undefined) await attempt(() => writeJunit(junit, record));
+  await notifyFailure(context, record);
+  if (keep !== undefined && folder !== undefined) await attempt(() => keepNewest(context, folder, keep));
+  return problems;
+}
+
+/**
+ * Notifies that a drill failed, if the config has a target and no person is watching: a person at a terminal
+ * is not asked for the vault's passphrase just for this. Never rejects; what cannot be sent now is left for
+ * the next `lifeboat notify send`.
+ */
+async function notifyFailure(context: CommandContext, drill: DrillRecord): Promise<void> {
+  if (!isFailure(drill) || context.stdin.isTTY === true) return;
+  try {
+    if ((await loadConfig(context.env, context.configPath)).notify.length === 0) return;
+    const { sendNow } = await import('../notify/notify.ts');
+    await sendNow(context, { drill });
+  } catch (thrown) {
+    // Config errors were already reported before the drill.
+    if (thrown instanceof LifeboatError && thrown.code.startsWith('config.')) return;
+    const why = thrown instanceof Error ? thrown.message : 'for an unknown reason';
+    context.stderr.write(`warning: the notification of the failed drill was not sent: ${show(why, 200)}\n`);
   }
 }

@@ -2,9 +2,15 @@ import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
 import { dateAt } from '../../base/date.ts';
 import { msOf } from '../../base/instant.ts';
 import { sampleDigest, sampleRows } from '../../lab/sample-data.ts';
-import { allHold, type Chapter, type ChapterProof, outputOf, recoveryTimeOf } from './chapter.ts';
+import {
+  allHold,
+  type Chapter,
+  type ChapterProof,
+  compareTables,
+  outputOf,
+  recoveryTimeOf,
+} from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
-import { compareTables } from './rows.ts';
 import { queryOf, type Stage } from './stage.ts';
 
 type InPlace = 'restore-backup' | 'back-up-and-verify' | 'change-instance';

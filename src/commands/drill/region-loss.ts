@@ -2,10 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
 import { dateAt } from '../../base/date.ts';
 import { msOf } from '../../base/instant.ts';
-import type { AppState } from '../../lab/cloud-foundry/app-process.ts';
+import type { AppState } from '../../lab/cloud-foundry/lab-app.ts';
 import type { Query } from '../../lab/engine/engine.ts';
-import { allHold, type Chapter, outputOf, recoveryPointOf, recoveryTimeOf } from './chapter.ts';
-import { compareSamples, newestOrder } from './rows.ts';
+import {
+  allHold,
+  type Chapter,
+  compareSamples,
+  newestOrder,
+  outputOf,
+  recoveryPointOf,
+  recoveryTimeOf,
+} from './chapter.ts';
 import { keyTarget, queryOf, type Stage } from './stage.ts';
 
 const MOMENT_MS = 5_000;

@@ -18,8 +18,7 @@ import { Holds } from '../../runner/holds.ts';
 import type { Json } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { leftToRun, runGoesOnWords } from '../../view/follow-up-words.ts';
-import { type FollowUpRow, followUpLines, viewClosed } from '../../view/view-follow-ups.ts';
-import { rowOf } from './row-of.ts';
+import { type FollowUpRow, followUpLines, followUpRow, viewClosed } from '../../view/view-follow-ups.ts';
 
 interface AnswerFlags {
   readonly tokenFile?: string;
@@ -170,4 +169,10 @@ async function closeInLedger(
     context.stdout.write(`${how === 'hand' ? 'done' : 'skipped'}: ${show(what)}\n`);
   });
   return EXIT.closed;
+}
+
+/** A follow-up as lists show it; if it names no owner, the person who began its run owns it. */
+export function rowOf({ followUp, instance, run }: OpenFollowUp, now: Date): FollowUpRow {
+  const { runId, runbook, by: operator } = run ?? {};
+  return followUpRow(followUp, { instance, now, runId, runbook, operator });
 }

@@ -1,22 +1,25 @@
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
-import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { sync as replaceFile } from 'write-file-atomic';
+import { EXIT, errorCode, LifeboatError, troubleWith } from '../../base/errors.ts';
 import { counted } from '../../base/format.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { isForPeople, printResult } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
-import { parseConfig } from '../../config/load.ts';
-import type { TokenConfig } from '../../config/schema.ts';
+import { writeNewFile } from '../../cli/write-new-file.ts';
+import { openKeys } from '../../compose/workspace.ts';
+import { loadConfig, parseConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import { CONFIG_SCHEMA, configJsonSchema } from '../../config/schema.ts';
 import { type StarterInstance, starterConfig } from '../../config/starter.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
 import { canAsk } from '../../plain/terminal.ts';
-import { type Check, printChecks } from '../doctor/check.ts';
+import { attempt, type Check, good, printChecks } from '../doctor/check.ts';
+import { keyringChecks } from '../doctor/keys-held.ts';
 import { type Chosen, chooseInstances, type InstanceFlags } from './choose.ts';
-import { type ChosenStore, chooseKeyStore } from './key-store.ts';
-import { type ConfigPlace, placeOfConfig } from './place.ts';
 import { left, type Prompts, promptsOn } from './prompts.ts';
-import { EDITOR_SCHEMA, writeConfig, writeEditorSchema } from './write-files.ts';
 
 export interface InitFlags extends InstanceFlags {
   readonly revision?: '61' | '62' | 'v0' | 'auto';
@@ -100,13 +103,9 @@ function instancesOf({ instances, token }: Chosen, flags: InitFlags, folder: str
     name,
     url,
     revision: REVISIONS[flags.revision ?? 'auto'],
-    token: tokenIn(token, folder),
+    token: 'file' in token ? { ...token, file: pathFrom(folder, token.file) } : token,
     ...(flags.ca === undefined ? {} : { ca: pathFrom(folder, flags.ca) }),
   }));
-}
-
-function tokenIn(token: TokenConfig, folder: string): TokenConfig {
-  return 'file' in token ? { ...token, file: pathFrom(folder, token.file) } : token;
 }
 
 /** Rewrites a path typed in the working folder for a file in another folder. */
@@ -222,4 +221,170 @@ async function tryInstances(
     instances: tried.map(({ instance }) => instance),
     checks: tried.flatMap(({ checks }) => checks),
   };
+}
+
+/** The usable key store, if any. */
+interface ChosenStore {
+  readonly store: KeyStore | undefined;
+  readonly check: Check;
+  /** What the config must state for it. */
+  readonly keyStore: 'vault' | undefined;
+}
+
+/**
+ * The key store that the environment or the config asks for; else the keychain of this machine, proven by a
+ * probe; else a vault file, for which a person names or types a passphrase. If none is available, says what
+ * is missing: keys are never kept in plain text.
+ */
+async function chooseKeyStore(context: CommandContext, prompts: Prompts | undefined): Promise<ChosenStore> {
+  const first = await opened(context);
+  if (first.store !== undefined || context.env['LIFEBOAT_KEYCHAIN']) return named(first);
+  const wantsVault =
+    Boolean(context.env['LIFEBOAT_PASSPHRASE_FILE']) || (await agreed(context, first.check, prompts));
+  if (!wantsVault) return named(first);
+  return named(await opened({ ...context, env: { ...context.env, LIFEBOAT_KEYCHAIN: 'vault' } }));
+}
+
+function named(opened: Pick<ChosenStore, 'store' | 'check'>): ChosenStore {
+  return { ...opened, keyStore: opened.store?.kind === 'vault' ? 'vault' : undefined };
+}
+
+async function opened(context: CommandContext): Promise<Pick<ChosenStore, 'store' | 'check'>> {
+  const found = await attempt('key store', () => openKeys(context, 'check'));
+  if ('check' in found) return { store: undefined, check: { ...found.check, state: 'warn' } };
+  const { store } = found.value;
+  const [trouble] = await keyringChecks(context.env, store);
+  if (trouble !== undefined) return { store, check: { ...trouble, state: 'warn' } };
+  return { store, check: good('key store', `${store.description}: written, read and removed a probe`) };
+}
+
+async function agreed(
+  { stderr }: CommandContext,
+  { found }: Check,
+  prompts: Prompts | undefined,
+): Promise<boolean> {
+  if (prompts === undefined) return false;
+  stderr.write(`the keychain of this machine cannot be used: ${found}\n`);
+  return prompts.one('Where are keys kept?', [
+    { value: true, name: 'in a vault file, under a passphrase' },
+    { value: false, name: 'nowhere yet: set it up later' },
+  ]);
+}
+
+/**
+ * What editors read beside the config. Unlike the path of an installation, it can be committed with the
+ * config.
+ */
+const EDITOR_SCHEMA = 'lifeboat.schema.json';
+
+/**
+ * Writes the JSON Schema for editors beside the config; returns whether it is there now. Leaves another file
+ * with this name as it is.
+ */
+function writeEditorSchema({ path }: ConfigPlace): boolean {
+  const file = join(dirname(path), EDITOR_SCHEMA);
+  const text = `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
+  try {
+    const before = textAt(file);
+    if (before === undefined) writeNewFile(file, text);
+    else if (!isOurs(before)) return false;
+    else if (before !== text) replaceFile(file, text);
+    return true;
+  } catch (cause) {
+    throw notWritten(file, cause);
+  }
+}
+
+function textAt(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (thrown) {
+    if (errorCode(thrown) === 'ENOENT') return undefined;
+    throw thrown;
+  }
+}
+
+function isOurs(text: string): boolean {
+  try {
+    return (JSON.parse(text) as { readonly $id?: unknown } | null)?.$id === CONFIG_SCHEMA;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Writes the config, mode 0600, whole or not at all, and loads it as every command does. Removes a new one
+ * that would not be accepted, for instance because others can write into its folder.
+ */
+async function writeConfig(
+  { path, replaces }: ConfigPlace,
+  text: string,
+  env: NodeJS.ProcessEnv,
+): Promise<LoadedConfig> {
+  try {
+    if (replaces) replaceFile(path, text, { mode: 0o600 });
+    else writeNewFile(path, text);
+  } catch (cause) {
+    throw notWritten(path, cause);
+  }
+  try {
+    return await loadConfig(env, path);
+  } catch (thrown) {
+    if (!replaces) rmSync(path, { force: true });
+    throw thrown;
+  }
+}
+
+function notWritten(path: string, cause: unknown): LifeboatError {
+  const { why, advice } = troubleWith(path, cause);
+  return new LifeboatError('init.file', `${show(path, 120)} cannot be written: ${why}`, {
+    hints: [advice, 'or name another place with --config FILE'],
+    cause,
+    exitCode: EXIT.failed,
+  });
+}
+
+/** Where the config will be, and whether it replaces another. */
+interface ConfigPlace {
+  readonly path: string;
+  readonly replaces: boolean;
+}
+
+/**
+ * Where the config goes: `--config`, LIFEBOAT_CONFIG, else the working folder. Replaces an existing file only
+ * after its name was typed; without that, rejects with `init.exists` (exit 2), and with `init.folder` if its
+ * folder is missing.
+ */
+async function placeOfConfig(
+  { env, configPath }: CommandContext,
+  confirm: string | undefined,
+  prompts: Prompts | undefined,
+): Promise<ConfigPlace> {
+  const path = resolve(configPath ?? (env['LIFEBOAT_CONFIG'] || 'lifeboat.yaml'));
+  if (!existsSync(dirname(path))) throw noFolder(dirname(path));
+  if (!existsSync(path)) return { path, replaces: false };
+  const name = basename(path);
+  if (confirm === name) return { path, replaces: true };
+  if (prompts === undefined || confirm !== undefined) throw taken(path, name);
+  const isName = (text: string) => (text === name ? undefined : 'that is not its name');
+  await prompts.line(`${show(path, 200)} exists. Type ${show(name)} to replace it:`, isName);
+  return { path, replaces: true };
+}
+
+function noFolder(folder: string): LifeboatError {
+  return new LifeboatError('init.folder', `the folder ${show(folder, 200)} does not exist`, {
+    hints: [`make it: mkdir -p ${shellQuoted(folder)}`, 'nothing was written'],
+    exitCode: EXIT.usage,
+  });
+}
+
+function taken(path: string, name: string): LifeboatError {
+  return new LifeboatError('init.exists', `${show(path, 200)} already exists`, {
+    hints: [
+      'nothing was written: `lifeboat init --print` shows what it would be',
+      'write it to another place with --config FILE',
+      `to replace it on purpose: --confirm ${show(name)}`,
+    ],
+    exitCode: EXIT.usage,
+  });
 }

@@ -16,7 +16,7 @@ import { appendHolding } from '../../runner/holds.ts';
 import { custodyEntry } from '../../store/projections/custody.ts';
 import { readLedger, readLedgers } from '../../store/projections/ledgers.ts';
 import { confirmTyped } from '../store/confirm.ts';
-import { fitAll } from './fit.ts';
+import { fitAll } from './fit-all.ts';
 import { keysWithCustody } from './show.ts';
 
 interface Named {

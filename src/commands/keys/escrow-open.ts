@@ -9,7 +9,7 @@ import { openWorkspace, type Workspace, workspaceFor } from '../../compose/works
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { EscrowPlace, LoadedConfig } from '../../config/loaded.ts';
 import { identities } from './escrow-prove.ts';
-import { fitAll } from './fit.ts';
+import { fitAll } from './fit-all.ts';
 
 interface OpenFlags {
   readonly instance?: string;

@@ -8,11 +8,12 @@ import { readGivenFile } from '../../cli/read-given-file.ts';
 import { openKeys, openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { EscrowConfig } from '../../config/loaded.ts';
-import { answerTo, foldHolders, type Holder, makeChallenge, provenEntry } from '../../keys/holders.ts';
+import { answerTo, makeChallenge } from '../../keys/holders.ts';
 import { identitiesIn, identityIn, makeIdentity, recipientOf } from '../../keys/identity.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import { HOLDERS_STREAM } from '../../store/journal.ts';
+import { challengedEntry, foldHolders, type Holder, provenEntry } from '../../store/projections/holders.ts';
 import { escrowConfig } from './escrow.ts';
 
 /**
@@ -66,8 +67,9 @@ export const escrowProve: Action<ProveFlags> = async (context, _, flags) => {
 };
 
 async function ask(context: CommandContext, { journal }: Workspace, recipient: string): Promise<number> {
-  const { sealed, entry } = await makeChallenge(recipient);
-  await appendHolding(journal, [entry]);
+  const challenge = await makeChallenge(recipient);
+  const { sealed } = challenge;
+  await appendHolding(journal, [challengedEntry(challenge)]);
   await printResult(
     context,
     'escrow-proof',
@@ -136,12 +138,13 @@ async function proveHere(
     const recipient = await recipientOf(one);
     if (!policy.recipients.some((known) => known.recipient === recipient)) continue;
     const open = holders.find((holder) => holder.recipient === recipient)?.open;
-    const challenge = open ?? (await makeChallenge(recipient));
+    const made = open === undefined ? await makeChallenge(recipient) : undefined;
+    const challenge = open ?? made;
+    if (challenge === undefined) continue;
     const answer = await answerTo(challenge.sealed, [one]);
-    const asked = 'entry' in challenge ? [challenge.entry] : [];
     const proof = provenEntry([{ recipient, open: challenge }], answer);
     if (proof === undefined) throw wrongAnswer();
-    await appendHolding(journal, [...asked, proof.entry] as [typeof proof.entry]);
+    await appendHolding(journal, made === undefined ? [proof.entry] : [challengedEntry(made), proof.entry]);
     proven.push(recipient);
   }
   if (proven.length === 0)

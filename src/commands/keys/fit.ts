@@ -1,13 +1,11 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
-import { askedProgress } from '../../cli/asked-progress.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
-import { type Fit, fitBackups, type InstanceFits } from '../../compose/fit-backups.ts';
-import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
+import type { Fit, InstanceFits } from '../../compose/fit-backups.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
@@ -15,6 +13,8 @@ import { appendHolding } from '../../runner/holds.ts';
 import type { NewEntry } from '../../store/journal.ts';
 import { custodyEntry } from '../../store/projections/custody.ts';
 import { type Ledger, readLedger } from '../../store/projections/ledgers.ts';
+import { destroyDue } from './end-key.ts';
+import { fitAll } from './fit-all.ts';
 
 interface FitFlags {
   readonly instance?: string;
@@ -22,20 +22,18 @@ interface FitFlags {
   readonly limit?: string;
 }
 
-const LIMIT_MS = 20_000;
-
 /**
  * `lifeboat keys fit`: finds the key of each listed backup by its first block. A backup that no held key
  * opens goes on record as one under a key of somebody else. Exit 0 when every backup that is offered has a
  * held key, 1 when one has none or could not be asked.
  */
 export const keysFit: Action<FitFlags> = async (context, _, flags) => {
-  const limitMs = flags.limit === undefined ? LIMIT_MS : durationFrom(flags.limit, 'limit', ['1s', '1h']);
+  const limitMs = flags.limit === undefined ? undefined : durationFrom(flags.limit, 'limit', ['1s', '1h']);
   const config = await loadConfig(context.env, context.configPath);
   const names = namesFor(config, flags);
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
-    await (await import('./end-key.ts')).destroyDue(context, config, workspace);
+    await destroyDue(context, config, workspace);
     const found = await fitAll(context, config, workspace, names, limitMs);
     const rows = await rowsOf(workspace, found);
     const held = await recordUnknown(workspace, found);
@@ -62,29 +60,6 @@ function namesFor(config: LoadedConfig, { instance, all }: FitFlags): readonly s
       },
     );
   return all === true ? Object.keys(config.instances) : [chosenInstance(config, instance)];
-}
-
-/** The fits of these instances, with a line of progress. */
-export async function fitAll(
-  context: CommandContext,
-  config: LoadedConfig,
-  { keyring }: Pick<Workspace, 'keyring'>,
-  names: readonly string[],
-  limitMs = LIMIT_MS,
-): Promise<readonly InstanceFits[]> {
-  const recall = recallBackups(context, config);
-  const progress = askedProgress(context, names.length, ' instances');
-  try {
-    return await fitBackups({
-      ...{ config, names, keyring, limitMs },
-      recall: async (name) => (await recall(name))?.fits ?? [],
-      remember: rememberBackups(context, config),
-      progress: (_, instances) => progress.answered(instances),
-      signal: new AbortController().signal,
-    });
-  } finally {
-    progress.end();
-  }
 }
 
 type Row = ResultOf<'fits'>['items'][number];

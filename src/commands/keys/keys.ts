@@ -19,7 +19,7 @@ import type { Keyring } from '../../keys/key-store.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import { assertSameName } from '../../runner/one-name.ts';
 import type { Journal, NewEntry } from '../../store/journal.ts';
-import { Fingerprint } from '../../store/projections/key-facts.ts';
+import { Fingerprint } from '../../store/projections/key-epochs.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import { type ListedKey, listKeys } from './key-rows.ts';
 

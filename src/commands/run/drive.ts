@@ -3,11 +3,14 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { allRunbooks, runbookOf } from '../../../machines/index.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { statePath } from '../../../machines/parts/states.ts';
+import { isInDoubt } from '../../../machines/send-state.ts';
 import type { ApprovalGate } from '../../approvals/gate.ts';
 import { transcriptElsewhere } from '../../audit/transcript/transcript.ts';
 import { namesIn } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
+import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { isForPeople } from '../../cli/print-result.ts';
 import { type EarlySignals, keepSignals } from '../../cli/stop-signal.ts';
@@ -18,19 +21,18 @@ import { proseOf } from '../../compose/runbook-files.ts';
 import { assertSameInstance } from '../../compose/same-place.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import { canAsk, canDraw } from '../../plain/terminal.ts';
-import { questionOf } from '../../runner/answer.ts';
+import { metaOf, questionOf } from '../../runner/answer.ts';
 import type { Run, RunDeps } from '../../runner/run.ts';
 import type { JournalReader, Json, StreamName } from '../../store/journal.ts';
 import { isStreamName } from '../../store/new-entry.ts';
+import { foldSends } from '../../store/projections/sends.ts';
 import { afterLeaving, leftBySignal, type RunEnd, type RunPort } from '../../view/run-port.ts';
 import type { RunView } from '../../view/run-view.ts';
-import { approvalWatch } from '../approvals/approval-watch.ts';
-import { gateOfRun } from '../approvals/gate-of-run.ts';
+import { approvalWatch, gateOfRun } from '../approvals/gate-of-run.ts';
 import { admission } from '../approvals/present.ts';
 import { autopilot, type Policy } from './autopilot.ts';
 import { type FallbackScript, fallbackScriptFor } from './fallback-script.ts';
 import { historyOf } from './history.ts';
-import { leaveOnSignals } from './leave-on-signals.ts';
 import { printEntries, printWaiting } from './print-headless.ts';
 import { targetsIn } from './run-input.ts';
 import { portOf } from './run-port.ts';
@@ -287,4 +289,59 @@ async function forgetParameters(home: string, journal: JournalReader): Promise<v
 async function isClosed(journal: JournalReader, stream: StreamName): Promise<boolean> {
   const entries = await journal.read(stream);
   return entries.some(({ type }) => type === 'run.closed');
+}
+
+/**
+ * One keystroke can reach a process twice: from the terminal, and forwarded by its parent process.
+ * Milliseconds.
+ */
+const SAME_KEYSTROKE_MS = 300;
+
+/** The signal handling of a run in this process. */
+interface Leaving {
+  /** Leaves the run as it is, resumable. Resolves when nothing more will be written. */
+  detach(why?: string): Promise<void>;
+  /** Restores the usual effect of signals. */
+  release(): void;
+}
+
+/**
+ * Leaves the run at the first SIGINT, SIGTERM or SIGHUP: a call in progress may still answer. A later Ctrl-C
+ * quits at once and says on stderr where the run stands; a call in progress is then in doubt, and the next
+ * resume asks the service.
+ */
+export function leaveOnSignals(run: Run, context: CommandContext, gone?: string): Leaving {
+  let leavingSince: number | undefined;
+  const detach = (why?: string) => {
+    leavingSince ??= performance.now();
+    return run.detach(why);
+  };
+  const onSignal = (signal: NodeJS.Signals) => {
+    const isAgain = leavingSince !== undefined && performance.now() - leavingSince > SAME_KEYSTROKE_MS;
+    // A closing terminal sends its signals several times; only a person presses Ctrl-C twice.
+    if (isAgain && signal === 'SIGINT') quit(run, context, gone);
+    void detach(leftBySignal(signal)).catch(() => undefined);
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return {
+    detach,
+    release: () => {
+      for (const signal of signals) process.off(signal, onSignal);
+    },
+  };
+}
+
+function quit(run: Run, { stderr }: CommandContext, gone: string | undefined): never {
+  const { runId, snapshot, entries } = run.state();
+  const open = [...foldSends(entries)].filter(([, send]) => isInDoubt(send));
+  const title = metaOf(snapshot)?.title ?? statePath(snapshot);
+  const doubt =
+    open.length === 0
+      ? 'nothing is on its way to the service'
+      : `in doubt: ${open.map(([intent]) => intent).join(', ')} may have been sent` +
+        `${gone === undefined ? ', and the resume asks the service first' : ''}`;
+  stderr.write(`lifeboat: quit at once: run ${show(runId)} is at "${show(title)}"; ${show(doubt)}\n`);
+  stderr.write(`hint: ${afterLeaving({ runId, gone })}\n`);
+  process.exit(EXIT.interrupted);
 }

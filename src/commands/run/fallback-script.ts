@@ -7,8 +7,7 @@ import type { DrivenRun, RunInstances } from '../../compose/instances.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { TokenConfig } from '../../config/schema.ts';
 import type { RunState } from '../../runner/run.ts';
-import type { FallbackInstance } from '../../view/fallback/render-call.ts';
-import { fallbackOf } from '../../view/fallback/render-fallback.ts';
+import { type FallbackInstance, fallbackOf } from '../../view/fallback/render-fallback.ts';
 
 /** The fallback script of a run: its text now, and its copy on disk. */
 export interface FallbackScript {

@@ -13,8 +13,7 @@ import { foldSends } from '../../store/projections/sends.ts';
 import { progressLine } from '../service/progress-line.ts';
 import { lookOnly } from './autopilot.ts';
 import { stillInDoubt, wordsOf } from './doubts.ts';
-import { otherVersion, takeUpRun } from './drive.ts';
-import { leaveOnSignals } from './leave-on-signals.ts';
+import { leaveOnSignals, otherVersion, takeUpRun } from './drive.ts';
 
 /** What became of the call in doubt of an open run. */
 export interface SeenOfRun {

@@ -9,12 +9,12 @@ import { loadConfig } from '../../config/load.ts';
 import { type Brand, LARGEST_LOGO, logoOf } from '../../report/brand.ts';
 import { type Measures, measure } from '../../report/measure/measure.ts';
 import { SLICES, slicesOf } from '../../report/measure/slices.ts';
-import { untilEnd } from '../../report/model/found.ts';
 import type { Report } from '../../report/model/model.ts';
+import { untilEnd } from '../../report/model/model-rows.ts';
 import { buildReport, type ReportOptions } from '../../report/report.ts';
 import { followUpsOf } from '../../runner/fold.ts';
 import type { Entry, JournalReader, Log } from '../../store/journal.ts';
-import { lossesOf } from '../../store/log/losses.ts';
+import { lossesOf } from '../../store/log/log-entries.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 
 type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version' | 'target'>;

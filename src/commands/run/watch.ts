@@ -1,15 +1,26 @@
-import { EXIT } from '../../base/errors.ts';
+import { runbookOf } from '../../../machines/index.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { isForPeople, printRecord } from '../../cli/print-result.ts';
+import { proseOf } from '../../compose/runbook-files.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
+import { loadConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import { canDraw } from '../../plain/terminal.ts';
 import { findRun } from '../../runner/runs.ts';
-import { followRun } from '../../runner/watched-run.ts';
-import type { JournalReader } from '../../store/journal.ts';
+import { followRun, watchRun } from '../../runner/watched-run.ts';
+import type { Holder, JournalReader } from '../../store/journal.ts';
+import { anchorOfHead } from '../../store/log/anchor.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
+import { isEnd } from '../../store/run-entries.ts';
+import { buildRunView } from '../../view/build-run-view.ts';
 import type { RunPort } from '../../view/run-port.ts';
+import { driverOf } from '../../view/run-record.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
-import { configIfAny, watchPort } from './watch-port.ts';
+import { historyOf } from './history.ts';
+import { targetsIn } from './run-input.ts';
+import { withAnchor } from './run-port.ts';
 
 /**
  * `lifeboat watch [RUN]`: follows a run that another process drives, until it ends or the person leaves; both
@@ -79,4 +90,108 @@ async function printFollowing(context: CommandContext, journal: JournalReader, r
     clearInterval(awake);
     for (const signal of SIGNALS) process.off(signal, onSignal);
   }
+}
+
+/** How often the store is asked which process holds the run. Milliseconds. */
+const HOLDER_MS = 2_000;
+
+/**
+ * A run that another process drives, for the renderers of a run. It cannot be answered; `detach` stops
+ * watching, and leaves the journal open. Rejects with `run.other-version` for a version of the runbook that
+ * is not kept.
+ */
+async function watchPort(
+  context: CommandContext,
+  journal: JournalReader,
+  summary: RunSummary,
+): Promise<RunPort> {
+  const runbook = runbookOf(summary.runbook, summary.version);
+  if (runbook === undefined) throw unreadable(summary);
+  const config = await configIfAny(context);
+  const prose = await proseOf(runbook, config?.runbooks);
+  const targets = config && targetsIn(config);
+  const run = await watchRun(journal, runbook, summary);
+  const history = historyOf(journal, runbook, summary);
+  const listeners = new Set<() => void>();
+  let holder: Holder | undefined;
+  const askHolder = async () => {
+    const found = await journal.holder(`run/${summary.runId}`).catch(() => undefined);
+    const isNews = JSON.stringify(found) !== JSON.stringify(holder);
+    holder = found;
+    if (isNews) for (const listener of listeners) listener();
+  };
+  await askHolder();
+  const asking = setInterval(() => void askHolder(), HOLDER_MS);
+  let anchor: string | undefined;
+  const ended = run.over
+    .finally(() => clearInterval(asking))
+    .then(async (how) => {
+      if (how !== 'ended') return { how: 'detached' as const, exitCode: 0 };
+      anchor = await anchorOfHead(journal.log).catch(() => undefined);
+      for (const listener of listeners) listener();
+      return { how, exitCode: 0 };
+    });
+  ended.catch(() => undefined);
+
+  const isOver = () => run.state().entries.some(isEnd);
+  const driver = () => (isOver() ? 'it is over' : driverOf(run.state().entries, holder, summary.runId));
+  return {
+    view: () => {
+      const state = run.state();
+      const usual = history.times();
+      const isFree = holder === undefined && !isOver();
+      // If no process drives the run, hide its activity: the activity's clock would otherwise go on.
+      const { activity: _, ...resting } = state;
+      const doing = isFree ? { ...resting, activity: undefined } : state;
+      const view = buildRunView({ ...doing, runbook, prose, usual, targets, now: new Date() });
+      return { ...withAnchor(view, anchor), watched: { driver: driver(), isFree } };
+    },
+    fallback: () =>
+      isOver()
+        ? '# the run is over: nothing is left to do by hand'
+        : `# only the process that drives the run has the fallback script: ${driver()}`,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      const unsubscribe = run.subscribe(listener);
+      const forget = history.subscribe(listener);
+      return () => {
+        listeners.delete(listener);
+        unsubscribe();
+        forget();
+      };
+    },
+    answer: async () => {
+      throw new LifeboatError('run.watched', `this command only watches the run: ${driver()}`, {
+        hints: [`to take it over: lifeboat resume ${summary.runId}`],
+        exitCode: EXIT.usage,
+      });
+    },
+    wake: () => undefined,
+    detach: async () => {
+      run.stop();
+      await ended.catch(() => undefined);
+    },
+    ended,
+  };
+}
+
+/** The config, which names a team's own text for the runbooks; undefined if there is none. */
+async function configIfAny({ env, configPath }: CommandContext): Promise<LoadedConfig | undefined> {
+  try {
+    return await loadConfig(env, configPath);
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code === 'config.missing') return undefined;
+    throw thrown;
+  }
+}
+
+function unreadable({ runId, version }: RunSummary): LifeboatError {
+  return new LifeboatError(
+    'run.other-version',
+    `run ${runId} was written by version ${version} of its runbook, which this lifeboat does not have`,
+    {
+      hints: [`read its record with: lifeboat audit show ${runId}`],
+      exitCode: EXIT.usage,
+    },
+  );
 }

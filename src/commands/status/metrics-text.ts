@@ -1,6 +1,6 @@
 import { msOf } from '../../base/instant.ts';
 import type { InstanceStatus, Verdict } from '../../view/fleet/status-schema.ts';
-import type { FleetReport } from './print-status.ts';
+import type { FleetReport } from './status.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number | undefined];

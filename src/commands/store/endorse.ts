@@ -10,7 +10,7 @@ import { LOG_STREAM } from '../../store/journal.ts';
 import { KEY_ENDORSED } from '../../store/log/log-entries.ts';
 import { endorsementOf } from '../../store/log/named-keys.ts';
 import { confirmTyped } from './confirm.ts';
-import { type Installation, installationsIn } from './installations.ts';
+import { type Installation, installationsIn } from './status.ts';
 
 /**
  * `lifeboat store endorse INSTALLATION --reason TEXT`: records that the key of another installation is

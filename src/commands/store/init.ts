@@ -17,7 +17,7 @@ export async function storeInit(context: CommandContext): Promise<number> {
       exitCode: EXIT.usage,
     });
   const { MEMBER } = await import('../../store/postgres/schema.ts');
-  const { initPostgresStore } = await import('../../store/postgres/init.ts');
+  const { initPostgresStore } = await import('../../store/postgres/schema.ts');
   const { created, version, role, toDo } = await initPostgresStore({ address, env: context.env });
   const { stdout, stderr } = context;
   const where = shownStore(address);

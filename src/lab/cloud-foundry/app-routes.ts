@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { SPACE } from '../landscape.ts';
 import { notFound, parsedBody, unprocessable } from './cf-error.ts';
-import type { Deployment } from './deployments.ts';
 import type { LabApp } from './lab-app.ts';
 import { Metadata, NO_METADATA } from './metadata.ts';
 import {
@@ -25,6 +24,7 @@ import {
   queryOf,
   selected,
 } from './route.ts';
+import type { Deployment } from './staging.ts';
 
 const PATH = '/v3/apps/:guid';
 

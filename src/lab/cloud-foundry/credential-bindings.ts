@@ -4,9 +4,9 @@ import { tellCredentials } from '../http/bindings.ts';
 import type { LabInstance } from '../instance.ts';
 import type { AuditLog } from './audit-log.ts';
 import { brokerFailed, unprocessable } from './cf-error.ts';
-import type { Job, Jobs } from './jobs.ts';
 import type { LabApp } from './lab-app.ts';
 import type { Metadata } from './metadata.ts';
+import type { Job, Jobs } from './platform.ts';
 
 export interface BindingOperation {
   readonly type: 'create' | 'delete';

@@ -2,10 +2,9 @@ import { Secret } from '../../base/secret.ts';
 import type { LabInstance } from '../instance.ts';
 import { PLAN_ID, SPACE } from '../landscape.ts';
 import type { BindingOperation, CredentialBinding } from './credential-bindings.ts';
-import type { Deployment } from './deployments.ts';
 import type { LabApp } from './lab-app.ts';
 import { NO_METADATA, stamp } from './metadata.ts';
-import type { Build, Droplet, Package } from './staging.ts';
+import type { Build, Deployment, Droplet, Package } from './staging.ts';
 
 const LIFECYCLE = { type: 'buildpack', data: { buildpacks: ['nodejs_buildpack'], stack: 'cflinuxfs4' } };
 

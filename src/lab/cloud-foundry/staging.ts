@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { sampleAppFile } from './app-process.ts';
 import type { AuditLog } from './audit-log.ts';
 import { unprocessable } from './cf-error.ts';
-import type { LabApp } from './lab-app.ts';
+import { type LabApp, sampleAppFile } from './lab-app.ts';
 import type { Metadata } from './metadata.ts';
 
 /** The code of an application; each has exactly one package, which is ready. */
@@ -99,5 +98,118 @@ export class Staging {
     const droplet: Droplet = { guid: randomUUID(), app, package: source, checksum, createdAt: this.#now() };
     this.droplets.push(droplet);
     return droplet;
+  }
+}
+
+export interface Deployment {
+  readonly guid: string;
+  readonly app: LabApp;
+  readonly droplet: Droplet;
+  readonly previousDroplet: string | undefined;
+  readonly maxInFlight: number;
+  readonly metadata: Metadata;
+  readonly createdAt: Date;
+  updatedAt: Date;
+  value: 'ACTIVE' | 'FINALIZED';
+  reason: 'DEPLOYING' | 'CANCELING' | 'DEPLOYED' | 'CANCELED' | 'SUPERSEDED';
+  /** Why it did not finish. */
+  error: string | undefined;
+  healthyAt: Date | undefined;
+}
+
+type DeploymentWish = Pick<Deployment, 'app' | 'droplet' | 'maxInFlight' | 'metadata'>;
+
+const ROLLOUT_MS = 10_000;
+
+/** Rolling deployments: a new process takes over once it works; otherwise the old one stays. */
+export class Deployments {
+  readonly #audit: AuditLog;
+  readonly #now: () => Date;
+  readonly #patienceMs: number;
+  readonly #all: Deployment[] = [];
+  readonly #endings = new Map<Deployment, AbortController>();
+
+  constructor(audit: AuditLog, now: () => Date, patienceMs: number = ROLLOUT_MS) {
+    this.#audit = audit;
+    this.#now = now;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Oldest first. */
+  get all(): readonly Deployment[] {
+    return this.#all;
+  }
+
+  /** Begins a rollout and replaces one in progress. Starts a stopped application. */
+  create(wish: DeploymentWish): Deployment {
+    const { app, droplet } = wish;
+    const at = this.#now();
+    const deployment: Deployment = {
+      ...wish,
+      guid: randomUUID(),
+      previousDroplet: app.droplet,
+      createdAt: at,
+      updatedAt: at,
+      value: 'ACTIVE',
+      reason: 'DEPLOYING',
+      error: undefined,
+      healthyAt: undefined,
+    };
+    const before = this.#activeOf(app);
+    if (before !== undefined) this.#finalize(before, 'SUPERSEDED');
+    this.#all.push(deployment);
+    app.droplet = droplet.guid;
+    this.#audit.recordApp('audit.app.droplet.mapped', app, { request: { droplet_guid: droplet.guid } });
+    this.#audit.recordApp('audit.app.deployment.create', app, {
+      deployment_guid: deployment.guid,
+      droplet_guid: droplet.guid,
+      strategy: 'rolling',
+    });
+    const ending = new AbortController();
+    this.#endings.set(deployment, ending);
+    void this.#roll(deployment, ending.signal);
+    return deployment;
+  }
+
+  /** Throws 422 if it has ended. */
+  cancel(deployment: Deployment): void {
+    if (deployment.value !== 'ACTIVE') throw unprocessable('Cannot cancel a FINALIZED deployment');
+    deployment.reason = 'CANCELING';
+    deployment.updatedAt = this.#now();
+    const ids = { deployment_guid: deployment.guid, droplet_guid: deployment.previousDroplet ?? null };
+    this.#audit.recordApp('audit.app.deployment.cancel', deployment.app, ids);
+    this.#endings.get(deployment)?.abort();
+  }
+
+  /** Cancels the rollout of an application that is stopped. */
+  cancelOf(app: LabApp): void {
+    const active = this.#activeOf(app);
+    if (active?.reason === 'DEPLOYING') this.cancel(active);
+  }
+
+  #activeOf(app: LabApp): Deployment | undefined {
+    return this.#all.find((other) => other.app === app && other.value === 'ACTIVE');
+  }
+
+  async #roll(deployment: Deployment, signal: AbortSignal): Promise<void> {
+    const { app, previousDroplet } = deployment;
+    const error = await app.roll(this.#patienceMs, signal).catch((thrown: unknown) => String(thrown));
+    if (deployment.value === 'FINALIZED') return;
+    if (error === undefined) {
+      deployment.healthyAt = this.#now();
+      this.#finalize(deployment, 'DEPLOYED');
+      return;
+    }
+    app.droplet = previousDroplet;
+    if (deployment.reason !== 'CANCELING') deployment.error = error;
+    this.#finalize(deployment, 'CANCELED');
+  }
+
+  #finalize(deployment: Deployment, reason: Deployment['reason']): void {
+    deployment.value = 'FINALIZED';
+    deployment.reason = reason;
+    deployment.updatedAt = this.#now();
+    this.#endings.get(deployment)?.abort();
+    this.#endings.delete(deployment);
   }
 }

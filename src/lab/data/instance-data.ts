@@ -4,7 +4,6 @@ import * as z from 'zod';
 import type { Secret } from '../../base/secret.ts';
 import type { Engine, Query, Server } from '../engine/engine.ts';
 import { databaseDown } from '../engine/server.ts';
-import { createAppUser, dropAppUser } from './app-users.ts';
 import {
   archiveLog,
   type DataDirectory,
@@ -18,7 +17,7 @@ import {
 } from './data-directory.ts';
 import { keptBackup } from './history.ts';
 import { inTurn, shared } from './in-turn.ts';
-import { restoreBackup, restoreTo } from './restore.ts';
+import { createAppUser, dropAppUser, restoreBackup, restoreTo } from './restore.ts';
 
 /** Facts about a base backup whose content has been read. Times are the database's own. */
 export interface BaseBackupFacts {

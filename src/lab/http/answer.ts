@@ -2,8 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type Effect, effectOf } from '../faults/fault.ts';
-import { type StrangeReply, spoil, strangeReply, textReply } from '../faults/strange-reply.ts';
+import { type Effect, effectOf, type StrangeReply, spoil, strangeReply, textReply } from '../faults.ts';
 import { type FileReply, type JsonReply, jsonReply, type Reply } from './endpoint.ts';
 
 export interface Delivery {

@@ -5,14 +5,15 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { LifeboatError } from '../../base/errors.ts';
-import { type Effect, effectOf } from '../faults/fault.ts';
 import {
+  type Effect,
+  effectOf,
   redirectReply,
   routerWithoutBackend,
   type StrangeReply,
   saying,
   strangeReply,
-} from '../faults/strange-reply.ts';
+} from '../faults.ts';
 import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
 import { answer, type Delivery, drop, garble, withinLimit } from './answer.ts';

@@ -3,8 +3,7 @@ import { Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
 import type { LabState } from '../lab-state.ts';
-import { endpointsOf } from './endpoints.ts';
-import { openApiOf } from './openapi.ts';
+import { endpointsOf, openApiOf } from './endpoints.ts';
 import type { LabContext } from './request.ts';
 import { COOKIE } from './tokens.ts';
 

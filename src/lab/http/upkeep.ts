@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import type { LabInstance } from '../instance.ts';
+import type { LabInstance, UpkeepAction } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
 import { SUBTENANT, TENANT } from '../landscape.ts';
-import type { UpkeepAction } from '../upkeep.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
 import { Accepted, Metrics, Overview, UpdateSetting } from './wire.ts';
 

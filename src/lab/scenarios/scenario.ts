@@ -5,7 +5,7 @@ import { Duration, Offset } from '../../base/duration.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { mostSimilar } from '../../base/similar.ts';
 import { show } from '../../base/text.ts';
-import { Fault } from '../faults/fault.ts';
+import { Fault } from '../faults.ts';
 
 /** Real time since the scenario began. */
 const after = Duration.default(0);

@@ -1,22 +1,32 @@
-import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-data.ts';
+import type {
+  BoundApp,
+  PlatformInstance,
+  PlatformProof,
+  ServiceKey,
+} from '../../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import {
   BINDINGS,
+  type BindingStage,
   bindingFailed,
   bindingsBetween,
   isAfterRestore,
   isOf,
+  keysNamed,
   labelsOf,
+  parametersOf,
+  pathToBinding,
   stageOf,
 } from '../capi/bindings.ts';
-import { findApp } from '../capi/find-bindings.ts';
-import { bound, stillBound } from '../capi/proofs.ts';
-import type { Binding } from '../capi/schemas.ts';
-import type { BindOptions } from '../platform.ts';
-import { hasCode } from '../problem.ts';
+import { auditEvents, getIfThere } from '../capi/capi.ts';
+import { findApp, requirePackage } from '../capi/find-bindings.ts';
+import { bound, noBinding, renewed, stillBound, unboundBefore } from '../capi/prove.ts';
+import { Binding } from '../capi/schemas.ts';
+import type { BindOptions, KeyOptions, RebindOptions } from '../platform.ts';
+import { failedError, hasCode, ownBinding, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
-import { type PacedApi, requireMade, secretsIn, waitForJob } from './paced-api.ts';
+import { type PacedApi, requireMade, secretsIn, waitForJob } from './connection.ts';
 
 /**
  * See `Platform.bind`. A binding of this run, or one that someone else made after the restore, is waited for
@@ -167,3 +177,165 @@ const STILL_BOUND = [
   'unbind it first: binding a bound application gives it no new credentials',
   'if somebody has bound it again since: check again which applications are bound, then go on',
 ];
+
+/** See `Platform.unbind`. */
+export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOptions): Promise<PlatformProof> {
+  const name = show(app.name, 100);
+  if (app.binding === undefined) return noBinding(app);
+  const { guid } = app.binding;
+  const begun = new Date();
+  const what = `unbinding ${name}`;
+  if (await isThere(paced, guid, what, options)) await requirePackage(paced.api, app, options.signal);
+  const removed = await removeBinding(paced, guid, what, options, paced.pace.unbindMs);
+  const evidence = { app: app.guid, binding: guid, job: removed.job };
+  if (removed.outcome === 'already') return unboundBefore(app, evidence);
+  const events = await auditEvents(paced.api, [guid], begun.toISOString(), options.signal);
+  return proof('done', `${name} is unbound`, removed.at?.toISOString(), { ...evidence, ...events });
+}
+
+/**
+ * Whether there still is a binding to remove. Rejects if it is the new one: without it the application would
+ * have no credentials.
+ */
+async function isThere(
+  { api }: PacedApi,
+  guid: string,
+  what: string,
+  { runId, signal }: RebindOptions,
+): Promise<boolean> {
+  const found = await getIfThere(api, pathToBinding(guid), Binding, signal);
+  if (found !== undefined && isOf(runId, found.value)) throw ownBinding(what, guid);
+  return found !== undefined && stageOf(found.value) !== 'deleting';
+}
+
+interface Removed {
+  readonly outcome: 'done' | 'already';
+  readonly job?: string | undefined;
+  /** When its job was seen to be over, by the platform's clock. */
+  readonly at?: Date | undefined;
+}
+
+/**
+ * Deletes a binding or a service key and waits until it is gone. Repeatable: a missing one is `already`, one
+ * being removed is waited for, and a failed removal is retried. Rejects with `platform.failed`: with the
+ * broker's words, or after the limit, because a broker that is gone may have accepted the request and will
+ * never finish.
+ */
+async function removeBinding(
+  paced: PacedApi,
+  guid: string,
+  what: string,
+  { signal, mayLeave, tell }: Pick<RebindOptions, 'signal' | 'mayLeave' | 'tell'>,
+  limitMs: number,
+): Promise<Removed> {
+  const { api, pace } = paced;
+  const path = pathToBinding(guid);
+  const stage = async (): Promise<BindingStage | 'gone'> => {
+    const found = await getIfThere(api, path, Binding, signal);
+    return found === undefined ? 'gone' : stageOf(found.value);
+  };
+
+  const before = await stage();
+  if (before === 'gone') return { outcome: 'already' };
+  tell?.(what);
+  let job: string | undefined;
+  if (before !== 'deleting') {
+    const made = async () => (['gone', 'deleting'].includes(await stage()) ? true : undefined);
+    const sent = await api
+      .send({ method: 'DELETE', path, signal, mayLeave, made })
+      .catch((thrown: unknown) => {
+        if (hasCode(thrown, 'platform.not-found')) return undefined;
+        throw thrown;
+      });
+    if (sent !== undefined) await requireMade(paced, what, sent, signal, made);
+    if (sent?.outcome === 'accepted') job = sent.job;
+  }
+  const { at } = await waitForJob(paced, job, { what, signal, tell, limitMs });
+  await waitFor({ signal, pace, what, limitMs }, async () => {
+    const found = await getIfThere(api, path, Binding, signal);
+    if (found === undefined) return true;
+    if (stageOf(found.value) !== 'delete-failed') return undefined;
+    throw bindingFailed(what, found.value);
+  });
+  return { outcome: 'done', job, at };
+}
+
+/**
+ * See `Platform.renewKey`. Deletes the old key of that name on the instance and creates it again. A key of
+ * the lost instance is left alone.
+ */
+export async function renewKey(
+  paced: PacedApi,
+  key: ServiceKey,
+  to: PlatformInstance,
+  options: KeyOptions,
+): Promise<PlatformProof> {
+  const { api, pace } = paced;
+  const { signal, mayLeave, runId, notBefore, tell } = options;
+  const what = `renewing the service key ${show(key.name, 100)}`;
+  const keys = () => keysNamed(api, key.name, to.guid, signal);
+  const young = (one: Binding) => isAfterRestore(one, { runId, notBefore });
+
+  const isUsable = (one: Binding) => young(one) && ['there', 'creating'].includes(stageOf(one));
+  const adopt = async (one: Binding) => {
+    const made = await waitForKey(paced, one.guid, what, keys, signal);
+    return renewed(api, 'already', { key, to, made }, options);
+  };
+
+  const [before] = await keys();
+  if (before !== undefined && isUsable(before)) return adopt(before);
+  const parameters =
+    options.parameters ?? (before === undefined ? undefined : await parametersOf(api, before.guid, signal));
+  const removed =
+    before === undefined ? undefined : await removeBinding(paced, before.guid, what, options, pace.unbindMs);
+
+  tell?.(what);
+  const secrets = secretsIn(parameters);
+  const body = {
+    type: 'key',
+    name: key.name,
+    relationships: { service_instance: { data: { guid: to.guid } } },
+    ...(parameters === undefined ? {} : { parameters }),
+    metadata: labelsOf(runId),
+  };
+  const ours = async () => (await keys()).find((one) => isOf(runId, one) && young(one));
+  const sent = await api
+    .send({
+      method: 'POST',
+      path: BINDINGS,
+      body,
+      secrets,
+      signal,
+      mayLeave,
+      made: ours,
+    })
+    .catch(async (thrown: unknown) => {
+      // A request of an earlier attempt may arrive only now: then the name is taken.
+      const [late] = hasCode(thrown, 'platform.refused') ? await keys() : [];
+      if (late !== undefined && isUsable(late)) return { late };
+      throw thrown;
+    });
+  if ('late' in sent) return adopt(sent.late);
+  await requireMade(paced, what, sent, signal, ours);
+  const job = sent.outcome === 'accepted' ? sent.job : undefined;
+  await waitForJob(paced, job, { what, signal, secrets, tell, limitMs: pace.bindMs });
+  const { guid } = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, ours);
+  const made = await waitForKey(paced, guid, what, keys, signal);
+  return renewed(api, 'done', { key, to, made }, options, { deletion: removed?.job, job });
+}
+
+async function waitForKey(
+  { pace }: PacedApi,
+  guid: string,
+  what: string,
+  keys: () => Promise<Binding[]>,
+  signal: AbortSignal,
+): Promise<Binding> {
+  return waitFor({ signal, pace, what, limitMs: pace.bindMs }, async () => {
+    const one = (await keys()).find((found) => found.guid === guid);
+    if (one === undefined) throw failedError(`${what}: the new key is gone`, '', { key: guid });
+    if (stageOf(one) === 'there') return one;
+    if (stageOf(one) === 'creating') return undefined;
+    throw failedError(`${what} has failed`, show(one.last_operation?.description ?? ''), { key: guid });
+  });
+}

@@ -2,18 +2,15 @@ import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-d
 import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { Leave } from '../../service/call.ts';
-import { boundSince } from '../capi/bindings.ts';
-import { auditEvents, getIfThere } from '../capi/capi.ts';
-import { findApp } from '../capi/find-bindings.ts';
-import { stoppedApp } from '../capi/proofs.ts';
-import { allFresh, type Running, runningSince } from '../capi/prove.ts';
-import { App, Droplet } from '../capi/schemas.ts';
+import { boundSince, isOf, isSince, labelsOf, newestFirst, RUN_LABEL } from '../capi/bindings.ts';
+import { auditEvents, getIfThere, listAll } from '../capi/capi.ts';
+import { findApp, noPackage, packageOf } from '../capi/find-bindings.ts';
+import { allFresh, type Running, runningSince, stoppedApp } from '../capi/prove.ts';
+import { App, Build, Deployment, Droplet } from '../capi/schemas.ts';
 import type { AfterRestore } from '../platform.ts';
 import { failedError, hasCode, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
-import type { Change } from './connection.ts';
-import { type PacedApi, requireMade } from './paced-api.ts';
-import { buildOf, deploymentOf, rollOut, type Staged, stage } from './roll-out.ts';
+import { begunBy, type Change, type PacedApi, requireMade } from './connection.ts';
 
 /** See `Platform.restage`. Build and deployment carry the run's label, so an earlier attempt is continued. */
 export async function restage(paced: PacedApi, app: BoundApp, options: AfterRestore): Promise<PlatformProof> {
@@ -149,4 +146,201 @@ async function restartAsItIs(
   const sent = await api.send({ method: 'POST', path, signal, mayLeave });
   // The start times of the instances show whether a lost one was made, and the caller waits for them anyway.
   if (sent.outcome === 'lost' && hasCode(sent.error, 'platform.stopped')) throw sent.error;
+}
+
+interface RolledOut {
+  readonly deployment: Deployment;
+  /** It was already over when found. */
+  readonly before: boolean;
+}
+
+/** The newest deployment of this run since then. `unavailable`: this platform does not permit deployments. */
+async function deploymentOf(
+  { api }: PacedApi,
+  appGuid: string,
+  { runId, signal }: AfterRestore,
+  since: string,
+): Promise<Deployment | 'unavailable' | undefined> {
+  const query = { app_guids: appGuid, label_selector: `${RUN_LABEL}=${runId}` };
+  try {
+    const all = await listAll(api, '/v3/deployments', query, Deployment, signal);
+    return newestFirst(all).find((one) => isOf(runId, one) && isSince(one, since));
+  } catch (thrown) {
+    if (hasCode(thrown, 'platform.not-found', 'platform.forbidden')) return 'unavailable';
+    throw thrown;
+  }
+}
+
+/**
+ * Rolls out a droplet instance by instance, by default the current one again. Adopts a deployment that this
+ * run began. Returns undefined if the platform has no deployments, and rejects with `platform.failed` if it
+ * was canceled, superseded, or made no progress for as long as the tool `cf` would wait.
+ */
+async function rollOut(
+  paced: PacedApi,
+  appGuid: string,
+  droplet: string | undefined,
+  what: string,
+  options: AfterRestore,
+  since: string,
+): Promise<RolledOut | undefined> {
+  const earlier = await deploymentOf(paced, appGuid, options, since);
+  if (earlier === 'unavailable') return undefined;
+  const adopted = earlier !== undefined && (isUnderWay(earlier) || reasonOf(earlier) === 'DEPLOYED');
+  const begun = adopted ? earlier : await deploy(paced, appGuid, droplet, what, options, since);
+  if (begun === undefined) return undefined;
+  const before = adopted && reasonOf(earlier) === 'DEPLOYED';
+  return { deployment: before ? begun : await waitForDeployment(paced, begun.guid, what, options), before };
+}
+
+async function deploy(
+  paced: PacedApi,
+  appGuid: string,
+  droplet: string | undefined,
+  what: string,
+  options: AfterRestore,
+  since: string,
+): Promise<Deployment | undefined> {
+  const { api } = paced;
+  const { signal, mayLeave, runId } = options;
+  const ours = async () => {
+    const one = await deploymentOf(paced, appGuid, options, since);
+    return one === 'unavailable' || one === undefined || isEndedBadly(one) ? undefined : one;
+  };
+  const sent = await api
+    .send({
+      method: 'POST',
+      path: '/v3/deployments',
+      body: {
+        strategy: 'rolling',
+        ...(droplet === undefined ? {} : { droplet: { guid: droplet } }),
+        relationships: { app: { data: { guid: appGuid } } },
+        metadata: labelsOf(runId),
+      },
+      signal,
+      mayLeave,
+      made: ours,
+    })
+    .catch((thrown: unknown) => {
+      if (hasCode(thrown, 'platform.not-found', 'platform.forbidden')) return undefined;
+      throw thrown;
+    });
+  if (sent === undefined) return undefined;
+  const words = { doing: `rolling out ${what}`, thing: `the deployment of ${what}` };
+  return begunBy(paced, { ...words, schema: Deployment }, sent, signal, ours);
+}
+
+async function waitForDeployment(
+  { api, pace }: PacedApi,
+  guid: string,
+  what: string,
+  { signal, tell }: AfterRestore,
+): Promise<Deployment> {
+  let progress = '';
+  let progressAt = Date.now();
+  return waitFor({ signal, pace, what }, async () => {
+    const { value } = await api.get(`/v3/deployments/${encodeURIComponent(guid)}`, Deployment, signal);
+    const reason = reasonOf(value);
+    const words = show(value.status.details?.error ?? '');
+    if (!isUnderWay(value)) {
+      if (reason === 'DEPLOYED') return value;
+      throw failedError(`the deployment of ${what} ended as ${show(reason, 40)}`, words, {
+        deployment: guid,
+      });
+    }
+    tell?.(`${what}: rolling out${words === '' ? '' : ` (${words})`}`);
+    const now = value.status.details?.last_successful_healthcheck ?? '';
+    if (now !== progress) [progress, progressAt] = [now, Date.now()];
+    if (Date.now() - progressAt >= pace.startupMs) {
+      const minutes = Math.round(pace.startupMs / 60_000);
+      throw failedError(`the deployment of ${what} has made no progress for ${minutes} minutes`, words, {
+        deployment: guid,
+      });
+    }
+    return undefined;
+  });
+}
+
+function isUnderWay({ status }: Deployment): boolean {
+  return status.value !== 'FINALIZED';
+}
+
+function isEndedBadly(deployment: Deployment): boolean {
+  return !isUnderWay(deployment) && reasonOf(deployment) !== 'DEPLOYED';
+}
+
+function reasonOf({ status }: Deployment): string {
+  return status.reason ?? '';
+}
+
+interface Staged {
+  readonly build: string;
+  readonly droplet: string;
+}
+
+/** The newest build that this run began for the application since then; failed ones are ignored. */
+async function buildOf(
+  { api }: PacedApi,
+  appGuid: string,
+  { runId, signal }: AfterRestore,
+  since: string,
+): Promise<Build | undefined> {
+  const query = { app_guids: appGuid, label_selector: `${RUN_LABEL}=${runId}` };
+  const builds = await listAll(api, '/v3/builds', query, Build, signal);
+  return newestFirst(builds).find(
+    (build) => isOf(runId, build) && isSince(build, since) && build.state !== 'FAILED',
+  );
+}
+
+/**
+ * Stages the newest package of an application, so that its droplet has the present credentials. Adopts a
+ * build that this run began. Rejects with `platform.failed` and the message of the build.
+ */
+async function stage(
+  paced: PacedApi,
+  app: App,
+  what: string,
+  options: AfterRestore,
+  since: string,
+): Promise<Staged> {
+  const { api, pace } = paced;
+  const { signal, tell } = options;
+  const begun =
+    (await buildOf(paced, app.guid, options, since)) ?? (await build(paced, app, what, options, since));
+  tell?.(`${what}: staging`);
+  const waiting = { signal, pace, what: `the staging for ${what}`, limitMs: pace.stagingMs };
+  return waitFor(waiting, async () => {
+    const path = `/v3/builds/${encodeURIComponent(begun.guid)}`;
+    const build = (await getIfThere(api, path, Build, signal))?.value;
+    if (build === undefined) throw failedError(`the build for ${what} is gone`, '', { build: begun.guid });
+    if (build.state === 'FAILED') {
+      throw failedError(`the staging for ${what} has failed`, build.error ?? '', { build: build.guid });
+    }
+    const droplet = build.state === 'STAGED' ? build.droplet?.guid : undefined;
+    return droplet === undefined ? undefined : { build: build.guid, droplet };
+  });
+}
+
+async function build(
+  paced: PacedApi,
+  app: App,
+  what: string,
+  options: AfterRestore,
+  since: string,
+): Promise<{ readonly guid: string }> {
+  const { api } = paced;
+  const { signal, mayLeave, runId } = options;
+  const newest = await packageOf(api, app.guid, signal);
+  if (newest === undefined) throw noPackage(app, what);
+  const ours = () => buildOf(paced, app.guid, options, since);
+  const sent = await api.send({
+    method: 'POST',
+    path: '/v3/builds',
+    body: { package: { guid: newest.guid }, metadata: labelsOf(runId) },
+    signal,
+    mayLeave,
+    made: ours,
+  });
+  const thing = `the staging for ${what}`;
+  return begunBy(paced, { doing: thing, thing, schema: Build }, sent, signal, ours);
 }

@@ -4,9 +4,16 @@ import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { FoundBinding, FoundBindings } from '../platform.ts';
 import { badAnswer, failedError, hasCode } from '../problem.ts';
-import { BINDINGS, isSince, newestFirst, RUN_LABEL, stageOf } from './bindings.ts';
+import {
+  BINDINGS,
+  isSince,
+  newestFirst,
+  parametersIn,
+  RUN_LABEL,
+  readParameters,
+  stageOf,
+} from './bindings.ts';
 import { type Capi, getIfReported, listAll, NOT_TOLD, readPages } from './capi.ts';
-import { parametersIn, readParameters } from './parameters.ts';
 import {
   App,
   Binding,

@@ -6,9 +6,8 @@ import { isoOf } from '../../base/date.ts';
 import { counted, formatSeconds } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
-import { type Landmarks, landmarksOf } from './landmarks.ts';
 import { type RecoveryPoint, recoveryPoint } from './recovery-point.ts';
-import { cutSlices, type Slices } from './slices.ts';
+import { cutSlices, type Landmarks, landmarksOf, type Slices } from './slices.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
 
 export interface MeasureOptions {

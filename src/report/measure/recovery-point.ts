@@ -1,7 +1,7 @@
 import { isoOf } from '../../base/date.ts';
 import { futureSeconds, instantOf } from '../../base/instant.ts';
 import { fieldsOf } from '../../store/journal.ts';
-import { isAhead, type Landmarks } from './landmarks.ts';
+import { isAhead, type Landmarks } from './slices.ts';
 import type { Timeline } from './timeline.ts';
 
 /**

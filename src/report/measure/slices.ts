@@ -1,6 +1,7 @@
 import type { Runbook, StateMeta, TimeSlice } from '../../../machines/parts/runbook.ts';
 import { leavesOf, nodesAt } from '../../../machines/parts/states.ts';
-import type { Landmarks } from './landmarks.ts';
+import { effectOf } from '../../../machines/verbs.ts';
+import { instantOf } from '../../base/instant.ts';
 import type { Timeline } from './timeline.ts';
 
 export type Slices = Readonly<Record<TimeSlice, number>>;
@@ -82,4 +83,115 @@ export function slicesOf(
   const slices = new Map(states);
   if (!states.some(([, slice]) => slice === 'execute' || slice === 'queue')) return undefined;
   return (state) => slices.get(state);
+}
+
+/** The moments that a recovery is measured by. Milliseconds since 1970, by this machine's clock. */
+export interface Landmarks {
+  /**
+   * When a destructive call was first armed; without one, when the work after it began, because it was done
+   * outside.
+   */
+  readonly decidedMs: number | undefined;
+  /** When the last such call was armed: nothing before it recovered anything. */
+  readonly armedMs: number | undefined;
+  /** When the service began to work on it. Undefined if that was not observed. */
+  readonly startedMs: number | undefined;
+  /** When the instance was available with its data. */
+  readonly restoredMs: number | undefined;
+  /** Whether data was restored. */
+  readonly restores: boolean;
+  /** Whether it went into another instance, whose source may have been gone before. */
+  readonly elsewhere: boolean;
+  /** Whether the applications were listed after that. */
+  readonly listed: boolean;
+  /** The service's final report of the restore. */
+  readonly restore: Readonly<Record<string, unknown>> | undefined;
+  /** The requested point in time. */
+  readonly chosenTime: string | undefined;
+  /** How far the service's clock was ahead. */
+  readonly skewMs: number;
+  /**
+   * Why the recovery is not shown, as a sentence without a full stop: only the service's own report can show
+   * it. Undefined if it is shown.
+   */
+  readonly unshown: string | undefined;
+}
+
+export function landmarksOf(
+  timeline: Timeline,
+  sliceOf: (state: string) => TimeSlice | undefined,
+): Landmarks {
+  const { performed, stays } = timeline;
+  const arms = timeline.armed.filter(({ verb }) => decides(verb));
+  const outside = stays.find(({ state }) => sliceOf(state) === 'rebind')?.atMs;
+  const armedMs = arms.at(-1)?.atMs;
+  const after = armedMs ?? outside ?? Number.POSITIVE_INFINITY;
+  const later = performed.filter(({ endedMs }) => endedMs >= after);
+  const skewMs = skewOf(timeline);
+  const restore = later.findLast(({ verb }) => verb === 'waitForRestore')?.output;
+  const finished = isAhead(restore) ? undefined : instantOf(restore?.['finishedAt']);
+  const byService = finished === undefined ? undefined : Math.max(after, finished - skewMs);
+  const ready = later.find(({ verb }) => verb === 'waitForInstance')?.endedMs;
+  const rebinding = stays.find(({ state, atMs }) => atMs >= after && sliceOf(state) === 'rebind')?.atMs;
+  const restoredMs = ready ?? byService ?? rebinding;
+  const asked = performed.findLast(({ verb }) => verb === 'restoreToTime')?.input['targetTime'];
+  return {
+    decidedMs: arms[0]?.atMs ?? outside,
+    armedMs,
+    startedMs: startOf(restore, skewMs),
+    restoredMs,
+    restores: restores(arms.at(-1)?.verb),
+    elsewhere: arms.at(-1)?.verb === 'performRecovery',
+    listed: later.some(({ verb, endedMs }) => verb === 'findBound' && endedMs >= (restoredMs ?? after)),
+    restore,
+    chosenTime: typeof asked === 'string' ? asked : undefined,
+    skewMs,
+    unshown: unshownOf(arms.at(-1)?.verb, later),
+  };
+}
+
+/** A verb that restores data, or changes the instance without that. The first of them ends the decision. */
+function decides(verb: string): boolean {
+  const effect = effectOf(verb);
+  return effect === 'restore' || effect === 'instance';
+}
+
+/** Work done outside counts as a restore. */
+function restores(verb: string | undefined): boolean {
+  return verb === undefined || effectOf(verb) === 'restore';
+}
+
+/**
+ * An available instance does not prove a restore: the service must report the task after the request, and the
+ * instance after that.
+ */
+function unshownOf(verb: string | undefined, later: Timeline['performed']): string | undefined {
+  const isRestore = restores(verb);
+  const isDone = isRestore
+    ? later.findLast((one) => one.verb === 'waitForRestore')?.output['status'] === 'done'
+    : later.some((one) => one.verb === verb && one.output['landed'] === true);
+  if (verb === undefined || !isDone)
+    return `the service does not show that anything was ${isRestore ? 'restored' : 'done'} in this run`;
+  const isReady = later.some((one) => one.verb === 'waitForInstance');
+  return isReady ? undefined : 'the instance is not shown to be available';
+}
+
+/** Whether the service's times are impossible: they were in the future of its own clock. */
+export function isAhead(restore: Landmarks['restore']): boolean {
+  return typeof restore?.['aheadSeconds'] === 'number';
+}
+
+/** By the service's report, or by what the run saw while it waited. */
+function startOf(restore: Readonly<Record<string, unknown>> | undefined, skewMs: number): number | undefined {
+  const reported = isAhead(restore) ? undefined : instantOf(restore?.['startedAt']);
+  return reported === undefined ? instantOf(restore?.['seenRunningAt']) : reported - skewMs;
+}
+
+/** As last measured at the instance that the recovery changes. */
+function skewOf({ performed }: Timeline): number {
+  const measured = performed.findLast(
+    ({ verb, output }) =>
+      ['inspectTarget', 'preflight'].includes(verb) && typeof output['clockSkewSeconds'] === 'number',
+  );
+  return Number(measured?.output['clockSkewSeconds'] ?? 0) * 1000;
 }

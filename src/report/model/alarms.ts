@@ -2,11 +2,10 @@ import { leftUnbound, unboundWords } from '../../../machines/parts/unfinished.ts
 import { effectOf } from '../../../machines/verbs.ts';
 import { counted } from '../../base/format.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
-import { type Loss, lossInWords } from '../../store/log/losses.ts';
-import { mayFollowEnd, type RunEntryBody } from '../../store/run-entries.ts';
-import type { WrittenFollowUp } from '../../store/run-entry-parts.ts';
-import { find, findAll, untilEnd } from './found.ts';
+import { type Loss, lossInWords } from '../../store/log/log-entries.ts';
+import { mayFollowEnd, type RunEntryBody, type WrittenFollowUp } from '../../store/run-entries.ts';
 import type { Report } from './model.ts';
+import { find, findAll, untilEnd } from './model-rows.ts';
 import { challengeOutcome } from './people.ts';
 
 type Alarm = Report['alarms'][number];

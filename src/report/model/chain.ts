@@ -2,9 +2,8 @@ import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { anchorOf } from '../../store/log/anchor.ts';
 import { claimOf } from '../../store/log/checkpoint.ts';
 import { entrySentences } from '../../store/sentence.ts';
-import { findAll, findLast } from './found.ts';
 import type { Report } from './model.ts';
-import type { Change, Line } from './model-rows.ts';
+import { type Change, findAll, findLast, type Line } from './model-rows.ts';
 
 /** The record's data about itself. */
 export interface RecordProof {

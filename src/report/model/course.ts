@@ -6,12 +6,10 @@ import { formatSeconds } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { type RunEntry, readRunEntry } from '../../store/run-entries.ts';
-import { landmarksOf } from '../measure/landmarks.ts';
 import type { Measures } from '../measure/measure.ts';
-import { cutSegments } from '../measure/slices.ts';
+import { cutSegments, landmarksOf } from '../measure/slices.ts';
 import { steadied, timelineOf } from '../measure/timeline.ts';
-import { find, findAll } from './found.ts';
-import type { Course, Mark, Step } from './model-rows.ts';
+import { type Course, find, findAll, type Mark, type Step } from './model-rows.ts';
 
 export interface CourseOptions {
   /** The figures of the recovery (`measure`); undefined for a runbook that recovers nothing. */

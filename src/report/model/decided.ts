@@ -1,10 +1,9 @@
 import { formatValue } from '../../base/format.ts';
 import type { Entry } from '../../store/journal.ts';
-import type { WrittenFollowUp } from '../../store/run-entry-parts.ts';
+import type { WrittenFollowUp } from '../../store/run-entries.ts';
 import { marksOf } from './course.ts';
-import { find, findAll } from './found.ts';
 import type { Report } from './model.ts';
-import type { Decision, Deviation, Fact, Issue } from './model-rows.ts';
+import { type Decision, type Deviation, type Fact, find, findAll, type Issue } from './model-rows.ts';
 
 /** The run's own summary at its end; undefined before. */
 export function factsOf(entries: readonly Entry[]): Fact[] | undefined {

@@ -1,10 +1,9 @@
 import { msOf } from '../../base/instant.ts';
 import type { Entry } from '../../store/journal.ts';
-import type { ApprovalPolicy, Who } from '../../store/run-entry-parts.ts';
-import { policyFacts } from '../../store/sentence-parts.ts';
-import { findAll } from './found.ts';
+import type { ApprovalPolicy, Who } from '../../store/run-entries.ts';
+import { policyFacts } from '../../store/sentence.ts';
 import type { Report } from './model.ts';
-import type { Approval, MayApprove, Person } from './model-rows.ts';
+import { type Approval, findAll, type MayApprove, type Person } from './model-rows.ts';
 
 /** The people involved in the run, as far as the journal knows, with the evidence for each. */
 export function peopleOf(entries: readonly Entry[], owners: readonly string[]): Person[] {

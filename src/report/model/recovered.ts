@@ -3,9 +3,8 @@ import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { COMPARED, Compared } from '../../store/recovery-facts.ts';
 import type { RecoveryPoint } from '../measure/recovery-point.ts';
 import { timelineOf } from '../measure/timeline.ts';
-import { find } from './found.ts';
 import type { Report } from './model.ts';
-import type { Fact } from './model-rows.ts';
+import { type Fact, find } from './model-rows.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

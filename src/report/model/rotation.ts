@@ -2,8 +2,7 @@ import { isoOf } from '../../base/date.ts';
 import { msOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { timelineOf } from '../measure/timeline.ts';
-import { find, findAll } from './found.ts';
-import type { Approval, Check, Fact, Rotation } from './model-rows.ts';
+import { type Approval, type Check, type Fact, find, findAll, type Rotation } from './model-rows.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Rows = readonly (readonly [string, unknown, 'code'?])[];

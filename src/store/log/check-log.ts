@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { fieldsOf, type JournalReader, LOG_STREAM } from '../journal.ts';
 import { armedIn, doubtsOfStream, pendingCalls } from '../projections/pending-calls.ts';
 import { type ArmedCall, claimOf, readCheckpoint } from './checkpoint.ts';
-import { excusesOf, type Loss, lossesIn } from './losses.ts';
+import { excusesOf, type Loss, lossesIn } from './log-entries.ts';
 import { hearLog, keysHeard, type LogKeys, NOTHING_SAID } from './named-keys.ts';
 import type { Look, Place, PlacedNote } from './places/place.ts';
 import {

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { type Entry, LOG_STREAM } from '../journal.ts';
-import { installationOf, isOrigin } from './checkpoint.ts';
+import { installationOf, isOrigin, openNote, textOf } from './checkpoint.ts';
 import {
   KEY_ANNOUNCED,
   KEY_ENDORSED,
@@ -12,7 +12,6 @@ import {
   STORE_MOVED,
   StoreMoved,
 } from './log-entries.ts';
-import { openNote, textOf } from './signed-note.ts';
 import type { Signer } from './signer.ts';
 
 /** A key that an entry of `store/log` names. */

@@ -1,8 +1,14 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
-import { type Checkpoint, checkpointText, installationOf } from './checkpoint.ts';
-import { rawPublicKey, signNote, textOf } from './signed-note.ts';
+import {
+  type Checkpoint,
+  checkpointText,
+  installationOf,
+  rawPublicKey,
+  signNote,
+  textOf,
+} from './checkpoint.ts';
 
 /** Signs for one installation. The private key stays inside. */
 export interface Signer {

@@ -4,12 +4,11 @@ import { type LogTip, type StoredHead, type StoredLeaf, verifiedTip } from '../l
 import { type Arrival, layDown, type MovedFrom } from '../moving.ts';
 import { inPages } from '../reading.ts';
 import { named, parseAddress } from './address.ts';
-import { assertVersion } from './init.ts';
 import { holderIn } from './leases.ts';
 import { createLink, type Link, orClosed, type Session } from './link.ts';
 import { storedNodes } from './log.ts';
 import { columnsOf, hearStore, storedLeaves } from './queries.ts';
-import { TAKE_LEAD } from './schema.ts';
+import { assertVersion, TAKE_LEAD } from './schema.ts';
 import { refused } from './trouble.ts';
 
 interface Where {

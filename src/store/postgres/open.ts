@@ -14,12 +14,12 @@ import type { Projection } from '../projections/projection.ts';
 import { createFollowers, inPages } from '../reading.ts';
 import { createSecretGuard } from '../secret-guard.ts';
 import { type Address, named, parseAddress } from './address.ts';
-import { assertVersion } from './init.ts';
 import { createLeases, holderOf, type Lease, type Leases, LONGEST_TTL } from './leases.ts';
 import { closedStore, createLink, type Link, type LinkOptions, orClosed } from './link.ts';
 import { type Ask, createLog, createSeen } from './log.ts';
 import { databaseClock, headOf, readLeaves, readStream, streamHeads } from './queries.ts';
 import { catchUp, changedRows, forgetRows, keepUp, selectKept } from './rows.ts';
+import { assertVersion } from './schema.ts';
 import { isBroken, persist, refused } from './trouble.ts';
 import { createWriter } from './writer.ts';
 

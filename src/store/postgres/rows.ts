@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { type Entry, LOG_STREAM, type ProjectedRow, type RowQuery } from '../journal.ts';
 import { readCheckpoint } from '../log/checkpoint.ts';
-import { lossesIn } from '../log/losses.ts';
+import { lossesIn } from '../log/log-entries.ts';
 import type { LogSays } from '../log/named-keys.ts';
 import type { Signer } from '../log/signer.ts';
 import { foldTouched, selectRows, touchedBy } from '../projected.ts';

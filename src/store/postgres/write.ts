@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { hashOf } from '../canonical.ts';
 import { type Entry, type LeafFields, LOG_STREAM } from '../journal.ts';
+import { keyId, openNote, rawPublicKey } from '../log/checkpoint.ts';
 import { CLOCK_MOVED, MAX_BEHIND, STORE_MOVED, StoreMoved } from '../log/log-entries.ts';
 import { assertNotMoved } from '../log/next-leaves.ts';
-import { keyId, openNote, rawPublicKey } from '../log/signed-note.ts';
 import type { Signer } from '../log/signer.ts';
 import { hashedEntry, type PreparedEntry } from '../new-entry.ts';
 import type { Lease } from './leases.ts';

@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import type { Entry, Json, NewEntry } from '../journal.ts';
-import { Fingerprint } from './key-facts.ts';
+import { Fingerprint } from './key-epochs.ts';
 
 /*
  * What became of the keys of an instance besides being set: sealed copies, a key set by somebody else, and
  * whether a key is still offered. Its entries are in the ledger of the instance.
  */
 
-/** A backup inside its instance, as `key-facts.ts` names it. */
+/** A backup inside its instance, as `key-epochs.ts` names it. */
 const Backup = z.object({
   id: z.int(),
   backup_id: z.string().optional(),

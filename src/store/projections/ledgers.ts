@@ -4,8 +4,7 @@ import { lazily } from '../../base/lazily.ts';
 import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
 import { type Custody, isCustodyType, NO_CUSTODY, nextCustody } from './custody.ts';
 import { idIn, instanceOf, retiredBy } from './follow-ups.ts';
-import { type KeyEpoch, nextEpochs } from './key-epochs.ts';
-import { isKeyEntryType, type KeyFact, readKeyFact } from './key-facts.ts';
+import { isKeyEntryType, type KeyEpoch, type KeyFact, nextEpochs, readKeyFact } from './key-epochs.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
 /** What the ledger of an instance knows about its keys, and for a recovery without the instance. */

@@ -6,8 +6,8 @@ import { LOG_STREAM, type Log, type LoggedEntry, type LogHead } from '../journal
 import { consistencyProof, inclusionProof, rootOf } from '../log/merkle.ts';
 import { hearLog, NOTHING_SAID } from '../log/named-keys.ts';
 import { EMPTY_LOG, rootSaid, type StoredHead } from '../log/next-leaves.ts';
+import { SCHEMA } from './database.ts';
 import { answer, prepareSnapshot, type Queries } from './queries.ts';
-import { SCHEMA } from './schema.ts';
 
 /** The log as readers see it; only writers have `vouch`. `checkRows` reports problems of the projections. */
 export function createLog(

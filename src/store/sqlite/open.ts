@@ -10,7 +10,7 @@ import {
   type NewEntry,
   type StreamName,
 } from '../journal.ts';
-import { lossesIn } from '../log/losses.ts';
+import { lossesIn } from '../log/log-entries.ts';
 import type { Signer } from '../log/signer.ts';
 import { prepareEntry, storableName } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
@@ -18,15 +18,19 @@ import { createFollowers, type Followers } from '../reading.ts';
 import { createSecretGuard } from '../secret-guard.ts';
 import {
   assertVersion,
+  busy,
   DATABASE_FILE,
+  diskTrouble,
   earlierJournal,
   emptied,
+  evidenceOf,
   isEmptied,
   openDatabase,
   openDatabaseForReading,
   orClosed,
+  SQLITE_BUSY,
+  sqliteCode,
 } from './database.ts';
-import { busy, diskTrouble, evidenceOf, SQLITE_BUSY, sqliteCode } from './errors.ts';
 import { createLog } from './log.ts';
 import { answer, prepareQueries, type Queries } from './queries.ts';
 import { askRows, changedRows, refreshProjections } from './rows.ts';

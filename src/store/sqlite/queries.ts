@@ -4,8 +4,7 @@ import type { Entry, Head, StoredEntry, StreamName } from '../journal.ts';
 import { nodeAt, placeOf } from '../log/merkle.ts';
 import type { StoredHead } from '../log/next-leaves.ts';
 import { entryOf } from '../new-entry.ts';
-import { DATABASE_FILE } from './database.ts';
-import { evidenceOf, isUnreadable, unreadable } from './errors.ts';
+import { DATABASE_FILE, evidenceOf, isUnreadable, unreadable } from './database.ts';
 
 export type Queries = ReturnType<typeof prepareQueries>;
 

@@ -13,9 +13,9 @@ import {
 import type { Signer } from '../log/signer.ts';
 import type { PreparedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
+import { SCHEMA } from './database.ts';
 import type { Queries } from './queries.ts';
 import { keepsRowsOf, prepareProject } from './rows.ts';
-import { SCHEMA } from './schema.ts';
 
 export interface WriteOptions {
   readonly by: string;

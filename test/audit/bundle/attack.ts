@@ -1,8 +1,13 @@
 import { hash } from 'node:crypto';
 import { proofText } from '../../../src/audit/bundle/shown-log.ts';
-import { consistencyProof, inclusionProof, type NodeOf, rootOf } from '../../../src/store/log/merkle.ts';
+import {
+  consistencyProof,
+  inclusionProof,
+  type NodeOf,
+  rootOf,
+  treeProof,
+} from '../../../src/store/log/merkle.ts';
 import type { Signer } from '../../../src/store/log/signer.ts';
-import { treeProof } from '../../../src/store/log/tree-proof.ts';
 import { storedTree } from '../../store/log/naive.ts';
 import { RUN } from './scene.ts';
 

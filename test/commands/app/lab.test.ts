@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { changeLab } from '../../../src/commands/app/change-lab.ts';
-import { loadLab } from '../../../src/commands/app/load-lab.ts';
+import { changeLab, loadLab } from '../../../src/commands/app/load-lab.ts';
 import { homeOf } from '../../../src/commands/app/loaders.ts';
 import { parseConfig } from '../../../src/config/load.ts';
 import type { LoadedConfig } from '../../../src/config/loaded.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { runbooks } from '../../../machines/index.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
-import { runsReader } from '../../../src/commands/app/load-runs.ts';
+import { runsReader } from '../../../src/commands/app/loaders.ts';
 import { abandonRun, findRun, startRun } from '../../../src/runner/runs.ts';
 import type { Journal } from '../../../src/store/journal.ts';
 import { openIn } from '../../store/open-in.ts';

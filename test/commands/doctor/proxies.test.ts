@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { proxyChecks } from '../../../src/commands/doctor/proxies.ts';
+import { proxyChecks } from '../../../src/commands/doctor/instance.ts';
 import type { LoadedConfig } from '../../../src/config/loaded.ts';
 
 afterEach(() => vi.unstubAllEnvs());

@@ -13,9 +13,14 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { newDrillHome } from '../../../src/commands/drill/drill-homes.ts';
-import { beginRecord } from '../../../src/commands/drill/drill-records.ts';
-import { foreignIn } from '../../../src/commands/drill/foreign-files.ts';
-import { beyond, oldDrills, remainsIn, removeDrill } from '../../../src/commands/drill/keep-drills.ts';
+import {
+  beginRecord,
+  beyond,
+  foreignIn,
+  oldDrills,
+  remainsIn,
+  removeDrill,
+} from '../../../src/commands/drill/drill-records.ts';
 import type { DrillRecord } from '../../../src/report/drill/drill-report.ts';
 import { drillAt } from '../../report/drill/drills.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findDownloads } from '../../../src/commands/prune/find-removable.ts';
+import { findDownloads } from '../../../src/commands/prune/prune.ts';
 import type { JournalReader, ProjectedRow } from '../../../src/store/journal.ts';
 import { createFold, PROJECTIONS, selectRows } from '../../../src/store/projected.ts';
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { pack } from 'tar-stream';
 import { describe, expect, test } from 'vitest';
 import { openContent } from '../../../src/backup/read-backup.ts';
-import { unpackTar } from '../../../src/lab/engine/extract.ts';
+import { unpackTar } from '../../../src/lab/engine/engine.ts';
 import { backupOf, KEY, makeFolder, noise, run, tarOf } from '../../backup/kit.ts';
 
 type Entry = Parameters<ReturnType<typeof pack>['entry']>[0] & { content?: string };

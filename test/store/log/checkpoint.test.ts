@@ -5,10 +5,10 @@ import {
   type Checkpoint,
   checkpointText,
   MAX_ARMED,
+  MAX_NOTE_BYTES,
   parseCheckpoint,
   readCheckpoint,
 } from '../../../src/store/log/checkpoint.ts';
-import { MAX_NOTE_BYTES } from '../../../src/store/log/signed-note.ts';
 import { freshSigner } from '../fresh-signer.ts';
 
 const ORIGIN = 'lifeboat/0123456789abcdef';

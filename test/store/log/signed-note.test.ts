@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
-import { keyId, MAX_NOTE_BYTES, openNote, rawPublicKey, textOf } from '../../../src/store/log/signed-note.ts';
+import { keyId, MAX_NOTE_BYTES, openNote, rawPublicKey, textOf } from '../../../src/store/log/checkpoint.ts';
 import { createSigner } from '../../../src/store/log/signer.ts';
 import { noPython } from '../../audit/bundle/verifiers.ts';
 import { freshSigner } from '../fresh-signer.ts';

@@ -4,10 +4,11 @@ import {
   consistencyProof,
   inclusionProof,
   leafHash,
+  openTree,
   provesInclusion,
   rootOf,
+  treeProof,
 } from '../../../src/store/log/merkle.ts';
-import { openTree, treeProof } from '../../../src/store/log/tree-proof.ts';
 import { altered, someLeaves, storedTree } from './naive.ts';
 
 const LEAVES = someLeaves(1_000);

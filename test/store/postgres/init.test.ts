@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { initPostgresStore } from '../../../src/store/postgres/init.ts';
 import { openPostgresForReading, openPostgresStore } from '../../../src/store/postgres/open.ts';
+import { initPostgresStore } from '../../../src/store/postgres/schema.ts';
 import { startCluster } from '../../bench-kit/postgres.ts';
 import { NOTES } from '../contract/projection.ts';
 import { note } from '../contract/store-under-test.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
-import { initPostgresStore } from '../../../src/store/postgres/init.ts';
 import { landInPostgres, movedFromPostgres } from '../../../src/store/postgres/moving.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
+import { initPostgresStore } from '../../../src/store/postgres/schema.ts';
 import { type Cluster, startCluster } from '../../bench-kit/postgres.ts';
 import { type MovableStore, movingContract, sqliteStore } from '../moving.ts';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
-import { initPostgresStore } from '../../../src/store/postgres/init.ts';
 import { createLink } from '../../../src/store/postgres/link.ts';
 import { openPostgresForReading } from '../../../src/store/postgres/open.ts';
+import { initPostgresStore } from '../../../src/store/postgres/schema.ts';
 import { type Cluster, startCluster } from '../../bench-kit/postgres.ts';
 
 /* A server that encrypts, with certificates of a private authority. */

@@ -1,4 +1,4 @@
-import { initPostgresStore } from '../../../src/store/postgres/init.ts';
+import { initPostgresStore } from '../../../src/store/postgres/schema.ts';
 import { startCluster } from '../../bench-kit/postgres.ts';
 
 /*

@@ -6,8 +6,8 @@ import {
   currentKey,
   foldEpochs,
   type KeyEpoch,
+  readKeyFact,
 } from '../../../src/store/projections/key-epochs.ts';
-import { readKeyFact } from '../../../src/store/projections/key-facts.ts';
 
 const A = 'aaaaaaaaaaaa';
 const B = 'bbbbbbbbbbbb';

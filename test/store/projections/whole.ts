@@ -1,7 +1,7 @@
 import { type ProvenBackup, RecoveryCard } from '../../../machines/parts/recovery-data.ts';
 import { isInDoubt, type Send } from '../../../machines/send-state.ts';
 import type { Entry, Json } from '../../../src/store/journal.ts';
-import { readKeyFact } from '../../../src/store/projections/key-facts.ts';
+import { readKeyFact } from '../../../src/store/projections/key-epochs.ts';
 import { foldSends } from '../../../src/store/projections/sends.ts';
 
 /*

@@ -1,25 +1,25 @@
-import { constants, existsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { hash, type KeyObject, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { type FileHandle, link, open, readdir, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, FILE_TROUBLE, LifeboatError } from '../../../base/errors.ts';
-import { makeSharedFolder } from '../../../base/folders.ts';
+import { makeSharedFolder, syncFolder } from '../../../base/folders.ts';
 import { withinOrSilent } from '../../../base/patience.ts';
-import { makeFolderInside } from '../../../base/trusted-path.ts';
-import { claimOf } from '../checkpoint.ts';
+import { judgeFolder, makeFolderInside } from '../../../base/trusted-path.ts';
+import { claimOf, MAX_NOTE_BYTES } from '../checkpoint.ts';
+import { parsePublicKeys } from '../named-keys.ts';
 import type { Signer } from '../signer.ts';
-import {
-  allNotes,
-  folderOf,
-  keysIn,
-  nameBeside,
-  notesNamed,
-  originsIn,
-  pathOfSize,
-  sync,
-  withHandle,
-  writeOnce,
-  writeOnceSync,
-} from './folder-files.ts';
 import type { LookFor, Place, PlacedNote } from './place.ts';
 
 /**
@@ -178,4 +178,242 @@ function whyOf(thrown: unknown): string {
   if (thrown instanceof LifeboatError) return thrown.shortMessage;
   const code = errorCode(thrown);
   return FILE_TROUBLE[code ?? ''] ?? code ?? (thrown instanceof Error ? thrown.message : 'an unknown error');
+}
+
+/*
+ * Where checkpoints are kept outside of the store, so that a store that was rolled back shows:
+ *
+ *     <root>/lifeboat-<16 hex digits>.pub     public key of an installation, PEM
+ *     <root>/<16 hex digits of the origin>/x001/x234/067
+ *         the checkpoint of size 1234067
+ *     <root>/<16 hex digits of the origin>/x001/x234/067-<16 hex digits of the note's SHA-256>
+ *         another one of that size: other calls are armed, or another history was signed
+ *
+ * Nothing is ever replaced. No folder holds more names than a thousand sizes have, and the newest is found by
+ * descending.
+ */
+
+const FOLDER = /^x(\d{3,})$/u;
+const FILE = /^(\d{3})(?:-[0-9a-f]{16})?$/u;
+const KEY = /^lifeboat-[0-9a-f]{16}\.pub$/u;
+const ORIGIN = /^[0-9a-f]{16}$/u;
+
+/**
+ * The checkpoints below the folder of a log, newest first. Other names are ignored. A path that has the name
+ * of a checkpoint but is not a plain file, such as a link, yields no note, because a checkpoint may have been
+ * there. With `isPrivate`, neither does a file that others could have written. Rejects with the system's
+ * errors; a missing folder holds none.
+ */
+async function* allNotes(folder: string, isPrivate: boolean): AsyncIterable<PlacedNote> {
+  for (const millions of await foldersIn(folder))
+    for (const thousands of await foldersIn(join(folder, millions.name))) {
+      const below = join(folder, millions.name, thousands.name);
+      const files = (await entriesOf(below)).filter(({ name }) => FILE.test(name));
+      for (const { name } of files.sort((one, other) => (one.name < other.name ? 1 : -1)))
+        yield readPlaced(
+          join(below, name),
+          millions.number * 1e6 + thousands.number * 1e3 + Number(name.slice(0, 3)),
+          isPrivate,
+        );
+    }
+}
+
+/** The checkpoints of one size, by the path of the first one. */
+async function notesNamed(path: string, isPrivate: boolean): Promise<readonly PlacedNote[]> {
+  const size = sizeAt(path);
+  const files = (await entriesOf(dirname(path))).filter(
+    ({ name }) => FILE.test(name) && name.startsWith(basename(path)),
+  );
+  return Promise.all(files.map(({ name }) => readPlaced(join(dirname(path), name), size, isPrivate)));
+}
+
+/** The public keys in a place. Files without a key are ignored. */
+async function keysIn(root: string): Promise<readonly KeyObject[]> {
+  const names = (await entriesOf(root)).filter((one) => one.isFile() && KEY.test(one.name));
+  const texts = await Promise.all(names.map(({ name }) => readSmall(join(root, name), false)));
+  return texts.flatMap((read) => parsePublicKeys(read?.text ?? ''));
+}
+
+/** The logs that have a folder in a place. */
+async function originsIn(root: string): Promise<readonly string[]> {
+  const folders = (await entriesOf(root)).filter((one) => one.isDirectory() && ORIGIN.test(one.name));
+  return folders.map(({ name }) => `lifeboat/${name}`);
+}
+
+function sizeAt(path: string): number {
+  const [millions, thousands, name] = path.split(/[/\\]/u).slice(-3);
+  return Number(millions?.slice(1)) * 1e6 + Number(thousands?.slice(1)) * 1e3 + Number(name);
+}
+
+async function foldersIn(
+  folder: string,
+): Promise<readonly { readonly name: string; readonly number: number }[]> {
+  return (await entriesOf(folder))
+    .filter((one) => one.isDirectory() && FOLDER.test(one.name))
+    .map(({ name }) => ({ name, number: Number(name.slice(1)) }))
+    .sort((one, other) => other.number - one.number);
+}
+
+async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (thrown) {
+    if (errorCode(thrown) === 'ENOENT') return [];
+    throw thrown;
+  }
+}
+
+async function readPlaced(file: string, size: number, isPrivate: boolean): Promise<PlacedNote> {
+  const read = await readSmall(file, isPrivate);
+  return { file, size, note: read?.text, writtenAt: read?.at ?? '' };
+}
+
+/** Does not follow links or wait for the other end of a pipe. */
+const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+async function readSmall(path: string, isPrivate: boolean) {
+  const handle = await open(path, FLAGS).catch((thrown: unknown) => {
+    if (errorCode(thrown) === 'EIO' || errorCode(thrown) === 'ESTALE') throw thrown;
+    return undefined;
+  });
+  try {
+    const stats = await handle?.stat();
+    const isUsable = stats?.isFile() === true && stats.size <= MAX_NOTE_BYTES;
+    if (handle === undefined || stats === undefined || !isUsable) return undefined;
+    if (isPrivate && judgeFolder(stats, path).length > 0) return undefined;
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile());
+    return { text, at: stats.mtime.toISOString() };
+  } catch (thrown) {
+    if (thrown instanceof TypeError) return undefined;
+    throw thrown;
+  } finally {
+    await handle?.close();
+  }
+}
+
+/*
+ * A file is written completely under a temporary name and then linked to its final name; link(2) refuses if
+ * that exists. On a file system without hard links it is written in place, and a power cut may leave a part
+ * of it, which no reader accepts as a checkpoint.
+ */
+
+/** Creates a file durably; false if something is already there. Blocks, for a local disk. */
+function writeOnceSync(path: string, text: string, mode: number): boolean {
+  const whole = besideOf(path);
+  writeNewSync(whole, text, mode);
+  try {
+    linkSync(whole, path);
+  } catch (thrown) {
+    if (errorCode(thrown) === 'EEXIST') return false;
+    if (!isWithoutLinks(thrown)) throw thrown;
+    if (!writeNewSync(path, text, mode)) return false;
+  } finally {
+    unlinkSync(whole);
+  }
+  syncFolder(dirname(path));
+  return true;
+}
+
+/** As `writeOnceSync`, without blocking, for a folder that may never answer. */
+async function writeOnce(path: string, text: string, mode: number): Promise<boolean> {
+  const whole = besideOf(path);
+  await writeNew(whole, text, mode);
+  try {
+    await link(whole, path);
+  } catch (thrown) {
+    if (errorCode(thrown) === 'EEXIST') return false;
+    if (!isWithoutLinks(thrown)) throw thrown;
+    if (!(await writeNew(path, text, mode))) return false;
+  } finally {
+    await unlink(whole);
+  }
+  await sync(dirname(path));
+  return true;
+}
+
+/** Makes the names inside a folder durable. Windows has no fsync for folders. */
+async function sync(folder: string): Promise<void> {
+  if (process.platform !== 'win32') await withHandle(folder, constants.O_RDONLY, (handle) => handle.sync());
+}
+
+async function withHandle(
+  path: string,
+  flags: number,
+  act: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
+  const handle = await open(path, flags);
+  try {
+    await act(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Errors of link(2) on file systems without hard links. */
+const WITHOUT_LINKS: ReadonlySet<unknown> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL']);
+
+function isWithoutLinks(thrown: unknown): boolean {
+  return WITHOUT_LINKS.has(errorCode(thrown));
+}
+
+/** A temporary name that no reader accepts as a checkpoint. */
+function besideOf(path: string): string {
+  const unique = `${process.pid}.${randomBytes(4).toString('hex')}`;
+  return join(dirname(path), `.${basename(path)}.${unique}.tmp`);
+}
+
+function writeNewSync(path: string, text: string, mode: number): boolean {
+  let file: number;
+  try {
+    file = openSync(path, 'wx', mode);
+  } catch (thrown) {
+    if (errorCode(thrown) === 'EEXIST') return false;
+    throw thrown;
+  }
+  try {
+    fchmodSync(file, mode);
+    writeFileSync(file, text);
+    fsyncSync(file);
+    return true;
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function writeNew(path: string, text: string, mode: number): Promise<boolean> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, 'wx', mode);
+  } catch (thrown) {
+    if (errorCode(thrown) === 'EEXIST') return false;
+    throw thrown;
+  }
+  try {
+    await handle.chmod(mode);
+    await handle.writeFile(text);
+    await handle.sync();
+    return true;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The folder of a log inside a place. */
+export function folderOf(origin: string): string {
+  return origin.replace(/^lifeboat\//u, '');
+}
+
+/** The path of the checkpoint of a size, below the folder of its log. */
+export function pathOfSize(size: number): string {
+  const part = (from: number) => String(Math.floor(size / from) % 1000).padStart(3, '0');
+  return join(
+    `x${String(Math.floor(size / 1e6)).padStart(3, '0')}`,
+    `x${part(1000)}`,
+    String(size % 1000).padStart(3, '0'),
+  );
+}
+
+/** The name of another checkpoint of the same size. */
+function nameBeside(name: string, note: string): string {
+  return `${name}-${hash('sha256', note, 'hex').slice(0, 16)}`;
 }

@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { childEnvironment } from '../../../base/child-environment.ts';
-import { runShell } from '../../../base/run-shell.ts';
+import { childEnvironment, runShell } from '../../../base/run-shell.ts';
 import { show } from '../../../base/text.ts';
 import type { Signer } from '../signer.ts';
 

@@ -6,10 +6,9 @@ import { fleetAt, knownOf, whyUnknown } from '../../../view/fleet/fleet-facts.ts
 import type { InstanceStatus } from '../../../view/fleet/status-schema.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { filledUp } from '../../bands.ts';
-import { cutLine, wrapLine } from '../../line.ts';
+import { cutLine, padLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
 import { cursorAt, FRESH_LIST, filtered, type ListState } from '../../parts/list.ts';
-import { chartLines, sparkline } from '../../parts/sparkline.ts';
 import { type Column, type TableView, tableLines } from '../../parts/table.ts';
 import { type Line, type Look, type Span, span } from '../../span.ts';
 
@@ -291,4 +290,49 @@ function failedLines(why: string, width: number, look: Look): readonly Line[] {
 function emptyWords(isKnown: boolean, filter: string, none: string, state: string): string {
   if (!isKnown) return state === 'failed' ? '' : 'waiting for the answer';
   return filter === '' ? none : 'nothing fits the filter: Esc drops it';
+}
+
+/**
+ * The course of a measurement in at most `width` cells, the newest value last. The lowest visible value gets
+ * the lowest sign, and so does a value that never changes.
+ */
+export function sparkline(values: readonly number[], width: number, look: Look): Span {
+  const shown = newest(values, width);
+  const levels = Array.from(look.glyphs.levels);
+  return span(shown.map((value) => levels[levelOf(value, shown, levels.length)] ?? ' ').join(''), 'accent');
+}
+
+/** The same as columns of `height` rows, which show smaller differences. */
+export function chartLines(
+  values: readonly number[],
+  width: number,
+  height: number,
+  look: Look,
+): readonly Line[] {
+  const shown = newest(values, width);
+  const levels = Array.from(look.glyphs.levels);
+  const steps = levels.length;
+  const heights = shown.map((value) => levelOf(value, shown, height * steps));
+  return Array.from({ length: Math.max(0, height) }, (_, row) => {
+    const below = (height - 1 - row) * steps;
+    const text = heights.map((level) => {
+      if (level < below) return ' ';
+      return levels[Math.min(steps - 1, level - below)] ?? ' ';
+    });
+    return padLine([span(text.join(''), 'accent')], Math.min(width, shown.length));
+  });
+}
+
+function newest(values: readonly number[], width: number): readonly number[] {
+  const finite = values.filter((value) => Number.isFinite(value));
+  return width <= 0 ? [] : finite.slice(-width);
+}
+
+function levelOf(value: number, shown: readonly number[], levels: number): number {
+  const least = shown.reduce((low, one) => Math.min(low, one), Number.POSITIVE_INFINITY);
+  const most = shown.reduce((high, one) => Math.max(high, one), Number.NEGATIVE_INFINITY);
+  if (most === least) return 0;
+  // Use halves: the difference of two values near the largest number would overflow.
+  const share = (value / 2 - least / 2) / (most / 2 - least / 2);
+  return Math.min(levels - 1, Math.floor(share * levels));
 }

@@ -150,7 +150,7 @@ function columnsFor({ facts }: Around) {
       least: 10,
     },
     { title: 'key', cell: ({ fingerprint }: KeyRow): Line => [span(fingerprint, 'text.strong')] },
-    { title: 'held', cell: ({ isHeld }: KeyRow): Line => [heldWord(isHeld)] },
+    { title: 'held', cell: ({ isHeld }: KeyRow): Line => [isHeld ? span('yes') : span('NO', 'status.bad')] },
     { title: 'state', cell: (row: KeyRow): Line => [stateWord(row)] },
     { title: 'set (UTC)', cell: ({ setAt }: KeyRow): Line => [span(timeOr(setAt))], drop: 3 },
     { title: 'ended (UTC)', cell: ({ endedAt }: KeyRow): Line => [span(timeOr(endedAt))], drop: 4 },
@@ -182,10 +182,6 @@ function opensOf({ fingerprint, provenBackups }: KeyRow, list: BackupList | unde
 }
 
 const PERHAPS = 'perhaps';
-
-function heldWord(isHeld: boolean): Span {
-  return isHeld ? span('yes') : span('NO', 'status.bad');
-}
 
 function stateWord({ state, endedAt, isHeld }: KeyRow): Span {
   if (state === 'uncertain') return span('in doubt', 'status.warn');

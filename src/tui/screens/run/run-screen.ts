@@ -10,10 +10,16 @@ import type { AppEffect, LiveScreen, ShownKey } from '../../live-screen.ts';
 import type { Look } from '../../span.ts';
 import type { Reading } from '../../watch-terminal.ts';
 import type { Intent, Mode } from './key-binding.ts';
-import { judgedUntil } from './keyboard.ts';
 import { intentOf, KEYMAP } from './keymap.ts';
 import { layOut, modeIn } from './layout.ts';
-import { type Action, type Effect, type UiState, wayAt, withoutRecoveries } from './screen-state.ts';
+import {
+  type Action,
+  type Effect,
+  judgedUntil,
+  type UiState,
+  wayAt,
+  withoutRecoveries,
+} from './screen-state.ts';
 import { firstState, modeOf, update } from './ui-state.ts';
 
 interface RunScreenOptions {

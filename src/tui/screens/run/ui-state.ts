@@ -5,10 +5,19 @@ import type { AppEffect } from '../../live-screen.ts';
 import { EMPTY_FIELD, edited, type FieldIntent, inserted } from '../../parts/field.ts';
 import { answerQuestion, leadOn, stopAndLead, typeText } from './answering.ts';
 import type { Intent, Mode } from './key-binding.ts';
-import { isMeant, withKey, withNewToRead } from './keyboard.ts';
 import { withMoment } from './parts/moment.ts';
 import { LEAVE_CHOICES } from './parts/overlays.ts';
-import { type Action, commandsAt, freshQuestion, inputOf, type Step, type UiState } from './screen-state.ts';
+import {
+  type Action,
+  commandsAt,
+  freshQuestion,
+  inputOf,
+  isMeant,
+  type Step,
+  type UiState,
+  withKey,
+  withNewToRead,
+} from './screen-state.ts';
 
 const TYPES: ReadonlySet<Mode> = new Set<Mode>(['input', 'reason', 'reading', 'picker']);
 

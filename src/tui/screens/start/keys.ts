@@ -26,7 +26,7 @@ export function keysOf(state: State, around: Around): readonly BoundKey<Intent>[
   switch (state.step) {
     case 'incident':
       return [
-        submit(incidentProblem(state, around), incidentLabel(state)),
+        submit(incidentProblem(state, around), state.field.text.trim() === '' ? 'not known' : 'take it'),
         ...EDITING,
         PALETTE_KEY,
         backKey(state),
@@ -85,10 +85,6 @@ function submit(disabled: string | undefined, label: string): BoundKey<Intent> {
     inFooter: true,
     disabled,
   };
-}
-
-function incidentLabel({ field }: State): string {
-  return field.text.trim() === '' ? 'not known' : 'take it';
 }
 
 function incidentProblem(state: State, around: Around): string | undefined {

@@ -6,8 +6,8 @@ import type { AppEffect, Around, Input, ScreenRequest } from '../../live-screen.
 import { type OpenScreen, screen } from '../../module-screen.ts';
 import { EMPTY_FIELD, edited, type FieldIntent, typed } from '../../parts/field.ts';
 import { isListIntent, moved, placed, typedInto } from '../../parts/list.ts';
-import { isMeant, withKey, withNewToRead } from '../run/keyboard.ts';
 import { movePicker } from '../run/parts/moment.ts';
+import { isMeant, withKey, withNewToRead } from '../run/screen-state.ts';
 import { obstacleOf } from './check.ts';
 import { chosenRow, type Intent, isTyping, keysOf, type PickIntent, shownRows } from './keys.ts';
 import { layOut } from './pages.ts';
