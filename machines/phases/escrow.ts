@@ -11,8 +11,8 @@ export function keepsEscrow({ preflight: { facts } }: RunContext): boolean {
 }
 
 /**
- * Puts sealed copies of the new key into every place before anything is sent. A policy that cannot be met stops
- * the run here: nothing leads on without it.
+ * Puts sealed copies of the new key into every place before anything is sent. A policy that cannot be met
+ * stops the run here: nothing leads on without it.
  */
 export function escrow({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const head = { title: 'seal copies of the new key', like: 'escrow', fallback: escrowFallback, exits };

@@ -4,6 +4,7 @@ import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { askHidden } from '../cli/hidden-prompt.ts';
+import type { EscrowConfig } from '../config/loaded.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import { canAsk } from '../plain/terminal.ts';
 import { fold } from '../runner/fold.ts';
@@ -11,6 +12,13 @@ import { inputOf } from '../runner/run-log.ts';
 import type { Entry, Journal } from '../store/journal.ts';
 import { adoptKey } from './adopt-key.ts';
 import type { DrivenRun } from './instances.ts';
+
+/** Where a run finds the keys that it needs. */
+interface KeySources {
+  readonly journal: Pick<Journal, 'guard' | 'read'>;
+  readonly keyring: Keyring;
+  readonly escrow?: EscrowConfig | undefined;
+}
 
 /** Fingerprints of the keys entered for a run, and of those it goes on without. */
 export interface KeysAsked {
@@ -26,7 +34,7 @@ export interface KeysAsked {
  */
 export async function askForKeys(
   context: CommandContext,
-  { journal, keyring }: { readonly journal: Pick<Journal, 'guard' | 'read'>; readonly keyring: Keyring },
+  { journal, keyring, escrow }: KeySources,
   run: DrivenRun,
   runbook: Runbook,
   entries: readonly Entry[],
@@ -36,7 +44,7 @@ export async function askForKeys(
   if (needed.length === 0) return {};
   const held = new Set(await keyring.list(run.instance));
   const missing = needed.filter((fingerprint) => !held.has(fingerprint));
-  const fromEscrow = await takeFromEscrow(context, { journal, keyring }, run.instance, missing);
+  const fromEscrow = await takeFromEscrow(context, { journal, keyring, escrow }, run.instance, missing);
   const lacking = missing.filter((fingerprint) => !fromEscrow.has(fingerprint));
   if (lacking.length === 0) return {};
   if (!canAsk(context)) throw lackingError(run, lacking, keyring.store.description);
@@ -60,22 +68,20 @@ export async function askForKeys(
 }
 
 /**
- * Takes keys out of their sealed copies where this person's own identity opens them. Nothing that is wrong with
- * escrow stops the run: the key is then asked for.
+ * Takes keys out of their sealed copies where this person's own identity opens them. Nothing that is wrong
+ * with escrow stops the run: the key is then asked for.
  */
 async function takeFromEscrow(
   context: CommandContext,
-  { journal, keyring }: { readonly journal: Pick<Journal, 'guard' | 'read'>; readonly keyring: Keyring },
+  { journal, keyring, escrow }: KeySources,
   instance: string,
   missing: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  if (missing.length === 0) return new Set();
+  if (missing.length === 0 || escrow === undefined) return new Set();
   const { identityIn } = await import('../keys/identity.ts');
   const { copiesIn, openCopies } = await import('./escrow.ts');
-  const { loadConfig } = await import('../config/load.ts');
-  const { escrow } = (await loadConfig(context.env, context.configPath)).keys;
-  const own = escrow === undefined ? undefined : await identityIn(keyring.store);
-  if (escrow === undefined || own === undefined) return new Set();
+  const own = await identityIn(keyring.store);
+  if (own === undefined) return new Set();
   const { copies } = await copiesIn(escrow.places, journal, [instance]);
   const wanted = copies.filter(({ copy }) => missing.includes(copy.fingerprint));
   const guard = (secret: Secret) => journal.guard(secret);

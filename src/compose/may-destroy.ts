@@ -35,7 +35,9 @@ export interface Against {
 /** Whether a key may be destroyed, with everything that is against it. */
 export interface MayDestroy {
   readonly against: readonly Against[];
-  /** When the last backup that needs the key runs out by the retention of the service; undefined if not known. */
+  /**
+   * When the last backup that needs the key runs out by the retention of the service; undefined if not known.
+   */
   readonly from: string | undefined;
 }
 
@@ -54,8 +56,8 @@ interface Ask {
 }
 
 /**
- * Whether a key may go: no listed backup, no backup that is not offered, no recovery card, no sealed copy in a
- * folder, no downloaded file and no open run needs it, and all of that could be asked. What cannot be known
+ * Whether a key may go: no listed backup, no backup that is not offered, no recovery card, no sealed copy in
+ * a folder, no downloaded file and no open run needs it, and all of that could be asked. What cannot be known
  * counts as against it.
  */
 export async function mayDestroy(ask: Ask): Promise<MayDestroy> {

@@ -30,7 +30,11 @@ function wholesOf({ id, machine, input }: Runbook): readonly string[] {
   return kinds.map(([title, kind]) => {
     const context = initialContext(id as RunbookId, kind);
     // What only some runs pass belongs into the picture.
-    const whole = drawPhases(machine, { ...context, key: { isWanted: true } });
+    const whole = drawPhases(machine, {
+      ...context,
+      key: { isWanted: true },
+      preflight: { facts: { escrow: {} } },
+    });
     return `**${title}**\n\n${pictureOf(whole)}`;
   });
 }

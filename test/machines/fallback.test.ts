@@ -81,7 +81,8 @@ test.each(['confirm.asking', 'release.releasing', 'followUps.asking'])(
 
 describe.for(all)('the fallback script of $id', (runbook) => {
   test('begins, in every state, with what that state was about; when a run is over nothing is left', () => {
-    // In these states the script has no step: nothing is known yet to be a follow-up, to be asked for, or to exist.
+    // In these states the script has no step: nothing is known yet to be a follow-up, to be asked for, or to
+    // exist.
     const silent =
       /^(?:rotate-key (?:oldBackup|escrow)|disaster-recovery escrow|change-instance (?:release|followUps))\./u;
     for (const state of statesOf(runbook)) {

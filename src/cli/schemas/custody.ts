@@ -110,7 +110,7 @@ export const custody = {
   'escrow-proof': schema('escrow-proof', 'a holder showed that they can open a copy, or was asked to', {
     proven: z.array(recipient),
     asked: z.array(z.object({ recipient, challenge: z.string() })),
-    answer: z.string().optional().describe('to be given to `lifeboat keys escrow prove --answer`'),
+    answer: z.string().optional().describe('to be given to `lifeboat keys escrow prove --answer ANSWER`'),
   }),
   'escrow-open': schema('escrow-open', 'keys that came back from sealed copies', {
     keptIn: z.string(),

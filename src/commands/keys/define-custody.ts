@@ -6,7 +6,7 @@ export function defineCustody(keys: Command, command: Define): void {
   command(
     keys,
     'show [instance]',
-    'show the keys of an instance, with their backups and holders',
+    'show the keys of an instance and what needs them',
     async () => (await import('./show.ts')).keysShow,
     [instance(), new Option('--key <fingerprint>', 'only this key')],
     {
@@ -69,7 +69,7 @@ Exit 0 when the key may go, 1 otherwise.`,
   command(
     keys,
     'destroy <fingerprint>',
-    'schedule the destruction of a key that nothing needs',
+    'schedule the end of a key that nothing needs',
     async () => (await import('./end-key.ts')).keysDestroy,
     [
       instance(),
@@ -92,7 +92,7 @@ opens it. Places and recipients: \`keys: { escrow: … }\` in lifeboat.yaml.`,
   command(
     escrow,
     'check',
-    'check that every key has its copies, and who could open them',
+    'check the copies of every key, and who opens them',
     async () => (await import('./escrow.ts')).escrowCheck,
     [instance('only the keys of this instance')],
     { about: 'Exit 1 when the policy is not met.', examples: ['lifeboat keys escrow check'] },
@@ -103,7 +103,7 @@ opens it. Places and recipients: \`keys: { escrow: … }\` in lifeboat.yaml.`,
     'show that you can open a copy: opens a challenge',
     async () => (await import('./escrow-prove.ts')).escrowProve,
     [
-      new Option('--identity <file>', 'a file of age identities (default: that of your key store)'),
+      new Option('--identity <file>', 'a file of age identities (default: your own)'),
       new Option('--ask <recipient>', 'print a challenge for a holder elsewhere').conflicts([
         'open',
         'answer',
@@ -124,7 +124,7 @@ opens it. Places and recipients: \`keys: { escrow: … }\` in lifeboat.yaml.`,
   command(
     escrow,
     'add <recipient>',
-    'add a recipient to the config and seal every held key to them',
+    'add a recipient and seal every held key to them',
     async () => (await import('./escrow-update.ts')).escrowAdd,
     [new Option('--name <name>', 'the name of the person')],
     { examples: ['lifeboat keys escrow add age1… --name Ada'] },
@@ -132,7 +132,7 @@ opens it. Places and recipients: \`keys: { escrow: … }\` in lifeboat.yaml.`,
   command(
     escrow,
     'remove <recipient>',
-    'take a recipient out of the config and seal every held key anew',
+    'remove a recipient and seal every held key anew',
     async () => (await import('./escrow-update.ts')).escrowRemove,
     [],
     {
@@ -148,7 +148,7 @@ only a new key shuts them out.`,
     [
       instance('only the keys of this instance'),
       new Option('--from <place>', 'a folder, or store (default: the places of the config)'),
-      new Option('--identity <file>', 'a file of age identities (default: that of your key store)'),
+      new Option('--identity <file>', 'a file of age identities (default: your own)'),
       new Option('--no-fit', 'do not try the keys on the listed backups'),
     ],
     {

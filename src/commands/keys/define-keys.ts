@@ -8,8 +8,8 @@ const READ_ITEM = 'keychain-item';
 export function defineKeys(program: Command, command: Define): void {
   const keys = group(program, 'keys', 'list and add encryption keys, by fingerprint', {
     about: `A key itself is never printed. A fingerprint is made with a secret of this key
-store: another store shows a different one for the same key. To find out whether
-two people hold the same key, each runs \`lifeboat keys add NAME --check\`.`,
+store; what was opened from sealed copies keeps the fingerprint of its team. To find
+out whether two people hold the same key, each runs \`lifeboat keys add NAME --check\`.`,
   });
   command(
     keys,

@@ -1,6 +1,7 @@
 import { isoOf } from '../../base/date.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
@@ -117,7 +118,9 @@ interface RetireFlags extends Named {
   readonly undo?: boolean;
 }
 
-/** `lifeboat keys retire FINGERPRINT`: the key is not offered any more, until `--undo`. Nothing is deleted. */
+/**
+ * `lifeboat keys retire FINGERPRINT`: the key is not offered any more, until `--undo`. Nothing is deleted.
+ */
 export const keysRetire: Action<RetireFlags> = async (context, args, flags) =>
   withKey(context, args, flags, async ({ workspace, instance, fingerprint }) => {
     const { reason, compromised = false, undo = false } = flags;
@@ -169,8 +172,8 @@ interface DestroyFlags extends Named {
 const DEFAULT_DAYS = 30;
 
 /**
- * `lifeboat keys destroy FINGERPRINT`: schedules the destruction of a key, which any later command carries out
- * when it is due and nothing is against it then. Exit 1 while something is against it, without `--force
+ * `lifeboat keys destroy FINGERPRINT`: schedules the destruction of a key, which any later command carries
+ * out when it is due and nothing is against it then. Exit 1 while something is against it, without `--force
  * --because`.
  */
 export const keysDestroy: Action<DestroyFlags> = async (context, args, flags) =>
@@ -224,7 +227,7 @@ function needed({ instance, fingerprint }: OneKey, against: MayDestroy['against'
     hints: [
       'nothing was changed',
       `all reasons, and the day from which it may: lifeboat keys may-destroy ${fingerprint} -i ${instance}`,
-      'retiring it is reversible: `lifeboat keys retire`',
+      `retiring it is reversible: lifeboat keys retire ${fingerprint} -i ${instance}`,
     ],
     evidence: { against: against.map(({ code }) => code) },
   });
@@ -245,9 +248,9 @@ async function cancel({ context, workspace, instance, fingerprint }: OneKey, bec
 }
 
 /**
- * Destroys the keys that are due and that nothing needs: the key leaves this key store, its record stays. What is
- * against it now keeps it, and is told. If the process dies between the two, the key is gone and its schedule
- * is carried out again. Rejects with nothing but the errors of the key store.
+ * Destroys the keys that are due and that nothing needs: the key leaves this key store, its record stays.
+ * What is against it now keeps it, and is told. If the process dies between the two, the key is gone and its
+ * schedule is carried out again. Rejects with nothing but the errors of the key store.
  */
 export async function destroyDue(
   context: CommandContext,
@@ -257,7 +260,7 @@ export async function destroyDue(
   const now = Date.now();
   for (const [instance, { custody }] of await readLedgers(workspace.journal)) {
     for (const [fingerprint, { scheduled }] of Object.entries(custody?.keys ?? {})) {
-      if (scheduled === undefined || Date.parse(scheduled.due) > now) continue;
+      if (scheduled === undefined || msOf(scheduled.due) > now) continue;
       if (!Object.hasOwn(config.instances, instance)) continue;
       const key = { context, config, workspace, instance, fingerprint };
       const { against } = await askMay(key);

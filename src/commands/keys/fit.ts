@@ -143,7 +143,7 @@ function printFits(context: CommandContext, rows: readonly Row[]): void {
   ]);
   if (rows.length === 0) context.stderr.write('no backup is listed\n');
   else printTable(context, columns, cells);
-  context.stderr.write('a fit is the first block only: `lifeboat verify` reads a backup to its end\n');
+  context.stderr.write('a fit is the first block only: `lifeboat verify FILE` reads a backup to its end\n');
 }
 
 function keyWords({ fit, fingerprint, heldFor, why }: Row): string {

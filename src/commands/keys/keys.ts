@@ -197,7 +197,10 @@ async function onRecordName(
   return name;
 }
 
-/** The sealed copy of a key that was added, where the config asks for one; a key that cannot be sealed is told. */
+/**
+ * The sealed copy of a key that was added, where the config asks for one; a key that cannot be sealed is
+ * told.
+ */
 async function sealedFor(
   { stderr }: CommandContext,
   { keys }: LoadedConfig,

@@ -245,7 +245,13 @@ async function admissionOf(
   return async (entries) => {
     assertSameInstance(run, runbook, config, entries);
     const { resumed, notes } = admit(entries);
-    const keys = await askForKeys(context, workspace, run, runbook, entries);
+    const keys = await askForKeys(
+      context,
+      { ...workspace, escrow: config.keys.escrow },
+      run,
+      runbook,
+      entries,
+    );
     const asked = Object.keys(keys).length === 0 ? {} : { keys: keys as Json };
     const elsewhere = transcriptElsewhere(workspace.home, run.runId, entries, hostname());
     return { resumed: { ...resumed, ...asked }, notes: [...notes, ...elsewhere] };
