@@ -6,7 +6,7 @@ import { show } from '../../base/text.ts';
 import { jsonIn } from '../canonical.ts';
 import type { Hold, Holder as StreamHolder, StreamName } from '../journal.ts';
 import type { Link, Session } from './link.ts';
-import { steadyNow } from './queries.ts';
+import { steadyNow } from './steady-clock.ts';
 import type { Proof } from './write.ts';
 
 /** A hold with its proof for appends. */

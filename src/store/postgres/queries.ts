@@ -1,5 +1,3 @@
-import { uptime } from 'node:os';
-import { performance } from 'node:perf_hooks';
 import { dateAt } from '../../base/date.ts';
 import { hashOf } from '../canonical.ts';
 import {
@@ -13,6 +11,7 @@ import {
 import { hearLog, type LogSays, NOTHING_SAID } from '../log/named-keys.ts';
 import { entryOf } from '../new-entry.ts';
 import type { Session } from './link.ts';
+import { steadyNow } from './steady-clock.ts';
 
 const FIELDS = `l.leaf as index, e.stream, e.seq, e.at, e.by, e.type, e.body, encode(l.hash, 'hex') as hash`;
 const ENTRIES = `select ${FIELDS} from lifeboat.entries e join lifeboat.leaves l using (id)`;
@@ -129,14 +128,4 @@ export async function databaseClock(session: Session): Promise<() => Date> {
   );
   const ahead = (row?.ms ?? Number.NaN) - asked;
   return () => dateAt(ahead + steadyNow());
-}
-
-const began = { steady: performance.now(), up: uptime() };
-
-/**
- * Milliseconds since this module was loaded, by whichever clock advanced furthest: none of them stops while
- * the process is stopped, and the system's uptime also counts while the machine sleeps (CLOCK_BOOTTIME).
- */
-export function steadyNow(): number {
-  return Math.max(performance.now() - began.steady, (uptime() - began.up) * 1_000);
 }

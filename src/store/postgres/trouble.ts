@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { LOG_STREAM } from '../journal.ts';
-import { steadyNow } from './queries.ts';
+import { steadyNow } from './steady-clock.ts';
 
 /** The store cannot be reached now: retry, or report it. */
 const UNREACHABLE = 'journal.unreachable';
