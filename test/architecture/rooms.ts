@@ -187,18 +187,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: 'src/store/**',
     packages: ['canonicalize', 'pg', 'zod'],
-    node: [
-      'crypto',
-      'fs',
-      'os',
-      'path',
-      'perf_hooks',
-      'sqlite',
-      'timers',
-      'type tls',
-      'util',
-      'worker_threads',
-    ],
+    node: ['crypto', 'fs', 'os', 'path', 'sqlite', 'timers', 'type tls', 'util', 'worker_threads'],
     rooms: [
       'type src/base/failure.ts',
       'machines/parts/follow-up.ts',

@@ -31,6 +31,9 @@ const printed = async ({ bench }: Session, ...args: string[]) => (await bench.ru
 const newestBackup: Step['put'] = async (session) => ({
   7: `${answerIn(await printed(session, 'backups', 'list', 'orders'))[0].id}`,
 });
+const heldKey: Step['put'] = async (session) => ({
+  FINGERPRINT: itemsIn<{ fingerprint: string }>(await printed(session, 'keys', 'list'))[0]?.fingerprint ?? '',
+});
 const newestRun: Step['put'] = async (session) => ({
   RUN: itemsIn<{ runId: string }>(await printed(session, 'runs'))[0]?.runId ?? '',
 });
@@ -69,14 +72,17 @@ const SESSION: readonly Step[] = [
   step('lifeboat keys list'),
   step('lifeboat keys add INSTANCE --as FINGERPRINT --file FILE', 0, async (session) => ({
     INSTANCE: 'orders',
-    FINGERPRINT:
-      itemsIn<{ fingerprint: string }>(await printed(session, 'keys', 'list'))[0]?.fingerprint ?? '',
+    ...(await heldKey(session)),
     FILE: session.bench.lab.instances.find(({ name }) => name === 'orders')?.keyFile ?? '',
   })),
+  step('lifeboat keys show orders'),
+  step('lifeboat keys identity'),
   step('lifeboat status', 1),
   step('lifeboat status -o json', 1),
   step('lifeboat backups create orders --yes --wait'),
   step('lifeboat backups list orders --json'),
+  step('lifeboat keys fit orders'),
+  step('lifeboat keys may-destroy FINGERPRINT --instance orders', 1, heldKey),
   step('lifeboat backups download 7 -i orders --out orders.backup', 0, newestBackup),
   step('lifeboat verify orders.backup -i orders'),
   step('lifeboat verify FILE --instance NAME', 0, async ({ folder }) => ({
@@ -183,6 +189,17 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   'lifeboat keys add orders': ['test/e2e/prompt.test.ts', "'keys', 'add', 'orders'"],
   'lifeboat keys add orders --check': ['test/e2e/keys-kept.test.ts', "'--check'"],
   'lifeboat keys add NAME --token': ['test/e2e/prompt.test.ts', "'keys', 'add', 'orders', '--token'"],
+  'lifeboat keys retire FINGERPRINT --instance orders': ['test/e2e/keys-fit.test.ts', "'keys', 'retire'"],
+  'lifeboat keys destroy FINGERPRINT --instance orders --in 30d': [
+    'test/e2e/keys-fit.test.ts',
+    "'keys', 'destroy'",
+  ],
+  'lifeboat keys escrow check': ['test/e2e/escrow.test.ts', "'keys', 'escrow', 'check'"],
+  'lifeboat keys escrow prove': ['test/e2e/escrow.test.ts', "'keys', 'escrow', 'prove'"],
+  'lifeboat keys escrow update': ['test/e2e/escrow.test.ts', "'keys', 'escrow', 'update'"],
+  'lifeboat keys escrow add RECIPIENT --name NAME': ['test/e2e/escrow.test.ts', "'escrow', 'add'"],
+  'lifeboat keys escrow remove RECIPIENT': ['test/e2e/escrow.test.ts', "'escrow', 'remove'"],
+  'lifeboat keys escrow open --from ./escrow --identity FILE': ['test/e2e/escrow.test.ts', "'--from'"],
   'lifeboat approve --print-key NAME': [
     'test/e2e/approvals-refused.long.test.ts',
     "'approve', '--print-key'",

@@ -30,5 +30,5 @@ export function steadyClock(read: () => Readings): () => number {
   };
 }
 
-/** Milliseconds since this module was loaded. The process being stopped, or the machine asleep, stops neither. */
+/** Milliseconds since this module was loaded, those included in which this process was stopped. */
 export const steadyNow = steadyClock(() => ({ even: performance.now(), sinceBoot: uptime() * 1_000 }));
