@@ -22,10 +22,7 @@ export interface FolderOfCopies {
 const MAX_FILES = 1000;
 
 /** The path of a copy in a folder. */
-export function copyPath(
-  folder: string,
-  { instance, fingerprint }: Pick<EscrowCopy, 'instance' | 'fingerprint'>,
-) {
+function copyPath(folder: string, { instance, fingerprint }: Pick<EscrowCopy, 'instance' | 'fingerprint'>) {
   return join(folder, instance, `${fingerprint}.age.txt`);
 }
 

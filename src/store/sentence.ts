@@ -366,17 +366,17 @@ export interface Sentence {
   readonly next?: string;
 }
 
-export function say(text: string, tone: Sentence['tone'] = 'plain'): Sentence {
+function say(text: string, tone: Sentence['tone'] = 'plain'): Sentence {
   return { text, tone };
 }
 
 /** `: why`, as the end of a sentence about a failure. */
-export function because(failure: { readonly shortMessage: string } | undefined): string {
+function because(failure: { readonly shortMessage: string } | undefined): string {
   return failure === undefined ? '' : `: ${failure.shortMessage}`;
 }
 
 /** `, because: why`, as the end of a sentence about a decision. */
-export function reason(text: string | undefined): string {
+function reason(text: string | undefined): string {
   return text === undefined ? '' : `, because: ${text}`;
 }
 
