@@ -189,7 +189,10 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   'lifeboat keys add orders': ['test/e2e/prompt.test.ts', "'keys', 'add', 'orders'"],
   'lifeboat keys add orders --check': ['test/e2e/keys-kept.test.ts', "'--check'"],
   'lifeboat keys add NAME --token': ['test/e2e/prompt.test.ts', "'keys', 'add', 'orders', '--token'"],
-  'lifeboat keys retire FINGERPRINT --instance orders': ['test/e2e/keys-fit.test.ts', "'keys', 'retire'"],
+  'lifeboat keys retire FINGERPRINT --instance orders --reason TEXT': [
+    'test/e2e/keys-fit.test.ts',
+    "'keys', 'retire'",
+  ],
   'lifeboat keys destroy FINGERPRINT --instance orders --in 30d': [
     'test/e2e/keys-fit.test.ts',
     "'keys', 'destroy'",

@@ -27,6 +27,13 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 const SURE = ['--confirm', 'orders'] as const;
+interface Recipient {
+  readonly recipient: string;
+}
+
+/** Of an identity that nobody here has. */
+const ANOTHER = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p';
+
 /** The commands that the scenes below have run. */
 const tried = new Set<string>();
 
@@ -103,6 +110,34 @@ describe('a command with -o json prints what its schema says:', () => {
     }
     await prints(['key'], 'keys', 'add', 'orders', '--file', join(folder, 'givenKey'));
     await prints(['key'], 'keys', 'add', 'orders', '--token', '--file', join(folder, 'givenKey'));
+  });
+
+  test('the keys and their holders', { timeout: 1_200_000 }, async (context) => {
+    const { run, folder, env } = await bench(context, { taskMs: 20 });
+    const prints = async (names: readonly SchemaName[], ...args: string[]) => {
+      const { names: found, stderr } = await printed(run, ...args);
+      context.expect([args, found], stderr).toEqual([args, names]);
+    };
+    await prints(['identity'], 'keys', 'identity');
+    const { recipient } = JSON.parse((await run('keys', 'identity', '--json')).stdout) as Recipient;
+    const config = env['LIFEBOAT_CONFIG'] ?? '';
+    const escrow = `keys: { escrow: { recipients: [${recipient}], atLeast: 1, places: [./escrow, store] } }\n`;
+    writeFileSync(config, `${escrow}${readFileSync(config, 'utf8')}`);
+    await prints(['escrow-proof'], 'keys', 'escrow', 'prove');
+    await prints(['escrow-update'], 'keys', 'escrow', 'update');
+    await prints(['escrow'], 'keys', 'escrow', 'check');
+    await prints(['escrow-open'], 'keys', 'escrow', 'open', '--from', join(folder, 'escrow'));
+    await prints(['escrow-update'], 'keys', 'escrow', 'add', ANOTHER, '--name', 'another');
+    await prints(['escrow-update'], 'keys', 'escrow', 'remove', 'another');
+    await prints(['epochs'], 'keys', 'show', 'orders');
+    await prints(['fits'], 'keys', 'fit', 'orders');
+    const [key] = itemsIn<{ fingerprint: string }>((await run('keys', 'list', 'orders', '--json')).stdout);
+    const old = key?.fingerprint ?? '';
+    await run(...ROTATE, ...ANSWERED);
+    await prints(['may-destroy'], 'keys', 'may-destroy', old, '-i', 'orders');
+    await prints(['key-end'], 'keys', 'retire', old, '-i', 'orders', '--reason', 'a test');
+    const force = ['--force', '--because', 'a test'];
+    await prints(['key-end'], 'keys', 'destroy', old, '-i', 'orders', '--confirm', old, ...force);
   });
 
   test('a run and its record', { timeout: 1_200_000 }, async (context) => {

@@ -227,7 +227,7 @@ function needed({ instance, fingerprint }: OneKey, against: MayDestroy['against'
     hints: [
       'nothing was changed',
       `all reasons, and the day from which it may: lifeboat keys may-destroy ${fingerprint} -i ${instance}`,
-      `retiring it is reversible: lifeboat keys retire ${fingerprint} -i ${instance}`,
+      `retiring it is reversible: lifeboat keys retire ${fingerprint} -i ${instance} --reason TEXT`,
     ],
     evidence: { against: against.map(({ code }) => code) },
   });
