@@ -99,7 +99,11 @@ function onSignalAlone(act: () => void): void {
  * `withKeyStore`.
  */
 export function asksPassphrase(env: CommandContext['env']): boolean {
-  return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !env['LIFEBOAT_PASSPHRASE_FILE'];
+  return (
+    env['LIFEBOAT_KEYCHAIN'] === 'vault' &&
+    !env['LIFEBOAT_PASSPHRASE_FILE'] &&
+    !env['LIFEBOAT_PASSPHRASE_COMMAND']
+  );
 }
 
 /** Whether the run's task is asked for, which happens on the ordinary screen too. */

@@ -30,6 +30,7 @@ export const HELP: Details = {
   LIFEBOAT_STORE            postgres://... of a team; wins over the config
   LIFEBOAT_KEYCHAIN         os or vault; wins over keyStore of the config
   LIFEBOAT_PASSPHRASE_FILE  the file with the passphrase of the vault file
+  LIFEBOAT_PASSPHRASE_COMMAND  or a command that prints it, such as pass
   LIFEBOAT_PGBIN            the folder of another PostgreSQL for the lab
   LIFEBOAT_THEME            dark, light or contrast (default: the terminal's)
   LIFEBOAT_PRESENT          1: the screen hides names and ids

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { childEnvironment, runShell } from '../base/run-shell.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { KeyStore } from './key-store.ts';
@@ -10,7 +11,10 @@ import { openVault } from './vault.ts';
 
 /** The requested key store, and how it is opened. */
 export interface StoreChoice {
-  /** LIFEBOAT_KEYCHAIN (`os` or `vault`), ..._PASSPHRASE_FILE, ..._KEYCHAIN_SERVICE. Empty means unset. */
+  /**
+   * LIFEBOAT_KEYCHAIN (`os` or `vault`), ..._PASSPHRASE_FILE or _COMMAND, ..._KEYCHAIN_SERVICE. Empty means
+   * unset.
+   */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `$LIFEBOAT_HOME`. The vault is `vault.age` in it. */
   readonly home: string;
@@ -45,13 +49,47 @@ async function openStore({ env, home, askPassphrase }: StoreChoice): Promise<Key
   const wanted = wantedIn(env);
   if (wanted === 'os') return openOsStore({ home, keyrings: keyringFolder(env), ...serviceIn(env) });
   if (wanted === 'vault') {
-    const file = env['LIFEBOAT_PASSPHRASE_FILE'];
-    const passphrase = file ? () => readPassphraseFile(file) : (askPassphrase ?? nobodyToAsk);
+    const passphrase = passphraseFrom(env) ?? askPassphrase ?? nobodyToAsk;
     return openVault({ path: join(home, 'vault.age'), passphrase });
   }
   throw new LifeboatError('keys.unknown-store', `LIFEBOAT_KEYCHAIN is ${show(wanted, 40)}: not a key store`, {
     hints: ['use `os` for the keychain of this machine, or `vault` for a file under a passphrase'],
     exitCode: EXIT.usage,
+  });
+}
+
+/** Where the environment says that the passphrase comes from; undefined where a person is asked. */
+function passphraseFrom(env: StoreChoice['env']): (() => Promise<Secret>) | undefined {
+  const { LIFEBOAT_PASSPHRASE_FILE: file, LIFEBOAT_PASSPHRASE_COMMAND: command } = env;
+  if (file && command)
+    throw new LifeboatError(
+      'keys.two-passphrases',
+      'LIFEBOAT_PASSPHRASE_FILE and LIFEBOAT_PASSPHRASE_COMMAND are both set',
+      { hints: ['nothing was opened', 'unset one of them'], exitCode: EXIT.usage },
+    );
+  if (command) return () => passphraseOf(command, env);
+  return file ? () => readPassphraseFile(file) : undefined;
+}
+
+/** A person may have to touch a token, or to unlock a password manager. */
+const COMMAND_MS = 120_000;
+
+/**
+ * The first line that a shell command prints, such as `pass show lifeboat`. Rejects with `keys.no-passphrase`
+ * if the command fails, takes longer than two minutes or prints more than 64 KiB; nothing that it printed is
+ * quoted, and it gets no variable of Lifeboat.
+ */
+async function passphraseOf(command: string, env: StoreChoice['env']): Promise<Secret> {
+  const { signal } = new AbortController();
+  const how = { env: childEnvironment([], {}, { ...env }), timeoutMs: COMMAND_MS, signal };
+  const { exit, stdout } = await runShell(command, { ...how, endsWhenFull: true, leavesOthers: true });
+  const passphrase = exit === 0 ? firstLine(Buffer.from(stdout), 'what the command printed') : '';
+  if (passphrase !== '') return new Secret(passphrase);
+  const ended = exit === 'timeout' ? `took longer than ${COMMAND_MS / 1_000} s` : `ended with ${exit}`;
+  const what = exit === 0 ? 'printed no passphrase' : exit === 'too much' ? 'printed too much' : ended;
+  throw new LifeboatError('keys.no-passphrase', `the command in LIFEBOAT_PASSPHRASE_COMMAND ${what}`, {
+    hints: ['nothing was opened: run the command by hand to see why'],
+    exitCode: EXIT.credentials,
   });
 }
 
@@ -62,6 +100,7 @@ async function nobodyToAsk(): Promise<never> {
     {
       hints: [
         'set LIFEBOAT_PASSPHRASE_FILE to a file that only you can read (chmod 600)',
+        'or LIFEBOAT_PASSPHRASE_COMMAND to a command that prints it',
         'or run it in a terminal',
       ],
       exitCode: EXIT.credentials,

@@ -5,6 +5,7 @@ import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import { Fingerprint } from '../store/projections/key-epochs.ts';
 import { fingerprintUnder } from './keyring.ts';
+import { WORK_FACTOR } from './vault-format.ts';
 
 /** One key of one instance, as it goes into escrow. */
 export interface EscrowedKey {
@@ -68,11 +69,17 @@ export async function sealCopy(
   return { instance, fingerprint, epoch, sealedAt, recipients, sealed: await sealText(text, recipients) };
 }
 
-/** Any text, sealed to recipients and armoured. Rejects with `escrow.bad-recipient`. */
-export async function sealText(text: string, recipients: readonly string[]): Promise<string> {
+/**
+ * Any text, sealed to recipients or to a passphrase, and armoured. Rejects with `escrow.bad-recipient`.
+ */
+export async function sealText(text: string, to: readonly string[] | Secret): Promise<string> {
   const { Encrypter, armor } = await import('age-encryption');
   const encrypter = new Encrypter();
-  for (const recipient of recipients) {
+  if (to instanceof Secret) {
+    const { passphraseRecipient } = await import('./passphrase.ts');
+    encrypter.addRecipient(passphraseRecipient(to, WORK_FACTOR));
+  }
+  for (const recipient of to instanceof Secret ? [] : to) {
     try {
       encrypter.addRecipient(recipient);
     } catch (cause) {
@@ -160,15 +167,22 @@ export async function openCopy(copy: EscrowCopy, identities: readonly Secret[]):
   return opened;
 }
 
-/** The text of an armoured age file. Rejects with `escrow.not-for-you` or `escrow.damaged`. */
+/**
+ * The text of an armoured age file, opened with identities or with its passphrase. Rejects with
+ * `escrow.not-for-you` or `escrow.damaged`.
+ */
 export async function openText(
   sealed: string,
-  identities: readonly Secret[],
+  by: readonly Secret[] | Secret,
   named: string,
 ): Promise<string> {
   const { Decrypter, armor } = await import('age-encryption');
   const decrypter = new Decrypter();
-  for (const identity of identities) {
+  if (by instanceof Secret) {
+    const { passphraseIdentity } = await import('./passphrase.ts');
+    decrypter.addIdentity(passphraseIdentity(by));
+  }
+  for (const identity of by instanceof Secret ? [] : by) {
     try {
       decrypter.addIdentity(identity.reveal());
     } catch {
@@ -185,6 +199,10 @@ export async function openText(
     const message = thrown instanceof Error ? thrown.message : '';
     if (!/no identity matched/u.test(message))
       throw damaged(named, show(message, 80) || 'it is cut or changed');
+    if (by instanceof Secret)
+      throw new LifeboatError('escrow.wrong-passphrase', `the passphrase does not open ${named}`, {
+        hints: ['nothing was changed', 'give the passphrase again'],
+      });
     throw new LifeboatError('escrow.not-for-you', `no identity at hand opens ${named}`, {
       hints: [
         'only the people it was sealed to can open it: its head lists their recipients',

@@ -28,6 +28,17 @@ export async function makeIdentity(
   return { identity, recipient: await recipientOf(identity) };
 }
 
+/** Keeps an identity from another key store. Rejects with `keys.exists` if this one has another. */
+export async function keepIdentity(store: KeyStore, identity: Secret): Promise<void> {
+  await store.put(IDENTITY, identity);
+}
+
+/** A new X25519 identity; not stored. */
+export async function newIdentity(): Promise<Secret> {
+  const { generateX25519Identity } = await import('age-encryption');
+  return new Secret(await generateX25519Identity());
+}
+
 /** The recipient of an age identity. */
 export async function recipientOf(identity: Secret): Promise<string> {
   const { identityToRecipient } = await import('age-encryption');

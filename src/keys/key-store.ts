@@ -40,6 +40,18 @@ export interface KeyStore {
    * none, as far as can be detected. Called to report on a store, not at each use.
    */
   heldInClear?(): Promise<string | undefined>;
+  /**
+   * Stores items together, as `put` does each: all of them, or none when it rejects. A vault file is written
+   * once; in a keychain a process that dies inside leaves some of them, which are taken as they are when it
+   * is done again.
+   */
+  putAll(items: ReadonlyMap<string, Secret>): Promise<void>;
+  /**
+   * Encrypts a vault file to another passphrase, which `ask` gives once the present one has opened it. The
+   * new file is read back and opened before it takes the place of the old one: one of them is there whole at
+   * every instant. Missing where the store has no passphrase of its own.
+   */
+  changePassphrase?(ask: () => Promise<Secret>): Promise<void>;
   /** Removes an item; resolves to whether it existed. Only an explicit command calls it. */
   remove(account: string): Promise<boolean>;
 }
@@ -68,6 +80,14 @@ export interface Keyring {
    * Stores a key and returns its fingerprint. Nothing is overwritten; storing the same key again succeeds.
    */
   add(instance: string, key: Secret): Promise<string>;
+  /** The keys of one instance or of all, with the secrets that give them their fingerprints. */
+  bundle(instance?: string): Promise<KeyBundle>;
+  /**
+   * Stores every key of a bundle under its fingerprint and learns its secrets: all of it, or nothing when it
+   * rejects. What is stored already stays; a key that is stored with another value rejects with
+   * `keys.exists`, before anything is written.
+   */
+  takeBundle(bundle: KeyBundle): Promise<{ readonly added: number }>;
   /**
    * Stores a key under a fingerprint from another key store, so that it is found under its name in the
    * record; this key store cannot verify that it is that key. Rejects with `keys.exists` if another one is
@@ -85,6 +105,13 @@ export interface Keyring {
    * store does.
    */
   roots(): Promise<{ readonly installationSecret: boolean; readonly signingKey: boolean }>;
+}
+
+/** Keys that move together. */
+export interface KeyBundle {
+  readonly keys: readonly { readonly instance: string; readonly fingerprint: string; readonly key: Secret }[];
+  /** That of the key store first, then those it has learned. */
+  readonly fingerprintSecrets: readonly Secret[];
 }
 
 /** The minimum characters of a new vault's passphrase: a thief of the file can guess at any rate. */
@@ -137,6 +164,25 @@ export function isStored(account: string, secret: Secret, stored: Secret | undef
   });
 }
 
+/** `putAll` of a store that keeps each item by itself: what was stored is removed again when one fails. */
+export async function putEach(store: KeyStore, items: ReadonlyMap<string, Secret>): Promise<void> {
+  const missing: (readonly [string, Secret])[] = [];
+  for (const [account, secret] of items) {
+    checkItem(account, secret);
+    if (!isStored(account, secret, await store.get(account))) missing.push([account, secret]);
+  }
+  const begun: string[] = [];
+  try {
+    for (const [account, secret] of missing) {
+      begun.push(account);
+      await store.put(account, secret);
+    }
+  } catch (thrown) {
+    for (const account of begun) await store.remove(account).catch(() => undefined);
+    throw thrown;
+  }
+}
+
 /** A list of items: sorted, without probe items. */
 export function listed(accounts: Iterable<string>): readonly string[] {
   return [...accounts].filter((account) => !account.startsWith(PROBE_PREFIX)).sort();
@@ -145,7 +191,7 @@ export function listed(accounts: Iterable<string>): readonly string[] {
 /** A store for rehearsals and tests: the same rules, and everything is gone when the process ends. */
 export function memoryStore(): KeyStore {
   const items = new Map<string, Secret>();
-  return {
+  const store: KeyStore = {
     kind: 'memory',
     description: 'memory of this process',
     probe: async () => {},
@@ -158,7 +204,9 @@ export function memoryStore(): KeyStore {
       items.set(account, secret);
     },
     get: async (account) => items.get(account),
+    putAll: (more) => putEach(store, more),
     accounts: async () => listed(items.keys()),
     remove: async (account) => items.delete(account),
   };
+  return store;
 }

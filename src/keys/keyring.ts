@@ -51,7 +51,7 @@ export function openKeyring(store: KeyStore): Keyring {
         await makeOnce(store, INSTALLATION_SECRET, () => secret);
       }
       if ((await installationSecret.take()).equals(secret)) return;
-      await store.put(`${LEARNED}${hash('sha256', secret.reveal(), 'hex').slice(0, 12)}`, secret);
+      await store.put(learnedAccount(secret), secret);
     },
     namesOf: async (key) => {
       const known = [await installationSecret.take(), ...(await learned())];
@@ -61,6 +61,33 @@ export function openKeyring(store: KeyStore): Keyring {
       const name = await fingerprint(key);
       await store.put(accountOf(instance, name), key);
       return name;
+    },
+    bundle: async (only) => {
+      const names = (await store.accounts()).flatMap((account) => {
+        const [instance = '', fingerprint = '', ...more] = account.split('/');
+        const isKey = more.length === 0 && Fingerprint.safeParse(fingerprint).success;
+        return isKey && (only === undefined || instance === only) ? [{ instance, fingerprint, account }] : [];
+      });
+      const keys = await Promise.all(
+        names.map(async ({ account, ...named }) => ({ ...named, key: await store.get(account) })),
+      );
+      return {
+        keys: keys.flatMap(({ key, ...named }) => (key === undefined ? [] : [{ ...named, key }])),
+        fingerprintSecrets: [await installationSecret.take(), ...(await learned())],
+      };
+    },
+    takeBundle: async ({ keys, fingerprintSecrets }) => {
+      const items = new Map(keys.map((one) => [accountOf(one.instance, one.fingerprint), one.key]));
+      const [first] = fingerprintSecrets;
+      const hasOwn = await installationSecret.isThere();
+      if (!hasOwn && first !== undefined) items.set(INSTALLATION_SECRET, first);
+      const own = hasOwn ? await installationSecret.take() : first;
+      for (const secret of fingerprintSecrets)
+        if (own?.equals(secret) !== true) items.set(learnedAccount(secret), secret);
+      const there = new Set(await store.accounts());
+      await store.putAll(items);
+      const added = keys.filter((one) => !there.has(accountOf(one.instance, one.fingerprint)));
+      return { added: added.length };
     },
     adopt: async (instance, name, key) => store.put(accountOf(instance, Fingerprint.parse(name)), key),
     load: async (instance, name) => store.get(accountOf(instance, name)),
@@ -74,6 +101,10 @@ export function openKeyring(store: KeyStore): Keyring {
     },
     remove: async (instance, name) => store.remove(accountOf(instance, name)),
   };
+}
+
+function learnedAccount(secret: Secret): string {
+  return `${LEARNED}${hash('sha256', secret.reveal(), 'hex').slice(0, 12)}`;
 }
 
 /**

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { LifeboatError } from '../base/errors.ts';
 import { ownProgram } from '../base/own-program.ts';
 import { Secret } from '../base/secret.ts';
-import { checkItem, isStored, type KeyStore, listed, PROBE_PREFIX } from './key-store.ts';
+import { checkItem, isStored, type KeyStore, listed, PROBE_PREFIX, putEach } from './key-store.ts';
 import { keyringFiles } from './keyring-files.ts';
 import { withLock } from './lock.ts';
 import { noAnswer, notKept, osError, tooLargeForWindows } from './os-trouble.ts';
@@ -122,6 +122,10 @@ class OsStore implements KeyStore {
   }
 
   /** keytar replaces in one call; if the value read back differs, the old value is restored. */
+  putAll(items: ReadonlyMap<string, Secret>): Promise<void> {
+    return putEach(this, items);
+  }
+
   async exchange(account: string, secret: Secret): Promise<void> {
     this.#check(account, secret);
     await withLock(this.#lockPath, async () => {

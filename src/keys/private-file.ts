@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readHandle, UnusableFile, unlessReplaced } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError, troubleWith } from '../base/errors.ts';
@@ -53,17 +53,24 @@ async function readOnce(path: string, kind: PrivateFileKind): Promise<Buffer | u
 /**
  * Replaces the file at `path` by `bytes`, mode 0600, in a folder created with 0700 if missing. At any instant
  * either the old or the new file is there whole; the new one is on disk when the promise resolves. A process
- * that dies inside may leave a `*.tmp` file, which holds no more than the new file. Rejects with `keys.io`.
+ * that dies inside may leave a `*.tmp` file, which holds no more than the new file. `check` is given what was
+ * written, read back, before it takes the place of the old file, which stays when it rejects. Rejects with
+ * `keys.io`, and as `check` does.
  */
-export async function replacePrivateFile(path: string, bytes: Uint8Array): Promise<void> {
+export async function replacePrivateFile(
+  path: string,
+  bytes: Uint8Array,
+  check?: (written: Buffer) => Promise<void>,
+): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     await writeFile(temporary, bytes, { flag: 'wx', mode: 0o600, flush: true });
+    if (check !== undefined) await check(await readFile(temporary));
     await rename(temporary, path);
     await flushFolder(dirname(path));
   } catch (cause) {
     await rm(temporary, { force: true }).catch(() => {});
-    throw ioError('write', path, cause);
+    throw cause instanceof LifeboatError ? cause : ioError('write', path, cause);
   }
 }
 

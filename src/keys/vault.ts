@@ -78,6 +78,33 @@ class Vault implements KeyStore {
     });
   }
 
+  putAll(more: ReadonlyMap<string, Secret>): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const [account, secret] of more) checkItem(account, secret);
+      await this.#change((items) => {
+        const missing = [...more].filter(
+          ([account, secret]) => !isStored(account, secret, items.get(account)),
+        );
+        for (const [account, secret] of missing) items.set(account, secret);
+        return missing.length > 0;
+      });
+    });
+  }
+
+  changePassphrase(ask: () => Promise<Secret>): Promise<void> {
+    return this.#inTurn(async () => {
+      const { path } = this.#options;
+      await this.#refresh();
+      if (this.#sealed === undefined) throw noVaultYet(path);
+      const next = await ask();
+      assertStrong(next);
+      await withLock(`${path}.lock`, async () => {
+        await this.#write(await this.#refresh(), next);
+        this.#passphrase = next;
+      });
+    });
+  }
+
   exchange(account: string, secret: Secret): Promise<void> {
     return this.#inTurn(async () => {
       checkItem(account, secret);
@@ -148,21 +175,31 @@ class Vault implements KeyStore {
    * slow.
    */
   async #change(edit: (items: Map<string, Secret>) => boolean): Promise<boolean> {
-    const { path, workFactor = WORK_FACTOR } = this.#options;
+    const { path } = this.#options;
     await this.#unlock();
     await ensurePrivateFolder(dirname(path));
     return withLock(`${path}.lock`, async () => {
       const passphrase = await this.#unlock();
       const items = new Map(this.#items);
       if (!edit(items)) return false;
-      const sealed = await sealItems(items, passphrase, workFactor);
-      await replacePrivateFile(path, sealed);
-      const kept = await readPrivateFile(path, VAULT_FILE);
-      if (!kept?.equals(sealed)) throw notKept(path);
-      this.#sealed = sealed;
-      this.#items = items;
+      await this.#write(items, passphrase);
       return true;
     });
+  }
+
+  /** Under the lock. The passphrase of a vault is changed only with a new file that was seen to open. */
+  async #write(items: ReadonlyMap<string, Secret>, passphrase: Secret): Promise<void> {
+    const { path, workFactor = WORK_FACTOR } = this.#options;
+    const sealed = await sealItems(items, passphrase, workFactor);
+    const isSame = passphrase === this.#passphrase;
+    await replacePrivateFile(path, sealed, async (written) => {
+      if (!written.equals(sealed)) throw notKept(path);
+      if (!isSame) await openItems(written, passphrase, path);
+    });
+    const kept = await readPrivateFile(path, VAULT_FILE);
+    if (!kept?.equals(sealed)) throw notKept(path);
+    this.#sealed = sealed;
+    this.#items = items;
   }
 }
 
@@ -174,6 +211,12 @@ function assertStrong(passphrase: Secret): void {
     `the passphrase of a new vault file has to have ${MIN_PASSPHRASE} characters or more`,
     { hints: ['nothing was written', 'five words drawn at random are good; it may be as long as you like'] },
   );
+}
+
+function noVaultYet(path: string): LifeboatError {
+  return new LifeboatError('keys.no-vault', `there is no vault file ${show(path)} yet`, {
+    hints: ['nothing was changed', 'the first key that is stored asks for the passphrase of a new one'],
+  });
 }
 
 function gone(path: string): LifeboatError {

@@ -188,6 +188,9 @@ function assertReason(text: string): void {
   if (isNoReason(text)) throw misfit(noReasonWords(text));
 }
 
+/** `openssl enc -pass file:` takes no more of a line (APP_PASS_LEN in its apps/lib/apps.c). */
+const MAX_KEY = 1_023;
+
 /**
  * Keys pass through shells and `openssl -pass` at the service: only one line of printable ASCII is safe
  * there.
@@ -200,6 +203,13 @@ function checkKey(key: Secret, minLength: number): void {
       {
         hints: ['nothing was stored'],
       },
+    );
+  }
+  if (key.length > MAX_KEY) {
+    throw new LifeboatError(
+      'key.too-long',
+      `the key has ${key.length} characters, and openssl reads only the first ${MAX_KEY}`,
+      { hints: ['nothing was stored', 'a generated key has 43 characters and is as strong as a key can be'] },
     );
   }
   if (!/^[\x21-\x7e]+$/.test(key.reveal())) {

@@ -10,35 +10,59 @@ export interface SecretWords {
   readonly pitfalls: readonly string[];
 }
 
+/** `openssl enc -pass file:` takes no more of the first line (APP_PASS_LEN in its apps/lib/apps.c). */
+const OPENSSL_BYTES = 1_023;
+
 /** What a key of 256 bits takes, which is what backups are encrypted with. */
 const FULL_BYTES = 32;
 
 /**
  * Length, strength and pitfalls of `text`. `isNew` for a secret that is chosen now; one in use cannot be
- * changed. `lostLineEnd` if a paste ended with a line end, which is never taken.
+ * changed. `lostLineEnd` if a paste ended with a line end, which is never taken. `guessedBits` is what a
+ * program that guesses needs for it, where that was estimated.
  */
 export function secretWords(
   text: string,
-  { minLength, isNew, lostLineEnd }: { minLength: number; isNew: boolean; lostLineEnd: boolean },
+  { minLength, isNew, lostLineEnd, guessedBits }: SecretLook,
 ): SecretWords {
   const length = Array.from(text).length;
   const least = text.length < minLength ? `at least ${minLength} are needed` : 'long enough';
   return {
     length: minLength < 2 ? counted(length, 'character') : `${counted(length, 'character')}, ${least}`,
-    strength: isNew && length > 0 ? strengthOf(text) : undefined,
+    strength: isNew && length > 0 ? strengthOf(text, guessedBits) : undefined,
     pitfalls: [
       ...(lostLineEnd ? ['the line end after it was removed: it is not part of the secret'] : []),
-      ...(/^\s/u.test(text) ? ['it begins with a space'] : []),
-      ...(/\s$/u.test(text) ? ['it ends with a space'] : []),
-      ...(/\S\s+\S/u.test(text) ? ['it contains a space'] : []),
-      ...(/[^\x20-\x7e]/u.test(text)
-        ? ['it has non-ASCII characters, which other tools may encode differently']
+      ...(/^[ \t]/u.test(text) ? ['it begins with a space'] : []),
+      ...(/[ \t]$/u.test(text) ? ['it ends with a space'] : []),
+      ...(/\S[ \t]+\S/u.test(text) ? ['it contains a space'] : []),
+      ...(/[^\x20-\x7e]/u.test(text) ? [nonAscii(text)] : []),
+      ...(Buffer.byteLength(text) > OPENSSL_BYTES
+        ? [`openssl reads only its first ${OPENSSL_BYTES} bytes`]
         : []),
       ...(isNew && length > 0 && Buffer.byteLength(text) < FULL_BYTES
         ? [`it has fewer than ${FULL_BYTES} bytes, so it is weaker than the encryption`]
         : []),
     ],
   };
+}
+
+interface SecretLook {
+  readonly minLength: number;
+  readonly isNew: boolean;
+  readonly lostLineEnd: boolean;
+  readonly guessedBits?: number | undefined;
+}
+
+/** What cannot be seen, or looks like a letter of ASCII: typed again by somebody else, it is another key. */
+function nonAscii(text: string): string {
+  if (/[\p{Zs}\p{Cf}\p{Mn}]/u.test(text.replaceAll(' ', '')))
+    return 'it has a character that cannot be seen, such as a no-break space or a byte order mark';
+  if (
+    /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\uff01-\uff5e]/u.test(text) &&
+    /[A-Za-z]/u.test(text)
+  )
+    return 'it has letters of another alphabet that look like Latin ones';
+  return 'it has non-ASCII characters, which other tools may encode differently';
 }
 
 /** Why a secret of this text is refused for its length; blanks around it do not count. */
@@ -52,14 +76,16 @@ export function tooShort(text: string, least: number): string | undefined {
  * An upper bound from length and alphabet: right for random characters, and far too high for words. Repeated
  * characters count as a smaller alphabet.
  */
-function strengthOf(text: string): string {
+function strengthOf(text: string, guessed = Number.POSITIVE_INFINITY): string {
   const characters = Array.from(text);
   const alphabet = ALPHABETS.reduce((sum, [is, size]) => sum + (is.test(text) ? size : 0), 0);
   const distinct = new Set(characters).size;
   const size = characters.length > 2 * distinct ? distinct : alphabet;
-  const bits = Math.floor(characters.length * Math.log2(Math.max(1, size)));
+  const most = Math.floor(characters.length * Math.log2(Math.max(1, size)));
+  const bits = Math.min(most, Math.floor(guessed));
   const word = bits < 64 ? 'weak' : bits < 112 ? 'fair' : 'strong';
-  return `${word}: at most ${bits} bits, if every character is random`;
+  if (guessed >= most) return `${word}: at most ${bits} bits, if every character is random`;
+  return `${word}: about ${bits} bits for a program that knows words and patterns`;
 }
 
 const ALPHABETS: readonly (readonly [RegExp, number])[] = [
@@ -69,3 +95,39 @@ const ALPHABETS: readonly (readonly [RegExp, number])[] = [
   [/[ -/:-@[-`{-~]/u, 33],
   [/[^\x20-\x7e]/u, 100],
 ];
+
+/** What a program that guesses needs for a text, in bits. */
+type Estimate = (text: string) => number;
+
+let loading: Promise<Estimate> | undefined;
+let loaded: Estimate | undefined;
+
+/**
+ * The estimate of zxcvbn, which knows words, names, dates, keyboards and repetitions. Its dictionaries are
+ * loaded at the first call: some 50 ms.
+ */
+export function loadEstimate(): Promise<Estimate> {
+  loading ??= load();
+  return loading;
+}
+
+async function load(): Promise<Estimate> {
+  const [{ ZxcvbnFactory }, { adjacencyGraphs, dictionary }] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+  ]);
+  const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs });
+  let last: { readonly text: string; readonly bits: number } | undefined;
+  loaded = (text) => {
+    if (last?.text !== text) last = { text, bits: zxcvbn.check(text).guessesLog10 / Math.log10(2) };
+    return last.bits;
+  };
+  return loaded;
+}
+
+/** The estimate for a text that is being typed: undefined until the dictionaries are there. */
+export function estimateIfLoaded(text: string): number | undefined {
+  if (loaded !== undefined) return loaded(text);
+  loadEstimate().catch(() => undefined);
+  return undefined;
+}

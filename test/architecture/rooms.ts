@@ -133,7 +133,16 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/keys/**',
-    packages: ['age-encryption', 'canonicalize', 'keytar', 'zod', 'write-file-atomic'],
+    packages: [
+      '@scure/base',
+      'age-encryption',
+      'canonicalize',
+      'keytar',
+      'shamir-secret-sharing',
+      'uqr',
+      'write-file-atomic',
+      'zod',
+    ],
     node: ['child_process', 'crypto', 'fs', 'path', 'stream', 'timers'],
     rooms: ['src/store/projections/key-epochs.ts', BASE],
     why: 'keys are kept apart from whoever sends them: the key room never reaches the network',
@@ -254,7 +263,14 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/view/**',
-    packages: ['chrono-node', 'marked', 'type xstate', 'zod'],
+    packages: [
+      '@zxcvbn-ts/core',
+      '@zxcvbn-ts/language-common',
+      'chrono-node',
+      'marked',
+      'type xstate',
+      'zod',
+    ],
     node: [],
     rooms: [
       'type machines/parts',

@@ -129,6 +129,14 @@ describe('a command with -o json prints what its schema says:', () => {
     await prints(['escrow-open'], 'keys', 'escrow', 'open', '--from', join(folder, 'escrow'));
     await prints(['escrow-update'], 'keys', 'escrow', 'add', ANOTHER, '--name', 'another');
     await prints(['escrow-update'], 'keys', 'escrow', 'remove', 'another');
+    const words = join(folder, 'words');
+    writeFileSync(words, 'a passphrase of words', { mode: 0o600 });
+    const file = join(folder, 'keys.age');
+    await prints(['key-file'], 'keys', 'export', file, '--passphrase-file', words);
+    await prints(['keys-stored'], 'keys', 'import', file, '--passphrase-file', words);
+    await prints(['key-shares'], 'keys', 'split', '--out', join(folder, 'shares'));
+    const shares = [1, 2, 3].map((number) => join(folder, 'shares', `share-${number}.txt`));
+    await prints(['keys-stored'], 'keys', 'join', join(folder, 'shares', 'keys.age'), ...shares);
     await prints(['epochs'], 'keys', 'show', 'orders');
     await prints(['fits'], 'keys', 'fit', 'orders');
     const [key] = itemsIn<{ fingerprint: string }>((await run('keys', 'list', 'orders', '--json')).stdout);
@@ -138,6 +146,7 @@ describe('a command with -o json prints what its schema says:', () => {
     await prints(['key-end'], 'keys', 'retire', old, '-i', 'orders', '--reason', 'a test');
     const force = ['--force', '--because', 'a test'];
     await prints(['key-end'], 'keys', 'destroy', old, '-i', 'orders', '--confirm', old, ...force);
+    await prints(['passphrase'], 'keys', 'passphrase', '--new-file', words);
   });
 
   test('a run and its record', { timeout: 1_200_000 }, async (context) => {

@@ -58,6 +58,11 @@ export function startRemoteStore(
     probe: async () => void (await ask('probe')),
     put: async (account, secret) => void (await ask('put', account, secret.reveal())),
     exchange: async (account, secret) => void (await ask('exchange', account, secret.reveal())),
+    putAll: async (items) => {
+      const plain = [...items].map(([account, secret]) => [account, secret.reveal()]);
+      await ask('putAll', '', JSON.stringify(plain));
+    },
+    changePassphrase: async (next) => void (await ask('changePassphrase', '', (await next()).reveal())),
     get: async (account) => {
       const value = await ask('get', account);
       return typeof value === 'string' ? new Secret(value) : undefined;

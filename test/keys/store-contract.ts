@@ -44,6 +44,31 @@ export function promisesOfAStore(open: () => Promise<KeyStore>): void {
     expect((await store.get('lifeboat/token-orders'))?.reveal()).toBe('two');
   });
 
+  it('stores items together, and none of them when one cannot be', async () => {
+    const store = await open();
+    const [one, other] = ['orders/0123456789ab', 'users/0123456789ab'] as const;
+    await store.put(one, new Secret('one'));
+    await store.putAll(
+      new Map([
+        [one, new Secret('one')],
+        [other, new Secret('two')],
+      ]),
+    );
+    expect((await store.get(other))?.reveal()).toBe('two');
+    const taken = new Map([
+      ['users/aaaaaaaaaaaa', new Secret('new')],
+      [one, new Secret('another value')],
+    ]);
+    await expect(store.putAll(taken)).rejects.toMatchObject({ code: 'keys.exists' });
+    const unfit = new Map([
+      ['users/aaaaaaaaaaaa', new Secret('new')],
+      ['users/bbbbbbbbbbbb', new Secret('cut\0here')],
+    ]);
+    await expect(store.putAll(unfit)).rejects.toMatchObject({ code: 'keys.unstorable' });
+    expect(await store.accounts()).toEqual([one, other]);
+    expect((await store.get(one))?.reveal()).toBe('one');
+  });
+
   it('removes an item once, and says whether it was there', async () => {
     const store = await open();
     await store.put('orders/0123456789ab', new Secret('one'));

@@ -51,6 +51,12 @@ async function perform(target: KeyStore, { verb, account, value }: Request): Pro
       return target.put(account, new Secret(value));
     case 'exchange':
       return target.exchange(account, new Secret(value));
+    case 'putAll': {
+      const items = JSON.parse(value) as [string, string][];
+      return target.putAll(new Map(items.map(([name, text]) => [name, new Secret(text)])));
+    }
+    case 'changePassphrase':
+      return target.changePassphrase?.(async () => new Secret(value));
     case 'get':
       return (await target.get(account))?.reveal();
     case 'heldInClear':

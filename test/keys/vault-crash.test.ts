@@ -53,6 +53,23 @@ describe('a process that is killed while it writes the vault', () => {
     expect(await after.accounts()).toEqual(['orders/aaaaaaaaaaaa', 'orders/bbbbbbbbbbbb']);
   });
 
+  it.each(INSTANTS)(
+    '%s leaves a vault that opens with the old passphrase or with the new one, never with none',
+    async (_title, code, isNew) => {
+      const before = await open();
+      await before.put('orders/aaaaaaaaaaaa', new Secret('old'));
+      const doomed = startRemoteStore(['vault', path, PASSPHRASE, '8'], process.env, await preload(code));
+      const change = doomed.changePassphrase?.(async () => new Secret('another horse battery'));
+      await expect(change).rejects.toThrow('the worker died: SIGKILL');
+      const [opens, refuses] = isNew
+        ? ['another horse battery', PASSPHRASE]
+        : [PASSPHRASE, 'another horse battery'];
+      expect((await (await open(opens)).get('orders/aaaaaaaaaaaa'))?.reveal()).toBe('old');
+      const wrong = (await open(refuses)).get('orders/aaaaaaaaaaaa');
+      await expect(wrong).rejects.toMatchObject({ code: 'keys.wrong-passphrase' });
+    },
+  );
+
   it('loses nothing that it reported as stored', async () => {
     const doomed = startRemoteStore(['vault', path, PASSPHRASE, '8']);
     const stored: string[] = [];
@@ -73,8 +90,8 @@ describe('a process that is killed while it writes the vault', () => {
   });
 });
 
-function open() {
-  return openVault({ path, passphrase: async () => new Secret(PASSPHRASE), workFactor: 8 });
+function open(passphrase = PASSPHRASE) {
+  return openVault({ path, passphrase: async () => new Secret(passphrase), workFactor: 8 });
 }
 
 async function preload(code: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { secretWords } from '../../src/view/secret-words.ts';
+import { loadEstimate, secretWords } from '../../src/view/secret-words.ts';
 
 const NEW = { minLength: 12, isNew: true, lostLineEnd: false };
 const RANDOM = 'u7kQ9xTzR2mVb4Lp8Wc1Yd6HfJs3NgAeXo5iKq0_tU-';
@@ -24,11 +24,25 @@ describe('what is said of a secret', () => {
     [`${RANDOM} `, 'it ends with a space'],
     [`${RANDOM} ${RANDOM}`, 'it contains a space'],
     [`${RANDOM}é`, 'non-ASCII characters'],
+    [`${RANDOM}\u00a0x`, 'a character that cannot be seen'],
+    [`\ufeff${RANDOM}`, 'a character that cannot be seen'],
+    [`${RANDOM}\u0430`, 'letters of another alphabet'],
+    [RANDOM.repeat(24), 'openssl reads only its first 1023 bytes'],
     ['short-and-random', 'fewer than 32 bytes'],
   ])('is what is often wrong with one', (text, pitfall) => {
     const { pitfalls } = secretWords(text, NEW);
     expect(pitfalls).toHaveLength(1);
     expect(pitfalls[0]).toContain(pitfall);
+  });
+
+  it.each([
+    ['correct horse battery staple', 'fair'],
+    ['Summer2026!Summer2026!', 'weak'],
+    ['qwertyuiopasdfghjklzxcvbnm123456', 'weak'],
+    [RANDOM, 'strong'],
+  ])('is how soon a program that knows words guesses %s: %s', async (text, word) => {
+    const guessedBits = (await loadEstimate())(text);
+    expect(secretWords(text, { ...NEW, guessedBits }).strength).toMatch(new RegExp(`^${word}: `, 'u'));
   });
 
   it('is nothing about a good one', () => {

@@ -136,4 +136,27 @@ export const custody = {
     became: z.enum(['retired', 'offered', 'scheduled', 'cancelled', 'destroyed']),
     due: time.optional(),
   }),
+  'key-file': schema('key-file', 'keys that were written into a file for another machine', {
+    path: z.string(),
+    keys: z.int().nonnegative(),
+    instances: z.array(instance),
+    identity: z.boolean().describe('whether the age identity of the person is in it'),
+  }),
+  'keys-stored': schema('keys-stored', 'keys that came from a file or from shares', {
+    keys: z.int().nonnegative(),
+    added: z.int().nonnegative().describe('how many of them were not held before'),
+    instances: z.array(instance),
+    keptIn: z.string().describe('empty where nothing was stored'),
+  }),
+  'key-shares': schema('key-shares', 'shares of the key that opens a file of keys', {
+    file: z.string(),
+    shares: z.array(z.string()).describe('the file of each'),
+    threshold: z.int().positive().describe('how many of them open the file'),
+    set: z.string().describe('12 hex digits that all of them carry'),
+    instances: z.array(instance),
+  }),
+  passphrase: schema('passphrase', 'the passphrase of the vault file was changed', {
+    changed: z.boolean(),
+    keptIn: z.string(),
+  }),
 };

@@ -103,6 +103,7 @@ function onlyLookedInto(keyring: Keyring): Keyring {
     probe: async () => void (await store.accounts()),
     put: (account, secret) => store.put(account, secret),
     exchange: (account, secret) => store.exchange(account, secret),
+    putAll: (items) => store.putAll(items),
     get: (account) => store.get(account),
     accounts: () => store.accounts(),
     remove: (account) => store.remove(account),

@@ -182,7 +182,7 @@ function inWords(context: CommandContext, { place, instances, checks, keys, writ
   const { stdout, configPath } = context;
   const say = (line: string) => stdout.write(`${line}\n`);
   say(`${show(place.path, 200)} is written, with ${counted(instances.length, 'instance')}`);
-  if (keys.keyStore === 'vault' && !context.env['LIFEBOAT_PASSPHRASE_FILE'])
+  if (keys.keyStore === 'vault' && !givesPassphrase(context.env))
     say('without a terminal for the passphrase of the vault file: set LIFEBOAT_PASSPHRASE_FILE');
   const config = configPath === undefined ? '' : ` --config ${shellQuoted(configPath)}`;
   say(`next: lifeboat doctor${config}`);
@@ -239,10 +239,14 @@ interface ChosenStore {
 async function chooseKeyStore(context: CommandContext, prompts: Prompts | undefined): Promise<ChosenStore> {
   const first = await opened(context);
   if (first.store !== undefined || context.env['LIFEBOAT_KEYCHAIN']) return named(first);
-  const wantsVault =
-    Boolean(context.env['LIFEBOAT_PASSPHRASE_FILE']) || (await agreed(context, first.check, prompts));
+  const wantsVault = givesPassphrase(context.env) || (await agreed(context, first.check, prompts));
   if (!wantsVault) return named(first);
   return named(await opened({ ...context, env: { ...context.env, LIFEBOAT_KEYCHAIN: 'vault' } }));
+}
+
+/** Whether the environment says where the passphrase of the vault file comes from. */
+function givesPassphrase(env: NodeJS.ProcessEnv): boolean {
+  return Boolean(env['LIFEBOAT_PASSPHRASE_FILE']) || Boolean(env['LIFEBOAT_PASSPHRASE_COMMAND']);
 }
 
 function named(opened: Pick<ChosenStore, 'store' | 'check'>): ChosenStore {

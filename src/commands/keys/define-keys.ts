@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
 import { defineCustody } from './define-custody.ts';
+import { defineMoves } from './define-moves.ts';
 
 /** Also named in `src/keys/os-store.ts`, which is only imported when needed. */
 const READ_ITEM = 'keychain-item';
@@ -44,6 +45,7 @@ out whether two people hold the same key, each runs \`lifeboat keys add NAME --c
     },
   );
   defineCustody(keys, command);
+  defineMoves(keys, command);
   command(
     program,
     READ_ITEM,

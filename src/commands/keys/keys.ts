@@ -9,6 +9,7 @@ import { disableEcho } from '../../cli/echo.ts';
 import { askHidden } from '../../cli/hidden-prompt.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
 import { readSecretFile } from '../../cli/read-given-file.ts';
+import { warnOfKey } from '../../cli/warn-of-key.ts';
 import { adoptKey } from '../../compose/adopt-key.ts';
 import { recallBackups } from '../../compose/last-seen.ts';
 import { tokenAccount } from '../../compose/service-of.ts';
@@ -140,6 +141,7 @@ async function addKey(
         ? await askHidden(`${what} of ${instance}`, context, { twice: flags.token !== true })
         : await readSecretFile(flags.file, context);
     workspace.journal.guard(secret);
+    if (flags.token !== true) await warnOfKey(context, secret, { isNew: false });
     const keptIn = workspace.keyring.store.description;
     if (flags.token) {
       await workspace.keyring.store.exchange(tokenAccount(instance), secret);
@@ -151,7 +153,11 @@ async function addKey(
     }
     const isHeld = await holds(workspace.keyring, instance, secret);
     const fingerprint = flags.as ?? (await onRecordName(workspace, instance, secret));
-    if (flags.as !== undefined) await adoptKey(workspace, instance, fingerprintFrom(flags.as), secret);
+    if (flags.as !== undefined) {
+      await adoptKey(workspace, instance, fingerprintFrom(flags.as), secret);
+      // A store with keys and without a fingerprint secret looks like one that has lost them.
+      await workspace.keyring.fingerprint(secret);
+    }
     const body = { fingerprint, ...(flags.note === undefined ? {} : { note: flags.note }) };
     const added = { stream: `instance/${instance}`, type: 'key.added', body } as const;
     const escrowed = await sealedFor(context, config, workspace, { instance, fingerprint, secret });

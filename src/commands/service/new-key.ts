@@ -6,6 +6,7 @@ import type { Secret } from '../../base/secret.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { askHidden } from '../../cli/hidden-prompt.ts';
 import { readSecretFile } from '../../cli/read-given-file.ts';
+import { warnOfKey } from '../../cli/warn-of-key.ts';
 import { lateKeyUntil } from '../../keys/keyring.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import type { Scene } from './planned-change.ts';
@@ -42,6 +43,7 @@ export async function newKeyOf(
     flags.keyFile === undefined
       ? await askHidden(`the new key of ${instance.name}`, context, { twice: true })
       : await readSecretFile(flags.keyFile, context);
+  await warnOfKey(context, key, { isNew: true });
   if (key.length < minLength) throw tooShort(`the key has ${key.length} characters`, minLength);
   return key;
 }

@@ -1,7 +1,7 @@
 import { approvalLine, approvalSteps } from '../../../../plain/describe-approval.ts';
 import { stakesWords } from '../../../../view/question-words.ts';
 import type { QuestionOption, QuestionView, WayOn } from '../../../../view/run-view.ts';
-import { secretWords } from '../../../../view/secret-words.ts';
+import { estimateIfLoaded, secretWords } from '../../../../view/secret-words.ts';
 import type { Size } from '../../../bands.ts';
 import { commandLines } from '../../../command-lines.ts';
 import { cutLine, hasText, limitRows, lineWidth, padLine, ruleLine, wrapLine } from '../../../line.ts';
@@ -401,6 +401,7 @@ function secretLines(
     minLength,
     isNew: twice && !isAgain,
     lostLineEnd,
+    guessedBits: twice && !isAgain ? estimateIfLoaded(text) : undefined,
   });
   return [
     ...wrapLine([span(`  ${[length, strength].filter((part) => part !== undefined).join('; ')}`)], width, 2),
