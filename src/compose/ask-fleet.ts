@@ -60,12 +60,12 @@ export async function askFleet(ask: AskFleet): Promise<void> {
 }
 
 async function askInstance(ask: AskFleet, name: string): Promise<InstanceFacts> {
-  const { role, objectives } = ask.config.instances[name] ?? { role: 'source', objectives: {} };
+  const { role = 'source', objectives = {}, cryptoperiod } = ask.config.instances[name] ?? {};
   const record = ask.record.get(name) ?? { state: 'unasked' };
   const asked = askKeys(ask, name, record);
   const [service, held] = await Promise.all([askService(ask, name, { record, asked }), asked]);
   const seen = service.backups.state === 'failed' ? await ask.recall?.(name) : undefined;
-  const known = { ...nothingAsked({ name, role, objectives }), ...service, record, held };
+  const known = { ...nothingAsked({ name, role, objectives, cryptoperiod }), ...service, record, held };
   return seen === undefined ? known : { ...known, seen };
 }
 

@@ -44,6 +44,7 @@ export function absolute(config: Config, folder: string): Omit<LoadedConfig, 'pa
       name,
       {
         ...instance,
+        cryptoperiod: instance.cryptoperiod ?? config.keys.cryptoperiod,
         ...(instance.ca === undefined ? {} : { ca: resolve(folder, instance.ca) }),
         ...(token === undefined ? {} : { token: absoluteToken(token, folder) }),
         ...(instance.apps === undefined

@@ -236,7 +236,7 @@ const CheckpointPlace = z.union(
 );
 
 /** The events to notify about: see `Notice` of src/notify. */
-export const NotifyEvent = z.enum(['question', 'rto', 'ended', 'drill-due', 'drill-failed']);
+export const NotifyEvent = z.enum(['question', 'rto', 'ended', 'drill-due', 'drill-failed', 'rotation-due']);
 export type NotifyEvent = z.infer<typeof NotifyEvent>;
 
 const notified = {

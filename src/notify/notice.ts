@@ -23,6 +23,7 @@ export type Notice = {
     }
   | { readonly event: 'ended'; readonly run: NamedRun; readonly outcome: RunEnding }
   | { readonly event: 'drill-due' }
+  | { readonly event: 'rotation-due'; readonly instance: string; readonly key: string }
   | { readonly event: 'drill-failed'; readonly drill: string; readonly scope: string }
 );
 
@@ -49,6 +50,7 @@ export function notificationOf(notice: Notice): Notification {
       ? { objective: { rtoSeconds: notice.rtoSeconds, elapsedSeconds: notice.elapsedSeconds } }
       : {}),
     ...(notice.event === 'drill-failed' ? { drill: notice.drill } : {}),
+    ...(notice.event === 'rotation-due' ? { instance: notice.instance } : {}),
   };
 }
 
@@ -67,6 +69,7 @@ export function testNotification(at: Date): Notification {
 
 function sentenceFor(notice: Notice): string {
   if (notice.event === 'drill-due') return 'a drill is due';
+  if (notice.event === 'rotation-due') return `key ${notice.key} of ${notice.instance} is due for rotation`;
   if (notice.event === 'drill-failed') return `the drill ${notice.drill} (${notice.scope}) failed`;
   const { runbook, instance, target } = notice.run;
   const what = `${runbook} on ${instance}${target === undefined ? '' : ` into ${target}`}`;
@@ -86,6 +89,7 @@ const ENDINGS: Readonly<Record<RunEnding, string>> = {
 
 function commandFor(notice: Notice): string {
   if (notice.event === 'drill-due' || notice.event === 'drill-failed') return 'lifeboat drill --auto';
+  if (notice.event === 'rotation-due') return `lifeboat run rotate-key ${shellQuoted(notice.instance)}`;
   const runId = shellQuoted(notice.run.runId);
   return notice.event === 'ended' ? `lifeboat report ${runId}` : `lifeboat resume ${runId}`;
 }

@@ -283,6 +283,7 @@ export const ROOMS: readonly Room[] = [
       'src/report/measure',
       ERRORS,
       'type src/store',
+      'src/store/projections/rotation.ts',
       'src/store/journal.ts',
       'src/store/projections/projection.ts',
       'src/store/run-entries.ts',

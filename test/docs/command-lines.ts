@@ -19,7 +19,11 @@ export function parsedLine(words: readonly string[]): ParsedLine {
     const at = made.registeredArguments.findIndex((argument) => argument.name() === 'instance');
     const flags = made.opts();
     const isOpen = made.options.some(({ description }) => description.endsWith('(default: the only one)'));
-    const isNamed = flags['all'] === true || flags['instance'] !== undefined || made.args[at] !== undefined;
+    const isNamed =
+      flags['all'] === true ||
+      flags['allDue'] === true ||
+      flags['instance'] !== undefined ||
+      made.args[at] !== undefined;
     parsed = { flags, lacksInstance: isOpen && !isNamed };
   });
   try {

@@ -205,6 +205,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   'lifeboat keys export FILE --to RECIPIENT': ['test/e2e/keys-moved.test.ts', "'keys', 'export'"],
   'lifeboat keys import FILE': ['test/e2e/keys-moved.test.ts', "'keys', 'import'"],
   'lifeboat keys passphrase': ['test/e2e/keys-moved.test.ts', "'keys', 'passphrase'"],
+  'lifeboat run rotate-key --all-due': ['test/e2e/key-ends.test.ts', "'rotate-key', '--all-due'"],
   'lifeboat keys escrow check': ['test/e2e/escrow.test.ts', "'keys', 'escrow', 'check'"],
   'lifeboat keys escrow prove': ['test/e2e/escrow.test.ts', "'keys', 'escrow', 'prove'"],
   'lifeboat keys escrow update': ['test/e2e/escrow.test.ts', "'keys', 'escrow', 'update'"],

@@ -118,7 +118,7 @@ const delivery = {
 const notify = {
   notification: schema('notification', 'what a target of `notify` gets', {
     id: z.string().describe('the same at each attempt: ignore one that you have had'),
-    event: z.enum(['question', 'rto', 'ended', 'drill-due', 'drill-failed', 'test']),
+    event: z.enum(['question', 'rto', 'ended', 'drill-due', 'drill-failed', 'rotation-due', 'test']),
     since: time.describe('since when this has been so, RFC 3339'),
     text: z.string().describe('one sentence for people'),
     command: z.string().describe('what goes on with it, to copy'),

@@ -60,25 +60,28 @@ export const runs = {
       .array(z.object({ instance, call: z.string(), armedAt: time }))
       .describe('calls that may have been done'),
   }),
-  followups: list(
-    'followups',
-    'the work that recoveries leave',
-    WrittenFollowUp()
-      .pick({ id: true, kind: true, what: true, subject: true })
-      .extend({
-        owner: z.string(),
-        instance,
-        runId: runId.optional().describe('missing: its run is over, and it is kept with the instance'),
-        runbook: z.string().optional(),
-        ageSeconds: seconds.optional().describe('how long it has been open, or was until it was closed'),
-        leftSeconds: seconds.optional().describe('until it is due; negative when that has passed'),
-        commands: z.array(z.string()).describe('to copy'),
-        runsBy: FollowUp().shape.doable.describe(
-          'how `followups run` does it; again: its command was begun before, so `--again` is needed; missing: by hand',
-        ),
-        closed: z.string().optional().describe('how it was done, or why it was skipped'),
-      }),
-  ),
+  followups: schema('followups', 'the work that recoveries leave', {
+    items: z.array(
+      WrittenFollowUp()
+        .pick({ id: true, kind: true, what: true, subject: true })
+        .extend({
+          owner: z.string(),
+          instance,
+          runId: runId.optional().describe('missing: its run is over, and it is kept with the instance'),
+          runbook: z.string().optional(),
+          ageSeconds: seconds.optional().describe('how long it has been open, or was until it was closed'),
+          leftSeconds: seconds.optional().describe('until it is due; negative when that has passed'),
+          commands: z.array(z.string()).describe('to copy'),
+          runsBy: FollowUp().shape.doable.describe(
+            'how `followups run` does it; again: its command was begun before, so `--again` is needed; missing: by hand',
+          ),
+          closed: z.string().optional().describe('how it was done, or why it was skipped'),
+        }),
+    ),
+    endings: z
+      .array(z.object({ instance, fingerprint, due: time }))
+      .describe('keys that are scheduled to be destroyed, and from when on'),
+  }),
   followup: schema('followup', 'a follow-up that was closed', {
     id: z.string(),
     instance,

@@ -33,8 +33,8 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   const names = Object.keys(config.instances);
   const kept = new Map<string, InstanceFacts>(
     names.map((name) => {
-      const { role, objectives } = config.instances[name] ?? { role: 'source', objectives: {} };
-      return [name, nothingAsked({ name, role, objectives })];
+      const { role = 'source', objectives = {}, cryptoperiod } = config.instances[name] ?? {};
+      return [name, nothingAsked({ name, role, objectives, cryptoperiod })];
     }),
   );
   const answeredAt = new Map<string, Date>();

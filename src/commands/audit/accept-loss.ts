@@ -27,6 +27,8 @@ import { LOSS_ACCEPTED, markOf } from '../../store/log/log-entries.ts';
 import { folderOf } from '../../store/log/places/folder-place.ts';
 import type { LostCall, SeenCheckpoint, Trouble } from '../../store/log/rollback.ts';
 import { isStreamName } from '../../store/new-entry.ts';
+import { custodyEntry } from '../../store/projections/custody.ts';
+import { readLedgers } from '../../store/projections/ledgers.ts';
 import { whoIs } from '../approvals/present.ts';
 import { confirmTyped } from '../store/confirm.ts';
 
@@ -72,8 +74,10 @@ export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly 
   // Projections may be newer than their entries if entries were removed by hand.
   const how = { afterLoss: opened.journal === undefined, rebuild: true, setBack: true };
   const journal = await openStoreOf(context, { by: operator, signer, ...how });
+  let cancelled: readonly NewEntry[];
   try {
-    await writeLoss(journal, body);
+    cancelled = await scheduledEnds(journal);
+    await writeLoss(journal, body, cancelled);
   } catch (thrown) {
     await journal.close();
     throw await unwritten(thrown, trouble, left);
@@ -82,7 +86,7 @@ export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly 
   const inDoubt = new Set(body.calls.map(({ instance }) => instance));
   const aside = trouble.store.isGone ? await setAsideIn(opened.home) : undefined;
   await printResult(context, 'loss', { lost: true, inDoubt: [...inDoubt] }, () =>
-    tellWhatFollows(context, { doubts: body.calls.length, instances: inDoubt, aside }),
+    tellWhatFollows(context, { doubts: body.calls.length, instances: inDoubt, aside, cancelled }),
   );
   return EXIT.closed;
 };
@@ -161,7 +165,21 @@ function callsToDoubt(calls: readonly LostCall[]): readonly LostCall[] {
   return usable.filter((call) => call.isOpen || newest.has(call));
 }
 
-async function writeLoss(journal: Journal, { checkpoints, calls, rest }: LossBody): Promise<void> {
+/** Cancels every scheduled destruction of a key: that it was cancelled before may be in the lost part. */
+async function scheduledEnds(journal: Journal): Promise<readonly NewEntry[]> {
+  const reason = 'entries of the journal were lost: a cancellation may be among them';
+  return (await readLedgers(journal)).flatMap(([instance, { custody }]) =>
+    Object.entries(custody?.keys ?? {}).flatMap(([fingerprint, { scheduled }]) =>
+      scheduled === undefined ? [] : [custodyEntry(instance, 'custody.cancelled', { fingerprint, reason })],
+    ),
+  );
+}
+
+async function writeLoss(
+  journal: Journal,
+  { checkpoints, calls, rest }: LossBody,
+  cancelled: readonly NewEntry[],
+): Promise<void> {
   const named = calls.map(({ stream, instance, verb, intent, at }) => ({
     stream,
     instance,
@@ -170,12 +188,13 @@ async function writeLoss(journal: Journal, { checkpoints, calls, rest }: LossBod
     at,
   }));
   const body = { ...rest, checkpoints: [...checkpoints], calls: named } as Json;
-  const entries: NewEntry[] = [{ stream: LOG_STREAM, type: LOSS_ACCEPTED, body }];
+  const entries: NewEntry[] = [{ stream: LOG_STREAM, type: LOSS_ACCEPTED, body }, ...cancelled];
   for (const call of calls) entries.push(...lostCallEntries(call, await journal.read(call.stream)));
   const holds: Hold[] = [];
   try {
-    for (const instance of [...new Set(calls.map((call) => call.instance))].sort())
-      holds.push(await journal.hold(`instance/${instance}`));
+    const ledgers = calls.map(({ instance }): NewEntry['stream'] => `instance/${instance}`);
+    for (const ledger of [...new Set([...ledgers, ...cancelled.map(({ stream }) => stream)])].sort())
+      holds.push(await journal.hold(ledger));
     await journal.append(entries, holds);
   } finally {
     for (const hold of holds) await hold.release();
@@ -214,11 +233,21 @@ interface Accepted {
   readonly instances: ReadonlySet<string>;
   /** Where the rest of an unreadable journal is kept. */
   readonly aside: string | undefined;
+  /** The entries that cancel destructions of keys. */
+  readonly cancelled: readonly NewEntry[];
 }
 
-function tellWhatFollows({ stdout }: CommandContext, { doubts, instances, aside }: Accepted): void {
+function tellWhatFollows(
+  { stdout }: CommandContext,
+  { doubts, instances, aside, cancelled }: Accepted,
+): void {
   if (aside !== undefined) stdout.write(`the rest of the old journal is in ${show(aside, 300)}\n`);
   stdout.write(`accepted: ${counted(doubts, 'call')} in doubt\n`);
+  for (const { stream, body } of cancelled) {
+    const { fingerprint } = body as { readonly fingerprint: string };
+    const instance = show(stream.slice('instance/'.length));
+    stdout.write(`cancelled: the destruction of key ${fingerprint} of ${instance}, which was scheduled\n`);
+  }
   for (const name of [...instances].sort())
     stdout.write(
       `${show(name)}: until it is known what became of them, it is not changed: lifeboat runs --in-doubt\n`,

@@ -1,6 +1,7 @@
 import type { FollowUp } from '../../../machines/parts/follow-up.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import { readable, secondsOf } from '../../base/format.ts';
+import { formatTime, readable, secondsOf } from '../../base/format.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
@@ -15,7 +16,8 @@ import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { Holds } from '../../runner/holds.ts';
-import type { Json } from '../../store/journal.ts';
+import type { JournalReader, Json } from '../../store/journal.ts';
+import { readLedgers } from '../../store/projections/ledgers.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { leftToRun, runGoesOnWords } from '../../view/follow-up-words.ts';
 import { type FollowUpRow, followUpLines, followUpRow, viewClosed } from '../../view/view-follow-ups.ts';
@@ -29,16 +31,32 @@ interface AnswerFlags {
 export const followUpsList: Action<{ readonly all?: boolean }> = async (context, _, flags) => {
   const journal = await openJournalIfAny(context);
   const found = journal === undefined ? [] : await gatherFollowUps(journal, flags.all ? 'all' : 'open');
+  const endings = journal === undefined ? [] : await endingsIn(journal);
   await journal?.close();
   const open = found.filter(({ followUp }) => followUp.closed === undefined);
   const now = new Date();
   const rows = (flags.all ? found : open).map((one) => rowOf(one, now));
-  await printResult(context, 'followups', { items: rows.map(fieldsOf) }, () => {
+  await printResult(context, 'followups', { items: rows.map(fieldsOf), endings }, () => {
     if (rows.length === 0) context.stderr.write('there are no open follow-ups\n');
     else context.stdout.write(`${rows.flatMap(followUpLines).join('\n')}\n`);
+    for (const { instance, fingerprint, due } of endings) {
+      const key = `key ${fingerprint} of ${show(instance)}`;
+      context.stdout.write(`${key} is to be destroyed on ${formatTime(due)} UTC\n`);
+      context.stdout.write(`  lifeboat keys destroy ${fingerprint} -i ${show(instance)} --cancel\n`);
+    }
   });
   return open.length === 0 ? EXIT.closed : EXIT.waiting;
 };
+
+/** The destructions of keys that are scheduled, soonest first. */
+async function endingsIn(journal: JournalReader) {
+  const endings = (await readLedgers(journal)).flatMap(([instance, { custody }]) =>
+    Object.entries(custody?.keys ?? {}).flatMap(([fingerprint, { scheduled }]) =>
+      scheduled === undefined ? [] : [{ instance, fingerprint, due: scheduled.due }],
+    ),
+  );
+  return endings.toSorted((one, other) => msOf(one.due) - msOf(other.due));
+}
 
 function fieldsOf(row: FollowUpRow) {
   const { id, kind, what, subject, owner, instance, run, runbook, age, left, commands, doable, closed } = row;

@@ -13,11 +13,14 @@ import { beginTargets, type Delivery, deliver } from '../../notify/deliver.ts';
 import { bodyOf, type Notice, testNotification } from '../../notify/notice.ts';
 import { type Sent, send } from '../../notify/send.ts';
 import { type DrillRecord, drillDue, isFailure } from '../../report/drill/drill-report.ts';
+import { type Ledger, readLedgers } from '../../store/projections/ledgers.ts';
+import { rotationOf } from '../../store/projections/rotation.ts';
 import { knownDrills } from '../drill/drill-records.ts';
+import { destroyDue } from '../keys/end-key.ts';
 
 /** `lifeboat notify send`: delivers what is due. Exit 0 when nothing failed, 1 otherwise. */
 export const notifySend: Action<{ readonly all?: boolean }> = async (context, _, { all = false }) => {
-  const tried = await sendNow(context, { all });
+  const tried = await sendNow(context, { all, isTimer: true });
   const items = tried.map(({ notice: { id, event }, target, outcome, status, why }) => ({
     ...{ id, event, target, outcome },
     ...(status === undefined ? {} : { status }),
@@ -32,14 +35,21 @@ export const notifySend: Action<{ readonly all?: boolean }> = async (context, _,
   return items.every(({ outcome }) => outcome === 'delivered') ? EXIT.closed : EXIT.failed;
 };
 
+interface SendNow {
+  readonly all?: boolean;
+  readonly drill?: DrillRecord;
+  /** Also carry out what only waits for its time: the destruction of keys. */
+  readonly isTimer?: boolean;
+}
+
 /**
- * Delivers what is due, of runs and of drills. `drill` is one that ends now: it counts even if its record
+ * Delivers what is due, of runs, keys and drills. `drill` is one that ends now: it counts even if its record
  * could not be written, and also goes to targets that are only now recorded. Rejects as the workspace and the
  * journal do.
  */
 export async function sendNow(
   context: CommandContext,
-  { all = false, drill }: { readonly all?: boolean; readonly drill?: DrillRecord } = {},
+  { all = false, drill, isTimer = false }: SendNow = {},
 ): Promise<readonly Delivery[]> {
   const config = await loadConfig(context.env, context.configPath);
   const targets = targetsOf(config);
@@ -47,9 +57,12 @@ export async function sendNow(
   const workspace = await openWorkspace(context, { ...workspaceFor(config), notify: [] });
   const stop = stopSignal();
   try {
+    if (isTimer) await destroyDue(context, config, workspace);
+    const rotations = rotationNotices(await readLedgers(workspace.journal), config);
     const drills = () => {
       const known = knownDrills(context.env).filter(({ id }) => id !== drill?.id);
-      return drillNotices(drill === undefined ? known : [...known, drill], config, drill !== undefined);
+      const all = drill === undefined ? known : [...known, drill];
+      return [...drillNotices(all, config, drill !== undefined), ...rotations];
     };
     const outbox = await openOutbox(workspace.journal, targets, drills);
     await beginTargets(outbox);
@@ -101,6 +114,23 @@ export function targetsOf({ notify, path }: LoadedConfig, name?: string): readon
         ? ['name somebody: notify: [{ name: on-call, url: https://hooks.example.com/lifeboat }]']
         : [...mostSimilar(name ?? '', names), `it has: ${names.join(', ')}`],
     exitCode: EXIT.usage,
+  });
+}
+
+/** The notices that the key of an instance is due for rotation; each stands until it is rotated. */
+function rotationNotices(
+  known: readonly (readonly [instance: string, ledger: Ledger])[],
+  { instances }: Pick<LoadedConfig, 'instances'>,
+): readonly Notice[] {
+  const ledgers = new Map(known);
+  return Object.entries(instances).flatMap(([instance, { cryptoperiod }]): Notice[] => {
+    const ledger = ledgers.get(instance);
+    if (ledger === undefined || cryptoperiod === undefined) return [];
+    const rotation = rotationOf(ledger, cryptoperiod, Date.now());
+    if (rotation.state !== 'due') return [];
+    const { key, dueAt } = rotation;
+    const id = `rotation-due/${instance}/${key}`;
+    return [{ id, event: 'rotation-due', index: undefined, since: dueAt, stands: true, instance, key }];
   });
 }
 

@@ -12,6 +12,11 @@ export function defineRuns(program: Command, command: Define): void {
     async () => (await import('./run.ts')).run,
     [
       ...about(),
+      new Option('--all-due', 'rotate-key: each key that is due, one after the other').conflicts([
+        'instance',
+        'dryRun',
+        'keyFile',
+      ]),
       new Option('--dry-run', 'print the calls of the run; send only GETs').conflicts(ANSWERING),
       ...driving(),
     ],
@@ -27,6 +32,7 @@ With -o json it prints each entry of the journal as it is written.`,
         'lifeboat run disaster-recovery orders --prepare',
         'lifeboat run disaster-recovery orders --target orders-dr --perform',
         'lifeboat run rotate-key orders --yes --confirm orders',
+        'lifeboat run rotate-key --all-due',
       ],
     },
   );

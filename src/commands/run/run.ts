@@ -28,12 +28,18 @@ export interface DrivingFlags {
   readonly patience?: string;
 }
 
+/** The flags of `run`. */
+export interface RunFlags extends DrivingFlags, GivenFlags {
+  readonly dryRun?: boolean;
+  readonly allDue?: boolean;
+}
+
 /** `lifeboat run RUNBOOK [INSTANCE]`: begins a run and drives it. */
-export const run: Action<DrivingFlags & GivenFlags & { readonly dryRun?: boolean }> = async (
-  context,
-  [name = ''],
-  given,
-) => {
+export const run: Action<RunFlags> = async (context, [name = ''], given) => {
+  if (given.allDue) {
+    const { rotateAllDue } = await import('./rotate-all-due.ts');
+    return rotateAllDue(context, name, given, run);
+  }
   if (given.dryRun) {
     const { printDryRun } = await import('./dry-run.ts');
     return printDryRun(context, [name], given);

@@ -61,6 +61,8 @@ export interface InstanceFacts {
   readonly role: 'source' | 'target';
   /** Milliseconds. */
   readonly objectives: { readonly rto?: number | undefined; readonly rpo?: number | undefined };
+  /** How long a key may be in force, in milliseconds; undefined if the config does not say. */
+  readonly cryptoperiod?: number | undefined;
   /** The instance's state as the service calls it. */
   readonly overview: Part<{ readonly state?: string | undefined }>;
   /**
@@ -109,7 +111,9 @@ export function whyUnknown(part: Part<unknown> | undefined): string | undefined 
 }
 
 /** An instance that was not asked anything yet. */
-export function nothingAsked(about: Pick<InstanceFacts, 'name' | 'role' | 'objectives'>): InstanceFacts {
+export function nothingAsked(
+  about: Pick<InstanceFacts, 'name' | 'role' | 'objectives' | 'cryptoperiod'>,
+): InstanceFacts {
   const unasked = { state: 'unasked' } as const;
   return { ...about, overview: unasked, backups: unasked, window: unasked, record: unasked, held: unasked };
 }

@@ -1,9 +1,10 @@
 import type { FollowUp } from '../../../machines/parts/follow-up.ts';
 import type { BackupFacts } from '../../../machines/parts/task-data.ts';
 import { isOverdue, stillOpen } from '../../../machines/parts/unfinished.ts';
-import { formatSpan } from '../../base/format.ts';
+import { formatSpan, formatTime } from '../../base/format.ts';
 import { futureSeconds, instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
+import { rotationOf } from '../../store/projections/rotation.ts';
 import { type InstanceFacts, knownOf, type Part } from './fleet-facts.ts';
 import { isSameBackup, keysOfBackup, opennessOf } from './openers.ts';
 import {
@@ -89,6 +90,7 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
     objectives: isEmpty ? undefined : withinObjectives(known),
     inService: inService(known),
     opener: isEmpty ? undefined : openerOf(known),
+    ...custodyOf(facts, now),
     down,
     notFound,
   };
@@ -103,6 +105,32 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
   const unread = knownOf(facts.backups)?.unread ?? [];
   const unopened = status.opener === undefined ? [] : newestUnopened(facts, first);
   return { ...status, cautions: [...unread, ...unopened, ...cautionsOf(status)], parts };
+}
+
+/** What the record and the first blocks say about the keys of the instance. */
+function custodyOf(
+  { record, fits, cryptoperiod }: InstanceFacts,
+  now: Date,
+): Pick<InstanceStatus, 'rotation' | 'fits' | 'ending'> {
+  const ledger = knownOf(record)?.ledger;
+  const tried = knownOf(fits)?.filter((fit) => fit.key !== undefined || fit.tried > 0);
+  const rotation =
+    ledger === undefined || cryptoperiod === undefined
+      ? undefined
+      : rotationOf(ledger, cryptoperiod, now.getTime());
+  const unopened = tried?.flatMap(({ id, key }) => (key === undefined ? [id] : []));
+  return {
+    rotation,
+    fits:
+      tried === undefined || unopened === undefined || tried.length === 0
+        ? undefined
+        : { tried: tried.length, opened: tried.length - unopened.length, unopened },
+    ending:
+      ledger &&
+      Object.entries(ledger.custody?.keys ?? {}).flatMap(([key, { scheduled }]) =>
+        scheduled === undefined ? [] : [{ key, due: scheduled.due }],
+      ),
+  };
 }
 
 /** Say that the newest backup does not open, even if an older one does: the key may have been changed. */
@@ -225,7 +253,18 @@ function followUpCounts(followUps: readonly FollowUp[], now: Date) {
 function cautionsOf(
   status: Pick<
     InstanceStatus,
-    'recoverable' | 'rpo' | 'card' | 'key' | 'openRuns' | 'followUps' | 'newestBackup' | 'opener'
+    | 'name'
+    | 'recoverable'
+    | 'rpo'
+    | 'card'
+    | 'key'
+    | 'openRuns'
+    | 'followUps'
+    | 'newestBackup'
+    | 'opener'
+    | 'rotation'
+    | 'fits'
+    | 'ending'
   >,
 ): string[] {
   const { recoverable, rpo, card, key, openRuns, followUps, newestBackup, opener } = status;
@@ -244,8 +283,25 @@ function cautionsOf(
       ? ['the guid of the recovery card was not checked against the ids of its backups']
       : []),
     ...(run === undefined ? [] : [`run ${run} is open: it has to end before another one can begin`]),
+    ...rotationCaution(status),
+    ...(status.ending ?? []).map(
+      ({ key: ending, due }) =>
+        `key ${ending} is to be destroyed on ${formatTime(due)} UTC: ` +
+        `lifeboat keys destroy ${ending} -i ${status.name} --cancel`,
+    ),
+    ...((status.fits?.unopened.length ?? 0) > 1
+      ? [`no held key fits the backups ${status.fits?.unopened.join(', ')}`]
+      : []),
     ...((followUps?.overdue ?? 0) > 0 ? [`follow-ups are overdue: ${followUps?.overdue}`] : []),
   ];
+}
+
+function rotationCaution({ name, rotation }: Pick<InstanceStatus, 'name' | 'rotation'>): string[] {
+  if (rotation === undefined || rotation.state === 'in-time') return [];
+  if (rotation.state === 'unknown')
+    return [`whether its key is due for rotation is not known: ${rotation.why}`];
+  const since = formatTime(rotation.dueAt ?? '');
+  return [`key ${rotation.key} is due for rotation since ${since} UTC: lifeboat run rotate-key ${name}`];
 }
 
 function partAge(part: Part<unknown>, now: Date): PartAge {

@@ -138,6 +138,28 @@ export const InstanceStatus = z.object({
     'whether what could be brought back keeps the RPO; absent where the config names none',
   ),
   inService: Verdict.describe('whether applications can work with it now'),
+  rotation: z
+    .object({
+      state: z.enum(['in-time', 'due', 'unknown']),
+      key: fingerprint.optional(),
+      setAt: time.optional().describe('since when it is in force'),
+      dueAt: time.optional(),
+      why: z.string().optional().describe('why it is not known'),
+    })
+    .optional()
+    .describe('whether the key is due for rotation; absent where the config names no cryptoperiod'),
+  fits: z
+    .object({
+      tried: z.int().describe('backups whose first block was tried with the held keys'),
+      opened: z.int().describe('of these, those that a held key fits: no proof'),
+      unopened: z.array(z.int()).describe('the ids of those that no held key fits'),
+    })
+    .optional()
+    .describe('which keys fit the backups, as far as they were tried'),
+  ending: z
+    .array(z.object({ key: fingerprint, due: time }))
+    .optional()
+    .describe('keys that are scheduled to be destroyed; absent if the journal could not be read'),
   opener: OpenerStatus.optional().describe('the backup that a recovery would take: the newest that opens'),
   down: Absence.optional().describe('of one that does not answer: why, and when it was seen last'),
   notFound: Absence.optional().describe(

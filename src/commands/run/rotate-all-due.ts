@@ -1,0 +1,73 @@
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
+import { loadConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import { foldLedger, readLedgers } from '../../store/projections/ledgers.ts';
+import { type Rotation, rotationOf } from '../../store/projections/rotation.ts';
+import type { RunFlags } from './run.ts';
+
+/**
+ * `lifeboat run rotate-key --all-due`: rotates the key of each instance whose cryptoperiod is over, each in a
+ * run of its own, in the order of the config. The first run that does not end well ends the command with its
+ * exit code; what is left is said. `--confirm` lists the names, with commas. Exit 0 when nothing is due.
+ */
+export async function rotateAllDue(
+  context: CommandContext,
+  runbook: string,
+  { allDue, instance, confirm, ...flags }: RunFlags,
+  run: Action<RunFlags>,
+): Promise<number> {
+  if (runbook !== 'rotate-key' || instance !== undefined)
+    throw usage('--all-due goes with rotate-key alone, and names the instances itself');
+  const config = await loadConfig(context.env, context.configPath);
+  if (Object.values(config.instances).every(({ cryptoperiod }) => cryptoperiod === undefined))
+    throw usage(`${show(config.path, 200)} names no cryptoperiod`, 'such as: keys: { cryptoperiod: 180d }');
+  const rotations = await rotationsOf(context, config);
+  for (const [name, rotation] of rotations)
+    if (rotation.state === 'unknown') context.stderr.write(`${name}: not known: ${rotation.why}\n`);
+  const due = rotations.flatMap(([name, rotation]) => (rotation.state === 'due' ? [{ name, rotation }] : []));
+  if (due.length === 0) context.stderr.write('no key is due for rotation\n');
+  const confirmed = confirm?.split(',').map((name) => name.trim());
+  for (const [at, { name, rotation }] of due.entries()) {
+    const since = formatTime(rotation.dueAt);
+    context.stderr.write(
+      `${at + 1} of ${due.length}: key ${rotation.key} of ${name}, due since ${since} UTC\n`,
+    );
+    const word = confirmed?.includes(name) === true ? { confirm: name } : {};
+    const code = await run(context, [runbook], { ...flags, ...word, instance: name });
+    if (code === EXIT.closed) continue;
+    const left = due.slice(at + 1).map((one) => one.name);
+    if (left.length > 0) context.stderr.write(`stopped here; still due: ${left.join(', ')}\n`);
+    return code;
+  }
+  return EXIT.closed;
+}
+
+async function rotationsOf(
+  context: CommandContext,
+  { instances }: LoadedConfig,
+): Promise<readonly (readonly [name: string, rotation: Rotation])[]> {
+  const journal = await openJournalIfAny(context);
+  try {
+    const ledgers = new Map(journal === undefined ? [] : await readLedgers(journal));
+    const now = Date.now();
+    return Object.entries(instances).flatMap(([name, { cryptoperiod }]) =>
+      cryptoperiod === undefined
+        ? []
+        : [[name, rotationOf(ledgers.get(name) ?? foldLedger([]), cryptoperiod, now)] as const],
+    );
+  } finally {
+    await journal?.close();
+  }
+}
+
+function usage(what: string, hint?: string): LifeboatError {
+  return new LifeboatError('usage.option', what, {
+    hints: ['nothing was done', ...(hint === undefined ? [] : [hint])],
+    exitCode: EXIT.usage,
+  });
+}
