@@ -1,12 +1,14 @@
 import { failureOf } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { holdersOf } from '../../compose/escrow.ts';
 import { recallBackups } from '../../compose/last-seen.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { type Keyring, type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../../keys/key-store.ts';
 import { wantsPassphrase } from '../../view/app/app-port.ts';
-import type { KeyRow, KeysFacts } from '../../view/app/sources.ts';
+import type { HolderRow, KeyRow, KeysFacts } from '../../view/app/sources.ts';
 import { listKeys } from '../keys/key-rows.ts';
 
 /**
@@ -26,10 +28,20 @@ export async function loadKeys(context: CommandContext, config: LoadedConfig): P
   return {
     store: keyring.store.description,
     ...(unread === undefined ? {} : { unread: show(unread.shortMessage) }),
+    ...(unread === undefined ? { holders: await holdersIn(context, config) } : {}),
     rows: items.map(
-      ({ held, ...key }): KeyRow => ({
+      ({ held, custody, backups, openers, places, endsAt, ...key }): KeyRow => ({
         ...key,
         isHeld: held,
+        custody:
+          unread === undefined
+            ? {
+                state: custody,
+                needed: backups,
+                endsAt,
+                ...(openers === 0 ? {} : { sealed: { places, people: openers } }),
+              }
+            : undefined,
         provenBackups: (ledgers.get(key.instance)?.proven ?? []).filter(
           ({ fingerprint }) => fingerprint === key.fingerprint,
         ).length,
@@ -37,6 +49,20 @@ export async function loadKeys(context: CommandContext, config: LoadedConfig): P
       }),
     ),
   };
+}
+
+async function holdersIn(
+  context: CommandContext,
+  { keys: { escrow } }: LoadedConfig,
+): Promise<readonly HolderRow[] | undefined> {
+  const journal = escrow === undefined ? undefined : await openJournalIfAny(context);
+  if (escrow === undefined || journal === undefined) return undefined;
+  try {
+    const holders = await holdersOf(escrow, journal);
+    return holders.map(({ name, state, provenAt }) => ({ name: show(name, 60), state, provenAt }));
+  } finally {
+    await journal.close();
+  }
 }
 
 async function ownersIn({ store }: Keyring): Promise<readonly string[]> {

@@ -19,6 +19,10 @@ export interface ListedKey extends Pick<KeyEpoch, 'fingerprint' | 'setAt' | 'end
   readonly backups: number;
   /** How many people could open a sealed copy of it. */
   readonly openers: number;
+  /** Where its sealed copies are, by the names of the config. */
+  readonly places: readonly string[];
+  /** When it is to be destroyed. RFC 3339. */
+  readonly endsAt?: string | undefined;
 }
 
 interface ListedKeys {
@@ -56,6 +60,8 @@ export async function listKeys(
         {
           ...{ instance, fingerprint, held: key.held, state, setAt, endedAt, provenAt },
           ...{ custody, backups: ids.length, openers },
+          places: (record.escrowed?.places ?? []).map(({ place }) => place),
+          endsAt: record.scheduled?.due,
         },
       ];
     });

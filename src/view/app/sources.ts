@@ -156,12 +156,37 @@ export interface KeyRow {
   readonly provenBackups: number;
   /** Whether the config names its instance. */
   readonly isConfigured: boolean;
+  /** What becomes of it; missing where the journal could not be read. */
+  readonly custody?: KeyRowCustody | undefined;
+}
+
+/** What is on record about the custody of a key, and what needs it. */
+export interface KeyRowCustody {
+  /** In the words of NIST SP 800-57. */
+  readonly state: string;
+  /** How many of the backups that were listed last need it, by a verify, a fit or their dates. */
+  readonly needed: number;
+  /**
+   * Where its newest sealed copies are, by the names of the config, and how many people they were sealed to.
+   */
+  readonly sealed?: { readonly places: readonly string[]; readonly people: number } | undefined;
+  /** When it is to be destroyed. RFC 3339. */
+  readonly endsAt?: string | undefined;
+}
+
+/** A person to whom keys are sealed, and whether they have shown that they can open a copy. */
+export interface HolderRow {
+  readonly name: string;
+  readonly state: 'proven' | 'expired' | 'never';
+  readonly provenAt?: string | undefined;
 }
 
 export interface KeysFacts {
   /** Which key store, in words. */
   readonly store: string;
   readonly rows: readonly KeyRow[];
+  /** Missing where the config keeps no sealed copies, or where the journal could not be read. */
+  readonly holders?: readonly HolderRow[] | undefined;
   /** Why the journal cannot be read; states are then unknown. */
   readonly unread?: string | undefined;
 }

@@ -69,6 +69,42 @@ describe('the keys', () => {
     expect(one.text()).toMatch(/not in the config.+cccccccccccc\s+yes\s+unknown/u);
   });
 
+  test('say who could open a sealed copy of the key, and whether it may go', () => {
+    const holders = [
+      { name: 'Ada', state: 'proven', provenAt: '2026-11-02T00:00:00Z' },
+      { name: 'Grace', state: 'never' },
+    ] as const;
+    const sealed = { state: 'active', needed: 3, sealed: { places: ['./escrow', 'store'], people: 2 } };
+    const one = shown(
+      keysScreen({ name: 'keys' }),
+      {
+        keys: () => ({
+          store: 'vault file',
+          holders,
+          rows: [
+            key({ custody: sealed }),
+            key({ fingerprint: 'dddddddddddd', custody: { state: 'deactivated', needed: 0 } }),
+            key({
+              fingerprint: 'eeeeeeeeeeee',
+              custody: { state: 'deactivated', needed: 0, endsAt: '2026-12-24T00:00:00Z' },
+            }),
+          ],
+        }),
+      },
+      { columns: 100, rows: 30 },
+    );
+    one.fits();
+    expect(one.text()).toMatch(
+      /sealed to 2 people, in \.\/escrow, store; opening one: shown by Ada, NEVER shown\s+by Grace/u,
+    );
+    expect(one.text()).toContain('it may not go: 3 listed backups need it');
+    one.press('down');
+    expect(one.text()).toContain('no sealed copy: `lifeboat keys escrow update`');
+    expect(one.text()).toContain('whether it may go: `lifeboat keys may-destroy dddddddddddd -i orders`');
+    one.press('down');
+    expect(one.text()).toContain('to be destroyed on');
+  });
+
   test('a key store that cannot be read says what can be done, and an empty one how a key is added', () => {
     const hints = ['set LIFEBOAT_KEYCHAIN=vault'];
     const why = 'there is no session bus';

@@ -139,7 +139,16 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
 
 const NO_KEYS = 'no keys are held, and none is on record: press : and type `add a key`';
 
+const ESCROW = {
+  title: 'escrow',
+  cell: ({ custody }: KeyRow): Line => [
+    custody?.sealed === undefined ? span('NO', 'status.bad') : span(`${custody.sealed.people}`),
+  ],
+  drop: 2,
+};
+
 function columnsFor({ facts }: Around) {
+  const isSealed = facts.get('keys', null).last?.value.holders !== undefined;
   return [
     {
       title: 'instance',
@@ -152,6 +161,7 @@ function columnsFor({ facts }: Around) {
     { title: 'key', cell: ({ fingerprint }: KeyRow): Line => [span(fingerprint, 'text.strong')] },
     { title: 'held', cell: ({ isHeld }: KeyRow): Line => [isHeld ? span('yes') : span('NO', 'status.bad')] },
     { title: 'state', cell: (row: KeyRow): Line => [stateWord(row)] },
+    ...(isSealed ? [ESCROW] : []),
     { title: 'set (UTC)', cell: ({ setAt }: KeyRow): Line => [span(timeOr(setAt))], drop: 3 },
     { title: 'ended (UTC)', cell: ({ endedAt }: KeyRow): Line => [span(timeOr(endedAt))], drop: 4 },
     { title: 'proven (UTC)', cell: ({ provenAt }: KeyRow): Line => [span(timeOr(provenAt))], drop: 2 },
@@ -198,12 +208,51 @@ function footOf(known: KeysFacts | undefined, here: KeyRow | undefined, { facts 
   const opens = here && opensOf(here, facts.get('backups', here.instance).last?.value);
   return [
     ...(here === undefined ? [] : [[span(stateWords(here))]]),
+    ...(here === undefined ? [] : custodyLines(here, known.holders)),
     ...(unread === undefined ? [] : [[span(`the journal cannot be read: ${unread}`, 'status.bad')]]),
     ...(opens?.includes(PERHAPS)
       ? [[span(`${PERHAPS}: by its dates only; that the key fits shows when a backup is opened`, 'text.dim')]]
       : []),
     [span(`kept in: ${store}; compare fingerprints within this key store only`, 'text.dim')],
   ];
+}
+
+/** Who could open a sealed copy of the key, and whether it may go. */
+function custodyLines(
+  { instance, fingerprint, custody, isHeld }: KeyRow,
+  holders: KeysFacts['holders'],
+): readonly Line[] {
+  if (custody === undefined) return [];
+  const { sealed, needed, endsAt } = custody;
+  const proven = holders?.filter(({ state }) => state === 'proven').map(({ name }) => name) ?? [];
+  const others = holders?.filter(({ state }) => state !== 'proven') ?? [];
+  const shown = [
+    ...(proven.length === 0 ? [] : [`shown by ${proven.join(', ')}`]),
+    ...others.map(
+      ({ name, state }) => `${state === 'never' ? 'NEVER shown' : 'shown too long ago'} by ${name}`,
+    ),
+  ];
+  const copies: Line =
+    sealed === undefined
+      ? [span('no sealed copy: `lifeboat keys escrow update`', 'status.bad')]
+      : [
+          span(
+            `sealed to ${sealed.people} ${sealed.people === 1 ? 'person' : 'people'}, in ` +
+              `${sealed.places.join(', ')}${shown.length === 0 ? '' : `; opening one: ${shown.join(', ')}`}`,
+            others.length === 0 ? 'text' : 'status.warn',
+          ),
+        ];
+  const backups = needed === 1 ? '1 listed backup needs' : `${needed} listed backups need`;
+  const may =
+    endsAt !== undefined
+      ? span(
+          `to be destroyed on ${timeOr(endsAt)} UTC: \`lifeboat keys destroy ${fingerprint} -i ${instance} --cancel\``,
+          'status.warn',
+        )
+      : needed > 0
+        ? span(`it may not go: ${backups} it`)
+        : span(`whether it may go: \`lifeboat keys may-destroy ${fingerprint} -i ${instance}\``, 'text.dim');
+  return [...(holders === undefined ? [] : [copies]), ...(isHeld || needed > 0 ? [[may]] : [])];
 }
 
 function keyOf({ instance, fingerprint }: KeyRow): string {
