@@ -1,6 +1,6 @@
 import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
-import type { Reconciliation } from '../parts/recovery-data.ts';
+import { keyFactorWords, type Reconciliation } from '../parts/recovery-data.ts';
 import type { Fact, FactGroup } from '../parts/runbook.ts';
 import { type DownloadedFile, landedOf, type Verification } from '../parts/task-data.ts';
 import { stillOpen } from '../parts/unfinished.ts';
@@ -157,6 +157,7 @@ function keyFacts(context: RunContext): Fact[] {
   return [
     ...fact('guid of the backups', guid ?? shown?.backupGuid),
     ...fact('card', shown && (shown.preparedAt ?? 'made in this run')),
+    ...fact('key of the card', onRecord?.card?.key && keyFactorWords(onRecord.card.key)),
     ...fact('proven backup', proven && `${proven.id} with key ${proven.fingerprint}`),
     ...fact('new key', key && `${key.fingerprint}, in ${key.store}`),
     ...(setting === undefined || key === undefined

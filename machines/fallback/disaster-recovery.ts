@@ -1,6 +1,7 @@
 import { restoredName } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { FallbackAction } from '../parts/fallback-step.ts';
+import { keyFactorWords } from '../parts/recovery-data.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
 import type { ManualRestore } from './restoring.ts';
 import { fingerprinted, instanceNow, knownOr, recordFallback, stepFor } from './steps.ts';
@@ -13,6 +14,7 @@ const GUID_WORDS = 'the backup_guid of the instance that is lost, or the backup_
 export const sourceFallback: FallbackPart<RunContext> = (left) => {
   const { context } = left;
   const guid = guidOf(context);
+  const key = context.card.onRecord?.card?.key;
   return [
     stepFor(
       left,
@@ -24,6 +26,7 @@ export const sourceFallback: FallbackPart<RunContext> = (left) => {
       [
         `The recovery card of ${context.run.instance}, if there is one, has the guid and says which key. The key itself is not on the card, and nothing can be recovered without it.`,
         ...(guid === undefined ? [] : [`The guid is ${guid}.`]),
+        ...(key === undefined ? [] : [`When the card was made, the key was ${keyFactorWords(key)}.`]),
       ],
     ),
   ];

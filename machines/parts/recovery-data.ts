@@ -44,6 +44,25 @@ export const ProvenBackup = () =>
   });
 export type ProvenBackup = z.infer<ReturnType<typeof ProvenBackup>>;
 
+/** Where the key of a recovery card is kept. It names no key itself: the card has its fingerprint. */
+export const KeyFactor = () =>
+  z.object({
+    /** In words, such as `vault file /…/vault.age`. */
+    store: z.string(),
+    isHeld: z.boolean(),
+    /** Its sealed copies, by the places of the config, and how many people they were sealed to. */
+    sealed: z.object({ places: z.array(z.string()), people: z.number() }).optional(),
+  });
+type KeyFactor = z.infer<ReturnType<typeof KeyFactor>>;
+
+/** Where a key is kept, in one line. */
+export function keyFactorWords({ store, isHeld, sealed }: KeyFactor): string {
+  const here = isHeld ? `in ${store}` : `NOT in ${store}`;
+  if (sealed === undefined) return `${here}; no sealed copy`;
+  const people = sealed.people === 1 ? '1 person' : `${sealed.people} people`;
+  return `${here}; sealed to ${people} in ${sealed.places.join(', ')}`;
+}
+
 /**
  * What it takes to recover a lost instance into another one (design: recovery card). It lives in the
  * instance's ledger.
@@ -65,6 +84,8 @@ export const RecoveryCard = () =>
     proven: ProvenBackup().optional(),
     /** The newest done backup when the card was made, proven or not. */
     newest: BackupFacts().optional(),
+    /** Where the second factor is, the key; missing in cards of earlier versions. */
+    key: KeyFactor().optional(),
   });
 export type RecoveryCard = z.infer<ReturnType<typeof RecoveryCard>>;
 

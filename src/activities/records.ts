@@ -113,7 +113,7 @@ export function recordRecovery(deps: ActivityDeps): ActivityOf<'recordRecovery'>
  * Puts a recovery card into the instance's ledger, where `readCard` finds it when the instance is gone. A
  * machine has no clock, so times missing in the draft are set to now. Sends nothing.
  */
-export function recordCard(_: ActivityDeps): ActivityOf<'recordCard'> {
+export function recordCard(deps: ActivityDeps): ActivityOf<'recordCard'> {
   return {
     kind: 'repeatable',
     async run({ card: draft }, { runId, now }) {
@@ -123,10 +123,25 @@ export function recordCard(_: ActivityDeps): ActivityOf<'recordCard'> {
         ...rest,
         preparedAt,
         ...(proven === undefined ? {} : { proven: { ...proven, provenAt: proven.provenAt ?? at } }),
+        ...(rest.fingerprint === undefined ? {} : { key: await keyFactor(deps, rest.fingerprint) }),
       };
       return ok({ recorded: true }, [{ type: 'card.prepared', body: asJson({ card, run: runId }) }]);
     },
   };
+}
+
+/** The key of a card: whether this key store has it, and its newest sealed copies on record. */
+async function keyFactor(
+  { name, keyring, ledger }: ActivityDeps,
+  fingerprint: string,
+): Promise<NonNullable<RecoveryCard['key']>> {
+  const [held, { custody }] = await Promise.all([keyring.list(name), ledger()]);
+  const { escrowed } = custody?.keys[fingerprint] ?? {};
+  const sealed =
+    escrowed === undefined
+      ? {}
+      : { sealed: { places: escrowed.places.map(({ place }) => place), people: escrowed.recipients.length } };
+  return { store: keyring.store.description, isHeld: held.includes(fingerprint), ...sealed };
 }
 
 /**

@@ -10,6 +10,7 @@ import { alarmsOf, lossAlarm } from './model/alarms.ts';
 import { changesOf, evidenceOf, linesOf, type RecordProof } from './model/chain.ts';
 import { checksOf } from './model/checks.ts';
 import { type CourseOptions, courseOf } from './model/course.ts';
+import { custodyOf, forcedEnds } from './model/custody.ts';
 import { blanksFor, decisionsOf, deviationsOf, factsOf, issuesOf, SIGN_OFF } from './model/decided.ts';
 import { type Measured, Report } from './model/model.ts';
 import { type FollowUpRow, find, findAll, findLast, untilEnd } from './model/model-rows.ts';
@@ -25,6 +26,8 @@ export interface ReportOptions extends RecordProof, CourseOptions {
    * Default: `ledger`.
    */
   readonly history?: readonly Entry[];
+  /** The record of who has shown that they can open sealed copies of keys. */
+  readonly holders?: readonly Entry[];
   /** Losses accepted in the store: what they took of the run is unknown. They head the record. */
   readonly losses?: readonly Loss[];
   /** The follow-ups of the run. Default: those in its last entry, where it is closed. */
@@ -44,11 +47,13 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
   const run = runOf(entries);
   const rows = followUpRows(entries, followUps);
   const [checks, approvals] = [checksOf(entries), approvalsOf(entries)];
+  const [history, holders] = [options.history ?? [], options.holders ?? []];
+  const custody = custodyOf({ history, holders }, entries.at(-1)?.at ?? '');
   const report: Report = {
     schema: 'lifeboat.report/1',
     generatedAt: options.generatedAt.toISOString(),
     title: run.runbook === undefined ? 'Run' : `${run.runbook} on ${run.instance}`,
-    alarms: [...(options.losses ?? []).map(lossAlarm), ...alarmsOf(all, followUps)],
+    alarms: [...(options.losses ?? []).map(lossAlarm), ...forcedEnds(history), ...alarmsOf(all, followUps)],
     run: { ...run, entries: all.length },
     outcome: outcomeOf(entries, followUps),
     people: peopleOf(entries, [...new Set(rows.map(({ owner }) => owner))]),
@@ -65,6 +70,7 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
     followUps: rows,
     cleanup: rows.filter(({ kind }) => CLEANUP.includes(kind)).map(({ id }) => id),
     rotation: rotationOf(entries, options.history ?? ledger, { checks, approvals }),
+    custody,
     decisions: decisionsOf(entries),
     mayApprove: mayApproveOf(entries),
     approvals,
@@ -74,7 +80,7 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
     entries: linesOf(all),
     ledger: linesOf(ledger),
     evidence: evidenceOf(all, options),
-    blanks: blanksFor(run.runbook, run.target !== undefined),
+    blanks: blanksFor(run.runbook, { hasTarget: run.target !== undefined, hasCustody: custody.length > 0 }),
     signOff: SIGN_OFF,
   };
   return Report.parse(cleaned(report));

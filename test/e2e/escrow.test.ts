@@ -108,6 +108,35 @@ describeWith(['age', 'age-keygen'], 'for holders with the age tool', () => {
       const ledger = await home.entries('instance/orders');
       const types = ledger.map(({ type }) => type);
       expect(types.indexOf('custody.escrowed')).toBeLessThan(types.indexOf('key.sent'));
+      const { custody, blanks } = JSON.parse(await home.good('report', 'last', '--json')) as {
+        custody: { label: string; value: string }[];
+        blanks: { label: string }[];
+      };
+      expect(custody.map(({ value }) => value)).toEqual([
+        expect.stringMatching(/^sealed on .* UTC to age1.*, age1.*; copies in \.\/escrow, store$/u),
+        expect.stringMatching(/^opened a challenge on .* UTC, recorded by Robin$/u),
+        expect.stringMatching(/^opened a challenge on .* UTC, recorded by Robin$/u),
+      ]);
+      expect(blanks.map(({ label }) => label)).not.toContain('Escrow copies');
+    });
+
+    test('the recovery card says where the key is kept, and who else has it', async (context) => {
+      const { home, people, expect } = await withHolders(context);
+      await prove(home, people);
+      await home.rotate();
+      const prepare = ['run', 'disaster-recovery', '--prepare', '--instance', 'orders', '--yes'];
+      const ended = await home.run(...prepare);
+      expect(ended.code, ended.stderr).toBe(0);
+      const made = (await home.entries('instance/orders')).findLast(({ type }) => type === 'card.prepared');
+      expect(made?.body).toMatchObject({
+        card: {
+          key: {
+            store: expect.stringContaining('vault file'),
+            isHeld: true,
+            sealed: { places: ['./escrow', 'store'], people: 2 },
+          },
+        },
+      });
     });
 
     test('`keys escrow open` on an empty home brings every key back under its fingerprint, and it fits the backups', async (context) => {

@@ -123,6 +123,10 @@ describeWith(['faketime'], 'a key that is scheduled to be destroyed', () => {
     expect((await home.vault()).has(key)).toBe(false);
     const types = (await home.entries('instance/orders')).map(({ type }) => type);
     expect(types.at(-1)).toBe('custody.destroyed');
+    const { alarms } = JSON.parse(await home.good('report', 'last', '--json')) as {
+      alarms: { title: string }[];
+    };
+    expect(alarms[0]?.title).toMatch(/^KEY DESTROYED BY FORCE/u);
   });
 
   test('stays when a rollback of the journal is accepted: its cancellation may be what was lost', async (context) => {

@@ -136,6 +136,8 @@ export const runs = {
         custody: custodyState,
         backups: z.int().nonnegative().describe('how many backups that were listed last need it'),
         openers: z.int().nonnegative().describe('how many people could open a sealed copy of it'),
+        places: z.array(z.string()).describe('where its sealed copies are, by the names of the config'),
+        endsAt: time.optional().describe('when it is to be destroyed'),
       }),
     ),
     unknown: z

@@ -13,7 +13,7 @@ import type { Report } from '../../report/model/model.ts';
 import { untilEnd } from '../../report/model/model-rows.ts';
 import { buildReport, type ReportOptions } from '../../report/report.ts';
 import { followUpsOf } from '../../runner/fold.ts';
-import type { Entry, JournalReader, Log } from '../../store/journal.ts';
+import { type Entry, HOLDERS_STREAM, type JournalReader, type Log } from '../../store/journal.ts';
 import { lossesOf } from '../../store/log/log-entries.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 
@@ -35,6 +35,7 @@ export async function reportOf(
   return buildReport(entries, {
     generatedAt: new Date(),
     history,
+    holders: await journal.read(HOLDERS_STREAM),
     ledger: history.filter(
       ({ body }) => typeof body === 'object' && body !== null && 'run' in body && body['run'] === runId,
     ),

@@ -72,7 +72,10 @@ export function issuesOf(entries: readonly Entry[]): Issue[] {
 const OPEN = { rootCause: null, correctiveAction: null, owner: null, due: null, status: null };
 
 /** What only people know, as lines to fill in. */
-export function blanksFor(runbook: string | undefined, hasTarget: boolean): Report['blanks'] {
+export function blanksFor(
+  runbook: string | undefined,
+  { hasTarget, hasCustody }: { readonly hasTarget: boolean; readonly hasCustody: boolean },
+): Report['blanks'] {
   const all: Report['blanks'] = [];
   const ask = (part: Report['blanks'][number]['in'], ...labels: readonly string[]) =>
     all.push(...labels.map((label) => ({ in: part, label, value: null })));
@@ -98,7 +101,8 @@ export function blanksFor(runbook: string | undefined, hasTarget: boolean): Repo
       'rotation',
       'Kind of reason: end of cryptoperiod, suspected compromise, change of personnel, first key',
     );
-    ask('rotation', 'Cryptoperiod', 'Escrow copies', 'Split knowledge', 'Next rotation due');
+    ask('rotation', 'Cryptoperiod', ...(hasCustody ? [] : ['Escrow copies']), 'Split knowledge');
+    ask('rotation', 'Next rotation due');
   }
   return all;
 }

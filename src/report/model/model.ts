@@ -141,6 +141,8 @@ export const Report = z.object({
   /** Ids of the follow-ups that remove what a drill or a recovery left behind. */
   cleanup: z.array(z.string()),
   rotation: Rotation.optional(),
+  /** Who could open sealed copies of the keys when the run ended, and when each has shown it. */
+  custody: z.array(Fact),
   decisions: z.array(Decision),
   mayApprove: MayApprove,
   approvals: z.array(Approval),

@@ -151,6 +151,28 @@ const GROUPS: readonly (readonly [keyof Rotation, string])[] = [
   ['substitution', 'Check for an unauthorized substitution'],
 ];
 
+/** Who could open the keys if this machine were lost. */
+export function custodySections({ custody }: Report): Section[] {
+  if (custody.length === 0) return [];
+  return [
+    {
+      title: 'Key custody',
+      blocks: [
+        paragraph(
+          'Sealed copies of the keys at the end of the run, and who has shown that they can open one. ' +
+            'A person who was left out of a later copy can still open an earlier one.',
+        ),
+        {
+          kind: 'table',
+          caption: 'Sealed copies and holders',
+          head: ['Fact', 'Value'],
+          rows: factRows(custody),
+        },
+      ],
+    },
+  ];
+}
+
 /** The record that an auditor of key management asks for. */
 export function rotationSections(report: Report): Section[] {
   const { rotation } = report;

@@ -18,7 +18,7 @@ import {
   time,
 } from './document.ts';
 import { decidedSections } from './pages-decided.ts';
-import { provenSections, rotationSections } from './pages-proven.ts';
+import { custodySections, provenSections, rotationSections } from './pages-proven.ts';
 import { summaryBlocks } from './pages-summary.ts';
 
 /** A report as the document that every renderer writes: so all of them say the same. */
@@ -28,6 +28,7 @@ export function pagesOf(report: Report): Document {
     ...measuredSections(report),
     ...provenSections(report),
     ...rotationSections(report),
+    ...custodySections(report),
     ...decidedSections(report),
     ...recordSections(report),
   ];
