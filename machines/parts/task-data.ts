@@ -26,6 +26,15 @@ export const TaskBeside = () =>
   });
 export type TaskBeside = z.infer<ReturnType<typeof TaskBeside>>;
 
+/** What is known of the key of a backup, for its choice; nothing where none was tried. */
+export function opensWords({ opens }: Pick<BackupFacts, 'opens'>): string {
+  if (opens === undefined) return '';
+  if (opens.how === 'none') return '; NONE of the held keys opens it';
+  return opens.how === 'verified'
+    ? `; verified to its end with key ${opens.key}`
+    : `; key ${opens.key} fits its first block, which is no proof`;
+}
+
 /** A backup as the flow needs it (service-api.md section 2.1). Texts are the service's own and untrusted. */
 export const BackupFacts = () =>
   z.object({
@@ -39,6 +48,11 @@ export const BackupFacts = () =>
     downloadable: z.boolean().optional(),
     /** By how much its times lie in the future of the service's own clock, where they do: one is wrong. */
     aheadSeconds: z.number().optional(),
+    /**
+     * Which key opens it, as far as that was tried: `verified` to its last byte, `fits` by its first block,
+     * which is no proof, or `none` of the held keys. Only in a list from which one is chosen.
+     */
+    opens: z.object({ how: z.enum(['verified', 'fits', 'none']), key: Fingerprint().optional() }).optional(),
     /** What the list showed beyond what was sent, when it was waited for. */
     beside: z.array(TaskBeside()).optional(),
   });

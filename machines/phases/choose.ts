@@ -5,7 +5,7 @@ import { isReachable, nearEdge } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { chooseBackupFallback, chooseTimeFallback } from '../fallback/restoring.ts';
 import { ReachableRange, RestorableBackups } from '../parts/recovery-data.ts';
-import { BackupFacts } from '../parts/task-data.ts';
+import { BackupFacts, opensWords } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, sizeOf, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
@@ -127,7 +127,7 @@ function optionOf(backup: BackupFacts): Option {
   return {
     event: { type: 'operator.chooseBackup', id },
     label: `backup ${id} of ${triggeredAt ?? finishedAt ?? 'an unknown time'}`,
-    hint: `${sizeOf(size)}; ${loss}${unoffered}`,
+    hint: `${sizeOf(size)}; ${loss}${opensWords(backup)}${unoffered}`,
   };
 }
 

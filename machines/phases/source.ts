@@ -4,6 +4,8 @@ import { isGuidOf } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { sourceFallback } from '../fallback/disaster-recovery.ts';
 import { guidOf, isOneBackup } from '../parts/backup-id.ts';
+import type { LastSeen } from '../parts/recovery-data.ts';
+import { type BackupFacts, opensWords } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, stop as stopOption } from './asking.ts';
 import { readRecord } from './before.ts';
@@ -240,7 +242,7 @@ function askForSource(context: RunContext): RunQuestion {
         ({ backupId = '', id, triggeredAt }): Option => ({
           event: { type: 'operator.useBackup', guid: backupId },
           label: `backup ${id} of ${triggeredAt ?? 'an unknown time'}, not proven`,
-          hint: `listed by the instance at ${seen?.at}; everything after it is lost`,
+          hint: `listed by the instance at ${seen?.at}; everything after it is lost${opensWords({ opens: fitOf(seen, { backupId, id }) })}`,
         }),
       ),
     {
@@ -250,6 +252,16 @@ function askForSource(context: RunContext): RunQuestion {
     },
     stopOption,
   ]);
+}
+
+/** What its first block showed when it was listed last. */
+function fitOf(
+  seen: LastSeen | undefined,
+  { backupId, id }: Pick<BackupFacts, 'backupId' | 'id'>,
+): BackupFacts['opens'] {
+  const fit = seen?.fits?.find((one) => one.id === id && one.backupId === backupId);
+  if (fit === undefined) return undefined;
+  return fit.key === undefined ? { how: 'none' } : { how: 'fits', key: fit.key };
 }
 
 function askForGuid({ card: { onRecord }, run: { instance } }: RunContext): RunQuestion {

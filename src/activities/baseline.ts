@@ -1,3 +1,4 @@
+import type { LastSeen } from '../../machines/parts/recovery-data.ts';
 import type { BackupFacts, Baseline, RestoreFacts } from '../../machines/parts/task-data.ts';
 import { failureOf } from '../base/errors.ts';
 import { futureSeconds, instantOf } from '../base/instant.ts';
@@ -5,6 +6,7 @@ import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { type UnreadRow, unreadWords } from '../service/rows.ts';
 import type { Backup, BackupsConfig, InstanceOverview, Restore } from '../service/schemas.ts';
+import type { Ledger } from '../store/projections/ledgers.ts';
 import { type ActivityOf, ok, readVerb } from './activity.ts';
 import { clockOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -198,7 +200,33 @@ export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
     const { value, skew } = await deps.service.backups(signal);
     const done = doneBackups(value);
     const clockMs = clockOf(now(), skew);
-    const newest = done.slice(0, MAX).map((backup) => withAhead(factsOfBackup(backup), clockMs));
+    const ledger = await deps.ledger();
+    const fits = deps.lastSeen()?.fits ?? [];
+    const newest = done.slice(0, MAX).map((backup) => {
+      const facts = withAhead(factsOfBackup(backup), clockMs);
+      const opens = opensOf(facts, ledger, fits);
+      return opens === undefined ? facts : { ...facts, opens };
+    });
     return ok({ newest, total: done.length });
   });
+}
+
+/** Which key opens a backup, by the record, and by the first blocks that were tried last. */
+function opensOf(
+  backup: BackupFacts,
+  { proven, unopened = [] }: Ledger,
+  fits: NonNullable<LastSeen['fits']>,
+): BackupFacts['opens'] {
+  const at = backup.triggeredAt ?? backup.startedAt ?? backup.finishedAt;
+  const isIt = (one: {
+    readonly id: number;
+    readonly backupId?: string | undefined;
+    readonly triggeredAt?: string | undefined;
+  }) => one.id === backup.id && one.backupId === backup.backupId && one.triggeredAt === at;
+  const proof = proven.find(isIt);
+  if (proof !== undefined) return { how: 'verified', key: proof.fingerprint };
+  const fit = fits.find(isIt);
+  if (fit?.key !== undefined) return { how: 'fits', key: fit.key };
+  const isRefused = unopened.some((one) => one.code === 'backup.wrong-key' && isIt(one));
+  return fit !== undefined || isRefused ? { how: 'none' } : undefined;
 }

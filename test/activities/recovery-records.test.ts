@@ -51,7 +51,7 @@ describe('the recovery card', () => {
     expect(await readCard(service.deps).run({}, context)).toEqual({
       ok: true,
       output: {
-        card: CARD,
+        card: { ...CARD, key: { store: 'a store of this test', isHeld: false } },
         proven: [
           {
             id: 7,

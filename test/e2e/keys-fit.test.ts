@@ -53,6 +53,20 @@ describe.concurrent('`lifeboat keys fit`', () => {
     expect(shown.stdout).not.toContain('verified:');
   });
 
+  test('is told where a backup is chosen, in other words than a proof', async (context) => {
+    const { expect } = context;
+    const home = await bench(context);
+    const key = await oldFingerprint(home);
+    const choice = async () => (await home.run('run', 'restore-backup', 'orders')).stderr;
+    expect(await choice()).not.toContain(key);
+    await home.good('resume', '--abandon', 'a test');
+    await fitsIn(home);
+    expect(await choice()).toContain(`key ${key} fits its first block, which is no proof`);
+    await home.good('resume', '--abandon', 'a test');
+    await home.rotate();
+    expect(await choice()).toMatch(/verified to its end with key [0-9a-f]{12}/u);
+  });
+
   test('finds a key that is held for another instance, and says for which', async (context) => {
     const { expect } = context;
     const home = await bench(context);

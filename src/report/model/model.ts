@@ -142,7 +142,7 @@ export const Report = z.object({
   cleanup: z.array(z.string()),
   rotation: Rotation.optional(),
   /** Who could open sealed copies of the keys when the run ended, and when each has shown it. */
-  custody: z.array(Fact),
+  custody: z.array(Fact).default([]),
   decisions: z.array(Decision),
   mayApprove: MayApprove,
   approvals: z.array(Approval),
