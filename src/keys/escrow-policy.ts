@@ -95,25 +95,39 @@ export interface Without {
   readonly lost: readonly Pick<EscrowedEpoch, 'instance' | 'fingerprint'>[];
 }
 
+/** What is lost with this machine besides the keys that it holds. */
+export interface OnMachine {
+  /** The places of copies that are on it alone, such as a store that no team shares. */
+  readonly places: readonly string[];
+  /** The recipients whose identities its key store has. */
+  readonly recipients: readonly string[];
+}
+
 /**
  * What would be lost with this machine; with this machine and one place; with this machine and one person. A
  * person counts as able to open a copy when it is sealed to them: whether they showed it is told beside.
  * Pure.
  */
-export function losses(policy: EscrowPolicy, epochs: readonly EscrowedEpoch[]): readonly Without[] {
-  const lostIf = (remains: (copy: FoundCopy) => boolean) =>
-    epochs.flatMap(({ instance, fingerprint, copies }) =>
+export function losses(
+  policy: EscrowPolicy,
+  epochs: readonly EscrowedEpoch[],
+  onMachine: OnMachine,
+): readonly Without[] {
+  const without = (what: string, gone: { readonly place?: string; readonly person?: string }): Without => {
+    const opens = (recipient: string) =>
+      recipient !== gone.person && !onMachine.recipients.includes(recipient);
+    const remains = ({ place, recipients }: FoundCopy) =>
+      place !== gone.place && !onMachine.places.includes(place) && recipients.some(opens);
+    const lost = epochs.flatMap(({ instance, fingerprint, copies }) =>
       copies.some(remains) ? [] : [{ instance, fingerprint }],
     );
+    return { what, lost };
+  };
   return [
-    { what: 'this machine', lost: lostIf(({ recipients }) => recipients.length > 0) },
-    ...policy.places.map(({ name }) => ({
-      what: `this machine and ${name}`,
-      lost: lostIf(({ place, recipients }) => place !== name && recipients.length > 0),
-    })),
-    ...policy.recipients.map(({ recipient, name }) => ({
-      what: `this machine and ${name ?? `${recipient.slice(0, 12)}…`}`,
-      lost: lostIf(({ recipients }) => recipients.some((one) => one !== recipient)),
-    })),
+    without('this machine', {}),
+    ...policy.places.map(({ name }) => without(`this machine and ${name}`, { place: name })),
+    ...policy.recipients.map(({ recipient, name }) =>
+      without(`this machine and ${name ?? `${recipient.slice(0, 12)}…`}`, { person: recipient }),
+    ),
   ];
 }

@@ -216,10 +216,27 @@ describeWith(['age', 'age-keygen'], 'for holders with the age tool', () => {
       const { without } = JSON.parse(met.stdout) as { without: { what: string; lost: unknown[] }[] };
       expect(without.map(({ what, lost }) => [what, lost.length])).toEqual([
         ['this machine', 0],
-        ['this machine and ./escrow', 0],
+        // The store is on this machine alone.
+        ['this machine and ./escrow', 1],
         ['this machine and store', 0],
         ['this machine and H1', 0],
         ['this machine and H2', 0],
+      ]);
+      const own = JSON.parse(await home.good('keys', 'identity', '--json')) as { recipient: string };
+      await home.good('keys', 'escrow', 'add', own.recipient, '--name', 'Own');
+      await home.good('keys', 'escrow', 'remove', 'H2');
+      const alone = await home.run('keys', 'escrow', 'check', '--json');
+      const { onMachine, without: then } = JSON.parse(alone.stdout) as {
+        onMachine: object;
+        without: { what: string; lost: unknown[] }[];
+      };
+      expect(onMachine).toEqual({ places: ['store'], holders: ['Own'] });
+      expect(then.map(({ what, lost }) => [what, lost.length])).toEqual([
+        ['this machine', 0],
+        ['this machine and ./escrow', 1],
+        ['this machine and store', 0],
+        ['this machine and H1', 1],
+        ['this machine and Own', 0],
       ]);
       rmSync(place, { recursive: true });
       const gone = await home.run('keys', 'escrow', 'check', '--json');

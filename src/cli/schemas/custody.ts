@@ -95,6 +95,9 @@ export const custody = {
     ),
     broken: z.array(z.object({ place: z.string(), path: z.string(), why: z.string() })),
     unread: z.array(z.object({ place: z.string(), why: z.string() })),
+    onMachine: z
+      .object({ places: z.array(z.string()), holders: z.array(z.string()) })
+      .describe('what goes with this machine: a store that is not shared, and identities in its key store'),
     without: z.array(
       z.object({ what: z.string(), lost: z.array(key).describe('keys that nobody could open then') }),
     ),

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isSeq, parseDocument } from 'yaml';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
@@ -200,7 +201,7 @@ function printUpdate(
     stdout.write(
       `key ${fingerprint} of ${instance} is sealed to ${recipients.length} recipients, in ${show(places.join(', '), 200)}\n`,
     );
-  if (unchanged.length > 0) stdout.write(`unchanged: ${unchanged.length} keys\n`);
+  if (unchanged.length > 0) stdout.write(`unchanged: ${counted(unchanged.length, 'key')}\n`);
   for (const { instance, fingerprint, why } of left)
     stdout.write(`NOT sealed: key ${fingerprint} of ${instance}: ${show(why, 300)}\n`);
   for (const { instance, fingerprint, recipient, active } of stillOpen)

@@ -9,7 +9,10 @@ import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { EscrowConfig, LoadedConfig } from '../../config/loaded.ts';
-import { type HolderState, lackOfProof, lacksOf, losses } from '../../keys/escrow-policy.ts';
+import { isPostgres } from '../../config/store-address.ts';
+import { storeNamed } from '../../config/store-named.ts';
+import { type HolderState, lackOfProof, lacksOf, losses, type OnMachine } from '../../keys/escrow-policy.ts';
+import { identityIn } from '../../keys/identity.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { currentKey } from '../../store/projections/key-epochs.ts';
@@ -52,7 +55,12 @@ export const escrowCheck: Action<{ readonly instance?: string }> = async (contex
     const keys = await keysToKeep({ keyring, journal }, names);
     const copies = await copiesIn(policy.places, journal, names);
     const holders = await holdersOf(policy, journal ?? { read: async () => [] });
-    const result = checked(policy, { keys, copies, holders });
+    const own = await identityIn(keyring.store);
+    const onMachine = {
+      places: isPostgres(await storeNamed(context.env, context.configPath)) ? [] : ['store'],
+      recipients: own === undefined ? [] : [own.recipient],
+    };
+    const result = checked(policy, { keys, copies, holders, onMachine });
     await printResult(context, 'escrow', result, () => printCheck(context, result));
     return result.met ? EXIT.closed : EXIT.failed;
   } finally {
@@ -87,9 +95,10 @@ interface Found {
   readonly keys: readonly KeyToKeep[];
   readonly copies: Copies;
   readonly holders: readonly HolderState[];
+  readonly onMachine: OnMachine;
 }
 
-function checked(policy: EscrowConfig, { keys, copies: found, holders }: Found): Check {
+function checked(policy: EscrowConfig, { keys, copies: found, holders, onMachine }: Found): Check {
   const epochs = keys.map((key) => ({
     ...key,
     copies: found.copies
@@ -117,7 +126,11 @@ function checked(policy: EscrowConfig, { keys, copies: found, holders }: Found):
     keys: rows,
     broken: found.broken,
     unread: found.unread,
-    without: losses(policy, epochs),
+    onMachine: {
+      places: onMachine.places.filter((place) => policy.places.some(({ name }) => name === place)),
+      holders: holders.flatMap((one) => (onMachine.recipients.includes(one.recipient) ? [one.name] : [])),
+    },
+    without: losses(policy, epochs, onMachine),
   };
 }
 
@@ -139,6 +152,14 @@ function printCheck({ stdout, stderr }: CommandContext, check: Check): void {
   for (const { path, why } of check.broken) line(`  BROKEN: ${show(path, 200)}: ${show(why, 200)}`);
   for (const { place, why } of check.unread) line(`  NOT READ: ${show(place, 200)}: ${show(why, 200)}`);
   line('\nwhat nobody could open any more');
+  for (const name of check.onMachine.holders)
+    line(
+      `  the identity of ${show(name, 60)} is in this key store: without a copy elsewhere it goes with it`,
+    );
+  if (check.places.some((place) => place !== 'store'))
+    line('  folders count as kept elsewhere as well: push or copy them');
+  for (const place of check.onMachine.places)
+    line(`  ${show(place, 80)} is on this machine, and goes with it`);
   for (const { what, lost } of check.without) {
     const named = lost.map(({ instance, fingerprint }) => `${instance} ${fingerprint}`).join(', ');
     line(`  without ${show(what, 80)}: ${show(named || 'nothing', 400)}`);
