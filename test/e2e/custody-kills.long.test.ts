@@ -43,7 +43,7 @@ const COMMANDS = {
   },
 } as const;
 
-/** The keys in the vault, opened with whichever passphrase opens it; the file of the passphrase then has it. */
+/** The keys in the vault, by whichever passphrase opens it, which is then that of the file. */
 async function lookInto(home: Home): Promise<ReadonlyMap<string, string>> {
   for (const words of home.passphrases.toReversed()) {
     const keyring = await openKeys(home.bench.home, words);
