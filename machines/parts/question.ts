@@ -72,6 +72,8 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly prompt: string;
       readonly event: Event['type'];
       readonly twice: boolean;
+      /** Chosen now, so it is judged; a key of old backups is what it is. */
+      readonly isNew: boolean;
       readonly minLength: number;
       readonly options: readonly QuestionOption<Event>[];
     }

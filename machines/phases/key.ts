@@ -160,6 +160,7 @@ function askForKey({ preflight: { facts } }: RunContext): RunQuestion {
     prompt: 'the new key',
     event: 'operator.provideKey',
     twice: true,
+    isNew: true,
     minLength: facts?.baseline.minKeyLength ?? 8,
     options: [{ event: { type: 'operator.back' }, label: 'back', hint: 'choose another origin' }],
   };

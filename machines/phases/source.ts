@@ -168,7 +168,14 @@ export function doubtOfKey(context: RunContext): string | undefined {
   if (known !== '' && known !== fingerprint) return `key ${fingerprint} is not the one on record (${known})`;
   const isProven = [...proven, card?.proven].some((one) => one?.fingerprint === fingerprint);
   if (isProven) return undefined;
-  return `key ${fingerprint} was never proven to open a backup of ${context.run.instance}`;
+  const { key, id } = fitOfChosen(context) ?? {};
+  const fit =
+    key === fingerprint
+      ? `, and fits the first block of backup ${id}`
+      : key === undefined
+        ? ''
+        : `, and key ${key} is the one that fits the first block of backup ${id}`;
+  return `key ${fingerprint} was never proven to open a backup of ${context.run.instance}${fit}`;
 }
 
 function withKey(context: RunContext, fingerprint: string): Partial<RunContext> {
@@ -254,6 +261,20 @@ function askForSource(context: RunContext): RunQuestion {
   ]);
 }
 
+function isProvenSource({ card: { onRecord }, source: { from } }: RunContext): boolean {
+  return (onRecord?.proven ?? []).some(({ backupId }) => backupId === from?.guid);
+}
+
+/** The held key that fits the chosen backup, or the newest one, by its first block when it was listed last. */
+function fitOfChosen(context: RunContext): { readonly key: string; readonly id: number } | undefined {
+  const { guid = '' } = context.source.from ?? {};
+  const listed = listedLast(context);
+  const chosen =
+    listed.find(({ backupId }) => backupId === guid) ?? (isOneBackup(guid) ? undefined : listed[0]);
+  const fit = chosen && fitOf(context.card.onRecord?.seen, chosen);
+  return fit?.key === undefined || chosen === undefined ? undefined : { key: fit.key, id: chosen.id };
+}
+
 /** What its first block showed when it was listed last. */
 function fitOf(
   seen: LastSeen | undefined,
@@ -282,15 +303,27 @@ function askForRestoreKey(context: RunContext): RunQuestion {
   const held = context.card.onRecord?.keysHeld ?? [];
   const likely = keyOnRecord(context);
   const lacking = likely !== '' && !held.includes(likely) ? ` (key ${likely} is not held here)` : '';
+  const fit = fitOfChosen(context);
+  // What the bytes show comes before a card, which may be older than the key.
+  const best = isProvenSource(context) ? likely : (fit?.key ?? likely);
+  const hintOf = (fingerprint: string) => {
+    const hints = [
+      ...(fingerprint === likely ? ['the one on record for it'] : []),
+      ...(fingerprint === fit?.key ? [`fits the first block of backup ${fit.id}, which is no proof`] : []),
+    ];
+    return hints.length === 0 ? 'held here under the name of the source' : hints.join('; ');
+  };
   return choice(`which key was the backup made with?${lacking}`, [
-    ...held.map(
-      (fingerprint): Option => ({
-        event: { type: 'operator.useKey', fingerprint },
-        label: `key ${fingerprint}`,
-        hint: fingerprint === likely ? 'the one on record for it' : 'held here under the name of the source',
-        recommended: fingerprint === likely,
-      }),
-    ),
+    ...held
+      .toSorted((one, other) => Number(other === best) - Number(one === best))
+      .map(
+        (fingerprint): Option => ({
+          event: { type: 'operator.useKey', fingerprint },
+          label: `key ${fingerprint}`,
+          hint: hintOf(fingerprint),
+          recommended: fingerprint === best,
+        }),
+      ),
     { event: { type: 'operator.enterKey' }, label: 'enter a key', hint: 'typed or pasted, never shown' },
     stopOption,
   ]);
@@ -304,6 +337,7 @@ function askForKey(context: RunContext): RunQuestion {
     prompt: `the key that the backup was made with${known === '' ? '' : `: ${known} by the record`}`,
     event: 'operator.provideKey',
     twice: known === '',
+    isNew: false,
     minLength: 1,
     options: [{ event: { type: 'operator.back' }, label: 'back', hint: 'choose a key that is held' }],
   };

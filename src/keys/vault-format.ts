@@ -76,11 +76,21 @@ async function decrypt(bytes: Buffer, passphrase: Secret, path: string): Promise
 
 function parse(text: string, path: string): z.infer<typeof Contents> {
   try {
-    return Contents.parse(JSON.parse(text));
-  } catch {
+    const found: unknown = JSON.parse(text);
+    const { version = 0 } = z.object({ version: z.int() }).safeParse(found).data ?? {};
+    if (version > 1) throw newer(path, version);
+    return Contents.parse(found);
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError) throw thrown;
     // The cause would quote the text, which is secret.
     throw damaged(path, 'it opens, but what it holds is not a vault file of version 1');
   }
+}
+
+function newer(path: string, version: number): LifeboatError {
+  return new LifeboatError('keys.newer', `the vault file ${show(path)} is of version ${version}`, {
+    hints: ['nothing was changed', 'use the newer lifeboat that wrote it: this one reads version 1'],
+  });
 }
 
 function damaged(path: string, what: string, cause?: unknown): LifeboatError {

@@ -83,7 +83,7 @@ export async function decide(
   }
   if (question.kind === 'secret' && answer.event === question.event) {
     if (answer.secret === undefined) throw misfit('this question takes a key');
-    checkKey(answer.secret, question.minLength);
+    checkKey(answer.secret, question);
     return {
       event: { type: question.event, ...(await take(answer.secret)) },
       label: 'entered a key',
@@ -195,7 +195,10 @@ const MAX_KEY = 1_023;
  * Keys pass through shells and `openssl -pass` at the service: only one line of printable ASCII is safe
  * there.
  */
-function checkKey(key: Secret, minLength: number): void {
+function checkKey(
+  key: Secret,
+  { isNew, minLength }: { readonly isNew: boolean; readonly minLength: number },
+): void {
   if (key.length < minLength) {
     throw new LifeboatError(
       'key.too-short',
@@ -205,6 +208,8 @@ function checkKey(key: Secret, minLength: number): void {
       },
     );
   }
+  // A key of old backups is what it is.
+  if (!isNew) return;
   if (key.length > MAX_KEY) {
     throw new LifeboatError(
       'key.too-long',

@@ -174,6 +174,32 @@ describeWith(['age', 'age-keygen'], 'for holders with the age tool', () => {
       expect(check.code, check.stderr).toBe(0);
     });
 
+    test('a colleague who recovers is recommended the key that fits, among all that came back', async (context) => {
+      const { home, people, expect, place } = await withHolders(context);
+      await prove(home, people);
+      await home.rotate();
+      await home.rotate();
+      await home.good('keys', 'escrow', 'update');
+      const current = itemsIn<{ fingerprint: string; custody: string }>(
+        await home.good('keys', 'list', '--json'),
+      ).find(({ custody }) => custody === 'active');
+      const after = await bench(context, { server: home.server, firstDay: true });
+      await after.good('keys', 'escrow', 'open', '--from', place, '--identity', people[1].file);
+      const { answer } = JSON.parse(await home.good('backups', 'list', 'orders', '--json')) as {
+        answer: { id: number; backup_id: string }[];
+      };
+      const { backup_id: guid = '' } = answer.toSorted((one, other) => other.id - one.id)[0] ?? {};
+      const perform = ['--instance', 'orders', '--target', 'orders-dr', '--perform', '--yes'];
+      const waits = await after.run('run', 'disaster-recovery', ...perform, '--guid', guid);
+      expect(waits.code, waits.stderr).toBe(3);
+      expect(waits.stderr).toMatch(
+        new RegExp(
+          `key ${current?.fingerprint} was never proven .*, and fits the first block of backup`,
+          'u',
+        ),
+      );
+    });
+
     test('one damaged file is named, and every other key comes back', async (context) => {
       const { home, people, expect, place } = await withHolders(context);
       await prove(home, people);

@@ -219,17 +219,30 @@ describe('a vault that cannot be used', () => {
     }
   });
 
-  it.each([
-    ['another version', '{"items":{},"version":2}'],
-    ['no items', '{"version":1}'],
-    ['something else', 'top secret'],
-  ])('is called damaged when it opens and holds %s, without showing what', async (_title, text) => {
+  async function opening(text: string): Promise<unknown> {
     const { Encrypter } = await import('age-encryption');
     const encrypter = new Encrypter();
     encrypter.setPassphrase(PASSPHRASE);
     encrypter.setScryptWorkFactor(FAST);
     const sealed = Buffer.from(await encrypter.encrypt(text));
-    const error = await openItems(sealed, new Secret(PASSPHRASE), 'v.age').catch((thrown: unknown) => thrown);
+    return openItems(sealed, new Secret(PASSPHRASE), 'v.age').catch((thrown: unknown) => thrown);
+  }
+
+  it('of a later version is called newer, not damaged: nobody then replaces it by an old copy', async () => {
+    const error = await opening('{"things":"top secret","version":2}');
+    expect(error).toMatchObject({
+      code: 'keys.newer',
+      shortMessage: 'the vault file v.age is of version 2',
+    });
+    expect(inspect(error)).not.toMatch(/top secret/);
+  });
+
+  it.each([
+    ['no version', '{"items":{}}'],
+    ['no items', '{"version":1}'],
+    ['something else', 'top secret'],
+  ])('is called damaged when it opens and holds %s, without showing what', async (_title, text) => {
+    const error = await opening(text);
     expect(error).toMatchObject({
       code: 'keys.damaged',
       shortMessage:

@@ -3,18 +3,19 @@ import { setup } from 'xstate';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Answer, Question } from '../../machines/parts/question.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
-import { decide } from '../../src/runner/answer.ts';
+import { Secret } from '../../src/base/secret.ts';
+import { decide, type TakeSecret } from '../../src/runner/answer.ts';
 
 const noSecret = () => Promise.reject(new Error('nothing secret is asked for'));
 
 /** The result of an answer to a question, from a machine that asks nothing else. */
-function answering(question: Question) {
+function answering(question: Question, take: TakeSecret = noSecret) {
   const machine = setup({ types: { meta: {} as StateMeta<unknown, never> } }).createMachine({
     initial: 'asking',
     states: { asking: { meta: { step: 'one', title: 'asking', question: () => question as never } } },
   });
   const snapshot = machine.getInitialSnapshot({} as never);
-  return (answer: Answer) => decide(machine.resolveState({ value: snapshot.value }), answer, noSecret);
+  return (answer: Answer) => decide(machine.resolveState({ value: snapshot.value }), answer, take);
 }
 
 describe('a question for a moment', () => {
@@ -46,6 +47,25 @@ describe('a question for a moment', () => {
       await expect(at(time)).rejects.toMatchObject({ code: 'answer.misfit' });
     },
   );
+});
+
+describe('a question for a key', () => {
+  const asked = {
+    kind: 'secret',
+    prompt: 'the key',
+    event: 'operator.provideKey',
+    twice: false,
+    options: [],
+  } as const;
+  const given = { event: 'operator.provideKey', secret: new Secret('an old key with spaces, ä') };
+  const taken = async (key: Secret) => ({ fingerprint: '0123456789ab', length: key.length });
+
+  test('takes one that opens old backups as it is, and refuses a new one that a shell would change', async () => {
+    const old = answering({ ...asked, minLength: 1, isNew: false }, taken);
+    expect((await old(given)).event).toMatchObject({ fingerprint: '0123456789ab' });
+    const fresh = answering({ ...asked, minLength: 1, isNew: true }, taken);
+    await expect(fresh(given)).rejects.toMatchObject({ code: 'key.characters' });
+  });
 });
 
 describe('a question for a word', () => {

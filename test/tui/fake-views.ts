@@ -136,6 +136,7 @@ export const SECRET: QuestionView & { kind: 'secret' } = {
   prompt: 'The passphrase for the vault file',
   event: 'PASSPHRASE',
   twice: true,
+  isNew: true,
   minLength: 12,
   options: [{ event: 'KEYCHAIN', label: 'look for a keychain again', recommended: false }],
 };

@@ -104,7 +104,7 @@ export function hostileView(text: string, kind: HostileKind): RunView {
       },
     }),
     ...(kind === 'secret' && {
-      question: { kind, prompt: text, event: 'A', twice: false, minLength: 1, options },
+      question: { kind, prompt: text, event: 'A', twice: false, isNew: false, minLength: 1, options },
     }),
     ...(kind === 'time' && {
       question: {

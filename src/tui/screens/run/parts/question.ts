@@ -388,7 +388,7 @@ function secretLines(
   width: number,
   look: Look,
 ): Line[] {
-  const { minLength, twice } = question;
+  const { minLength, isNew } = question;
   const { text, first, sending, lostLineEnd = false } = state;
   const isAgain = first !== undefined;
   const label = isAgain ? 'once more, to compare: ' : 'hidden: ';
@@ -399,9 +399,9 @@ function secretLines(
     return minLength > 1 ? [[span(`  at least ${minLength} characters`, 'text.dim')], field] : [field];
   const { length, strength, pitfalls } = secretWords(text, {
     minLength,
-    isNew: twice && !isAgain,
+    isNew: isNew && !isAgain,
     lostLineEnd,
-    guessedBits: twice && !isAgain ? estimateIfLoaded(text) : undefined,
+    guessedBits: isNew && !isAgain ? estimateIfLoaded(text) : undefined,
   });
   return [
     ...wrapLine([span(`  ${[length, strength].filter((part) => part !== undefined).join('; ')}`)], width, 2),
