@@ -265,7 +265,7 @@ function isProvenSource({ card: { onRecord }, source: { from } }: RunContext): b
   return (onRecord?.proven ?? []).some(({ backupId }) => backupId === from?.guid);
 }
 
-/** The held key that fits the chosen backup, or the newest one, by its first block when it was listed last. */
+/** The held key that fits the chosen backup, or the newest, by the first block when it was listed last. */
 function fitOfChosen(context: RunContext): { readonly key: string; readonly id: number } | undefined {
   const { guid = '' } = context.source.from ?? {};
   const listed = listedLast(context);
