@@ -218,9 +218,8 @@ for (const send of SENDS) {
       { outcome: 'never-sent' },
     );
     expect(server.requests).toHaveLength(1);
-    const gone = await startFaultServer(() => undefined);
-    await gone.close();
-    expect(await send.call(clientAt(gone.origin, options))).toMatchObject({
+    // A port that was closed just now may be somebody else's already; on this one nobody listens.
+    expect(await send.call(clientAt('http://127.0.0.1:1', options))).toMatchObject({
       outcome: 'never-sent',
       failure: { code: 'service.unreachable' },
     });
