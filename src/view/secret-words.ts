@@ -112,14 +112,10 @@ export function loadEstimate(): Promise<Estimate> {
 }
 
 async function load(): Promise<Estimate> {
-  const [{ ZxcvbnFactory }, { adjacencyGraphs, dictionary }] = await Promise.all([
-    import('@zxcvbn-ts/core'),
-    import('@zxcvbn-ts/language-common'),
-  ]);
-  const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs });
+  const { guessedBits } = await import('./guessed-bits.ts');
   let last: { readonly text: string; readonly bits: number } | undefined;
   loaded = (text) => {
-    if (last?.text !== text) last = { text, bits: zxcvbn.check(text).guessesLog10 / Math.log10(2) };
+    if (last?.text !== text) last = { text, bits: guessedBits(text) };
     return last.bits;
   };
   return loaded;

@@ -218,6 +218,23 @@ function qrIn(page: string): string {
   return jsQR.default(pixels, size, size)?.data ?? '';
 }
 
+describe.concurrent('a key that a person chose', () => {
+  const bench = useQuickBenches();
+
+  test('is warned of when it can be guessed or looks mistyped, and taken; a generated one is not', async (context) => {
+    const home = await bench(context);
+    const { expect } = context;
+    const set = ['backup-config', 'set', 'orders', '--yes', '--confirm', 'orders'];
+    const weak = await home.run(...set, '--key-file', fileIn(home, 'weak', 'Summer2026!Summer2026!'));
+    expect([weak.code, weak.stderr]).toEqual([0, expect.stringContaining('the new key is weak: about ')]);
+    const good = await home.run(...set, '--new-key');
+    expect([good.code, good.stderr]).toEqual([0, expect.not.stringContaining('warning: the')]);
+    const added = await home.run('keys', 'add', 'orders', '--file', fileIn(home, 'odd', 'raz\u00a0dva tri'));
+    expect(added.stderr).toContain('warning: the key: it has a character that cannot be seen');
+    expect(added.stderr).not.toContain('the new key is');
+  });
+});
+
 describe.concurrent('the passphrase of the vault file', () => {
   const bench = useQuickBenches();
 

@@ -196,7 +196,9 @@ describeWith(PROGRAMS, 'a keyring whose daemon is restarted', () => {
           return lifeboat({ ...env, ...named }, args, 'with-an-é-in-it-and-long-enough\n');
         };
         await inSession(folder, undefined, async (_store, env) => {
-          expect(tryIt(env)).toMatchObject({ status: 0, stderr: '' });
+          const warned =
+            'warning: the key: it has non-ASCII characters, which other tools may encode differently\n';
+          expect(tryIt(env)).toMatchObject({ status: 0, stderr: warned });
         });
         await inSession(folder, undefined, async (_store, env) => {
           expect(tryIt(env, '--check')).toMatchObject({ status: 0, stderr: '' });

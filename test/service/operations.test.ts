@@ -4,7 +4,7 @@ import { Secret } from '../../src/base/secret.ts';
 import type { Leave } from '../../src/service/call.ts';
 import type { SendOutcome, ServiceClient } from '../../src/service/client.ts';
 import type { Operation, Revision } from '../../src/service/revisions.ts';
-import { answer, json, startFaultServer } from './fault-server.ts';
+import { answer, json } from './fault-server.ts';
 import { clientAt, serve } from './serve.ts';
 
 const KEY = 'k-77-very-secret-key';
