@@ -1,8 +1,10 @@
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, type TestContext, test } from 'vitest';
+import { makeIdentity } from '../../src/keys/identity.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
+import { openKeys } from '../bench-kit/key-store.ts';
 import { PARAMETER, usePlatformBenches } from '../bench-kit/platform-bench.ts';
 import type { Ended } from '../bench-kit/product.ts';
 import { useBenches } from '../bench-kit/test-bench.ts';
@@ -14,6 +16,8 @@ import { withHeaders } from './twist.ts';
 
 /** A session of the dashboard address, as V0 hands them out. */
 const COOKIE = 'sess-Hy4nWq8sKz2mVb6c';
+/** The passphrase of a key file. */
+const EXPORTED = 'six words-Tp9xLm4kQr7s-of a file';
 const hasProc = existsSync('/proc/self/environ');
 
 /** Every flow, and the commands that are none. What stands for a name is filled in when it is known. */
@@ -92,6 +96,42 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
       rmSync(join(bench.folder, 'tmp/b.enc'), { force: true });
       bench.server.acceptOnly('another');
       expect((await run('backups', 'list', '--instance', 'orders')).code).toBe(4);
+    });
+  });
+
+  test('after the commands about keys: sealed copies, key files and shares hold none', {
+    timeout: 1_200_000,
+  }, async (context) => {
+    const bench = await openBench(context);
+    const { identity, recipient } = await makeIdentity((await openKeys(bench.home)).store);
+    const config = bench.env['LIFEBOAT_CONFIG'] ?? '';
+    const escrow = `keys: { escrow: { recipients: [${recipient}], atLeast: 1, places: [./home/escrow, store] } }`;
+    writeFileSync(config, `${escrow}\n${readFileSync(config, 'utf8')}`);
+    const words = join(bench.folder, 'words');
+    writeFileSync(words, `${EXPORTED}\n`, { mode: 0o600 });
+    const [file, shares] = [join(bench.home, 'keys.age'), join(bench.home, 'shares')];
+    const [old = ''] = (await bench.vault()).keys();
+    const commands = [
+      ['keys', 'escrow', 'prove'],
+      ['keys', 'escrow', 'update'],
+      ['run', 'rotate-key', '--instance', 'orders', '--yes', '--confirm', 'orders'],
+      ['keys', 'escrow', 'check'],
+      ['keys', 'escrow', 'open'],
+      ['keys', 'show', 'orders'],
+      ['keys', 'fit', 'orders'],
+      ['keys', 'export', file, '--passphrase-file', words, '--with-identity'],
+      ['keys', 'import', file, '--passphrase-file', words],
+      ['keys', 'split', '--out', shares, '--paper'],
+      ['keys', 'join', join(shares, 'keys.age'), ...[1, 3, 5].map((at) => join(shares, `share-${at}.html`))],
+      ['keys', 'retire', old, '-i', 'orders', '--reason', 'a test'],
+    ];
+    const secrets = [CANARIES.token, CANARIES.passphrase, CANARIES.oldKey, EXPORTED, identity.reveal()];
+    await lookedAfter(bench, secrets, async (run) => {
+      for (const args of commands) {
+        const { code, stderr } = await run(...args);
+        expect(code, `${args.join(' ')}: ${stderr}`).toBe(0);
+      }
+      await tellAll(run);
     });
   });
 
