@@ -6,6 +6,7 @@ import { msOf } from '../base/instant.ts';
 import type { Ledger } from '../store/projections/ledgers.ts';
 import type { Report } from './model/model.ts';
 import {
+  type Block,
   type Document,
   type Figure,
   type Inline,
@@ -47,6 +48,8 @@ const EstateInstance = z.object({
   key: z.object({ fingerprint: z.string(), since: z.string().optional() }).optional(),
   /** When the recovery card was made; without one, a lost instance cannot be recovered elsewhere. */
   cardAt: z.string().optional(),
+  /** Keys that were destroyed although something needed them: backups may exist that nobody can open. */
+  destroyedByForce: z.array(z.object({ key: z.string(), at: z.string(), because: z.string() })),
   followUps: z.object({ open: z.int(), overdue: z.int() }),
   /** The runs of the period, oldest first. */
   runs: z.array(EstateRun),
@@ -66,7 +69,7 @@ export type EstateRun = EstateInstance['runs'][number];
 export interface EstateRecord {
   readonly name: string;
   readonly isConfigured: boolean;
-  readonly ledger: Pick<Ledger, 'epochs' | 'card' | 'proven'>;
+  readonly ledger: Pick<Ledger, 'epochs' | 'card' | 'proven' | 'custody'>;
   readonly followUps: readonly FollowUp[];
 }
 
@@ -103,6 +106,9 @@ export function estateOf(
           },
         }),
         ...(ledger.card && { cardAt: ledger.card.preparedAt }),
+        destroyedByForce: Object.entries(ledger.custody?.keys ?? {}).flatMap(([key, { destroyed }]) =>
+          destroyed?.because === undefined ? [] : [{ key, at: destroyed.at, because: destroyed.because }],
+        ),
         followUps: { open: open.length, overdue: open.filter((one) => isOverdue(one, now.getTime())).length },
         runs: reports
           .filter(({ run }) => run.instance === name || run.target === name)
@@ -146,6 +152,7 @@ export function estatePages(estate: Estate): Document {
     title: `All instances, ${period}`,
     mark: counted(instances.length, 'instance'),
     lead: [
+      ...forced(instances),
       { kind: 'figures', figures: figures(instances) },
       paragraph(
         'From the journal alone: what the service shows now, `lifeboat status` says. ' +
@@ -155,6 +162,23 @@ export function estatePages(estate: Estate): Document {
     sections: [instanceTable(instances), runTable(instances)],
     foot: `Written ${time(generatedAt)} UTC from the journal (${schema}). All times are UTC.`,
   };
+}
+
+/** What heads the document: it concerns every run and backup of these instances. */
+function forced(instances: readonly EstateInstance[]): Block[] {
+  const rows = instances.flatMap(({ name, destroyedByForce }) =>
+    destroyedByForce.map(({ key, at, because }): Text[] => [{ bad: name }, { code: key }, time(at), because]),
+  );
+  if (rows.length === 0) return [];
+  return [
+    paragraph('Keys were DESTROYED BY FORCE: backups may exist that nobody can open.'),
+    {
+      kind: 'table',
+      caption: 'Keys destroyed by force',
+      head: ['Instance', 'Key', 'Destroyed', 'Because'],
+      rows,
+    },
+  ];
 }
 
 function figures(instances: readonly EstateInstance[]): Figure[] {

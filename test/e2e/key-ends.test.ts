@@ -127,6 +127,9 @@ describeWith(['faketime'], 'a key that is scheduled to be destroyed', () => {
       alarms: { title: string }[];
     };
     expect(alarms[0]?.title).toMatch(/^KEY DESTROYED BY FORCE/u);
+    const all = await home.good('report', '--all', '--format', 'md');
+    expect(all).toContain('Keys were DESTROYED BY FORCE: backups may exist that nobody can open.');
+    expect(all).toContain('the data is gone by law');
   });
 
   test('stays when a rollback of the journal is accepted: its cancellation may be what was lost', async (context) => {

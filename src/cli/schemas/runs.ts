@@ -135,6 +135,11 @@ export const runs = {
         provenAt: time.optional(),
         custody: custodyState,
         backups: z.int().nonnegative().describe('how many backups that were listed last need it'),
+        verified: z
+          .int()
+          .nonnegative()
+          .describe('of these backups, those that were read to their end with it'),
+        fitted: z.int().nonnegative().describe('of these backups, those whose first block it fits: no proof'),
         openers: z.int().nonnegative().describe('how many people could open a sealed copy of it'),
         places: z.array(z.string()).describe('where its sealed copies are, by the names of the config'),
         endsAt: time.optional().describe('when it is to be destroyed'),

@@ -30,14 +30,14 @@ export async function loadKeys(context: CommandContext, config: LoadedConfig): P
     ...(unread === undefined ? {} : { unread: show(unread.shortMessage) }),
     ...(unread === undefined ? { holders: await holdersIn(context, config) } : {}),
     rows: items.map(
-      ({ held, custody, backups, openers, places, endsAt, ...key }): KeyRow => ({
+      ({ held, custody, backups, verified, fitted, openers, places, endsAt, ...key }): KeyRow => ({
         ...key,
         isHeld: held,
         custody:
           unread === undefined
             ? {
                 state: custody,
-                needed: backups,
+                ...{ needed: backups, verified, fitted },
                 endsAt,
                 ...(openers === 0 ? {} : { sealed: { places, people: openers } }),
               }

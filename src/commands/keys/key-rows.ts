@@ -17,6 +17,9 @@ export interface ListedKey extends Pick<KeyEpoch, 'fingerprint' | 'setAt' | 'end
   readonly custody: CustodyState;
   /** How many backups that were listed last need it, by a verify, a fit or their dates. */
   readonly backups: number;
+  /** Of these, how many were read to their end with it, and how many it fits by their first block. */
+  readonly verified: number;
+  readonly fitted: number;
   /** How many people could open a sealed copy of it. */
   readonly openers: number;
   /** Where its sealed copies are, by the names of the config. */
@@ -60,6 +63,8 @@ export async function listKeys(
         {
           ...{ instance, fingerprint, held: key.held, state, setAt, endedAt, provenAt },
           ...{ custody, backups: ids.length, openers },
+          verified: key.backups.filter(({ by }) => by === 'verify').length,
+          fitted: key.backups.filter(({ by }) => by === 'fit').length,
           places: (record.escrowed?.places ?? []).map(({ place }) => place),
           endsAt: record.scheduled?.due,
         },

@@ -166,6 +166,9 @@ export interface KeyRowCustody {
   readonly state: string;
   /** How many of the backups that were listed last need it, by a verify, a fit or their dates. */
   readonly needed: number;
+  /** Of these, how many were read to their end with it, and how many it fits by their first block. */
+  readonly verified: number;
+  readonly fitted: number;
   /**
    * Where its newest sealed copies are, by the names of the config, and how many people they were sealed to.
    */

@@ -74,7 +74,13 @@ describe('the keys', () => {
       { name: 'Ada', state: 'proven', provenAt: '2026-11-02T00:00:00Z' },
       { name: 'Grace', state: 'never' },
     ] as const;
-    const sealed = { state: 'active', needed: 3, sealed: { places: ['./escrow', 'store'], people: 2 } };
+    const sealed = {
+      state: 'active',
+      needed: 3,
+      verified: 1,
+      fitted: 2,
+      sealed: { places: ['./escrow', 'store'], people: 2 },
+    };
     const one = shown(
       keysScreen({ name: 'keys' }),
       {
@@ -83,10 +89,19 @@ describe('the keys', () => {
           holders,
           rows: [
             key({ custody: sealed }),
-            key({ fingerprint: 'dddddddddddd', custody: { state: 'deactivated', needed: 0 } }),
+            key({
+              fingerprint: 'dddddddddddd',
+              custody: { state: 'deactivated', needed: 0, verified: 0, fitted: 0 },
+            }),
             key({
               fingerprint: 'eeeeeeeeeeee',
-              custody: { state: 'deactivated', needed: 0, endsAt: '2026-12-24T00:00:00Z' },
+              custody: {
+                state: 'deactivated',
+                needed: 0,
+                verified: 0,
+                fitted: 0,
+                endsAt: '2026-12-24T00:00:00Z',
+              },
             }),
           ],
         }),
@@ -97,7 +112,9 @@ describe('the keys', () => {
     expect(one.text()).toMatch(
       /sealed to 2 people, in \.\/escrow, store; opening one: shown by Ada, NEVER shown\s+by Grace/u,
     );
-    expect(one.text()).toContain('it may not go: 3 listed backups need it');
+    expect(one.text()).toContain(
+      'it may not go: 3 listed backups need it (1 verified, 2 fit by their first block)',
+    );
     one.press('down');
     expect(one.text()).toContain('no sealed copy: `lifeboat keys escrow update`');
     expect(one.text()).toContain('whether it may go: `lifeboat keys may-destroy dddddddddddd -i orders`');

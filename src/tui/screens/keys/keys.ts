@@ -223,7 +223,7 @@ function custodyLines(
   holders: KeysFacts['holders'],
 ): readonly Line[] {
   if (custody === undefined) return [];
-  const { sealed, needed, endsAt } = custody;
+  const { sealed, needed, verified, fitted, endsAt } = custody;
   const proven = holders?.filter(({ state }) => state === 'proven').map(({ name }) => name) ?? [];
   const others = holders?.filter(({ state }) => state !== 'proven') ?? [];
   const shown = [
@@ -250,7 +250,7 @@ function custodyLines(
           'status.warn',
         )
       : needed > 0
-        ? span(`it may not go: ${backups} it`)
+        ? span(`it may not go: ${backups} it (${verified} verified, ${fitted} fit by their first block)`)
         : span(`whether it may go: \`lifeboat keys may-destroy ${fingerprint} -i ${instance}\``, 'text.dim');
   return [...(holders === undefined ? [] : [copies]), ...(isHeld || needed > 0 ? [[may]] : [])];
 }
