@@ -116,7 +116,7 @@ describe('the keys', () => {
       'it may not go: 3 listed backups need it (1 verified, 2 fit by their first block)',
     );
     one.press('down');
-    expect(one.text()).toContain('no sealed copy: `lifeboat keys escrow update`');
+    expect(one.text()).toContain('no sealed copy on record: `lifeboat keys escrow check` looks');
     expect(one.text()).toContain('whether it may go: `lifeboat keys may-destroy dddddddddddd -i orders`');
     one.press('down');
     expect(one.text()).toContain('to be destroyed on');

@@ -234,7 +234,7 @@ function custodyLines(
   ];
   const copies: Line =
     sealed === undefined
-      ? [span('no sealed copy: `lifeboat keys escrow update`', 'status.bad')]
+      ? [span('no sealed copy on record: `lifeboat keys escrow check` looks', 'status.bad')]
       : [
           span(
             `sealed to ${sealed.people} ${sealed.people === 1 ? 'person' : 'people'}, in ` +
