@@ -158,7 +158,7 @@ async function typedShares(context: CommandContext): Promise<readonly Share[]> {
   const shares: Share[] = [];
   for (;;) {
     const at = shares.length + 1;
-    const of = shares[0] === undefined ? '' : ` of ${shares[0].threshold}`;
+    const of = shares[0] === undefined ? '' : ` of the ${shares[0].threshold} that are needed`;
     const lines: string[] = [];
     for (let number = 1; number <= LINES; number += 1)
       lines.push(`${number} ${await typedLine(context, `share ${at}${of}, line ${number}`, number)}`);
@@ -178,7 +178,7 @@ async function typedLine(context: CommandContext, prompt: string, number: number
       return typed;
     } catch (thrown) {
       if (!(thrown instanceof LifeboatError) || thrown.code !== 'share.mistyped') throw thrown;
-      context.stderr.write(`${thrown.shortMessage}: type it again, or leave with Escape\n`);
+      context.stderr.write('this line has a mistake: type it again, or leave with Escape\n');
     }
   }
 }
