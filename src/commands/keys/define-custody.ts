@@ -132,7 +132,7 @@ opens it. Places and recipients: \`keys: { escrow: … }\` in lifeboat.yaml.`,
   command(
     escrow,
     'remove <recipient>',
-    'remove a recipient and seal every held key anew',
+    'remove a recipient and seal every held key again',
     async () => (await import('./escrow-update.ts')).escrowRemove,
     [],
     {

@@ -12,8 +12,8 @@ export function defineMoves(keys: Command, command: Define): void {
     async () => (await import('./passphrase.ts')).keysPassphrase,
     [new Option('--new-file <file>', 'a file with the new one, or - for standard input')],
     {
-      about: `The file is written anew beside the old one, opened once with the new
-passphrase, and only then put in its place.`,
+      about: `A new file is written beside the old one, opened once with the new passphrase,
+and only then put in its place.`,
       examples: ['lifeboat keys passphrase'],
     },
   );
