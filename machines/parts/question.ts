@@ -44,6 +44,9 @@ export interface Stakes {
   readonly wayBack: string;
 }
 
+/** Bytes of a key that `openssl enc -pass file:` reads at most (APP_PASS_LEN in its apps/lib/apps.c). */
+export const OPENSSL_KEY_BYTES = 1_023;
+
 export type Question<Event extends OperatorEvent = OperatorEvent> =
   | {
       readonly kind: 'choice';

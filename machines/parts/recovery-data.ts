@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Failure } from '../../src/base/failure.ts';
+import { counted } from '../../src/base/quantity.ts';
 import { BackupFacts, Fingerprint } from './task-data.ts';
 
 /*
@@ -59,8 +60,7 @@ type KeyFactor = z.infer<ReturnType<typeof KeyFactor>>;
 export function keyFactorWords({ store, isHeld, sealed }: KeyFactor): string {
   const here = isHeld ? `in ${store}` : `NOT in ${store}`;
   if (sealed === undefined) return `${here}; no sealed copy`;
-  const people = sealed.people === 1 ? '1 person' : `${sealed.people} people`;
-  return `${here}; sealed to ${people} in ${sealed.places.join(', ')}`;
+  return `${here}; sealed to ${counted(sealed.people, 'person', 'people')} in ${sealed.places.join(', ')}`;
 }
 
 /**
@@ -118,6 +118,20 @@ export const LastSeen = () =>
       .optional(),
   });
 export type LastSeen = z.infer<ReturnType<typeof LastSeen>>;
+
+/**
+ * What the first block of a backup showed when it was listed last; undefined if none was tried. Compares by
+ * more than the id, which the service may reassign.
+ */
+export function fitOf(
+  seen: LastSeen | undefined,
+  { id, backupId, triggeredAt, startedAt, finishedAt }: Omit<BackupFacts, 'status'>,
+): BackupFacts['opens'] {
+  const at = triggeredAt ?? startedAt ?? finishedAt;
+  const fit = seen?.fits?.find((one) => one.id === id && one.backupId === backupId && one.triggeredAt === at);
+  if (fit === undefined) return undefined;
+  return fit.key === undefined ? { how: 'none' } : { how: 'fits', key: fit.key };
+}
 
 export const CardOnRecord = () =>
   z.object({

@@ -4,8 +4,8 @@ import { isGuidOf } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { sourceFallback } from '../fallback/disaster-recovery.ts';
 import { guidOf, isOneBackup } from '../parts/backup-id.ts';
-import type { LastSeen } from '../parts/recovery-data.ts';
-import { type BackupFacts, opensWords } from '../parts/task-data.ts';
+import { fitOf } from '../parts/recovery-data.ts';
+import { opensWords } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, stop as stopOption } from './asking.ts';
 import { readRecord } from './before.ts';
@@ -168,14 +168,11 @@ export function doubtOfKey(context: RunContext): string | undefined {
   if (known !== '' && known !== fingerprint) return `key ${fingerprint} is not the one on record (${known})`;
   const isProven = [...proven, card?.proven].some((one) => one?.fingerprint === fingerprint);
   if (isProven) return undefined;
-  const { key, id } = fitOfChosen(context) ?? {};
-  const fit =
-    key === fingerprint
-      ? `, and fits the first block of backup ${id}`
-      : key === undefined
-        ? ''
-        : `, and key ${key} is the one that fits the first block of backup ${id}`;
-  return `key ${fingerprint} was never proven to open a backup of ${context.run.instance}${fit}`;
+  const fit = fitOfChosen(context);
+  const doubt = `key ${fingerprint} was never proven to open a backup of ${context.run.instance}`;
+  if (fit === undefined) return doubt;
+  if (fit.key === fingerprint) return `${doubt}, and fits the first block of backup ${fit.id}`;
+  return `${doubt}, and key ${fit.key} is the one that fits the first block of backup ${fit.id}`;
 }
 
 function withKey(context: RunContext, fingerprint: string): Partial<RunContext> {
@@ -246,10 +243,10 @@ function askForSource(context: RunContext): RunQuestion {
       .filter(({ backupId }) => !proven.some((other) => other.backupId === backupId))
       .slice(0, MAX)
       .map(
-        ({ backupId = '', id, triggeredAt }): Option => ({
-          event: { type: 'operator.useBackup', guid: backupId },
-          label: `backup ${id} of ${triggeredAt ?? 'an unknown time'}, not proven`,
-          hint: `listed by the instance at ${seen?.at}; everything after it is lost${opensWords({ opens: fitOf(seen, { backupId, id }) })}`,
+        (backup): Option => ({
+          event: { type: 'operator.useBackup', guid: backup.backupId ?? '' },
+          label: `backup ${backup.id} of ${backup.triggeredAt ?? 'an unknown time'}, not proven`,
+          hint: `listed by the instance at ${seen?.at}; everything after it is lost${opensWords({ opens: fitOf(seen, backup) })}`,
         }),
       ),
     {
@@ -273,16 +270,6 @@ function fitOfChosen(context: RunContext): { readonly key: string; readonly id: 
     listed.find(({ backupId }) => backupId === guid) ?? (isOneBackup(guid) ? undefined : listed[0]);
   const fit = chosen && fitOf(context.card.onRecord?.seen, chosen);
   return fit?.key === undefined || chosen === undefined ? undefined : { key: fit.key, id: chosen.id };
-}
-
-/** What its first block showed when it was listed last. */
-function fitOf(
-  seen: LastSeen | undefined,
-  { backupId, id }: Pick<BackupFacts, 'backupId' | 'id'>,
-): BackupFacts['opens'] {
-  const fit = seen?.fits?.find((one) => one.id === id && one.backupId === backupId);
-  if (fit === undefined) return undefined;
-  return fit.key === undefined ? { how: 'none' } : { how: 'fits', key: fit.key };
 }
 
 function askForGuid({ card: { onRecord }, run: { instance } }: RunContext): RunQuestion {

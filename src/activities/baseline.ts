@@ -1,4 +1,4 @@
-import type { LastSeen } from '../../machines/parts/recovery-data.ts';
+import { fitOf, type LastSeen, type ProvenBackup } from '../../machines/parts/recovery-data.ts';
 import type { BackupFacts, Baseline, RestoreFacts } from '../../machines/parts/task-data.ts';
 import { failureOf } from '../base/errors.ts';
 import { futureSeconds, instantOf } from '../base/instant.ts';
@@ -201,10 +201,10 @@ export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
     const done = doneBackups(value);
     const clockMs = clockOf(now(), skew);
     const ledger = await deps.ledger();
-    const fits = deps.lastSeen()?.fits ?? [];
+    const seen = deps.lastSeen();
     const newest = done.slice(0, MAX).map((backup) => {
       const facts = withAhead(factsOfBackup(backup), clockMs);
-      const opens = opensOf(facts, ledger, fits);
+      const opens = opensOf(facts, ledger, seen);
       return opens === undefined ? facts : { ...facts, opens };
     });
     return ok({ newest, total: done.length });
@@ -215,18 +215,14 @@ export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
 function opensOf(
   backup: BackupFacts,
   { proven, unopened = [] }: Ledger,
-  fits: NonNullable<LastSeen['fits']>,
+  seen: LastSeen | undefined,
 ): BackupFacts['opens'] {
   const at = backup.triggeredAt ?? backup.startedAt ?? backup.finishedAt;
-  const isIt = (one: {
-    readonly id: number;
-    readonly backupId?: string | undefined;
-    readonly triggeredAt?: string | undefined;
-  }) => one.id === backup.id && one.backupId === backup.backupId && one.triggeredAt === at;
+  const isIt = (one: Pick<ProvenBackup, 'id' | 'backupId' | 'triggeredAt'>) =>
+    one.id === backup.id && one.backupId === backup.backupId && one.triggeredAt === at;
   const proof = proven.find(isIt);
   if (proof !== undefined) return { how: 'verified', key: proof.fingerprint };
-  const fit = fits.find(isIt);
-  if (fit?.key !== undefined) return { how: 'fits', key: fit.key };
+  const fit = fitOf(seen, backup);
   const isRefused = unopened.some((one) => one.code === 'backup.wrong-key' && isIt(one));
-  return fit !== undefined || isRefused ? { how: 'none' } : undefined;
+  return fit ?? (isRefused ? { how: 'none' } : undefined);
 }

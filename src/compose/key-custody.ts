@@ -2,6 +2,7 @@ import { instantOf } from '../base/instant.ts';
 import type { KeyCustody, UnknownBackup } from '../store/projections/custody.ts';
 import { currentKey, type KeyEpoch } from '../store/projections/key-epochs.ts';
 import type { Ledger } from '../store/projections/ledgers.ts';
+import { isSameBackup } from '../view/fleet/openers.ts';
 import type { ListedBackup } from '../view/fleet/status-schema.ts';
 import type { KeptFit } from './try-fit.ts';
 
@@ -59,11 +60,11 @@ export function keysOfInstance({
   const current = currentKey(epochs)?.fingerprint;
   const names = [...new Set([...epochs.map(({ fingerprint }) => fingerprint), ...held])];
   const keyOf = (backup: ListedBackup): { key: string | undefined; by: BackupOfKey['by'] } | undefined => {
-    const proof = proven.find((one) => isSame(one, backup));
+    const proof = proven.find((one) => isSameBackup(one, backup));
     if (proof !== undefined) return { key: proof.fingerprint, by: 'verify' };
-    const fit = fits.find((one) => isSame(one, backup));
+    const fit = fits.find((one) => isSameBackup(one, backup));
     if (fit?.key !== undefined) return { key: fit.key, by: 'fit' };
-    const isUnknown = custody?.unknown.some((one) => isSame(one, backup)) === true;
+    const isUnknown = custody?.unknown.some((one) => isSameBackup(one, backup)) === true;
     if (fit !== undefined || isUnknown || isUnopened(ledger, backup)) return { key: undefined, by: 'fit' };
     const dated = epochs.find((epoch) => wasInForce(epoch, instantOf(backup.triggeredAt)));
     return dated === undefined ? undefined : { key: dated.fingerprint, by: 'date' };
@@ -90,7 +91,7 @@ export function keysOfInstance({
   });
   const foreign = of(undefined);
   const unlisted = (custody?.unknown ?? []).filter(
-    (one) => !placed.some(({ backup }) => isSame(one, backup)),
+    (one) => !placed.some(({ backup }) => isSameBackup(one, backup)),
   );
   if (foreign.length === 0 && unlisted.length === 0) return keys;
   const backups = [...foreign, ...unlisted.map(asBackup)];
@@ -121,16 +122,7 @@ function stateOf(
 
 /** Only a wrong key says that another one was set: an empty or damaged backup says nothing of keys. */
 function isUnopened({ unopened = [] }: Ledger, backup: ListedBackup): boolean {
-  return unopened.some((one) => one.code === 'backup.wrong-key' && isSame(one, backup));
-}
-
-function isSame(
-  one: { readonly id: number; readonly backupId?: string | undefined },
-  other: { readonly id: number; readonly backupId?: string | undefined },
-): boolean {
-  return one.backupId === undefined || other.backupId === undefined
-    ? one.id === other.id
-    : one.backupId === other.backupId;
+  return unopened.some((one) => one.code === 'backup.wrong-key' && isSameBackup(one, backup));
 }
 
 function wasInForce({ setAt, endedAt, earlier }: KeyEpoch, at: number | undefined): boolean {

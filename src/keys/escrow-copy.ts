@@ -40,7 +40,8 @@ export const MAX_COPY_BYTES = 256 * 1024;
 const FORMAT = 'lifeboat.escrow/1';
 const FIRST_LINE = 'Lifeboat escrow copy, version 1';
 const HOW = "open: sed -n '/^-----BEGIN/,$p' FILE | age --decrypt --identity IDENTITY";
-const BEGIN = '-----BEGIN AGE ENCRYPTED FILE-----';
+/** The first line of an armoured age file. */
+export const ARMOUR = '-----BEGIN AGE ENCRYPTED FILE-----';
 
 const Contents = z.object({
   format: z.literal(FORMAT),
@@ -121,7 +122,7 @@ export function copyText({ instance, fingerprint, epoch, sealedAt, recipients, s
 
 /** Reads the text of a file; what is wrong with it, if it is not a copy. Opens nothing. */
 export function readCopy(text: string): EscrowCopy | { readonly wrong: string } {
-  const at = text.indexOf(`\n${BEGIN}`);
+  const at = text.indexOf(`\n${ARMOUR}`);
   const [first, ...lines] = text.slice(0, Math.max(at, 0)).split('\n');
   if (first !== FIRST_LINE || at === -1)
     return { wrong: 'it does not begin like an escrow copy of version 1' };

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { LifeboatError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { Fingerprint } from '../store/projections/key-epochs.ts';
-import { openText, sealText } from './escrow-copy.ts';
+import { ARMOUR, openText, sealText } from './escrow-copy.ts';
 import type { KeyBundle } from './key-store.ts';
 
 /*
@@ -31,7 +31,7 @@ export interface KeyFile extends KeyBundle {
 /** Bytes of a key file that are read at most. */
 export const MAX_KEY_FILE_BYTES = 8 * 1024 * 1024;
 
-/** Who can open a sealed text: recipients, or whoever has a passphrase. */
+/** Who can open a sealed text: recipients, or anyone with the passphrase. */
 export type SealedTo = readonly string[] | Secret;
 /** What opens a sealed text: identities, or its passphrase. */
 export type OpenedBy = readonly Secret[] | Secret;
@@ -72,6 +72,18 @@ export async function openKeyFile(sealed: string, by: OpenedBy, named: string): 
     fingerprintSecrets: fingerprintSecrets.map((secret) => new Secret(secret)),
     identity: identity === undefined ? undefined : new Secret(identity),
   };
+}
+
+/**
+ * Whether a key file is under a passphrase, by its header: no other file has the scrypt stanza
+ * (age-encryption.org/v1). Throws `escrow.damaged` for what is no armoured age file.
+ */
+export function isUnderPassphrase(sealed: string, named: string): boolean {
+  const [begin, first = ''] = sealed.trim().split(/\r?\n/u);
+  if (begin === ARMOUR) return Buffer.from(first, 'base64').toString('latin1').includes('\n-> scrypt ');
+  throw new LifeboatError('escrow.damaged', `${named} is no armoured age file`, {
+    hints: ['nothing was stored', '`lifeboat keys export FILE` writes such a file'],
+  });
 }
 
 function parsed(text: string): unknown {

@@ -2,6 +2,7 @@ import type { AnyMachineSnapshot } from 'xstate';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import {
   type Answer,
+  OPENSSL_KEY_BYTES,
   optionKey,
   type Question,
   type QuestionOption,
@@ -188,9 +189,6 @@ function assertReason(text: string): void {
   if (isNoReason(text)) throw misfit(noReasonWords(text));
 }
 
-/** `openssl enc -pass file:` takes no more of a line (APP_PASS_LEN in its apps/lib/apps.c). */
-const MAX_KEY = 1_023;
-
 /**
  * Keys pass through shells and `openssl -pass` at the service: only one line of printable ASCII is safe
  * there.
@@ -210,10 +208,10 @@ function checkKey(
   }
   // A key of old backups is what it is.
   if (!isNew) return;
-  if (key.length > MAX_KEY) {
+  if (key.length > OPENSSL_KEY_BYTES) {
     throw new LifeboatError(
       'key.too-long',
-      `the key has ${key.length} characters, and openssl reads only the first ${MAX_KEY}`,
+      `the key has ${key.length} characters, and openssl reads only the first ${OPENSSL_KEY_BYTES}`,
       { hints: ['nothing was stored', 'a generated key has 43 characters and is as strong as a key can be'] },
     );
   }

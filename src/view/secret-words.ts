@@ -1,3 +1,4 @@
+import { OPENSSL_KEY_BYTES } from '../../machines/parts/question.ts';
 import { counted } from '../base/format.ts';
 
 /** What may be said of a secret that is being typed: never the secret, nor any of its characters. */
@@ -9,9 +10,6 @@ export interface SecretWords {
   /** What is often wrong with a secret, in one sentence each. */
   readonly pitfalls: readonly string[];
 }
-
-/** `openssl enc -pass file:` takes no more of the first line (APP_PASS_LEN in its apps/lib/apps.c). */
-const OPENSSL_BYTES = 1_023;
 
 /** What a key of 256 bits takes, which is what backups are encrypted with. */
 const FULL_BYTES = 32;
@@ -36,8 +34,8 @@ export function secretWords(
       ...(/[ \t]$/u.test(text) ? ['it ends with a space'] : []),
       ...(/\S[ \t]+\S/u.test(text) ? ['it contains a space'] : []),
       ...(/[^\x20-\x7e]/u.test(text) ? [nonAscii(text)] : []),
-      ...(Buffer.byteLength(text) > OPENSSL_BYTES
-        ? [`openssl reads only its first ${OPENSSL_BYTES} bytes`]
+      ...(Buffer.byteLength(text) > OPENSSL_KEY_BYTES
+        ? [`openssl reads only its first ${OPENSSL_KEY_BYTES} bytes`]
         : []),
       ...(isNew && length > 0 && Buffer.byteLength(text) < FULL_BYTES
         ? [`it has fewer than ${FULL_BYTES} bytes, so it is weaker than the encryption`]

@@ -22,6 +22,8 @@ function holder(folder: string, name: string): Holder {
   return { file, recipient };
 }
 
+const OPEN = ['keys', 'escrow', 'open'] as const;
+
 /** What a test does at each call to its service. */
 const atCall = new WeakMap<object, (call: { readonly method: string }) => Trouble | undefined>();
 
@@ -146,16 +148,7 @@ describeWith(['age', 'age-keygen'], 'for holders with the age tool', () => {
       await home.good('keys', 'escrow', 'update');
       const before = itemsIn<{ fingerprint: string }>((await home.run('keys', 'list', '--json')).stdout);
       const after = await bench(context, { server: home.server, firstDay: true });
-      const back = await after.run(
-        'keys',
-        'escrow',
-        'open',
-        '--from',
-        place,
-        '--identity',
-        people[1].file,
-        '--json',
-      );
+      const back = await after.run(...OPEN, '--from', place, '--identity', people[1].file, '--json');
       expect(back.code, back.stderr).toBe(0);
       const { opened: keys } = JSON.parse(back.stdout) as { opened: { fingerprint: string; fits: number }[] };
       expect(keys.map(({ fingerprint }) => fingerprint).sort()).toEqual(
@@ -212,16 +205,7 @@ describeWith(['age', 'age-keygen'], 'for holders with the age tool', () => {
         text.replace(/\n[^\n]{64}\n/u, (line) => `\n${line.slice(2, -1)}A\n`),
       );
       const after = await bench(context, { server: home.server, firstDay: true });
-      const back = await after.run(
-        'keys',
-        'escrow',
-        'open',
-        '--from',
-        place,
-        '--identity',
-        people[0].file,
-        '--json',
-      );
+      const back = await after.run(...OPEN, '--from', place, '--identity', people[0].file, '--json');
       expect(back.code).toBe(1);
       const found = JSON.parse(back.stdout) as {
         opened: unknown[];

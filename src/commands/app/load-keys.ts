@@ -1,14 +1,12 @@
 import { failureOf } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { holdersOf } from '../../compose/escrow.ts';
 import { recallBackups } from '../../compose/last-seen.ts';
-import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { type Keyring, type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../../keys/key-store.ts';
 import { wantsPassphrase } from '../../view/app/app-port.ts';
-import type { HolderRow, KeyRow, KeysFacts } from '../../view/app/sources.ts';
+import type { KeyRow, KeysFacts } from '../../view/app/sources.ts';
 import { listKeys } from '../keys/key-rows.ts';
 
 /**
@@ -19,16 +17,15 @@ export async function loadKeys(context: CommandContext, config: LoadedConfig): P
   const keyring = await keptKeyring(context);
   const configured = Object.keys(config.instances);
   const owners = new Set([...configured, ...(await ownersIn(keyring))]);
-  const { items, ledgers, unread } = await listKeys(
-    context,
-    keyring,
-    [...owners],
-    recallBackups(context, config),
-  );
+  const { escrow } = config.keys;
+  const { items, ledgers, holders, unread } = await listKeys(context, keyring, [...owners], {
+    recall: recallBackups(context, config),
+    escrow,
+  });
   return {
     store: keyring.store.description,
     ...(unread === undefined ? {} : { unread: show(unread.shortMessage) }),
-    ...(unread === undefined ? { holders: await holdersIn(context, config) } : {}),
+    holders: holders?.map(({ name, state, provenAt }) => ({ name: show(name, 60), state, provenAt })),
     rows: items.map(
       ({ held, custody, backups, verified, fitted, openers, places, endsAt, ...key }): KeyRow => ({
         ...key,
@@ -49,20 +46,6 @@ export async function loadKeys(context: CommandContext, config: LoadedConfig): P
       }),
     ),
   };
-}
-
-async function holdersIn(
-  context: CommandContext,
-  { keys: { escrow } }: LoadedConfig,
-): Promise<readonly HolderRow[] | undefined> {
-  const journal = escrow === undefined ? undefined : await openJournalIfAny(context);
-  if (escrow === undefined || journal === undefined) return undefined;
-  try {
-    const holders = await holdersOf(escrow, journal);
-    return holders.map(({ name, state, provenAt }) => ({ name: show(name, 60), state, provenAt }));
-  } finally {
-    await journal.close();
-  }
 }
 
 async function ownersIn({ store }: Keyring): Promise<readonly string[]> {

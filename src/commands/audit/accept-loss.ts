@@ -27,7 +27,7 @@ import { LOSS_ACCEPTED, markOf } from '../../store/log/log-entries.ts';
 import { folderOf } from '../../store/log/places/folder-place.ts';
 import type { LostCall, SeenCheckpoint, Trouble } from '../../store/log/rollback.ts';
 import { isStreamName } from '../../store/new-entry.ts';
-import { custodyEntry } from '../../store/projections/custody.ts';
+import { custodyEntry, scheduledKeys } from '../../store/projections/custody.ts';
 import { readLedgers } from '../../store/projections/ledgers.ts';
 import { whoIs } from '../approvals/present.ts';
 import { confirmTyped } from '../store/confirm.ts';
@@ -74,10 +74,14 @@ export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly 
   // Projections may be newer than their entries if entries were removed by hand.
   const how = { afterLoss: opened.journal === undefined, rebuild: true, setBack: true };
   const journal = await openStoreOf(context, { by: operator, signer, ...how });
-  let cancelled: readonly NewEntry[];
+  let cancelled: readonly CancelledEnd[];
   try {
     cancelled = await scheduledEnds(journal);
-    await writeLoss(journal, body, cancelled);
+    await writeLoss(
+      journal,
+      body,
+      cancelled.map(({ entry }) => entry),
+    );
   } catch (thrown) {
     await journal.close();
     throw await unwritten(thrown, trouble, left);
@@ -165,13 +169,22 @@ function callsToDoubt(calls: readonly LostCall[]): readonly LostCall[] {
   return usable.filter((call) => call.isOpen || newest.has(call));
 }
 
+/** The destruction of a key that is cancelled, and the entry that does it. */
+interface CancelledEnd {
+  readonly instance: string;
+  readonly fingerprint: string;
+  readonly entry: NewEntry;
+}
+
 /** Cancels every scheduled destruction of a key: that it was cancelled before may be in the lost part. */
-async function scheduledEnds(journal: Journal): Promise<readonly NewEntry[]> {
+async function scheduledEnds(journal: Journal): Promise<readonly CancelledEnd[]> {
   const reason = 'entries of the journal were lost: a cancellation may be among them';
   return (await readLedgers(journal)).flatMap(([instance, { custody }]) =>
-    Object.entries(custody?.keys ?? {}).flatMap(([fingerprint, { scheduled }]) =>
-      scheduled === undefined ? [] : [custodyEntry(instance, 'custody.cancelled', { fingerprint, reason })],
-    ),
+    scheduledKeys(custody).map(({ fingerprint }) => ({
+      instance,
+      fingerprint,
+      entry: custodyEntry(instance, 'custody.cancelled', { fingerprint, reason }),
+    })),
   );
 }
 
@@ -233,8 +246,7 @@ interface Accepted {
   readonly instances: ReadonlySet<string>;
   /** Where the rest of an unreadable journal is kept. */
   readonly aside: string | undefined;
-  /** The entries that cancel destructions of keys. */
-  readonly cancelled: readonly NewEntry[];
+  readonly cancelled: readonly CancelledEnd[];
 }
 
 function tellWhatFollows(
@@ -243,11 +255,10 @@ function tellWhatFollows(
 ): void {
   if (aside !== undefined) stdout.write(`the rest of the old journal is in ${show(aside, 300)}\n`);
   stdout.write(`accepted: ${counted(doubts, 'call')} in doubt\n`);
-  for (const { stream, body } of cancelled) {
-    const { fingerprint } = body as { readonly fingerprint: string };
-    const instance = show(stream.slice('instance/'.length));
-    stdout.write(`cancelled: the destruction of key ${fingerprint} of ${instance}, which was scheduled\n`);
-  }
+  for (const { instance, fingerprint } of cancelled)
+    stdout.write(
+      `cancelled: the destruction of key ${fingerprint} of ${show(instance)}, which was scheduled\n`,
+    );
   for (const name of [...instances].sort())
     stdout.write(
       `${show(name)}: until it is known what became of them, it is not changed: lifeboat runs --in-doubt\n`,

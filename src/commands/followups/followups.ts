@@ -17,6 +17,7 @@ import { openWorkspace, type Workspace, workspaceFor } from '../../compose/works
 import { loadConfig } from '../../config/load.ts';
 import { Holds } from '../../runner/holds.ts';
 import type { JournalReader, Json } from '../../store/journal.ts';
+import { scheduledKeys } from '../../store/projections/custody.ts';
 import { readLedgers } from '../../store/projections/ledgers.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { leftToRun, runGoesOnWords } from '../../view/follow-up-words.ts';
@@ -51,9 +52,7 @@ export const followUpsList: Action<{ readonly all?: boolean }> = async (context,
 /** The destructions of keys that are scheduled, soonest first. */
 async function endingsIn(journal: JournalReader) {
   const endings = (await readLedgers(journal)).flatMap(([instance, { custody }]) =>
-    Object.entries(custody?.keys ?? {}).flatMap(([fingerprint, { scheduled }]) =>
-      scheduled === undefined ? [] : [{ instance, fingerprint, due: scheduled.due }],
-    ),
+    scheduledKeys(custody).map(({ fingerprint, scheduled: { due } }) => ({ instance, fingerprint, due })),
   );
   return endings.toSorted((one, other) => msOf(one.due) - msOf(other.due));
 }

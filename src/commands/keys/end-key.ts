@@ -14,7 +14,7 @@ import { homeFolder } from '../../config/find.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { appendHolding } from '../../runner/holds.ts';
-import { custodyEntry } from '../../store/projections/custody.ts';
+import { custodyEntry, scheduledKeys } from '../../store/projections/custody.ts';
 import { readLedger, readLedgers } from '../../store/projections/ledgers.ts';
 import { confirmTyped } from '../store/confirm.ts';
 import { fitAll } from './fit-all.ts';
@@ -259,9 +259,9 @@ export async function destroyDue(
 ): Promise<void> {
   const now = Date.now();
   for (const [instance, { custody }] of await readLedgers(workspace.journal)) {
-    for (const [fingerprint, { scheduled }] of Object.entries(custody?.keys ?? {})) {
-      if (scheduled === undefined || msOf(scheduled.due) > now) continue;
-      if (!Object.hasOwn(config.instances, instance)) continue;
+    if (!Object.hasOwn(config.instances, instance)) continue;
+    for (const { fingerprint, scheduled } of scheduledKeys(custody)) {
+      if (msOf(scheduled.due) > now) continue;
       const key = { context, config, workspace, instance, fingerprint };
       const { against } = await askMay(key);
       const left = scheduled.because === undefined ? against.filter(({ code }) => code !== 'not-held') : [];

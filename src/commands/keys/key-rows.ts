@@ -1,9 +1,12 @@
 import type { LastSeen } from '../../../machines/parts/recovery-data.ts';
 import { failureOf, LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
+import { holdersOf } from '../../compose/escrow.ts';
 import { type CustodyState, keysOfInstance } from '../../compose/key-custody.ts';
 import type { StoreContext } from '../../compose/store-of.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
+import type { EscrowConfig } from '../../config/loaded.ts';
+import type { HolderState } from '../../keys/escrow-policy.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
@@ -33,8 +36,16 @@ interface ListedKeys {
   /** Backups under keys that somebody else has set, by instance. */
   readonly unknown: readonly { readonly instance: string; readonly backups: readonly number[] }[];
   readonly ledgers: ReadonlyMap<string, Ledger>;
+  /** Missing where none are wanted, and where there is no journal to tell of them. */
+  readonly holders?: readonly HolderState[] | undefined;
   /** Why the journal cannot be read: then no epochs are known. */
   readonly unread?: Failure | undefined;
+}
+
+interface ListOptions {
+  readonly recall: (name: string) => Promise<LastSeen | undefined>;
+  /** Whose holders are wanted as well. */
+  readonly escrow?: EscrowConfig | undefined;
 }
 
 /** The keys of these instances: those that are held, and those that only their ledgers know. */
@@ -42,9 +53,9 @@ export async function listKeys(
   context: StoreContext,
   keyring: Keyring,
   names: readonly string[],
-  recall: (name: string) => Promise<LastSeen | undefined>,
+  { recall, escrow }: ListOptions,
 ): Promise<ListedKeys> {
-  const { ledgers, unread } = await ledgersOf(context, names);
+  const { ledgers, holders, unread } = await readRecord(context, names, escrow);
   const unknown: { instance: string; backups: readonly number[] }[] = [];
   const rows = names.map(async (instance) => {
     const [held, seen] = await Promise.all([keyring.list(instance), recall(instance)]);
@@ -71,19 +82,21 @@ export async function listKeys(
       ];
     });
   });
-  return { items: (await Promise.all(rows)).flat(), unknown, ledgers, unread };
+  return { items: (await Promise.all(rows)).flat(), unknown, ledgers, holders, unread };
 }
 
-async function ledgersOf(
+async function readRecord(
   context: StoreContext,
   names: readonly string[],
-): Promise<Pick<ListedKeys, 'ledgers' | 'unread'>> {
+  escrow: EscrowConfig | undefined,
+): Promise<Pick<ListedKeys, 'ledgers' | 'holders' | 'unread'>> {
   const ledgers = new Map<string, Ledger>();
   let journal: JournalReader | undefined;
   try {
     journal = await openJournalIfAny(context);
-    if (journal !== undefined) for (const name of names) ledgers.set(name, await readLedger(journal, name));
-    return { ledgers };
+    if (journal === undefined) return { ledgers };
+    for (const name of names) ledgers.set(name, await readLedger(journal, name));
+    return { ledgers, holders: escrow && (await holdersOf(escrow, journal)) };
   } catch (thrown) {
     if (!(thrown instanceof LifeboatError) || !thrown.code.startsWith('journal.')) throw thrown;
     return { ledgers: new Map(), unread: failureOf(thrown) };

@@ -33,7 +33,7 @@ export const keysList: Action<{ readonly instance?: string }> = async (context, 
   if (only !== undefined) instanceNamed(config, only);
   const keyring = await openKeys(context, 'look');
   const names = only === undefined ? Object.keys(config.instances) : [only];
-  const found = await listKeys(context, keyring, names, recallBackups(context, config));
+  const found = await listKeys(context, keyring, names, { recall: recallBackups(context, config) });
   const { items, unread, unknown } = found;
   const keptIn = keyring.store.description;
   await printResult(context, 'keys', { keptIn, unread: unread?.shortMessage, items, unknown }, () => {

@@ -1,4 +1,5 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { counted } from '../../base/format.ts';
 import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -9,8 +10,15 @@ import { readGivenFile, readSecretFile } from '../../cli/read-given-file.ts';
 import { writeNewFile } from '../../cli/write-new-file.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { identityIn, keepIdentity } from '../../keys/identity.ts';
-import { MAX_KEY_FILE_BYTES, openKeyFile, type SealedTo, sealKeyFile } from '../../keys/key-file.ts';
+import {
+  isUnderPassphrase,
+  MAX_KEY_FILE_BYTES,
+  openKeyFile,
+  type SealedTo,
+  sealKeyFile,
+} from '../../keys/key-file.ts';
 import { type KeyBundle, type Keyring, MIN_PASSPHRASE } from '../../keys/key-store.ts';
+import { tooShort } from '../../view/secret-words.ts';
 import { identities } from './escrow-prove.ts';
 
 interface ExportFlags {
@@ -68,7 +76,7 @@ export const keysImport: Action<ImportFlags> = async (context, [file = ''], flag
   const { identity, passphraseFile } = flags;
   const sealed = (await readGivenFile(file, MAX_KEY_FILE_BYTES, 'nothing was stored')).toString();
   const keyring = await openKeys(context);
-  const by = isUnderPassphrase(sealed, file)
+  const by = isUnderPassphrase(sealed, show(file, 300))
     ? await passphraseFor(context, file, passphraseFile)
     : await identities(keyring.store, identity);
   const opened = await openKeyFile(sealed, by, show(file, 300));
@@ -96,8 +104,7 @@ export async function printStored(
 
 /** `3 keys of orders, users`. */
 export function countOf(bundle: KeyBundle): string {
-  const { length } = bundle.keys;
-  return `${length} ${length === 1 ? 'key' : 'keys'} of ${instancesOf(bundle).join(', ')}`;
+  return `${counted(bundle.keys.length, 'key')} of ${instancesOf(bundle).join(', ')}`;
 }
 
 export function instancesOf({ keys }: KeyBundle): string[] {
@@ -115,7 +122,7 @@ export async function newPassphrase(
     file === undefined
       ? await askHidden(prompt, context, { twice: true, least: MIN_PASSPHRASE })
       : await readSecretFile(file, context);
-  if (Array.from(passphrase.reveal().trim()).length >= MIN_PASSPHRASE) return passphrase;
+  if (tooShort(passphrase.reveal(), MIN_PASSPHRASE) === undefined) return passphrase;
   throw new LifeboatError(
     'keys.weak-passphrase',
     `the passphrase has fewer than ${MIN_PASSPHRASE} characters`,
@@ -133,14 +140,4 @@ async function passphraseFor(
 ): Promise<Secret> {
   if (passphraseFile !== undefined) return await readSecretFile(passphraseFile, context);
   return await askHidden(`passphrase of ${show(file, 200)}`, context, { least: 1 });
-}
-
-/** The armour of an age file begins with its header; only a passphrase has the scrypt stanza. */
-function isUnderPassphrase(sealed: string, file: string): boolean {
-  const [begin, first = ''] = sealed.trim().split(/\r?\n/u);
-  if (begin !== '-----BEGIN AGE ENCRYPTED FILE-----')
-    throw new LifeboatError('escrow.damaged', `${show(file, 300)} is no armoured age file`, {
-      hints: ['nothing was stored', '`lifeboat keys export FILE` writes such a file'],
-    });
-  return Buffer.from(first, 'base64').toString('latin1').includes('\n-> scrypt ');
 }

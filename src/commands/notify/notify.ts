@@ -14,7 +14,7 @@ import { bodyOf, type Notice, testNotification } from '../../notify/notice.ts';
 import { type Sent, send } from '../../notify/send.ts';
 import { type DrillRecord, drillDue, isFailure } from '../../report/drill/drill-report.ts';
 import { type Ledger, readLedgers } from '../../store/projections/ledgers.ts';
-import { rotationOf } from '../../store/projections/rotation.ts';
+import { rotationsOf } from '../../store/projections/rotation.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { destroyDue } from '../keys/end-key.ts';
 
@@ -122,13 +122,9 @@ function rotationNotices(
   known: readonly (readonly [instance: string, ledger: Ledger])[],
   { instances }: Pick<LoadedConfig, 'instances'>,
 ): readonly Notice[] {
-  const ledgers = new Map(known);
-  return Object.entries(instances).flatMap(([instance, { cryptoperiod }]): Notice[] => {
-    const ledger = ledgers.get(instance);
-    if (ledger === undefined || cryptoperiod === undefined) return [];
-    const rotation = rotationOf(ledger, cryptoperiod, Date.now());
+  return rotationsOf(instances, known, Date.now()).flatMap((rotation): Notice[] => {
     if (rotation.state !== 'due') return [];
-    const { key, dueAt } = rotation;
+    const { instance, key, dueAt } = rotation;
     const id = `rotation-due/${instance}/${key}`;
     return [{ id, event: 'rotation-due', index: undefined, since: dueAt, stands: true, instance, key }];
   });

@@ -5,9 +5,8 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { loadConfig } from '../../config/load.ts';
-import type { LoadedConfig } from '../../config/loaded.ts';
-import { foldLedger, readLedgers } from '../../store/projections/ledgers.ts';
-import { type Rotation, rotationOf } from '../../store/projections/rotation.ts';
+import { readLedgers } from '../../store/projections/ledgers.ts';
+import { rotationsOf } from '../../store/projections/rotation.ts';
 import type { RunFlags } from './run.ts';
 
 /**
@@ -26,40 +25,31 @@ export async function rotateAllDue(
   const config = await loadConfig(context.env, context.configPath);
   if (Object.values(config.instances).every(({ cryptoperiod }) => cryptoperiod === undefined))
     throw usage(`${show(config.path, 200)} names no cryptoperiod`, 'such as: keys: { cryptoperiod: 180d }');
-  const rotations = await rotationsOf(context, config);
-  for (const [name, rotation] of rotations)
-    if (rotation.state === 'unknown') context.stderr.write(`${name}: not known: ${rotation.why}\n`);
-  const due = rotations.flatMap(([name, rotation]) => (rotation.state === 'due' ? [{ name, rotation }] : []));
+  const rotations = rotationsOf(config.instances, await readLedgersIfAny(context), Date.now());
+  for (const rotation of rotations)
+    if (rotation.state === 'unknown')
+      context.stderr.write(`${rotation.instance}: not known: ${rotation.why}\n`);
+  const due = rotations.flatMap((rotation) => (rotation.state === 'due' ? [rotation] : []));
   if (due.length === 0) context.stderr.write('no key is due for rotation\n');
   const confirmed = confirm?.split(',').map((name) => name.trim());
-  for (const [at, { name, rotation }] of due.entries()) {
-    const since = formatTime(rotation.dueAt);
+  for (const [at, { instance: name, key, dueAt }] of due.entries()) {
     context.stderr.write(
-      `${at + 1} of ${due.length}: key ${rotation.key} of ${name}, due since ${since} UTC\n`,
+      `${at + 1} of ${due.length}: key ${key} of ${name}, due since ${formatTime(dueAt)} UTC\n`,
     );
     const word = confirmed?.includes(name) === true ? { confirm: name } : {};
     const code = await run(context, [runbook], { ...flags, ...word, instance: name });
     if (code === EXIT.closed) continue;
-    const left = due.slice(at + 1).map((one) => one.name);
+    const left = due.slice(at + 1).map((one) => one.instance);
     if (left.length > 0) context.stderr.write(`stopped here; still due: ${left.join(', ')}\n`);
     return code;
   }
   return EXIT.closed;
 }
 
-async function rotationsOf(
-  context: CommandContext,
-  { instances }: LoadedConfig,
-): Promise<readonly (readonly [name: string, rotation: Rotation])[]> {
+async function readLedgersIfAny(context: CommandContext) {
   const journal = await openJournalIfAny(context);
   try {
-    const ledgers = new Map(journal === undefined ? [] : await readLedgers(journal));
-    const now = Date.now();
-    return Object.entries(instances).flatMap(([name, { cryptoperiod }]) =>
-      cryptoperiod === undefined
-        ? []
-        : [[name, rotationOf(ledgers.get(name) ?? foldLedger([]), cryptoperiod, now)] as const],
-    );
+    return journal === undefined ? [] : await readLedgers(journal);
   } finally {
     await journal?.close();
   }

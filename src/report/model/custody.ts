@@ -52,7 +52,7 @@ function short(recipient: string): string {
   return `${recipient.slice(0, 12)}…${recipient.slice(-6)}`;
 }
 
-/** A key that was destroyed, or is to be, although something needed it: it concerns every later run. */
+/** Keys that were destroyed although something needed them: that concerns every run of the instance. */
 export function forcedEnds(history: readonly Entry[]): Report['alarms'] {
   return history.flatMap(({ type, body, at, by, stream }) => {
     const { fingerprint, because } = fieldsOf(body) ?? {};

@@ -110,6 +110,19 @@ export interface Custody {
   readonly unknown: readonly UnknownBackup[];
 }
 
+/** A key whose destruction is scheduled. */
+interface ScheduledKey {
+  readonly fingerprint: string;
+  readonly scheduled: Scheduled;
+}
+
+/** The keys of an instance that are scheduled to be destroyed, as far as they are not destroyed yet. */
+export function scheduledKeys({ keys }: Custody = NO_CUSTODY): readonly ScheduledKey[] {
+  return Object.entries(keys).flatMap(([fingerprint, { scheduled }]) =>
+    scheduled === undefined ? [] : [{ fingerprint, scheduled }],
+  );
+}
+
 export const NO_CUSTODY: Custody = { keys: {}, unknown: [] };
 const MAX = 50;
 

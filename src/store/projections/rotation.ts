@@ -1,7 +1,7 @@
 import { isoOf } from '../../base/date.ts';
 import { instantOf } from '../../base/instant.ts';
 import { currentKey } from './key-epochs.ts';
-import type { Ledger } from './ledgers.ts';
+import { foldLedger, type Ledger } from './ledgers.ts';
 
 /** Whether the key in force has been so for longer than its cryptoperiod (NIST SP 800-57 part 1, 5.3). */
 export type Rotation =
@@ -26,4 +26,21 @@ export function rotationOf({ epochs, custody }: Ledger, period: number, nowMs: n
   const dueMs = setMs + period;
   const state = nowMs >= dueMs ? 'due' : 'in-time';
   return { state, key: key.fingerprint, setAt: key.setAt, dueAt: isoOf(dueMs) };
+}
+
+/**
+ * The rotation of the key of each instance that has a cryptoperiod, in milliseconds, in the given order.
+ * Pure.
+ */
+export function rotationsOf(
+  instances: Readonly<Record<string, { readonly cryptoperiod?: number | undefined }>>,
+  known: readonly (readonly [instance: string, ledger: Ledger])[],
+  nowMs: number,
+): readonly (Rotation & { readonly instance: string })[] {
+  const ledgers = new Map(known);
+  return Object.entries(instances).flatMap(([instance, { cryptoperiod }]) =>
+    cryptoperiod === undefined
+      ? []
+      : [{ instance, ...rotationOf(ledgers.get(instance) ?? foldLedger([]), cryptoperiod, nowMs) }],
+  );
 }

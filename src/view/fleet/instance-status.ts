@@ -4,6 +4,7 @@ import { isOverdue, stillOpen } from '../../../machines/parts/unfinished.ts';
 import { formatSpan, formatTime } from '../../base/format.ts';
 import { futureSeconds, instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
+import { scheduledKeys } from '../../store/projections/custody.ts';
 import { rotationOf } from '../../store/projections/rotation.ts';
 import { type InstanceFacts, knownOf, type Part } from './fleet-facts.ts';
 import { isSameBackup, keysOfBackup, opennessOf } from './openers.ts';
@@ -113,23 +114,21 @@ function custodyOf(
   now: Date,
 ): Pick<InstanceStatus, 'rotation' | 'fits' | 'ending'> {
   const ledger = knownOf(record)?.ledger;
-  const tried = knownOf(fits)?.filter((fit) => fit.key !== undefined || fit.tried > 0);
-  const rotation =
-    ledger === undefined || cryptoperiod === undefined
-      ? undefined
-      : rotationOf(ledger, cryptoperiod, now.getTime());
-  const unopened = tried?.flatMap(({ id, key }) => (key === undefined ? [id] : []));
+  const tried = (knownOf(fits) ?? []).filter((fit) => fit.key !== undefined || fit.tried > 0);
+  const unopened = tried.flatMap(({ id, key }) => (key === undefined ? [id] : []));
+  const opened = tried.length - unopened.length;
   return {
-    rotation,
-    fits:
-      tried === undefined || unopened === undefined || tried.length === 0
+    rotation:
+      ledger === undefined || cryptoperiod === undefined
         ? undefined
-        : { tried: tried.length, opened: tried.length - unopened.length, unopened },
+        : rotationOf(ledger, cryptoperiod, now.getTime()),
+    fits: tried.length === 0 ? undefined : { tried: tried.length, opened, unopened },
     ending:
       ledger &&
-      Object.entries(ledger.custody?.keys ?? {}).flatMap(([key, { scheduled }]) =>
-        scheduled === undefined ? [] : [{ key, due: scheduled.due }],
-      ),
+      scheduledKeys(ledger.custody).map(({ fingerprint, scheduled }) => ({
+        key: fingerprint,
+        due: scheduled.due,
+      })),
   };
 }
 

@@ -1,7 +1,7 @@
-import { timeOr } from '../../../base/format.ts';
+import { counted, timeOr } from '../../../base/format.ts';
 import { wantsPassphrase } from '../../../view/app/app-port.ts';
 import type { BackupList } from '../../../view/app/backup-list.ts';
-import type { Facts, KeyRow, KeysFacts } from '../../../view/app/sources.ts';
+import type { Facts, HolderRow, KeyRow, KeyRowCustody, KeysFacts } from '../../../view/app/sources.ts';
 import { type Layout, wholeBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import {
@@ -218,41 +218,44 @@ function footOf(known: KeysFacts | undefined, here: KeyRow | undefined, { facts 
 }
 
 /** Who could open a sealed copy of the key, and whether it may go. */
-function custodyLines(
-  { instance, fingerprint, custody, isHeld }: KeyRow,
-  holders: KeysFacts['holders'],
-): readonly Line[] {
+function custodyLines(row: KeyRow, holders: KeysFacts['holders']): readonly Line[] {
+  const { custody, isHeld } = row;
   if (custody === undefined) return [];
-  const { sealed, needed, verified, fitted, endsAt } = custody;
-  const proven = holders?.filter(({ state }) => state === 'proven').map(({ name }) => name) ?? [];
-  const others = holders?.filter(({ state }) => state !== 'proven') ?? [];
+  return [
+    ...(holders === undefined ? [] : [[copiesSpan(custody, holders)]]),
+    ...(isHeld || custody.needed > 0 ? [[endSpan(row, custody)]] : []),
+  ];
+}
+
+function copiesSpan({ sealed }: KeyRowCustody, holders: readonly HolderRow[]): Span {
+  if (sealed === undefined)
+    return span('no sealed copy on record: `lifeboat keys escrow check` looks', 'status.bad');
+  const proven = holders.filter(({ state }) => state === 'proven').map(({ name }) => name);
+  const others = holders.filter(({ state }) => state !== 'proven');
   const shown = [
     ...(proven.length === 0 ? [] : [`shown by ${proven.join(', ')}`]),
     ...others.map(
       ({ name, state }) => `${state === 'never' ? 'NEVER shown' : 'shown too long ago'} by ${name}`,
     ),
   ];
-  const copies: Line =
-    sealed === undefined
-      ? [span('no sealed copy on record: `lifeboat keys escrow check` looks', 'status.bad')]
-      : [
-          span(
-            `sealed to ${sealed.people} ${sealed.people === 1 ? 'person' : 'people'}, in ` +
-              `${sealed.places.join(', ')}${shown.length === 0 ? '' : `; opening one: ${shown.join(', ')}`}`,
-            others.length === 0 ? 'text' : 'status.warn',
-          ),
-        ];
-  const backups = needed === 1 ? '1 listed backup needs' : `${needed} listed backups need`;
-  const may =
-    endsAt !== undefined
-      ? span(
-          `to be destroyed on ${timeOr(endsAt)} UTC: \`lifeboat keys destroy ${fingerprint} -i ${instance} --cancel\``,
-          'status.warn',
-        )
-      : needed > 0
-        ? span(`it may not go: ${backups} it (${verified} verified, ${fitted} fit by their first block)`)
-        : span(`whether it may go: \`lifeboat keys may-destroy ${fingerprint} -i ${instance}\``, 'text.dim');
-  return [...(holders === undefined ? [] : [copies]), ...(isHeld || needed > 0 ? [[may]] : [])];
+  const opening = shown.length === 0 ? '' : `; opening one: ${shown.join(', ')}`;
+  const people = counted(sealed.people, 'person', 'people');
+  return span(
+    `sealed to ${people}, in ${sealed.places.join(', ')}${opening}`,
+    others.length === 0 ? 'text' : 'status.warn',
+  );
+}
+
+function endSpan(
+  { instance, fingerprint }: KeyRow,
+  { needed, verified, fitted, endsAt }: KeyRowCustody,
+): Span {
+  const cancel = `\`lifeboat keys destroy ${fingerprint} -i ${instance} --cancel\``;
+  if (endsAt !== undefined) return span(`to be destroyed on ${timeOr(endsAt)} UTC: ${cancel}`, 'status.warn');
+  if (needed === 0)
+    return span(`whether it may go: \`lifeboat keys may-destroy ${fingerprint} -i ${instance}\``, 'text.dim');
+  const backups = counted(needed, 'listed backup needs', 'listed backups need');
+  return span(`it may not go: ${backups} it (${verified} verified, ${fitted} fit by their first block)`);
 }
 
 function keyOf({ instance, fingerprint }: KeyRow): string {
