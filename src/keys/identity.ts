@@ -28,9 +28,9 @@ export async function makeIdentity(
   return { identity, recipient: await recipientOf(identity) };
 }
 
-/** Keeps an identity from another key store. Rejects with `keys.exists` if this one has another. */
-export async function keepIdentity(store: KeyStore, identity: Secret): Promise<void> {
-  await store.put(IDENTITY, identity);
+/** An identity from another key store, as an item of this one. */
+export function identityItem(identity: Secret): ReadonlyMap<string, Secret> {
+  return new Map([[IDENTITY, identity]]);
 }
 
 /** A new X25519 identity; not stored. */

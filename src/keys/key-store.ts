@@ -85,9 +85,9 @@ export interface Keyring {
   /**
    * Stores every key of a bundle under its fingerprint and learns its secrets: all of it, or nothing when it
    * rejects. What is stored already stays; a key that is stored with another value rejects with
-   * `keys.exists`, before anything is written.
+   * `keys.exists`, before anything is written. `more` are items that come with them, or stay away with them.
    */
-  takeBundle(bundle: KeyBundle): Promise<{ readonly added: number }>;
+  takeBundle(bundle: KeyBundle, more?: ReadonlyMap<string, Secret>): Promise<{ readonly added: number }>;
   /**
    * Stores a key under a fingerprint from another key store, so that it is found under its name in the
    * record; this key store cannot verify that it is that key. Rejects with `keys.exists` if another one is

@@ -76,8 +76,9 @@ export function openKeyring(store: KeyStore): Keyring {
         fingerprintSecrets: [await installationSecret.take(), ...(await learned())],
       };
     },
-    takeBundle: async ({ keys, fingerprintSecrets }) => {
-      const items = new Map(keys.map((one) => [accountOf(one.instance, one.fingerprint), one.key]));
+    takeBundle: async ({ keys, fingerprintSecrets }, more = new Map<string, Secret>()) => {
+      const items = new Map(more);
+      for (const one of keys) items.set(accountOf(one.instance, one.fingerprint), one.key);
       const [first] = fingerprintSecrets;
       const hasOwn = await installationSecret.isThere();
       if (!hasOwn && first !== undefined) items.set(INSTALLATION_SECRET, first);

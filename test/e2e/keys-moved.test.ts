@@ -63,6 +63,21 @@ describe.concurrent('keys that move to another machine', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
+  test('an identity in the file keeps all of it out of a key store that has another one', async (context) => {
+    const { home, other, expect } = await twoMachines(bench, context);
+    const words = fileIn(home, 'words', 'a passphrase of words\n');
+    const file = join(home.folder, 'keys.age');
+    await home.good('keys', 'identity');
+    await other.good('keys', 'identity');
+    await home.good('keys', 'export', file, '--passphrase-file', words, '--with-identity');
+    const ended = await other.run('keys', 'import', file, '--passphrase-file', words, '--json');
+    expect(codeOf(ended.stderr)).toBe('keys.exists');
+    expect((await other.vault()).size).toBe(0);
+    const third = await bench(context, { server: home.server, firstDay: true });
+    await third.good('keys', 'import', file, '--passphrase-file', words);
+    expect(await third.good('keys', 'identity')).toBe(await home.good('keys', 'identity'));
+  });
+
   test('one key that is held with another value keeps all of them out', async (context) => {
     const { home, other, expect } = await twoMachines(bench, context);
     const words = fileIn(home, 'words', 'a passphrase of words\n');

@@ -9,7 +9,7 @@ import { printResult } from '../../cli/print-result.ts';
 import { readGivenFile, readSecretFile } from '../../cli/read-given-file.ts';
 import { writeNewFile } from '../../cli/write-new-file.ts';
 import { openKeys } from '../../compose/workspace.ts';
-import { identityIn, keepIdentity } from '../../keys/identity.ts';
+import { identityIn, identityItem } from '../../keys/identity.ts';
 import {
   isUnderPassphrase,
   MAX_KEY_FILE_BYTES,
@@ -80,8 +80,8 @@ export const keysImport: Action<ImportFlags> = async (context, [file = ''], flag
     ? await passphraseFor(context, file, passphraseFile)
     : await identities(keyring.store, identity);
   const opened = await openKeyFile(sealed, by, show(file, 300));
-  const { added } = await keyring.takeBundle(opened);
-  if (opened.identity !== undefined) await keepIdentity(keyring.store, opened.identity);
+  const identityToo = opened.identity === undefined ? undefined : identityItem(opened.identity);
+  const { added } = await keyring.takeBundle(opened, identityToo);
   await printStored(context, keyring, opened, added);
   return EXIT.closed;
 };
