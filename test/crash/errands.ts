@@ -29,8 +29,11 @@ export interface Errand {
 }
 
 const SURE = ['--yes', '--confirm', 'orders'] as const;
-/** What the next command meets after a process has died before its run was over, and what is typed then. */
-const STILL_OPEN = /^lifeboat: run \w+ on orders is still open/mu;
+/**
+ * What the next command meets after a process has died before its run was over, also where it has found out
+ * what became of the call, and what is typed then.
+ */
+const STILL_OPEN = /^lifeboat: run \w+ on orders is still open|^hint: what is left of it: lifeboat resume /mu;
 const RESUMED = ['resume', ...SURE] as const;
 const BUNDLE = 'bundle.tar';
 
