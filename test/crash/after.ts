@@ -1,6 +1,7 @@
 import type { Ended } from '../bench-kit/product.ts';
 import type { Errand } from './errands.ts';
 import { look } from './look.ts';
+import { isLeftToAnother } from './person.ts';
 import type { Point } from './points.ts';
 import type { Stage } from './stage.ts';
 import { startToStrike } from './strike.ts';
@@ -54,11 +55,11 @@ async function resume(
   if (stage.scene.approval === 'given') stage.approver?.keepSigning();
   let words: readonly string[] = ['resume'];
   let [kills, asked, waits] = [0, 0, 0];
+  let dress: 'headless' | 'lines' = 'headless';
   for (let resumes = 1; ; resumes += 1) {
     const chance = second === undefined && resumes < CALM_FROM ? chanceOf(chances) : undefined;
     const chosen = resumes === 1 ? (second ?? chance) : chance;
     const blow = asked > 0 ? undefined : chosen;
-    const dress = asked > 0 ? 'lines' : 'headless';
     const struck = startToStrike(stage, dress, words, blow);
     await struck.done;
     const end = await struck.started.ended;
@@ -82,6 +83,7 @@ async function resume(
     else {
       words = ['resume'];
       asked += 1;
+      dress = isLeftToAnother(end) ? 'headless' : 'lines';
     }
   }
 }

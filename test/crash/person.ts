@@ -1,3 +1,4 @@
+import type { Ended } from '../bench-kit/product.ts';
 import type { Stage } from './stage.ts';
 
 /**
@@ -7,6 +8,17 @@ interface Asked {
   readonly prompt: string;
   readonly options: readonly { readonly number: string; readonly label: string }[];
   readonly name: string | undefined;
+  /** The name was typed, and a second person has to approve what it confirms. */
+  readonly isForAnother: boolean;
+}
+
+/** What a person types where the answer is up to a second one. */
+const LEAVES = '/q';
+const FOR_ANOTHER = 'refused: a second person has to approve';
+
+/** Whether a process ended because the person at its terminal left the answer to a second one. */
+export function isLeftToAnother({ code, stderr }: Ended): boolean {
+  return code === 130 && stderr.includes(FOR_ANOTHER);
 }
 
 /**
@@ -14,8 +26,8 @@ interface Asked {
  * service's own ledger, which a responder sees in its dashboard.
  */
 export function lineFor(text: string, stage: Stage): string {
-  const { prompt, options, name } = read(text);
-  if (name !== undefined) return name;
+  const { prompt, options, name, isForAnother } = read(text);
+  if (name !== undefined) return isForAnother ? LEAVES : name;
   if (prompt.includes('how do you know')) return 'seen in the dashboard';
   const numberOf = (wanted: string) => options.find(({ label }) => label.startsWith(wanted))?.number;
   const { deployments, restores } = landed(stage);
@@ -53,5 +65,6 @@ function read(text: string): Asked {
       return number === undefined || label === undefined ? [] : [{ number, label }];
     }),
     name,
+    isForAnother: lines.join('\n').includes(FOR_ANOTHER),
   };
 }
