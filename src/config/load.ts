@@ -1,16 +1,15 @@
 import { hash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
 import { readBounded, whyUnread } from '../base/bounded-file.ts';
-import { EXIT, LifeboatError, type ProblemInFile, problemLine } from '../base/errors.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import { assertTrusted } from '../base/trusted-path.ts';
 import { LONGEST_CONFIG, searchPath, storesOfPipes } from './find.ts';
 import { keyStoreNamed } from './key-store-named.ts';
 import { absolute, type LoadedConfig } from './loaded.ts';
-import { mistakesIn, type Parsed, placeOf, plainWords, problemsIn } from './problems.ts';
-import { Config, type InstanceConfig } from './schema.ts';
+import { readYaml, type YamlFile } from './read-yaml.ts';
+import { Config, configJsonSchema, type InstanceConfig } from './schema.ts';
 
 /**
  * Reads lifeboat.yaml: `path` or the first existing one of `searchPath`. Paths inside become absolute,
@@ -43,21 +42,21 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
  * each with line and column.
  */
 export function parseConfig(text: string, path: string): LoadedConfig {
-  const { value, ...read } = readYaml(text, path);
-  const parsed = Config.safeParse(value ?? {}, { error: plainWords });
-  if (parsed.success) {
-    const config = absolute(parsed.data, dirname(path));
-    return {
-      ...config,
-      newerRevisions: newerRevisions(config, value),
-      path,
-      sha256: hash('sha256', text, 'hex'),
-    };
-  }
-  throw wrong('config.invalid', problemsIn(parsed.error.issues, read), [
-    '`lifeboat schema config` prints the keys and what they mean',
-  ]);
+  const { data, value } = readYaml(text, path, CONFIG_FILE);
+  const config = absolute(data, dirname(path));
+  return {
+    ...config,
+    newerRevisions: newerRevisions(config, value),
+    path,
+    sha256: hash('sha256', text, 'hex'),
+  };
 }
+
+const CONFIG_FILE: YamlFile<typeof Config> = {
+  kind: 'config',
+  schema: Config,
+  jsonSchema: configJsonSchema,
+};
 
 /** Instances whose revision was replaced by a known one. */
 function newerRevisions({ instances }: Pick<LoadedConfig, 'instances'>, value: unknown) {
@@ -68,45 +67,6 @@ function newerRevisions({ instances }: Pick<LoadedConfig, 'instances'>, value: u
       return typeof asked === 'number' && asked !== revision ? [[name, asked]] : [];
     }),
   );
-}
-
-/** The parsed YAML. Endless nesting, or aliases of aliases, are refused like any other invalid text. */
-function readYaml(text: string, path: string): Parsed & { readonly value: unknown } {
-  const lines = new LineCounter();
-  try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
-    const errors = document.errors.map(({ code, message, pos }) => ({
-      message: code === 'MULTIPLE_DOCS' ? 'a config is one document' : `not YAML: ${message}`,
-      pos,
-    }));
-    const all = [...errors, ...mistakesIn(document)];
-    if (all.length === 0) return { path, document, lines, value: document.toJS() };
-    const problems = all
-      .toSorted((one, other) => one.pos[0] - other.pos[0])
-      .map(({ message, pos }) => ({ ...placeOf({ path, lines }, pos[0]), key: '', message: show(message) }));
-    throw wrong('config.yaml', problems);
-  } catch (thrown) {
-    if (thrown instanceof LifeboatError) throw thrown;
-    const why = thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : 'it cannot be read';
-    throw usage('config.yaml', `${show(path, 200)} is not YAML: ${show(why)}`);
-  }
-}
-
-/** More would not help. */
-const MAX_PROBLEMS = 20;
-
-function wrong(code: string, found: readonly ProblemInFile[], hints: readonly string[] = []): LifeboatError {
-  const problems = found.slice(0, MAX_PROBLEMS);
-  const [first] = problems;
-  const rest = found.length - problems.length;
-  return new LifeboatError(code, first === undefined ? 'the config is wrong' : problemLine(first), {
-    problems,
-    hints: [
-      ...(rest === 0 ? [] : [`these are the first ${MAX_PROBLEMS} of ${found.length} problems`]),
-      ...hints,
-    ],
-    exitCode: EXIT.usage,
-  });
 }
 
 /**

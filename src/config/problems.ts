@@ -15,9 +15,9 @@ import type { z } from 'zod';
 import type { ProblemInFile } from '../base/errors.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
-import { configJsonSchema, type JsonSchema } from './schema.ts';
+import type { JsonSchema } from './schema.ts';
 
-/** The text of a config as it was parsed. */
+/** The text of a file as it was parsed. */
 export interface Parsed {
   readonly path: string;
   readonly document: Document;
@@ -25,13 +25,17 @@ export interface Parsed {
 }
 
 /**
- * All problems of a config, in the order of the file: each unknown key, with the most similar one, each
+ * All problems of a file, in its order: each unknown key, with the most similar one of its schema, each
  * invalid value, each missing key.
  */
-export function problemsIn(issues: readonly z.core.$ZodIssue[], parsed: Parsed): ProblemInFile[] {
+export function problemsIn(
+  issues: readonly z.core.$ZodIssue[],
+  parsed: Parsed,
+  schema: JsonSchema,
+): ProblemInFile[] {
   const offsetOf = offsetsIn(parsed.document);
   return issues
-    .flatMap((issue) => findingsIn(issue, []))
+    .flatMap((issue) => findingsIn(issue, [], schema))
     .map(({ path, message, isKey }) => ({
       ...placeOf(parsed, offsetOf(path, isKey)),
       key: show(path.map((step) => (step === '' ? '""' : step)).join('.'), 200),
@@ -57,7 +61,7 @@ interface Mistake {
 }
 
 /**
- * What the parser accepts but a config must not have: duplicate keys (the parser's own check compares each
+ * What the parser accepts but a config or a plan must not have: duplicate keys (the parser's own check compares each
  * key with all before it), aliases without an earlier anchor, merge keys, which are not part of YAML 1.2, and
  * the one key that objects lose.
  */
@@ -121,20 +125,21 @@ interface Finding {
   readonly isKey: boolean;
 }
 
-function findingsIn(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Finding[] {
+function findingsIn(issue: z.core.$ZodIssue, above: readonly PropertyKey[], schema: JsonSchema): Finding[] {
   const path = [...above, ...issue.path];
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key));
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, schema));
   if (issue.code === 'invalid_key')
     return [{ path, message: issue.issues[0]?.message ?? issue.message, isKey: true }];
   if (issue.code !== 'invalid_union') return [{ path, message: issue.message, isKey: false }];
   const forms = issue.errors.filter((errors) => errors.every(isInside));
   const exact = forms.filter((errors) => errors.every(({ code }) => code !== 'unrecognized_keys'));
   const [meant, second] = exact.length > 0 ? exact : forms;
-  if (meant !== undefined && second === undefined) return meant.flatMap((each) => findingsIn(each, path));
+  if (meant !== undefined && second === undefined)
+    return meant.flatMap((each) => findingsIn(each, path, schema));
   // A key that none of the forms knows is misspelled, whichever form is meant.
   const keysOfForms = forms.map((form) => new Set(form.flatMap(keysOf)));
   const unknown = meant?.flatMap(keysOf).filter((key) => keysOfForms.every((keys) => keys.has(key))) ?? [];
-  if (unknown.length > 0) return unknown.map((key) => unknownKey(path, key));
+  if (unknown.length > 0) return unknown.map((key) => unknownKey(path, key, schema));
   return [{ path, message: issue.message, isKey: false }];
 }
 
@@ -147,8 +152,8 @@ function keysOf(issue: z.core.$ZodIssue): readonly string[] {
   return issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [];
 }
 
-function unknownKey(path: readonly PropertyKey[], key: string): Finding {
-  const similar = mostSimilar(key, knownKeys(configJsonSchema(), path));
+function unknownKey(path: readonly PropertyKey[], key: string, schema: JsonSchema): Finding {
+  const similar = mostSimilar(key, knownKeys(schema, path));
   const message = ['there is no such key', ...similar].join('; ');
   return { path: [...path, key], message, isKey: true };
 }
