@@ -6,10 +6,11 @@ import { printResult, printTable } from '../cli/print-result.ts';
 
 /**
  * `lifeboat schema [NAME]`: lists the schemas of what commands print with `-o json`, or prints one as JSON
- * Schema; also that of lifeboat.yaml, `config`. Accepts the name as in the output, `lifeboat.NAME/1`.
+ * Schema; also those of lifeboat.yaml, `config`, and of plan files, `plan`. Accepts the name as in the
+ * output, `lifeboat.NAME/1`.
  */
 export async function schema(context: CommandContext, [word]: readonly string[]): Promise<number> {
-  const { jsonSchemaOf, listSchemas, OF_CONFIG } = await import('../cli/schemas/index.ts');
+  const { jsonSchemaOf, listSchemas } = await import('../cli/schemas/index.ts');
   const all = listSchemas();
   if (word === undefined) {
     const items = all.map(({ name, about }) => ({ name: `lifeboat.${name}/1`, about }));
@@ -27,7 +28,11 @@ export async function schema(context: CommandContext, [word]: readonly string[])
   const names = all.map(({ name }) => name);
   if (found === undefined) throw unknown(word, wanted, names);
   const made =
-    found === OF_CONFIG ? (await import('../config/schema.ts')).configJsonSchema() : jsonSchemaOf(found);
+    found === 'config'
+      ? (await import('../config/schema.ts')).configJsonSchema()
+      : found === 'plan'
+        ? (await import('../plans/plan-file.ts')).planJsonSchema()
+        : jsonSchemaOf(found);
   const text = JSON.stringify(made, undefined, 2);
   if (context.output !== 'yaml') context.stdout.write(`${text}\n`);
   else {

@@ -56,6 +56,7 @@ const CONFIG_FILE: YamlFile<typeof Config> = {
   kind: 'config',
   schema: Config,
   jsonSchema: configJsonSchema,
+  unreadable: (path, why) => usage('config.yaml', `${path} is not YAML: ${why}`),
 };
 
 /** Instances whose revision was replaced by a known one. */

@@ -61,9 +61,9 @@ interface Mistake {
 }
 
 /**
- * What the parser accepts but a config or a plan must not have: duplicate keys (the parser's own check compares each
- * key with all before it), aliases without an earlier anchor, merge keys, which are not part of YAML 1.2, and
- * the one key that objects lose.
+ * What the parser accepts but a config or a plan must not have: duplicate keys (the parser's own check
+ * compares each key with all before it), aliases without an earlier anchor, merge keys, which are not part of
+ * YAML 1.2, and the one key that objects lose.
  */
 export function mistakesIn(document: Document): Mistake[] {
   const found: Mistake[] = [];

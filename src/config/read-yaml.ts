@@ -10,6 +10,8 @@ export interface YamlFile<Schema extends z.ZodType> {
   /** The first part of its error codes, and its word in a sentence. */
   readonly kind: 'config' | 'plan';
   readonly schema: Schema;
+  /** The error for a text that no parser can read; both come cleaned. */
+  readonly unreadable: (path: string, why: string) => LifeboatError;
   /** The same schema for a look-up of misspelled keys; built on first use. */
   readonly jsonSchema: () => JsonSchema;
 }
@@ -29,9 +31,10 @@ export interface ReadYaml<Schema extends z.ZodType> {
 export function readYaml<Schema extends z.ZodType>(
   text: string,
   path: string,
-  { kind, schema, jsonSchema }: YamlFile<Schema>,
+  file: YamlFile<Schema>,
 ): ReadYaml<Schema> {
-  const { value, ...parsed } = parse(text, path, kind);
+  const { kind, schema, jsonSchema } = file;
+  const { value, ...parsed } = parse(text, path, file);
   const read = schema.safeParse(value ?? {}, { error: plainWords });
   if (read.success) return { data: read.data, value, parsed };
   throw wrongFile(`${kind}.invalid`, problemsIn(read.error.issues, parsed, jsonSchema()), [
@@ -39,7 +42,11 @@ export function readYaml<Schema extends z.ZodType>(
   ]);
 }
 
-function parse(text: string, path: string, kind: string): Parsed & { readonly value: unknown } {
+function parse(
+  text: string,
+  path: string,
+  { kind, unreadable }: Pick<YamlFile<z.ZodType>, 'kind' | 'unreadable'>,
+): Parsed & { readonly value: unknown } {
   const lines = new LineCounter();
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
@@ -56,9 +63,7 @@ function parse(text: string, path: string, kind: string): Parsed & { readonly va
   } catch (thrown) {
     if (thrown instanceof LifeboatError) throw thrown;
     const why = thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : 'it cannot be read';
-    throw new LifeboatError(`${kind}.yaml`, `${show(path, 200)} is not YAML: ${show(why)}`, {
-      exitCode: EXIT.usage,
-    });
+    throw unreadable(show(path, 200), show(why));
   }
 }
 

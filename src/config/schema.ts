@@ -76,6 +76,8 @@ const cryptoperiod = Duration.refine((ms) => ms > 0, 'a cryptoperiod is longer t
   .optional()
   .describe('how long a key may be in force before it is due for rotation, such as 180d');
 
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/u;
+
 /** One data-service instance. Times in milliseconds after parsing. */
 export const InstanceConfig = z.strictObject({
   // V1 and V0 paths follow from it (service-api.md section 4).
@@ -106,6 +108,10 @@ export const InstanceConfig = z.strictObject({
     'where the access token comes from: {command}, {env}, {file} or {keychain: true}; never the token itself',
   ),
   role: z.enum(['source', 'target']).default('source').describe('target: kept to recover into'),
+  tags: z
+    .array(z.string().regex(NAME, 'a tag has letters, digits, dots, dashes; no slash or space'))
+    .default([])
+    .describe('words by which a plan selects instances, such as tier-1'),
   objectives: z
     .strictObject({
       rto: Duration.optional().describe('how long a recovery may take'),
@@ -165,8 +171,6 @@ export const InstanceConfig = z.strictObject({
     .describe('true for a lab or scratch instance: every screen says REHEARSAL'),
 });
 export type InstanceConfig = z.infer<typeof InstanceConfig>;
-
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/u;
 
 export const InstanceName = z
   .string()

@@ -53,7 +53,7 @@ export const ROOMS: readonly Room[] = [
     files: 'machines/parts/**',
     packages: ['type xstate', 'zod'],
     node: [],
-    rooms: [...PURE, `type ${SECRET}`],
+    rooms: [...PURE, `${BASE}/duration.ts`, `type ${SECRET}`],
     why: 'the parts of machines are words that every room may use, so they lean on nothing',
   },
   {
@@ -116,6 +116,13 @@ export const ROOMS: readonly Room[] = [
     node: ['crypto', 'path'],
     rooms: [BASE],
     why: 'the config says what there is; it opens nothing and calls nobody',
+  },
+  {
+    files: 'src/plans/**',
+    packages: ['xstate', 'yaml', 'zod'],
+    node: ['crypto'],
+    rooms: ['machines/parts', 'machines/plan.ts', 'src/config', BASE],
+    why: 'what a plan means and what may start next are computed from plain facts',
   },
   {
     files: 'src/service/**',

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { jsonSchemaOf, SCHEMAS, type SchemaName } from '../../src/cli/schemas/index.ts';
+import { jsonSchemaOf, OF_FILES, SCHEMAS, type SchemaName } from '../../src/cli/schemas/index.ts';
 import { configJsonSchema } from '../../src/config/schema.ts';
+import { planJsonSchema } from '../../src/plans/plan-file.ts';
 
 const FILES = join(import.meta.dirname, '../../schemas');
 
@@ -15,15 +16,17 @@ describe('a schema', () => {
     },
   );
 
-  test('lifeboat.config/1, of the config, is in the package as JSON Schema', () => {
-    const file = join(FILES, 'config.json');
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(configJsonSchema());
+  test.each([
+    ['config', configJsonSchema()],
+    ['plan', planJsonSchema()],
+  ])('lifeboat.%s/1, of a file that people write, is in the package as JSON Schema', (name, wanted) => {
+    expect(JSON.parse(readFileSync(join(FILES, `${name}.json`), 'utf8'))).toEqual(wanted);
   });
 
   test('is in the package for nothing that is not printed or read', () => {
     const files = readdirSync(FILES);
     expect(files.toSorted()).toEqual(
-      [...Object.keys(SCHEMAS), 'config'].map((name) => `${name}.json`).toSorted(),
+      [...Object.keys(SCHEMAS), ...Object.keys(OF_FILES)].map((name) => `${name}.json`).toSorted(),
     );
   });
 });

@@ -70,7 +70,7 @@ async function resume(
       resumes -= 1;
       continue;
     }
-    const isNothingOpen = end.code === 2 && /there is no open run|there are no runs/u.test(end.stderr);
+    const isNothingOpen = saysNothingOpen(end);
     const { isBegun, isClosed } = isNothingOpen ? await look(stage) : { isBegun: true, isClosed: false };
     // Killed after its last entry: there is nothing left to do. Killed before its first: it begins again.
     if (isNothingOpen && isBegun && isClosed)
@@ -110,6 +110,9 @@ async function repeat(stage: Stage, errand: Errand, chances: Chances, wanted: Ou
     }
     const soFar = { resumes, kills, asked };
     if (end.code === wanted.code || resumes >= MAX_RESUMES) return { end, ...soFar };
+    // The process that resumed the run was killed after its last entry.
+    if (words[0] === 'resume' && saysNothingOpen(end))
+      return { end: { ...end, code: wanted.code }, ...soFar };
     if (end.code === null) kills += 1;
     else {
       const next = errand.next(end, words);
@@ -119,6 +122,10 @@ async function repeat(stage: Stage, errand: Errand, chances: Chances, wanted: Ou
       asked += 1;
     }
   }
+}
+
+function saysNothingOpen({ code, stderr }: Ended): boolean {
+  return code === 2 && /there is no open run|there are no runs/u.test(stderr);
 }
 
 function isHeld({ code, stderr }: Ended): boolean {

@@ -6,6 +6,7 @@ import { EXIT, EXIT_CODES } from '../../src/base/errors.ts';
 import { commandLine } from '../../src/cli/program.ts';
 import { jsonSchemaOf, SCHEMAS, type SchemaName } from '../../src/cli/schemas/index.ts';
 import { configJsonSchema } from '../../src/config/schema.ts';
+import { planJsonSchema } from '../../src/plans/plan-file.ts';
 import { fillBlocks } from './blocks.ts';
 import { commandsPage, manPage } from './command-pages.ts';
 import { diagramOf, sendDiagram, sharedDiagrams } from './diagram.ts';
@@ -38,6 +39,7 @@ write(join('man', 'lifeboat.1'), manPage(program, packageJson.version));
 for (const name of Object.keys(SCHEMAS) as SchemaName[])
   write(join('schemas', `${name}.json`), `${JSON.stringify(jsonSchemaOf(name), undefined, 2)}\n`);
 write(join('schemas', 'config.json'), `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`);
+write(join('schemas', 'plan.json'), `${JSON.stringify(planJsonSchema(), undefined, 2)}\n`);
 
 function renew(file: string, blocks: Readonly<Record<string, string>>, required: readonly string[]): void {
   const before = readFileSync(join(ROOT, file), 'utf8');

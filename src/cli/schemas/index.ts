@@ -11,6 +11,7 @@ import { BackupListing } from '../../service/v0.ts';
 import { NamedRun, RunEnding } from '../../store/projections/run-summary.ts';
 import { InstanceStatus } from '../../view/fleet/status-schema.ts';
 import { custody } from './custody.ts';
+import { plans } from './plans.ts';
 import { list, schema } from './result.ts';
 import { runs } from './runs.ts';
 
@@ -382,6 +383,7 @@ export const SCHEMAS = {
   ...status,
   ...custody,
   ...notify,
+  ...plans,
 } as const;
 export type SchemaName = keyof typeof SCHEMAS;
 
@@ -392,14 +394,19 @@ export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>
   return { $schema, $id: schemaId(name), title: about, ...rest };
 }
 
-/** The name of the one schema that describes a file, not output (config/schema.ts). */
-export const OF_CONFIG = 'config';
+/** The schemas that describe files that people write, not output. */
+export const OF_FILES = {
+  config: 'lifeboat.yaml itself, for editors',
+  plan: 'a recovery plan, for editors',
+} as const;
 
-export function listSchemas(): { readonly name: SchemaName | typeof OF_CONFIG; readonly about: string }[] {
+export type FileSchemaName = keyof typeof OF_FILES;
+
+export function listSchemas(): { readonly name: SchemaName | FileSchemaName; readonly about: string }[] {
   const printed = (Object.keys(SCHEMAS) as SchemaName[]).map((name) => ({
     name,
     about: SCHEMAS[name].about,
   }));
-  const all = [...printed, { name: OF_CONFIG, about: 'lifeboat.yaml itself, for editors' } as const];
-  return all.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const files = (Object.keys(OF_FILES) as FileSchemaName[]).map((name) => ({ name, about: OF_FILES[name] }));
+  return [...printed, ...files].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }

@@ -1,0 +1,142 @@
+/*
+ * What happens to a plan's run. Events without `operator.` come from the process that drives it: they say
+ * what it has seen of the children, and are on record before anything follows from them. The others are
+ * decisions of people.
+ */
+
+/**
+ * Why a group waits for a person: its stop rule, a failed lane, a wave that a person lets begin, or a
+ * person's wish.
+ */
+export type HeldWhy = 'stop-rule' | 'failed' | 'promotion' | 'person';
+
+/** The states of a group, as the machine has them. */
+export type GroupState = 'waiting' | 'running' | 'held' | 'stopping' | 'done' | 'stopped' | 'notRun';
+
+/** What a group does by itself. */
+export type GroupEvent =
+  | { readonly type: 'group.begun'; readonly group: string }
+  | { readonly type: 'wave.begun'; readonly group: string; readonly wave: number }
+  | {
+      readonly type: 'group.held';
+      readonly group: string;
+      readonly why: Exclude<HeldWhy, 'person'>;
+      readonly lanes: readonly string[];
+    }
+  | { readonly type: 'group.stopping'; readonly group: string; readonly lanes: readonly string[] }
+  | { readonly type: 'group.ended'; readonly group: string; readonly how: 'done' | 'stopped' | 'not-run' };
+
+/** How an instance looked when the plan was evaluated. */
+export interface LaneFacts {
+  readonly group: string;
+  readonly lane: string;
+  /** What is known about the target, to be compared before it is overwritten. */
+  readonly seen?: string | undefined;
+  /** Why the lane could not be recovered now, in one sentence. */
+  readonly problem?: string | undefined;
+}
+
+/** A decision about a group, or about one lane of it. */
+export type GroupDecision =
+  | { readonly type: 'operator.pauseGroup'; readonly group: string; readonly text: string }
+  | { readonly type: 'operator.resumeGroup'; readonly group: string }
+  | { readonly type: 'operator.stopGroup'; readonly group: string; readonly text: string }
+  | LaneDecision;
+
+type LaneDecision = { readonly group: string; readonly lane: string } & (
+  | { readonly type: 'operator.takeOut'; readonly text: string }
+  | { readonly type: 'operator.takeUp' }
+  | { readonly type: 'operator.tryAgain'; readonly step: string }
+  | { readonly type: 'operator.skipStep'; readonly step: string; readonly text: string }
+  | { readonly type: 'operator.doneOutside'; readonly step: string; readonly text: string }
+);
+
+/** Everything that can happen to a plan's run. */
+export type PlanEvent =
+  | GroupEvent
+  | GroupDecision
+  | { readonly type: 'plan.evaluated'; readonly lanes: readonly LaneFacts[] }
+  | { readonly type: 'plan.approved'; readonly by: readonly string[] }
+  | { readonly type: 'plan.expired' }
+  | { readonly type: 'plan.recorded' }
+  | { readonly type: 'operator.evaluateAgain' }
+  | { readonly type: 'operator.leaveOut'; readonly text: string }
+  | { readonly type: 'operator.goOnRegardless'; readonly text: string }
+  | { readonly type: 'operator.askAgain' }
+  | { readonly type: 'operator.confirm'; readonly typed: string }
+  | { readonly type: 'operator.setSource'; readonly source: 'up' | 'down' }
+  | { readonly type: 'operator.stop'; readonly text?: string };
+
+/** What people decided about the lanes of a group, and the waves that have begun. */
+export interface GroupData {
+  readonly waves: number;
+  /** How many waves a person has let begin. */
+  readonly promoted: number;
+  /** Lanes that a person took out, with the reason. */
+  readonly out: Readonly<Record<string, string>>;
+  /** Steps that a person passed, by `lane/step`. */
+  readonly passed: Readonly<
+    Record<string, { readonly how: 'skipped' | 'done-outside'; readonly text: string }>
+  >;
+  /** The attempt that counts, by `lane/step`; 1 where nothing is said. */
+  readonly attempts: Readonly<Record<string, number>>;
+  /** Failed lanes without which a person lets the group continue. */
+  readonly accepted: readonly string[];
+  readonly ended?: 'done' | 'stopped' | 'not-run' | undefined;
+  /** Why it waits for a person, while it does. */
+  readonly held?:
+    | { readonly why: HeldWhy; readonly lanes: readonly string[]; readonly text?: string }
+    | undefined;
+}
+
+export const NEW_GROUP: GroupData = {
+  waves: 0,
+  promoted: 0,
+  out: {},
+  passed: {},
+  attempts: {},
+  accepted: [],
+};
+
+/** The data of a group after an event. Pure. */
+export function afterEvent(data: GroupData, event: PlanEvent): GroupData {
+  switch (event.type) {
+    case 'wave.begun':
+      return { ...data, waves: event.wave };
+    case 'group.held':
+      return { ...data, held: { why: event.why, lanes: event.lanes } };
+    case 'group.ended':
+      return { ...data, ended: event.how };
+    case 'operator.pauseGroup':
+      return { ...data, held: { why: 'person', lanes: [], text: event.text } };
+    case 'operator.resumeGroup':
+      return resumed(data);
+    case 'operator.takeOut':
+      return { ...data, out: { ...data.out, [event.lane]: event.text } };
+    case 'operator.takeUp': {
+      const { [event.lane]: _, ...out } = data.out;
+      return { ...data, out };
+    }
+    case 'operator.tryAgain': {
+      const key = `${event.lane}/${event.step}`;
+      const attempts = { ...data.attempts, [key]: (data.attempts[key] ?? 1) + 1 };
+      return { ...data, attempts, accepted: data.accepted.filter((lane) => lane !== event.lane) };
+    }
+    case 'operator.skipStep':
+    case 'operator.doneOutside': {
+      const how = event.type === 'operator.skipStep' ? 'skipped' : 'done-outside';
+      return {
+        ...data,
+        passed: { ...data.passed, [`${event.lane}/${event.step}`]: { how, text: event.text } },
+      };
+    }
+    default:
+      return data;
+  }
+}
+
+/** A group that continues: without the lanes that held it, or with the wave that a person lets begin. */
+function resumed({ held, ...data }: GroupData): GroupData {
+  if (held?.why === 'promotion') return { ...data, promoted: data.waves + 1 };
+  return { ...data, accepted: [...new Set([...data.accepted, ...(held?.lanes ?? [])])] };
+}

@@ -1,0 +1,113 @@
+import type { ResolvedGroup } from './parts/plan.ts';
+import type { PlanEvent } from './parts/plan-events.ts';
+import type { Question, QuestionOption } from './parts/question.ts';
+import { type RunbookId, replacesData, touchesOf } from './parts/touches.ts';
+import type { PlanContext } from './plan.ts';
+
+/** The question when some instances could not be recovered now. */
+export function askNotReady({ lanes }: PlanContext): Question {
+  const found = lanes.flatMap(({ lane, problem }) => (problem === undefined ? [] : [`${lane}: ${problem}`]));
+  return choice(
+    `${found.length} of ${lanes.length} could not be recovered now: ${found.slice(0, 5).join('; ')}`,
+    [
+      { event: { type: 'operator.evaluateAgain' }, label: 'look again', hint: 'nothing was changed' },
+      {
+        event: { type: 'operator.leaveOut' },
+        label: 'leave them out',
+        hint: 'the plan runs without them; they can be taken up later',
+        needs: { what: 'reason', prompt: 'why are they left out?' },
+      },
+      {
+        event: { type: 'operator.goOnRegardless' },
+        label: 'go on with all of them',
+        hint: 'what is wrong shows again where it matters, before anything is sent',
+        needs: { what: 'reason', prompt: 'why is that right?' },
+      },
+      STOP,
+    ],
+  );
+}
+
+/** The question while others have to approve the start. */
+export function askApproval({ input }: PlanContext): Question {
+  const { quorum = 1, of } = input.plan.approve ?? {};
+  const who = of === undefined ? 'allowed signers' : `of ${of.join(', ')}`;
+  return choice(`${quorum} ${who} have to approve the start`, [
+    { event: { type: 'operator.askAgain' }, label: 'ask again', disabled: 'the request is still open' },
+    STOP,
+  ]);
+}
+
+/** The question that names every target of the next group whose data is replaced. */
+export function askToConfirm(context: PlanContext): Question {
+  const next = unconfirmed(context)[0];
+  if (next === undefined) throw new Error('there is no group to confirm');
+  const targets = replacedIn(next, context);
+  const shown = targets.join(', ');
+  return {
+    kind: 'typed-name',
+    prompt: `type ${next.id} to let this group replace the data of ${targets.length}: ${shown}`,
+    order: `recover the group ${next.id} into ${shown}`,
+    expected: next.id,
+    event: 'operator.confirm',
+    stakes: {
+      overwritten: `everything that ${shown} ${targets.length === 1 ? 'holds' : 'hold'}`,
+      lost: 'what was written after the backup of each instance',
+      wayBack: 'none; the sources are not changed',
+    },
+    options: [STOP],
+  };
+}
+
+/** The group that an answer confirms; without an answer, the next one to confirm. */
+export function confirmsNext(
+  context: PlanContext,
+  event: PlanEvent | undefined,
+): { readonly group: string; readonly isLast: boolean } | undefined {
+  const [next, ...more] = unconfirmed(context);
+  if (next === undefined) return undefined;
+  if (event !== undefined && (event.type !== 'operator.confirm' || event.typed !== next.id)) return undefined;
+  return { group: next.id, isLast: more.length === 0 };
+}
+
+function unconfirmed(context: PlanContext): readonly ResolvedGroup[] {
+  const { input, confirmed } = context;
+  return input.groups.filter(
+    (group) => !confirmed.includes(group.id) && replacedIn(group, context).length > 0,
+  );
+}
+
+/** The instances whose data a group replaces. */
+function replacedIn({ id, steps, lanes }: ResolvedGroup, { groups }: PlanContext): readonly string[] {
+  const out = groups[id]?.out ?? {};
+  const replaced = lanes.flatMap(({ name, target }) => {
+    if (Object.hasOwn(out, name)) return [];
+    const touched = steps.flatMap((step) => {
+      if (step.kind !== 'runbook') return [];
+      const { phase, action } = step.with;
+      const touches = touchesOf(step.runbook as RunbookId, { mode: phase, action, target });
+      if (!replacesData(touches)) return [];
+      return [touches.target === 'replaced' ? (target ?? name) : name];
+    });
+    return touched.slice(0, 1);
+  });
+  return [...new Set(replaced)];
+}
+
+interface PlanOption {
+  readonly event: { readonly type: Extract<PlanEvent, { type: `operator.${string}` }>['type'] };
+  readonly label: string;
+  readonly hint?: string;
+  readonly disabled?: string;
+  readonly needs?: QuestionOption['needs'];
+}
+
+const STOP: PlanOption = {
+  event: { type: 'operator.stop' },
+  label: 'stop the plan',
+  hint: 'nothing more is started; what is under way ends by itself',
+};
+
+function choice(prompt: string, options: readonly PlanOption[]): Question {
+  return { kind: 'choice', prompt, options };
+}

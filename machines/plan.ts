@@ -1,0 +1,259 @@
+import { assign, setup } from 'xstate';
+import { FINALLY, HEALTHY, type PlanInput } from './parts/plan.ts';
+import type { LaneFacts, PlanEvent } from './parts/plan-events.ts';
+import { afterEvent, type GroupData, NEW_GROUP } from './parts/plan-events.ts';
+import type { OperatorEvent } from './parts/question.ts';
+import type { StateMeta, StateTag } from './parts/runbook.ts';
+import { askApproval, askNotReady, askToConfirm, confirmsNext } from './plan-questions.ts';
+
+/** The context of a plan's run. The plan itself never changes; what people decide about its groups does. */
+export interface PlanContext {
+  readonly input: PlanInput;
+  readonly source: 'up' | 'down';
+  readonly lanes: readonly LaneFacts[];
+  readonly approvedBy: readonly string[];
+  /** Groups whose targets were confirmed by name. */
+  readonly confirmed: readonly string[];
+  readonly groups: Readonly<Record<string, GroupData>>;
+  /** Why it was stopped. */
+  readonly stopped?: string | undefined;
+  readonly skipped: readonly { readonly step: string; readonly reason: string }[];
+}
+
+const plan = setup({
+  types: {
+    context: {} as PlanContext,
+    events: {} as PlanEvent,
+    input: {} as PlanInput,
+    tags: {} as StateTag,
+    meta: {} as StateMeta<PlanContext, OperatorEvent>,
+  },
+  guards: {
+    isOfGroup: ({ event }, id: string) => 'group' in event && event.group === id,
+    isEnd: ({ event }, { id, how }: { id: string; how: string }) =>
+      event.type === 'group.ended' && event.group === id && event.how === how,
+    hasProblem: ({ event }) =>
+      event.type === 'plan.evaluated' && event.lanes.some(({ problem }) => problem !== undefined),
+    needsApproval: ({ context }) => context.input.plan.approve !== undefined,
+    isLastName: ({ context, event }) => confirmsNext(context, event)?.isLast === true,
+    isName: ({ context, event }) => confirmsNext(context, event) !== undefined,
+    needsNoName: ({ context }) => confirmsNext(context, undefined) === undefined,
+    isStopped: ({ context }) => context.stopped !== undefined,
+    isProven: ({ context }) => Object.values(context.groups).every(isProven),
+  },
+  actions: {
+    keepGroup: assign(({ context, event }) => {
+      if (!('group' in event)) return {};
+      const data = context.groups[event.group] ?? NEW_GROUP;
+      return { groups: { ...context.groups, [event.group]: afterEvent(data, event) } };
+    }),
+    keepLanes: assign(({ event }) => (event.type === 'plan.evaluated' ? { lanes: event.lanes } : {})),
+    leaveOut: assign(({ context, event }) =>
+      event.type === 'operator.leaveOut' ? leftOut(context, event.text) : {},
+    ),
+    keepApproval: assign(({ event }) => (event.type === 'plan.approved' ? { approvedBy: event.by } : {})),
+    keepName: assign(({ context, event }) => {
+      const next = confirmsNext(context, event);
+      return next === undefined ? {} : { confirmed: [...context.confirmed, next.group] };
+    }),
+    keepSource: assign(({ event }) => (event.type === 'operator.setSource' ? { source: event.source } : {})),
+    keepStop: assign(({ event }) =>
+      event.type === 'operator.stop' ? { stopped: event.text ?? 'a person stopped it' } : {},
+    ),
+  },
+});
+
+/** Whether every lane of a group has passed every step by itself. */
+function isProven({ ended, accepted, out, passed }: GroupData): boolean {
+  const byPeople = accepted.length + Object.keys(out).length + Object.keys(passed).length;
+  return ended === 'done' && byPeople === 0;
+}
+
+/** Every lane with a problem is taken out, for the reason that a person gives. */
+function leftOut({ lanes, groups }: PlanContext, text: string): Pick<PlanContext, 'groups'> {
+  let left = groups;
+  for (const { group, lane, problem } of lanes) {
+    if (problem === undefined) continue;
+    const data = left[group] ?? NEW_GROUP;
+    left = { ...left, [group]: { ...data, out: { ...data.out, [lane]: text } } };
+  }
+  return { groups: left };
+}
+
+/** A group: each is a region of its own, and waits, runs and stops without the others. */
+function group(id: string) {
+  const mine = { type: 'isOfGroup' as const, params: id };
+  const keep = { guard: mine, actions: 'keepGroup' as const };
+  const end = (how: 'done' | 'stopped' | 'not-run') => ({ type: 'isEnd' as const, params: { id, how } });
+  return plan.createStateConfig({
+    initial: 'waiting',
+    meta: { title: id },
+    on: {
+      'operator.takeOut': keep,
+      'operator.takeUp': keep,
+      'operator.tryAgain': keep,
+      'operator.skipStep': keep,
+      'operator.doneOutside': keep,
+    },
+    states: {
+      waiting: {
+        meta: { title: 'waits for other groups' },
+        on: {
+          'group.begun': { guard: mine, target: 'running' },
+          'group.ended': { guard: end('not-run'), target: 'notRun', actions: 'keepGroup' },
+          'operator.stopGroup': { guard: mine, target: 'stopping' },
+          'operator.stop': { target: 'stopping', actions: 'keepStop' },
+        },
+      },
+      running: {
+        meta: { title: 'runs' },
+        on: {
+          'wave.begun': keep,
+          'group.held': { ...keep, target: 'held' },
+          'group.stopping': { guard: mine, target: 'stopping' },
+          'group.ended': { guard: end('done'), target: 'done', actions: 'keepGroup' },
+          'operator.pauseGroup': { ...keep, target: 'held' },
+          'operator.stopGroup': { guard: mine, target: 'stopping' },
+          'operator.stop': { target: 'stopping', actions: 'keepStop' },
+        },
+      },
+      held: {
+        meta: { title: 'waits for a person' },
+        on: {
+          'operator.resumeGroup': { ...keep, target: 'running' },
+          'operator.stopGroup': { guard: mine, target: 'stopping' },
+          'operator.stop': { target: 'stopping', actions: 'keepStop' },
+        },
+      },
+      stopping: {
+        meta: { title: 'stops when what is under way has ended' },
+        on: { 'group.ended': { guard: end('stopped'), target: 'stopped', actions: 'keepGroup' } },
+      },
+      done: { type: 'final', meta: { title: 'is done' } },
+      stopped: { type: 'final', meta: { title: 'was stopped' } },
+      notRun: { type: 'final', meta: { title: 'was not run' } },
+    },
+  });
+}
+
+/** One phase with its regions; it is over when all of them have ended. */
+function regions(
+  title: string,
+  ids: readonly string[],
+  onDone: string | readonly { guard?: 'isStopped'; target: string }[],
+) {
+  return plan.createStateConfig({
+    type: 'parallel',
+    meta: { title },
+    states: Object.fromEntries(ids.map((id) => [id, group(id)])),
+    onDone: onDone as string,
+  });
+}
+
+/**
+ * The run of a plan. It performs nothing: its children do, and what became of them comes as events. Each
+ * group is a region of its own, so the machine is made for the plan of the run.
+ */
+export function planMachine(groups: readonly string[]) {
+  const stop = { target: 'stopped', actions: 'keepStop' } as const;
+  return plan.createMachine({
+    id: 'plan',
+    context: ({ input }) => begin(input),
+    initial: 'evaluate',
+    on: { 'operator.setSource': { actions: 'keepSource' }, 'operator.stop': { actions: 'keepStop' } },
+    states: {
+      evaluate: {
+        meta: { title: 'evaluate the instances' },
+        initial: 'looking',
+        states: {
+          looking: {
+            meta: { title: 'looking at every instance and target' },
+            on: {
+              'plan.evaluated': [
+                { guard: 'hasProblem', target: 'notReady', actions: 'keepLanes' },
+                { target: 'ready', actions: 'keepLanes' },
+              ],
+              'operator.stop': { ...stop, target: '#plan.stopped' },
+            },
+          },
+          notReady: {
+            tags: 'question',
+            meta: { title: 'some could not be recovered now', question: askNotReady },
+            on: {
+              'operator.evaluateAgain': 'looking',
+              'operator.leaveOut': { target: 'ready', actions: 'leaveOut' },
+              'operator.goOnRegardless': 'ready',
+              'operator.stop': { ...stop, target: '#plan.stopped' },
+            },
+          },
+          ready: { type: 'final', meta: { title: 'evaluated' } },
+        },
+        onDone: [
+          { guard: 'needsApproval', target: 'approve' },
+          { guard: 'needsNoName', target: 'groups' },
+          { target: 'confirm' },
+        ],
+      },
+      approve: {
+        meta: { title: 'have it approved' },
+        initial: 'asked',
+        states: {
+          asked: {
+            tags: 'question',
+            meta: { title: 'waits for approval', question: askApproval },
+            on: {
+              'plan.approved': { target: 'given', actions: 'keepApproval' },
+              'plan.expired': 'expired',
+              'operator.stop': { ...stop, target: '#plan.stopped' },
+            },
+          },
+          expired: {
+            tags: 'question',
+            meta: { title: 'the approval has expired', question: askApproval },
+            on: { 'operator.askAgain': 'asked', 'operator.stop': { ...stop, target: '#plan.stopped' } },
+          },
+          given: { type: 'final', meta: { title: 'approved' } },
+        },
+        onDone: [{ guard: 'needsNoName', target: 'groups' }, { target: 'confirm' }],
+      },
+      confirm: {
+        tags: 'question',
+        meta: { title: 'confirm each group by name', question: askToConfirm },
+        on: {
+          'operator.confirm': [
+            { guard: 'isLastName', target: 'groups', actions: 'keepName' },
+            { guard: 'isName', actions: 'keepName' },
+          ],
+          'operator.stop': stop,
+        },
+      },
+      groups: regions('recover group by group', groups, [
+        { guard: 'isStopped', target: 'finally' },
+        { target: 'healthy' },
+      ]),
+      healthy: regions('check that it is healthy', [HEALTHY], 'finally'),
+      finally: regions('clean up and tell people', [FINALLY], 'record'),
+      record: {
+        meta: { title: 'record it' },
+        on: {
+          'plan.recorded': [
+            { guard: 'isStopped', target: 'stopped' },
+            { guard: 'isProven', target: 'done' },
+            { target: 'unproven' },
+          ],
+        },
+      },
+      done: { type: 'final', tags: 'done', meta: { title: 'closed: done' } },
+      unproven: { type: 'final', tags: 'done', meta: { title: 'closed without proof' } },
+      stopped: { type: 'final', tags: 'done', meta: { title: 'stopped' } },
+    },
+  });
+}
+
+/** As for every machine: XState computes the initial state without an input as well, and drops the error. */
+const NO_INPUT = new TypeError('the run of a plan begins with an input');
+
+function begin(input: PlanInput): PlanContext {
+  if (input === undefined) throw NO_INPUT;
+  return { input, source: input.source, lanes: [], approvedBy: [], confirmed: [], groups: {}, skipped: [] };
+}

@@ -1,0 +1,63 @@
+import * as z from 'zod';
+import { instance, seconds, sha256 } from '../../base/fields.ts';
+import { list, schema } from './result.ts';
+
+const place = z.object({
+  line: z.int().describe('from 1'),
+  column: z.int().describe('from 1'),
+  message: z.string(),
+});
+
+const lane = z.object({ instance, target: instance.optional() });
+
+/** What concerns recovery plans. */
+export const plans = {
+  plans: list(
+    'plans',
+    'the plan files beside lifeboat.yaml',
+    z.object({
+      plan: z.string(),
+      about: z.string().optional(),
+      instances: z
+        .int()
+        .nonnegative()
+        .optional()
+        .describe('missing for a file that cannot be read as a plan'),
+      groups: z.int().nonnegative().optional(),
+      problem: z.string().optional(),
+    }),
+  ),
+  'plan-check': schema('plan-check', 'what a run of a plan would do', {
+    plan: z.string(),
+    sha256,
+    groups: z.array(
+      z.object({
+        id: z.string(),
+        after: z.array(z.string()),
+        waves: z
+          .array(z.array(lane))
+          .describe('the instances that begin together; empty for a group without any'),
+        stopAt: z.int().positive().optional().describe('how many failed instances stop it'),
+        maxConcurrency: z.int().positive(),
+        steps: z.array(
+          z.object({
+            id: z.string(),
+            kind: z.enum(['runbook', 'check', 'manual', 'approve', 'command', 'notify', 'wait']),
+            what: z.string(),
+            calls: z.array(z.string()).describe('of each instance, those that change something'),
+            overwrites: z.array(instance).describe('the instances whose data it replaces'),
+          }),
+        ),
+        seconds: seconds.optional().describe('by earlier runs; missing if nothing shows it'),
+      }),
+    ),
+    forecast: z.object({
+      seconds: seconds.describe('at least this long, if steps have no known time'),
+      path: z.array(z.string()).describe('the groups that decide how long it takes'),
+      steps: z.int().nonnegative(),
+      unknown: z.int().nonnegative().describe('how many of them have no known time'),
+      rtoSeconds: seconds.optional(),
+    }),
+    findings: z.array(place).describe('weaknesses of a plan that can be run'),
+  }),
+} as const;

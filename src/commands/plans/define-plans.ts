@@ -1,0 +1,39 @@
+import { type Command, Option } from 'commander';
+import { type Define, group } from '../../cli/define.ts';
+
+/** The commands about recovery plans. */
+export function definePlans(program: Command, command: Define): void {
+  const plans = group(program, 'plans', 'recovery plans over many instances', {
+    about: `A plan is a file, plans/NAME.yaml: which instances are recovered, in which order,
+how many at once, and what people do in between. PLAN is its name or its path.`,
+  });
+  command(
+    plans,
+    'check <plan>',
+    'check a plan file, and say what a run of it would do',
+    async () => (await import('./check.ts')).plansCheck,
+    [],
+    {
+      about: `Every mistake with its line and column; then the instances of each wave with
+their targets, when a group stops, what is overwritten, the calls that change
+something, and how long it takes by earlier runs. Sends nothing. Exit 1 when the
+plan can be run and has weaknesses, such as a check that cannot fail.`,
+      examples: ['lifeboat plans check region-west', 'lifeboat plans check ./plans/region-west.yaml -o json'],
+    },
+  );
+  command(
+    plans,
+    'init <name>',
+    'write a first plan from the config',
+    async () => (await import('./init.ts')).plansInit,
+    [new Option('--print', 'print it instead')],
+    {
+      about: `Instances with a tag become a group each, in the order of the tags; the others
+one more. The target of NAME is NAME-dr, or what \`role: target\` and the names suggest.`,
+      examples: ['lifeboat plans init region-west', 'lifeboat plans init region-west --print'],
+    },
+  );
+  command(plans, 'list', 'list the plan files', async () => (await import('./list.ts')).plansList, [], {
+    examples: ['lifeboat plans list'],
+  });
+}

@@ -1,0 +1,45 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import { FINALLY, HEALTHY, type ResolvedGroup } from '../../machines/parts/plan.ts';
+import { type GroupState, NEW_GROUP } from '../../machines/parts/plan-events.ts';
+import type { PlanContext } from '../../machines/plan.ts';
+import { closingGroups } from './resolve.ts';
+import type { Child, GroupRecord, PlanFacts } from './schedule.ts';
+
+/** The phases of a plan's run whose groups have steps. */
+export type SteppedPhase = 'groups' | typeof HEALTHY | typeof FINALLY;
+
+/** The phase with steps that a plan's run is in; undefined in any other phase. Pure. */
+function steppedPhase({ value }: Pick<AnyMachineSnapshot, 'value'>): SteppedPhase | undefined {
+  const [phase] = typeof value === 'string' ? [value] : Object.keys(value as object);
+  return phase === 'groups' || phase === HEALTHY || phase === FINALLY ? phase : undefined;
+}
+
+/**
+ * What decides which children may start, from the run of a plan and its children; undefined in a phase that
+ * has none. Pure.
+ */
+export function planFacts(
+  snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>,
+  children: readonly Child[],
+  nowMs: number,
+): PlanFacts | undefined {
+  const phase = steppedPhase(snapshot);
+  if (phase === undefined) return undefined;
+  const context = snapshot.context as PlanContext;
+  const states = (snapshot.value as Readonly<Record<string, Readonly<Record<string, GroupState>>>>)[phase];
+  const groups = groupsOf(context, phase);
+  const records = Object.fromEntries(
+    groups.map(({ id }): [string, GroupRecord] => [
+      id,
+      { ...(context.groups[id] ?? NEW_GROUP), state: states?.[id] ?? 'waiting' },
+    ]),
+  );
+  return { groups, records, children, source: context.source, rehearsal: context.input.rehearsal, nowMs };
+}
+
+/** The groups of a phase. */
+function groupsOf({ input }: PlanContext, phase: SteppedPhase): readonly ResolvedGroup[] {
+  if (phase === 'groups') return input.groups;
+  const closing = closingGroups(input.plan);
+  return [phase === HEALTHY ? closing.healthy : closing.finally];
+}

@@ -1,0 +1,107 @@
+import { initialTransition, transition } from 'xstate';
+import type { PlanInput, ResolvedGroup, Step } from '../../machines/parts/plan.ts';
+import { planMachine } from '../../machines/plan.ts';
+import { planFacts } from './facts.ts';
+import { type Child, type Start, schedule } from './schedule.ts';
+
+/** How long a step takes on a lane, in milliseconds; undefined if nothing shows it. */
+export type TimeOf = (step: Step, start: Start) => number | undefined;
+
+/** When a group of a plan begins and ends, if nothing goes wrong. Milliseconds from the start of the plan. */
+export interface GroupTimes {
+  readonly id: string;
+  readonly beginMs: number;
+  readonly endMs: number;
+}
+
+export interface Forecast {
+  readonly groups: readonly GroupTimes[];
+  readonly totalMs: number;
+  /** The groups that decide when the plan is over, in their order. */
+  readonly path: readonly string[];
+  /** How many steps have no known time: they count as none, so the plan takes longer. */
+  readonly unknown: number;
+  readonly steps: number;
+}
+
+/**
+ * How long a plan takes if nothing goes wrong: it is run by its own scheduler with children that only take
+ * time. Pure.
+ */
+export function forecastOf(input: PlanInput, timeOf: TimeOf): Forecast {
+  const machine = planMachine(input.groups.map(({ id }) => id));
+  const unasked = {
+    ...input,
+    plan: { ...input.plan, approve: undefined },
+    groups: unconfirmed(input.groups),
+  };
+  let [snapshot] = initialTransition(machine, unasked);
+  [snapshot] = transition(machine, snapshot, { type: 'plan.evaluated', lanes: [] });
+  const steps = new Map(
+    input.groups.flatMap(({ id, steps: of }) => of.map((step) => [`${id}/${step.id}`, step])),
+  );
+  const times = new Map<string, GroupTimes>();
+  const open: { readonly child: Child; readonly endMs: number }[] = [];
+  const ended: Child[] = [];
+  let [nowMs, unknown, count] = [0, 0, 0];
+  for (;;) {
+    const children = [...ended, ...open.map(({ child }) => child)];
+    const facts = planFacts(snapshot, children, nowMs);
+    if (facts === undefined || facts.groups !== snapshot.context.input.groups) break;
+    const { events, starts, wakeMs } = schedule(facts);
+    for (const event of events) {
+      if (event.type === 'group.begun')
+        times.set(event.group, { id: event.group, beginMs: nowMs, endMs: nowMs });
+      if (event.type === 'group.ended')
+        times.set(event.group, {
+          id: event.group,
+          beginMs: times.get(event.group)?.beginMs ?? nowMs,
+          endMs: nowMs,
+        });
+      const promoted = event.type === 'group.held' && event.why === 'promotion';
+      [snapshot] = transition(machine, snapshot, event);
+      if (promoted)
+        [snapshot] = transition(machine, snapshot, { type: 'operator.resumeGroup', group: event.group });
+    }
+    for (const start of starts) {
+      const step = steps.get(`${start.group}/${start.step}`);
+      const ms = step === undefined ? undefined : timeOf(step, start);
+      count += 1;
+      if (ms === undefined) unknown += 1;
+      open.push({ child: { ...start, state: 'at-work' }, endMs: nowMs + (ms ?? 0) });
+    }
+    if (events.length > 0 || starts.length > 0) continue;
+    const next = Math.min(...open.map(({ endMs }) => endMs), wakeMs ?? Number.POSITIVE_INFINITY);
+    if (next === Number.POSITIVE_INFINITY) break;
+    nowMs = next;
+    for (const one of open.splice(0)) {
+      if (one.endMs <= nowMs) ended.push({ ...one.child, state: 'done', endedMs: one.endMs });
+      else open.push(one);
+    }
+  }
+  const groups = input.groups.flatMap(({ id }) => times.get(id) ?? []);
+  return { groups, totalMs: nowMs, path: criticalPath(input.groups, times), unknown, steps: count };
+}
+
+/** A forecast is asked before anything is confirmed, so no name is wanted: steps count only by their time. */
+function unconfirmed(groups: readonly ResolvedGroup[]): readonly ResolvedGroup[] {
+  return groups.map((group) => ({
+    ...group,
+    steps: group.steps.map((step): Step => ({ ...step, kind: 'check', check: {} }) as Step),
+  }));
+}
+
+/** From the group that ends last, back along what it waited for longest. */
+function criticalPath(
+  groups: readonly ResolvedGroup[],
+  times: ReadonlyMap<string, GroupTimes>,
+): readonly string[] {
+  const endOf = (id: string) => times.get(id)?.endMs ?? 0;
+  const latest = (ids: readonly string[]) => ids.toSorted((one, other) => endOf(other) - endOf(one))[0];
+  const path: string[] = [];
+  for (let id = latest(groups.map((group) => group.id)); id !== undefined; ) {
+    path.unshift(id);
+    id = latest(groups.find((group) => group.id === id)?.after ?? []);
+  }
+  return path;
+}

@@ -1,0 +1,69 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod';
+import { type Plan, PlanFile } from '../../machines/parts/plan.ts';
+import { EXIT, LifeboatError, type ProblemInFile } from '../base/errors.ts';
+import { schemaId } from '../base/schema-id.ts';
+import { type Parsed, problemsIn } from '../config/problems.ts';
+import { readYaml, wrongFile, type YamlFile } from '../config/read-yaml.ts';
+import type { JsonSchema } from '../config/schema.ts';
+import type { Misfit } from './resolve.ts';
+
+/** A plan as it was read. */
+export interface ReadPlan {
+  readonly plan: Plan;
+  readonly text: string;
+  readonly sha256: string;
+  /** The places of some keys in the file, in its order. */
+  readonly placesOf: (found: readonly Misfit[]) => readonly ProblemInFile[];
+}
+
+/** A plan is at most this long, in bytes: it is kept whole in the first entry of its run. */
+export const LONGEST_PLAN = 256 * 1024;
+
+const PLAN_FILE: YamlFile<typeof PlanFile> = {
+  kind: 'plan',
+  schema: PlanFile,
+  jsonSchema: planJsonSchema,
+  unreadable: (path, why) =>
+    new LifeboatError('plan.yaml', `${path} is not YAML: ${why}`, { exitCode: EXIT.usage }),
+};
+
+/**
+ * Reads the text of a plan. Throws `plan.yaml` and `plan.invalid` (exit 2) with all of its problems, each
+ * with line and column.
+ */
+export function readPlan(text: string, path: string): ReadPlan {
+  const { data, parsed } = readYaml(text, path, PLAN_FILE);
+  return {
+    plan: data,
+    text,
+    sha256: hash('sha256', text, 'hex'),
+    placesOf: (found) => placesIn(parsed, found),
+  };
+}
+
+/** Throws `plan.misfit` (exit 2) if a plan does not fit lifeboat.yaml. */
+export function assertFits({ placesOf }: ReadPlan, misfits: readonly Misfit[]): void {
+  if (misfits.length > 0)
+    throw wrongFile('plan.misfit', placesOf(misfits), [
+      'the plan has to fit lifeboat.yaml: change one of the two',
+    ]);
+}
+
+function placesIn(parsed: Parsed, found: readonly Misfit[]): readonly ProblemInFile[] {
+  const issues = found.map(({ path, message }) => ({ code: 'custom' as const, path: [...path], message }));
+  return problemsIn(issues as z.core.$ZodIssue[], parsed, planJsonSchema());
+}
+
+/** `lifeboat.plan/1` as JSON Schema, draft 7, for editors. It accepts everything that `readPlan` accepts. */
+export function planJsonSchema(): JsonSchema {
+  made ??= makeSchema();
+  return made;
+}
+
+let made: JsonSchema | undefined;
+
+function makeSchema(): JsonSchema {
+  const { $schema, ...rest } = z.toJSONSchema(PlanFile, { io: 'input', target: 'draft-7' });
+  return { $schema, $id: schemaId('plan'), title: 'plans/NAME.yaml', ...rest } as JsonSchema;
+}

@@ -1,0 +1,290 @@
+import type { Lane, ResolvedGroup, Step } from '../../machines/parts/plan.ts';
+import {
+  type GroupData,
+  type GroupEvent,
+  type GroupState,
+  NEW_GROUP,
+} from '../../machines/parts/plan-events.ts';
+
+/**
+ * How a child stands: `at-work` acts by itself; `waiting` asks a person; `failing` asks what to do about a
+ * failure; the others have ended. A run that ended without proof has failed: it shows nothing.
+ */
+export type ChildState = 'at-work' | 'waiting' | 'failing' | 'done' | 'failed';
+
+/** One run of a plan's step on one lane. */
+export interface Child {
+  readonly group: string;
+  readonly step: string;
+  readonly lane: string;
+  /** From 1; a person may ask for another one. */
+  readonly attempt: number;
+  readonly state: ChildState;
+  /** When it ended, in milliseconds since 1970. */
+  readonly endedMs?: number | undefined;
+}
+
+/** A group of a plan's run: its state, and what is on record about its lanes. */
+export interface GroupRecord extends GroupData {
+  readonly state: GroupState;
+}
+
+/** Everything that decides what may start. */
+export interface PlanFacts {
+  readonly groups: readonly ResolvedGroup[];
+  readonly records: Readonly<Record<string, GroupRecord>>;
+  readonly children: readonly Child[];
+  readonly source: 'up' | 'down';
+  readonly rehearsal: boolean;
+  readonly nowMs: number;
+}
+
+/** A child to start. */
+export interface Start {
+  readonly group: string;
+  readonly step: string;
+  readonly lane: string;
+  readonly attempt: number;
+}
+
+/** What happens next: events to record first, or children to start, and when time alone changes that. */
+export interface Next {
+  readonly events: readonly GroupEvent[];
+  readonly starts: readonly Start[];
+  readonly wakeMs: number | undefined;
+}
+
+/** Where a lane stands. */
+export type LaneState =
+  | { readonly is: 'later' }
+  | { readonly is: 'ready'; readonly step: Step; readonly attempt: number }
+  | { readonly is: 'at-work' | 'waiting' | 'failing'; readonly step: Step; readonly child: Child }
+  | { readonly is: 'failed'; readonly step: Step; readonly child: Child }
+  | { readonly is: 'out' }
+  | { readonly is: 'done'; readonly endedMs: number };
+
+/**
+ * What may start next. Pure: the same facts give the same answer, whatever order they came in, so limits hold
+ * after any restart. Children are counted as the journal shows them; the caller starts what this returns, and
+ * asks again with every change.
+ */
+export function schedule(facts: PlanFacts): Next {
+  const parts = facts.groups.map((group) => nextOfGroup(group, facts));
+  const events = parts.flatMap((part) => part.events);
+  const wakes = parts.flatMap(({ wakeMs }) => (wakeMs === undefined ? [] : [wakeMs]));
+  return {
+    events,
+    starts: events.length > 0 ? [] : parts.flatMap((part) => part.starts),
+    wakeMs: wakes.length === 0 ? undefined : Math.min(...wakes),
+  };
+}
+
+const NOTHING: Next = { events: [], starts: [], wakeMs: undefined };
+const only = (...events: readonly GroupEvent[]): Next => ({ ...NOTHING, events });
+
+function nextOfGroup(group: ResolvedGroup, facts: PlanFacts): Next {
+  const { id } = group;
+  const record = recordOf(facts, id);
+  switch (record.state) {
+    case 'waiting': {
+      const before = group.after.map((name) => recordOf(facts, name).state);
+      if (before.some((state) => state === 'stopped' || state === 'notRun'))
+        return only({ type: 'group.ended', group: id, how: 'not-run' });
+      return before.every((state) => state === 'done') ? only({ type: 'group.begun', group: id }) : NOTHING;
+    }
+    case 'running':
+      return running(group, record, facts);
+    case 'stopping': {
+      const isOpen = lanesOf(group, facts).some(({ state }) => isOpenLane(state));
+      return isOpen ? NOTHING : only({ type: 'group.ended', group: id, how: 'stopped' });
+    }
+    default:
+      return NOTHING;
+  }
+}
+
+function running(group: ResolvedGroup, record: GroupRecord, facts: PlanFacts): Next {
+  const { id, stopAt } = group;
+  const lanes = lanesOf(group, facts);
+  const named = (found: readonly StandingLane[]) => found.map(({ lane }) => lane.name);
+  const isNew = ({ lane }: StandingLane) => !record.accepted.includes(lane.name);
+  const failed = lanes.filter((one) => one.state.is === 'failed' && isNew(one));
+  const stops = failed.filter((one) => onFailureOf(one) === 'stop');
+  if (stops.length > 0) return only({ type: 'group.stopping', group: id, lanes: named(stops) });
+  const counted = failedLanes(lanes, record, 'ended');
+  if (stopAt !== undefined && counted.length >= stopAt)
+    return only({ type: 'group.held', group: id, why: 'stop-rule', lanes: named(counted) });
+  if (failed.length > 0) return only({ type: 'group.held', group: id, why: 'failed', lanes: named(failed) });
+  // A failure that a person is asked about may still turn out well: it holds the group back without an entry.
+  const isAtRule = stopAt !== undefined && failedLanes(lanes, record, 'all').length >= stopAt;
+  const failing = lanes.filter((one) => one.state.is === 'failing' && isNew(one));
+  if (isAtRule || failing.some((one) => onFailureOf(one) !== 'continue')) return NOTHING;
+
+  const begun = lanesBegun(group, record.waves);
+  const current = lanes.slice(0, begun);
+  if (current.every(({ state }) => isEndedLane(state))) {
+    if (begun >= group.lanes.length) return only({ type: 'group.ended', group: id, how: 'done' });
+    return nextWave(group, record, current, facts);
+  }
+  return { ...NOTHING, starts: startsOf(group, current) };
+}
+
+/** The next wave, if the one before has settled and a person let it begin where that is asked for. */
+function nextWave(
+  group: ResolvedGroup,
+  record: GroupRecord,
+  before: readonly StandingLane[],
+  { nowMs }: PlanFacts,
+): Next {
+  const { id, settle, promote } = group;
+  const wave = record.waves + 1;
+  if (wave > 1) {
+    const ends = before.flatMap(({ state }) => (state.is === 'done' ? [state.endedMs] : []));
+    const settledMs = Math.max(0, ...ends) + settle;
+    if (nowMs < settledMs) return { ...NOTHING, wakeMs: settledMs };
+    if (promote === 'approve' && record.promoted < wave)
+      return only({ type: 'group.held', group: id, why: 'promotion', lanes: [] });
+  }
+  return only({ type: 'wave.begun', group: id, wave });
+}
+
+/**
+ * How many lanes of a group may begin to work, by a start or by the answer to a question: one that waits for
+ * a person holds no slot, so it needs one again.
+ */
+export function freeSlots(group: ResolvedGroup, facts: PlanFacts): number {
+  return freeAmong(group, lanesOf(group, facts));
+}
+
+function freeAmong({ maxConcurrency }: ResolvedGroup, lanes: readonly StandingLane[]): number {
+  return maxConcurrency - lanes.filter(({ state }) => takesSlot(state)).length;
+}
+
+function startsOf(group: ResolvedGroup, lanes: readonly StandingLane[]): readonly Start[] {
+  let free = freeAmong(group, lanes);
+  const starts: Start[] = [];
+  const first = group.order === 'by-step' ? firstStep(group, lanes) : undefined;
+  for (const { lane, state } of lanes) {
+    if (state.is !== 'ready') continue;
+    if (first !== undefined && state.step.id !== first) continue;
+    const needsSlot = NEEDS_SLOT.has(state.step.kind);
+    if (needsSlot && free <= 0) continue;
+    if (needsSlot) free -= 1;
+    starts.push({ group: group.id, step: state.step.id, lane: lane.name, attempt: state.attempt });
+  }
+  return starts;
+}
+
+function onFailureOf({ state }: StandingLane): Step['onFailure'] | undefined {
+  return 'step' in state ? state.step.onFailure : undefined;
+}
+
+/** The earliest step that a lane of the wave is at, or is to begin. */
+function firstStep({ steps }: ResolvedGroup, lanes: readonly StandingLane[]): string | undefined {
+  const at = lanes.flatMap(({ state }) =>
+    'step' in state && state.is !== 'failed' ? [steps.indexOf(state.step)] : [],
+  );
+  return steps[Math.min(...at)]?.id;
+}
+
+/** Kinds that work on something; a person or the time is waited for without a slot. */
+const NEEDS_SLOT: ReadonlySet<Step['kind']> = new Set(['runbook', 'check', 'command', 'notify']);
+
+/** Whether a lane counts against `maxConcurrency`: one that waits for a person does not. */
+export function takesSlot(state: LaneState): boolean {
+  return state.is === 'at-work' && NEEDS_SLOT.has(state.step.kind);
+}
+
+function isOpenLane({ is }: LaneState): boolean {
+  return is === 'at-work' || is === 'waiting' || is === 'failing';
+}
+
+/** Whether nothing more happens on a lane by itself. A failed one that was not accepted holds its group. */
+function isEndedLane({ is }: LaneState): boolean {
+  return is === 'done' || is === 'out' || is === 'failed';
+}
+
+/**
+ * Lanes on which a step has failed, also where the group continues without that step. Lanes without which a
+ * person lets the group continue do not count again.
+ */
+function failedLanes(
+  lanes: readonly StandingLane[],
+  { accepted }: GroupRecord,
+  which: 'ended' | 'all',
+): readonly StandingLane[] {
+  return lanes.filter(
+    ({ lane, state, hasFailed }) =>
+      !accepted.includes(lane.name) && (hasFailed || (which === 'all' && state.is === 'failing')),
+  );
+}
+
+interface StandingLane {
+  readonly lane: Lane;
+  readonly state: LaneState;
+  /** Whether a step of it has failed that no person has passed. */
+  readonly hasFailed: boolean;
+}
+
+/** How many lanes the first waves have. */
+function lanesBegun({ sizes }: Pick<ResolvedGroup, 'sizes'>, waves: number): number {
+  return sizes.slice(0, waves).reduce((sum, size) => sum + size, 0);
+}
+
+/** Every lane of a group with where it stands. */
+export function lanesOf(group: ResolvedGroup, facts: PlanFacts): readonly StandingLane[] {
+  const record = recordOf(facts, group.id);
+  const byLane = new Map<string, Child>();
+  for (const child of facts.children)
+    if (child.group === group.id) {
+      const key = `${child.lane}/${child.step}`;
+      if (child.attempt === (record.attempts[key] ?? 1)) byLane.set(key, child);
+    }
+  const begun = lanesBegun(group, record.waves);
+  return group.lanes.map((lane, at) => ({
+    lane,
+    state: at < begun ? stateOf(lane, group, { record, byLane, facts }) : { is: 'later' },
+    hasFailed: group.steps.some(({ id }) => {
+      const key = `${lane.name}/${id}`;
+      return byLane.get(key)?.state === 'failed' && !Object.hasOwn(record.passed, key);
+    }),
+  }));
+}
+
+interface Known {
+  readonly record: GroupRecord;
+  readonly byLane: ReadonlyMap<string, Child>;
+  readonly facts: PlanFacts;
+}
+
+function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }: Known): LaneState {
+  const isOut = Object.hasOwn(record.out, name);
+  let endedMs = 0;
+  for (const step of group.steps) {
+    const key = `${name}/${step.id}`;
+    const child = byLane.get(key);
+    endedMs = Math.max(endedMs, child?.endedMs ?? 0);
+    if (Object.hasOwn(record.passed, key)) continue;
+    if (child === undefined) {
+      if (isOut) return { is: 'out' };
+      if (!isMeant(step, facts)) continue;
+      return { is: 'ready', step, attempt: record.attempts[key] ?? 1 };
+    }
+    if (child.state === 'done') continue;
+    if (child.state !== 'failed') return { is: child.state, step, child };
+    if (isOut) return { is: 'out' };
+    if (step.onFailure === 'continue') continue;
+    return { is: 'failed', step, child };
+  }
+  return isOut ? { is: 'out' } : { is: 'done', endedMs };
+}
+
+/** Whether a step belongs to this run. One that has begun is never asked. */
+function isMeant({ when, rehearsal }: Step, facts: PlanFacts): boolean {
+  if (facts.rehearsal && rehearsal !== undefined) return false;
+  return when === undefined || when === `source-${facts.source}`;
+}
+
+function recordOf({ records }: PlanFacts, id: string): GroupRecord {
+  return records[id] ?? { ...NEW_GROUP, state: 'waiting' };
+}

@@ -1,0 +1,95 @@
+import { stringify } from 'yaml';
+import type { Config } from '../config/schema.ts';
+
+/**
+ * The text of a first plan: a group for each tag, in the order in which the tags appear, and one for the
+ * instances that have none, each after the one before. Undefined if no instance has a target. Pure.
+ */
+export function starterPlan(name: string, { instances }: Pick<Config, 'instances'>): string | undefined {
+  const sources = Object.entries(instances).filter(([, { role }]) => role === 'source');
+  const suffix = suffixOf(
+    sources.map(([source]) => source),
+    Object.entries(instances).flatMap(([target, { role }]) => (role === 'target' ? [target] : [])),
+  );
+  if (suffix === undefined) return undefined;
+  const covered = sources.filter(([source]) => Object.hasOwn(instances, `${source}${suffix}`));
+  const tags = [...new Set(covered.flatMap(([, config]) => config.tags[0] ?? []))].toSorted();
+  const groups = [
+    ...tags.map((tag): Part => {
+      const tagged = covered.filter(([, config]) => config.tags[0] === tag);
+      const all = sources.filter(([, config]) => config.tags.includes(tag));
+      const names = tagged.map(([one]) => one);
+      return { id: idOf(tag), for: all.length === tagged.length ? { tag } : { instances: names }, names };
+    }),
+    untagged(covered.filter(([, config]) => config.tags.length === 0).map(([one]) => one)),
+  ].filter(({ names }) => names.length > 0);
+  const written = groups.map(({ id, names, ...part }, at) => ({
+    id,
+    ...(at === 0 ? {} : { after: [groups[at - 1]?.id ?? ''] }),
+    for: { ...part.for, target: `{name}${suffix}` },
+    waves: names.length > 2 ? [1, '100%'] : ['100%'],
+    maxConcurrency: Math.min(3, names.length),
+    stopWhen: { failed: 1 },
+    steps: [
+      {
+        id: 'recover',
+        runbook: 'disaster-recovery',
+        with: { phase: 'perform' },
+        undo: 'none; the source is not changed, and the target can be deleted',
+      },
+    ],
+  }));
+  return `${HEAD}${stringify({ plan: name, objectives: { rto: '4h', rpo: '1h' }, groups: written }, { lineWidth: 100 })}${REST}`;
+}
+
+interface Part {
+  readonly id: string;
+  readonly for: { readonly tag: string } | { readonly instances: readonly string[] };
+  readonly names: readonly string[];
+}
+
+function untagged(names: readonly string[]): Part {
+  return { id: 'others', for: { instances: names }, names };
+}
+
+/** The ending by which most sources find a target: \`-dr\` where there is \`orders\` and \`orders-dr\`. */
+function suffixOf(sources: readonly string[], targets: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const source of sources)
+    for (const target of targets)
+      if (target.startsWith(source) && target.length > source.length) {
+        const suffix = target.slice(source.length);
+        counts.set(suffix, (counts.get(suffix) ?? 0) + 1);
+      }
+  return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0];
+}
+
+function idOf(tag: string): string {
+  return (
+    tag
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9-]/gu, '-')
+      .replace(/^-+/u, '')
+      .slice(0, 40) || 'group'
+  );
+}
+
+const HEAD = `# Written by \`lifeboat plans init NAME\`. \`lifeboat plans check NAME\` checks it; \`lifeboat schema plan\` has every key.
+# No token, key or password belongs in this file.
+`;
+
+const REST = `
+# The recovery time ends with the last of these checks.
+# healthy:
+#   - { http: "https://orders.example.com/health" }
+
+# Done at the end, also after a stop.
+# finally:
+#   steps:
+#     - { id: tell, notify: { text: "the plan has ended" } }
+
+# Who lets it start, how often it is rehearsed and evaluated.
+# approve: { quorum: 2, within: 30m }
+# drill: { every: 90d, into: "scratch-*" }
+# evaluate: { every: 30m }
+`;

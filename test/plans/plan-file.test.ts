@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest';
+import type { LifeboatError } from '../../src/base/errors.ts';
+import { findingsIn } from '../../src/plans/findings.ts';
+import { forecastOf } from '../../src/plans/forecast.ts';
+import { assertFits, planJsonSchema, readPlan } from '../../src/plans/plan-file.ts';
+import { resolvePlan } from '../../src/plans/resolve.ts';
+import { starterPlan } from '../../src/plans/starter-plan.ts';
+import { surroundingsWith } from './surroundings.ts';
+
+const GOOD = `plan: west
+groups:
+  - id: data
+    for: { tag: tier-1, target: "{name}-dr" }
+    steps:
+      - { id: recover, runbook: disaster-recovery, undo: none; the source stays }
+healthy: [{ tcp: "127.0.0.1:5432" }]
+`;
+
+/** The problems of a text, each as \`LINE:COLUMN KEY: MESSAGE\`. */
+function problemsOf(text: string): readonly string[] {
+  try {
+    const read = readPlan(text, 'plans/west.yaml');
+    assertFits(read, resolvePlan(read.plan, surroundingsWith(6)).misfits);
+    return [];
+  } catch (thrown) {
+    return (thrown as LifeboatError).problems.map(
+      ({ line, column, key, message }) => `${line}:${column} ${key}: ${message}`,
+    );
+  }
+}
+
+const changed = (from: string, to: string) => GOOD.replace(from, to);
+
+describe('a plan file', () => {
+  test('without a mistake has no problem', () => {
+    expect(problemsOf(GOOD)).toEqual([]);
+  });
+
+  // The mark stands where the problem is told.
+  test.each([
+    [
+      'a misspelled key, with the right one',
+      changed('groups:', '§gruops:'),
+      'gruops: there is no such key; the most similar: groups',
+    ],
+    [
+      'a misspelled key of a step',
+      changed('runbook:', '§runbok:'),
+      'groups.0.steps.0.runbok: there is no such key; the most similar: runbook',
+    ],
+    [
+      'a step with two kinds',
+      changed('{ id: recover,', '§{ id: recover, wait: 1m,'),
+      'groups.0.steps.0: a step has one kind: runbook, check, manual, approve, command, notify, wait',
+    ],
+    [
+      'a step without a kind',
+      changed('{ id: recover, runbook: disaster-recovery,', '§{ id: recover,'),
+      'groups.0.steps.0: a step has one kind: runbook, check, manual, approve, command, notify, wait',
+    ],
+    [
+      'retries on what is sent once',
+      changed('undo:', 'retries: §2, undo:'),
+      'groups.0.steps.0.retries: what is sent once is never repeated blindly: after a lost answer, the service is asked',
+    ],
+    [
+      'a command that is sent once and cannot be asked about',
+      changed('runbook: disaster-recovery', '§command: { argv: [./switch], kind: once }'),
+      'groups.0.steps.0.command.landed: name the command that says whether a lost one has happened',
+    ],
+    [
+      'continuing without saying why',
+      changed('undo:', 'onFailure: §continue, undo:'),
+      'groups.0.steps.0.onFailure: say with `because` why the plan may continue without this step',
+    ],
+    [
+      'a group after one that is not there',
+      changed('    for:', '    after: [§dta]\n    for:'),
+      'groups.0.after.0: there is no group dta',
+    ],
+    [
+      'a tag that no instance has, with the right one',
+      changed('tier-1', '§teir-1'),
+      'groups.0.for.tag: no instance has the tag teir-1; the most similar: tier-1',
+    ],
+    [
+      'targets that are not there, in one line',
+      changed('"{name}-dr"', '§"{name}-x"'),
+      'groups.0.for.target: 2 targets are not in lifeboat.yaml: db-1-x, db-4-x',
+    ],
+    [
+      'one target for two instances',
+      changed('"{name}-dr"', '§db-1-dr'),
+      'groups.0.for.target: db-1 and db-4 have one target: db-1-dr',
+    ],
+    [
+      'a recovery without a target',
+      changed(', target: "{name}-dr"', '').replace('runbook: ', 'runbook: §'),
+      'groups.0.steps.0.runbook: a recovery needs a target: add one to `for`, such as target: "{name}-dr"',
+    ],
+    [
+      'a runbook in a group without instances',
+      changed('    for: { tag: tier-1, target: "{name}-dr" }\n', '').replace('runbook: ', 'runbook: §'),
+      'groups.0.steps.0.runbook: a runbook needs an instance: this group has no `for`',
+    ],
+    [
+      'something that the runbook does not take',
+      changed('undo:', 'with: { action: §restart }, undo:'),
+      'groups.0.steps.0.with.action: disaster-recovery takes no action',
+    ],
+    [
+      'an approval that nobody can give',
+      changed('groups:', 'approve: §{ quorum: 2 }\ngroups:'),
+      'approve: nobody can approve: lifeboat.yaml names no allowed signers (`approvals`)',
+    ],
+    [
+      'a notification for an unknown target',
+      changed('runbook: disaster-recovery', 'notify: { to: §opps, text: hello }'),
+      'groups.0.steps.0.notify.to: lifeboat.yaml notifies no opps; the most similar: ops',
+    ],
+    [
+      'a stop rule in words that nobody can count',
+      changed('    steps:', '    stopWhen: { §maxErrors: 2 }\n    steps:'),
+      'groups.0.stopWhen.maxErrors: there is no such key',
+    ],
+    [
+      'two groups with one id',
+      changed('healthy', '  - { id: §data, steps: [{ id: x, wait: 1s }] }\nhealthy'),
+      'groups.1.id: there are two with the id data',
+    ],
+    [
+      'two steps with one id',
+      changed('healthy', '      - { id: §recover, wait: 1s }\nhealthy'),
+      'groups.0.steps.1.id: there are two with the id recover',
+    ],
+  ])('%s is told with its place', (_, marked, wanted) => {
+    const before = marked.slice(0, marked.indexOf('§')).split('\n');
+    const place = `${before.length}:${(before.at(-1) ?? '').length + 1}`;
+    expect(problemsOf(marked.replace('§', ''))).toContain(`${place} ${wanted}`);
+  });
+
+  test('has a JSON Schema that knows every key', () => {
+    const text = JSON.stringify(planJsonSchema());
+    for (const key of ['activation', 'stopWhen', 'failedShare', 'landed', 'onExpiry', 'rehearsal', 'finally'])
+      expect(text).toContain(`"${key}"`);
+  });
+});
+
+describe('weaknesses of a plan', () => {
+  const findings = (check: string) =>
+    findingsIn(readPlan(changed('tcp: "127.0.0.1:5432"', check), 'p').plan).map(({ message }) => message);
+
+  test.each([
+    ['sql: select 1'],
+    ['sql: select count(*) from orders, expect: { rows: ">= 0" }'],
+    ['reconcile: true'],
+    ['command: ["true"]'],
+  ])('a check that cannot fail is one: %s', (check) => {
+    expect(findings(check)).toMatchObject([expect.stringContaining('this check cannot fail')]);
+  });
+
+  test.each([
+    ['sql: select count(*) from orders, expect: { rows: "> 0" }'],
+    ['reconcile: true, expect: { age: "<= 1h" }'],
+    ['command: [pg_isready]'],
+    ['http: "http://127.0.0.1/health"'],
+  ])('a check that can fail is none: %s', (check) => {
+    expect(findings(check)).toEqual([]);
+  });
+
+  test('a step that changes something without a way back is one', () => {
+    const { plan } = readPlan(changed(', undo: none; the source stays', ''), 'p');
+    expect(findingsIn(plan)).toMatchObject([{ path: ['groups', 0, 'steps', 0, 'id'] }]);
+  });
+});
+
+test('a forecast runs the waves one after another, with the time that nine of ten earlier runs took', () => {
+  const text = changed('    steps:', '    waves: [1, 1]\n    settle: 1m\n    steps:');
+  const read = readPlan(text, 'p');
+  const { groups } = resolvePlan(read.plan, surroundingsWith(6));
+  const input = { ...read, groups, rehearsal: false, source: 'up' as const };
+  expect(forecastOf(input, () => 600_000)).toMatchObject({
+    totalMs: 1_260_000,
+    path: ['data'],
+    unknown: 0,
+    steps: 2,
+  });
+  expect(forecastOf(input, () => undefined)).toMatchObject({ unknown: 2 });
+});
+
+test('a first plan covers every instance that has a target, in groups by tag, and fits', () => {
+  const around = surroundingsWith(6);
+  const text = starterPlan('first', around) ?? '';
+  const read = readPlan(text, 'p');
+  const { groups, misfits } = resolvePlan(read.plan, around);
+  expect(misfits).toEqual([]);
+  expect(groups.map(({ id, lanes }) => [id, lanes.length])).toEqual([
+    ['tier-1', 2],
+    ['tier-2', 2],
+    ['tier-3', 2],
+  ]);
+  expect(findingsIn(read.plan).map(({ path }) => path)).toEqual([['plan']]);
+});
