@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { Failure } from '../src/base/failure.ts';
 import { type RunInput, SingleChange } from './inputs.ts';
 import { isOneBackup } from './parts/backup-id.ts';
+import type { Step } from './parts/plan.ts';
 import { RUNBOOK_IDS, type RunbookId } from './parts/touches.ts';
 import { CountSlice } from './phases/after-restore.ts';
 import { AvailableSlice } from './phases/available.ts';
@@ -13,6 +14,7 @@ import { FollowUpsSlice } from './phases/follow-ups.ts';
 import { KeySlice } from './phases/key.ts';
 import { OldBackupSlice } from './phases/old-backup.ts';
 import { OnceSlice } from './phases/once.ts';
+import { OutsideSlice } from './phases/plan-step.ts';
 import { PreflightSlice } from './phases/preflight.ts';
 import { ProofSlice } from './phases/prove.ts';
 import { RecordSlice } from './phases/record.ts';
@@ -37,6 +39,9 @@ const Run = () =>
     mode: z.enum(['prepare', 'perform', 'both']).optional(),
     action: z.enum(['restart', 'recreate', 'update']).optional(),
     single: SingleChange().optional(),
+    /** The step of a plan, and the objectives of the plan in milliseconds. */
+    step: z.custom<Step>().optional(),
+    objectives: z.object({ rto: z.number().optional(), rpo: z.number().optional() }).optional(),
     rehearsal: z.boolean().optional(),
     /** A backup's id or `backup_id`, or a point in time, still unchecked. */
     asked: z.object({
@@ -76,6 +81,7 @@ export const RunContext = () =>
     restore: OnceSlice(),
     fresh: OnceSlice(),
     act: OnceSlice(),
+    outside: OutsideSlice(),
     proof: ProofSlice(),
     available: AvailableSlice(),
     count: CountSlice(),
@@ -118,6 +124,8 @@ export function initialContext(runbook: RunbookId, input: RunInput): RunContext 
       mode,
       action,
       single,
+      step: input.step,
+      objectives: input.objectives,
       rehearsal,
       asked: {
         backup: typeof backup === 'number' ? backup : undefined,
@@ -142,6 +150,7 @@ export function initialContext(runbook: RunbookId, input: RunInput): RunContext 
     restore: { ...task },
     fresh: { ...task },
     act: { ...task },
+    outside: { approved: 0 },
     proof: {},
     available: {},
     count: {},

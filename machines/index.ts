@@ -9,6 +9,7 @@ import {
 } from './closing/closing.ts';
 import { sourceName } from './closing/evaluate.ts';
 import { factsOf } from './closing/facts.ts';
+import { closingOfStep, factsOfStep, titleOfStep } from './closing/plan-step.ts';
 import { closingOfRotation, rotationFacts } from './closing/rotation.ts';
 import { closingOfSingleChange, titleOfChange } from './closing/single-change.ts';
 import type { RunContext } from './context.ts';
@@ -20,6 +21,8 @@ import { hasTagAt } from './parts/states.ts';
 import { landedOf } from './parts/task-data.ts';
 import { type OfferedRunbookId, type RunbookId, touchesOf } from './parts/touches.ts';
 import { otherWays } from './phases/failing.ts';
+import { planRunbook } from './plan-runbook.ts';
+import { planStepMachine } from './plan-step.ts';
 import { restoreBackupMachine } from './restore-backup.ts';
 import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
@@ -72,8 +75,17 @@ export const singleChange = defineRunbook(singleChangeMachine, {
   closing: closingOfSingleChange,
 });
 
-/** Every runbook, chosen or started by a command. */
-export const allRunbooks: readonly Runbook[] = [...Object.values(runbooks), singleChange];
+/** The runbook of a plan's steps that run no other one. Only the run of a plan starts it. */
+export const planStep = defineRunbook(planStepMachine, {
+  title: 'do one step of a plan',
+  titleOf: titleOfStep,
+  input: inputs.PlanStepInput,
+  facts: factsOfStep,
+  closing: closingOfStep,
+});
+
+/** Every runbook, chosen or started by a command or a plan. */
+export const allRunbooks: readonly Runbook[] = [...Object.values(runbooks), singleChange, planStep];
 
 /** Older versions. A run that one of them began is shown and resumed with it. */
 export const OLDER: readonly Runbook[] = [];
@@ -85,7 +97,8 @@ export const runbookOf: FindRunbook = findIn(OLDER);
 
 /** A `FindRunbook` that also knows these older versions. */
 export function findIn(older: readonly Runbook[]): FindRunbook {
-  return (id, version) => [...allRunbooks, ...older].find((one) => one.id === id && one.version === version);
+  return (id, version) =>
+    [...allRunbooks, planRunbook, ...older].find((one) => one.id === id && one.version === version);
 }
 
 export function defineRunbook<Id extends RunbookId, Input>(

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Step } from './parts/plan.ts';
 import { ExpectedOrigin, LostInstance } from './parts/recovery-data.ts';
 import { BackupSettings, UpdateSetting } from './parts/task-data.ts';
 
@@ -103,6 +104,14 @@ export const SingleChangeInput = Plain.extend({
 });
 export type SingleChangeInput = z.infer<typeof SingleChangeInput>;
 
+/** Input of the run of a plan's step. `objectives` of the plan, in milliseconds. */
+export const PlanStepInput = Plain.extend({
+  step: z.custom<Step>((value) => typeof value === 'object' && value !== null && 'kind' in value),
+  objectives: z.object({ rto: z.number().optional(), rpo: z.number().optional() }).optional(),
+  rehearsal: z.boolean().optional(),
+});
+export type PlanStepInput = z.infer<typeof PlanStepInput>;
+
 /** Input of any runbook, as the shared setup sees it. */
 export interface RunInput {
   readonly instance: string;
@@ -116,4 +125,6 @@ export interface RunInput {
   readonly backup?: string | number | undefined;
   readonly time?: string | undefined;
   readonly single?: SingleChange | undefined;
+  readonly step?: Step | undefined;
+  readonly objectives?: PlanStepInput['objectives'];
 }

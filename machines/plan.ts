@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate';
 import { FINALLY, HEALTHY, type PlanInput } from './parts/plan.ts';
-import type { LaneFacts, PlanEvent } from './parts/plan-events.ts';
+import type { GroupResult, LaneFacts, PlanEvent } from './parts/plan-events.ts';
 import { afterEvent, type GroupData, NEW_GROUP } from './parts/plan-events.ts';
 import type { OperatorEvent } from './parts/question.ts';
 import type { StateMeta, StateTag } from './parts/runbook.ts';
@@ -17,7 +17,7 @@ export interface PlanContext {
   readonly groups: Readonly<Record<string, GroupData>>;
   /** Why it was stopped. */
   readonly stopped?: string | undefined;
-  readonly skipped: readonly { readonly step: string; readonly reason: string }[];
+  readonly results: readonly GroupResult[];
 }
 
 const plan = setup({
@@ -39,7 +39,10 @@ const plan = setup({
     isName: ({ context, event }) => confirmsNext(context, event) !== undefined,
     needsNoName: ({ context }) => confirmsNext(context, undefined) === undefined,
     isStopped: ({ context }) => context.stopped !== undefined,
-    isProven: ({ context }) => Object.values(context.groups).every(isProven),
+    isProven: ({ context, event }) =>
+      event.type === 'plan.recorded' &&
+      event.results.every(({ failed, notRun }) => failed + notRun === 0) &&
+      Object.values(context.groups).every(isProven),
   },
   actions: {
     keepGroup: assign(({ context, event }) => {
@@ -57,6 +60,7 @@ const plan = setup({
       return next === undefined ? {} : { confirmed: [...context.confirmed, next.group] };
     }),
     keepSource: assign(({ event }) => (event.type === 'operator.setSource' ? { source: event.source } : {})),
+    keepResults: assign(({ event }) => (event.type === 'plan.recorded' ? { results: event.results } : {})),
     keepStop: assign(({ event }) =>
       event.type === 'operator.stop' ? { stopped: event.text ?? 'a person stopped it' } : {},
     ),
@@ -237,9 +241,9 @@ export function planMachine(groups: readonly string[]) {
         meta: { title: 'record it' },
         on: {
           'plan.recorded': [
-            { guard: 'isStopped', target: 'stopped' },
-            { guard: 'isProven', target: 'done' },
-            { target: 'unproven' },
+            { guard: 'isStopped', target: 'stopped', actions: 'keepResults' },
+            { guard: 'isProven', target: 'done', actions: 'keepResults' },
+            { target: 'unproven', actions: 'keepResults' },
           ],
         },
       },
@@ -255,5 +259,5 @@ const NO_INPUT = new TypeError('the run of a plan begins with an input');
 
 function begin(input: PlanInput): PlanContext {
   if (input === undefined) throw NO_INPUT;
-  return { input, source: input.source, lanes: [], approvedBy: [], confirmed: [], groups: {}, skipped: [] };
+  return { input, source: input.source, lanes: [], approvedBy: [], confirmed: [], groups: {}, results: [] };
 }

@@ -1,3 +1,4 @@
+import type { Check } from './parts/plan.ts';
 import type * as recovery from './parts/recovery-data.ts';
 import type * as parts from './parts/task-data.ts';
 
@@ -10,7 +11,8 @@ export type Kind = 'read' | 'repeatable' | 'once' | 'attended';
 /**
  * What a verb changes: `download` only a backup's file on this machine; `backup` adds a backup; `restore`
  * replaces the data of an instance; `instance` acts on its machines; `key` sets the key of its backups;
- * `settings` its settings; `platform` what is bound to it. `none` also writes the ledger or the key store.
+ * `settings` its settings; `platform` what is bound to it; `outside` something that lifeboat does not know.
+ * `none` also writes the ledger or the key store.
  */
 export type Effect =
   | 'none'
@@ -20,7 +22,8 @@ export type Effect =
   | 'instance'
   | 'key'
   | 'settings'
-  | 'platform';
+  | 'platform'
+  | 'outside';
 
 /**
  * Every verb, once: what it takes and gives, how it may be performed again, what it changes. The machines
@@ -184,6 +187,24 @@ export const VERBS = {
   >('none'),
   recordRecovery: repeatable<On & { record: recovery.RecoveryRecord }, Looked>('none'),
   recordRotation: repeatable<{ record: parts.RotationRecord }, parts.Recorded>('none'),
+
+  /** Asks what a check of a plan names, for as long as its `within` says. */
+  askOutside: read<
+    { check: Check; timeoutMs?: number | undefined; retries?: number | undefined },
+    parts.FoundOutside
+  >(),
+  runCommand: repeatable<
+    { argv: readonly string[]; timeoutMs: number; retries?: number | undefined },
+    parts.FoundOutside
+  >('outside'),
+  /** `landed`: the program that says whether it has happened: 0 if so, 1 if not. */
+  runOnce: once<
+    Sent & { argv: readonly string[]; landed: readonly string[]; timeoutMs: number },
+    parts.StartedOutside
+  >('outside'),
+  /** `to`: a target of the config; all of them without it. */
+  tellPeople: repeatable<{ to?: string | undefined; text: string }, { told: readonly string[] }>('none'),
+  waitFor: read<{ ms: number }, Nothing>(),
 } as const;
 
 export type Verbs = typeof VERBS;
@@ -195,6 +216,10 @@ export type VerbOf<K extends Kind> = {
 
 export type InputOf<V extends Verb> = Verbs[V] extends Contract<Kind, infer Input, unknown> ? Input : never;
 export type OutputOf<V extends Verb> = Verbs[V] extends Contract<Kind, never, infer Output> ? Output : never;
+
+/** The verbs of a plan's steps: they need no instance. */
+export const OUTSIDE_VERBS = ['askOutside', 'runCommand', 'runOnce', 'tellPeople', 'waitFor'] as const;
+export type OutsideVerb = (typeof OUTSIDE_VERBS)[number];
 
 /** What a verb changes, by its name in a journal; undefined for one that is not known here. */
 export function effectOf(verb: string): Effect | undefined {

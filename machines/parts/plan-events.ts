@@ -36,6 +36,14 @@ export interface LaneFacts {
   readonly problem?: string | undefined;
 }
 
+/** What came of the lanes of a group. A lane that was not run was never begun, or not to its end. */
+export interface GroupResult {
+  readonly group: string;
+  readonly done: number;
+  readonly failed: number;
+  readonly notRun: number;
+}
+
 /** A decision about a group, or about one lane of it. */
 export type GroupDecision =
   | { readonly type: 'operator.pauseGroup'; readonly group: string; readonly text: string }
@@ -58,7 +66,7 @@ export type PlanEvent =
   | { readonly type: 'plan.evaluated'; readonly lanes: readonly LaneFacts[] }
   | { readonly type: 'plan.approved'; readonly by: readonly string[] }
   | { readonly type: 'plan.expired' }
-  | { readonly type: 'plan.recorded' }
+  | { readonly type: 'plan.recorded'; readonly results: readonly GroupResult[] }
   | { readonly type: 'operator.evaluateAgain' }
   | { readonly type: 'operator.leaveOut'; readonly text: string }
   | { readonly type: 'operator.goOnRegardless'; readonly text: string }

@@ -140,6 +140,8 @@ export interface Runbook<Context = never, Input = unknown> {
    */
   readonly version: string;
   readonly machine: AnyStateMachine;
+  /** The machine of a run with this input, where that decides which states there are. */
+  readonly machineFor?: (input: unknown) => AnyStateMachine;
   readonly input: z.ZodType<Input>;
   /** What a run with this input does to its instances. */
   readonly touches: (input: unknown) => Touches;

@@ -13,13 +13,22 @@ export function statePath({ value }: Pick<AnyMachineSnapshot, 'value'>): string 
   const parts: string[] = [];
   let rest: unknown = value;
   while (typeof rest === 'object' && rest !== null) {
-    const [name] = Object.keys(rest);
+    const names: readonly string[] = Object.keys(rest);
+    const [name] = names;
     if (name === undefined) break;
+    if (names.length > 1) return [...parts, regionsIn(rest as Record<string, unknown>)].join('.');
     parts.push(name);
     rest = (rest as Record<string, unknown>)[name];
   }
   if (typeof rest === 'string') parts.push(rest);
   return parts.join('.');
+}
+
+/** The states of parallel regions as one part of a path: `data=running+rest=waiting`. */
+function regionsIn(regions: Readonly<Record<string, unknown>>): string {
+  return Object.entries(regions)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : statePath({ value } as never)}`)
+    .join('+');
 }
 
 /** The state at a path, after those that hold it; none where the machine has no such state. */
@@ -28,7 +37,8 @@ export function nodesAt(machine: AnyStateMachine, path: string): readonly AnySta
   let { states } = machine as { states: Readonly<Record<string, AnyStateNode>> };
   for (const name of path.split('.')) {
     const node = Object.hasOwn(states, name) ? states[name] : undefined;
-    if (node === undefined) return [];
+    // Several regions are no one state: what holds them is.
+    if (node === undefined) return name.includes('=') ? found : [];
     found.push(node);
     states = node.states as typeof states;
   }

@@ -193,6 +193,18 @@ export type RestoreFacts = z.infer<ReturnType<typeof RestoreFacts>>;
 export const Started = () => z.object({ landed: z.literal(true), adopted: z.boolean() });
 export type Started = z.infer<ReturnType<typeof Started>>;
 
+/** What was found outside of the service, in words. */
+export const FoundOutside = () => z.object({ found: z.string() });
+export type FoundOutside = z.infer<ReturnType<typeof FoundOutside>>;
+
+/** A command that is run once: it has happened, or its own question says that it has not. */
+export const StartedOutside = () =>
+  z.discriminatedUnion('landed', [
+    z.object({ landed: z.literal(true), adopted: z.boolean() }),
+    z.object({ landed: z.literal(false), lost: Failure().optional(), evidence: z.json().optional() }),
+  ]);
+export type StartedOutside = z.infer<ReturnType<typeof StartedOutside>>;
+
 /** The instance after an action: in a steady state again. */
 export const InstanceReady = () =>
   z.object({

@@ -76,6 +76,7 @@ const BY_RUNBOOK = {
   'back-up-and-verify': () => CHANGES,
   'change-instance': ({ action }) =>
     action === 'recreate' ? { ...CHANGES, lost: 'only-on-machines' } : CHANGES,
+  'plan-step': () => ({ source: 'not-called', target: 'none', lost: 'nothing' }),
   'single-change': ({ single }) => {
     const { change } = (single ?? {}) as { readonly change?: unknown };
     const lost = Object.hasOwn(REPLACING, String(change)) ? REPLACING[String(change)] : undefined;
@@ -88,8 +89,8 @@ export type RunbookId = keyof typeof BY_RUNBOOK;
 
 export const RUNBOOK_IDS = Object.keys(BY_RUNBOOK) as readonly RunbookId[];
 
-/** A runbook that a person chooses; commands that change an instance start `single-change` by themselves. */
-export type OfferedRunbookId = Exclude<RunbookId, 'single-change'>;
+/** A runbook that a person chooses; commands start `single-change` by themselves, and plans `plan-step`. */
+export type OfferedRunbookId = Exclude<RunbookId, 'single-change' | 'plan-step'>;
 
 /** What a run of a runbook with this input touches; undefined for a runbook that is not known here. */
 export function touchesOf(runbook: RunbookId, input: unknown): Touches;

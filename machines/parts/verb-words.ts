@@ -24,6 +24,11 @@ const WORDS: Readonly<Record<string, Words>> = {
   readCard: { to: 'read what is on record', did: 'read what is on record' },
   inspectTarget: { to: 'look at the target', did: 'looked at the target' },
   findBound: { to: 'look up what is bound', did: 'looked up what is bound' },
+  askOutside: { to: 'ask what the check names', did: 'asked what the check names' },
+  runCommand: { to: 'run the command', did: 'ran the command' },
+  runOnce: { to: 'run the command once', did: 'began the command' },
+  tellPeople: { to: 'tell people', did: 'told people' },
+  waitFor: { to: 'let time pass', did: 'let time pass' },
   updatesChangeable: {
     to: 'ask whether updates can be held back',
     did: 'asked whether updates can be held back',

@@ -10,6 +10,7 @@ import {
   RestoreFacts,
   SendEnd,
   type Started,
+  type StartedOutside,
   type Triggered,
 } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
@@ -166,7 +167,8 @@ export function sending<Verb extends VerbOf<'once'>>(
   send: Send<Verb>,
 ): PhaseConfig {
   const { verb, title, input, calls, wayBack, when } = send;
-  const destroys = effectOf(verb) !== 'backup';
+  const effect = effectOf(verb);
+  const destroys = effect !== 'backup' && effect !== 'outside';
   const intent = task === 'act' ? verb : task;
   return {
     tags: destroys ? (task === 'restore' ? ['destructive', 'sent'] : ['destructive']) : [],
@@ -179,7 +181,7 @@ export function sending<Verb extends VerbOf<'once'>>(
       onDone: {
         target: 'evaluating',
         actions: assignWith<{ output: OutputOf<Verb> }>(({ context, event }) =>
-          changed(context, task, endOf(context[task], event.output as Triggered | Started)),
+          changed(context, task, endOf(context[task], event.output as Triggered | Started | StartedOutside)),
         ),
       },
       onError: failOrDoubt('inDoubt', 'failed').map((way, index) => ({
@@ -205,7 +207,7 @@ function whichOf(sends: Readonly<Record<string, PhaseConfig>>): PhaseConfig {
   };
 }
 
-function endOf({ absences }: OnceSlice, output: Triggered | Started): Partial<OnceSlice> {
+function endOf({ absences }: OnceSlice, output: Triggered | Started | StartedOutside): Partial<OnceSlice> {
   if (!output.landed) {
     const { lost, evidence } = output;
     return { absences: absences + 1, send: { is: 'absent', lost, evidence } };

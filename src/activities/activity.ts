@@ -1,4 +1,4 @@
-import type { InputOf, Kind, OutputOf, Verb, Verbs } from '../../machines/verbs.ts';
+import type { InputOf, Kind, OutputOf, OutsideVerb, Verb, Verbs } from '../../machines/verbs.ts';
 import { failureOf, LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { Json } from '../store/journal.ts';
@@ -204,7 +204,8 @@ type Performing<K extends Kind, Input, Output> = K extends 'read'
         ? OnceActivity<Input, Output>
         : never;
 
-export type Activities = { readonly [V in Verb]: ActivityOf<V> };
+/** The verbs on an instance; those of a plan's other steps are in outside/. */
+export type Activities = { readonly [V in Exclude<Verb, OutsideVerb>]: ActivityOf<V> };
 
 /** Any activity in the runner: the machine's types guarantee that the input fits. */
 export type AnyActivity =

@@ -1,4 +1,3 @@
-import type { Verb } from '../../machines/verbs.ts';
 import type {
   Activities,
   ActivityContext,
@@ -100,7 +99,7 @@ type Once = OnceActivity<{ readonly intent: string }, unknown>;
 function bySide(here: Activities, there: Activities, target: string): Activities {
   const twins = Object.entries<AnyActivity>(here).map(([verb, activity]) => [
     verb,
-    oneBySide(activity, there[verb as Verb], target),
+    oneBySide(activity, there[verb as keyof Activities], target),
   ]);
   return Object.fromEntries(twins) as Activities;
 }

@@ -141,6 +141,7 @@ const WORDS: Readonly<Record<VerbOf<'once'>, (input: Doubt['input']) => string>>
   recreate: () => 'the recreate',
   restart: () => 'the restart',
   update: () => 'the update',
+  runOnce: () => 'the command of a plan',
 };
 
 function said(value: Json | undefined): string {

@@ -26,13 +26,14 @@ export interface MachineEvent {
 
 /** The machine before its first event. Pure: performs nothing. */
 function begin(runbook: Runbook, input: unknown): Folded {
-  const [snapshot, effects] = initialTransition(runbook.machine, input as never);
+  const machine = runbook.machineFor?.(input) ?? runbook.machine;
+  const [snapshot, effects] = initialTransition(machine, input as never);
   return { snapshot, invocation: follow(undefined, effects) };
 }
 
 /** Applies one event. Pure: its effects are returned as the invocation that the machine now waits for. */
 export function step(runbook: Runbook, before: Folded, event: MachineEvent): Folded {
-  const [snapshot, effects] = transition(runbook.machine, before.snapshot, event as never);
+  const [snapshot, effects] = transition(before.snapshot.machine, before.snapshot, event as never);
   if (snapshot.status === 'error') {
     throw new LifeboatError('machine.broken', `runbook ${runbook.id} cannot take the event ${event.type}`, {
       hints: ['this is a bug in lifeboat; the run is kept as it was before the event'],

@@ -10,7 +10,7 @@ import type { Journal, JournalReader, Json, StreamName } from '../store/journal.
 import { type Doubt, doubtsOfStream } from '../store/projections/pending-calls.ts';
 import type { RunSummary } from '../store/projections/run-summary.ts';
 import { openRuns, runs, summariesOf } from '../store/projections/runs.ts';
-import { isEnd } from '../store/run-entries.ts';
+import { isEnd, type PlanChild } from '../store/run-entries.ts';
 import { assertNotInDoubt, blocksOtherChanges, changedBy } from './assert-not-in-doubt.ts';
 import { Holds } from './holds.ts';
 import type { Note } from './performed.ts';
@@ -38,6 +38,10 @@ export interface Start {
   readonly clock?: ClockMark | undefined;
   /** Finds the follow-ups that an open run leaves; unknown without it. */
   readonly followUpsOf?: FollowUpsOf | undefined;
+  /** The id that it gets; a new one without it. A run of that id that was begun before is left as it is. */
+  readonly runId?: string | undefined;
+  /** The step of a plan's run that it is. */
+  readonly plan?: PlanChild | undefined;
   /** Begins it although another run of an instance is open. */
   readonly besideOpen?: boolean | undefined;
 }
@@ -52,7 +56,8 @@ type FollowUpsOf = (run: RunSummary) => Promise<readonly FollowUp[]>;
  * that begin at once, one is refused, or meets the other's hold (`journal.held`).
  */
 export async function startRun(journal: Journal, start: Start): Promise<string> {
-  const touched = [...new Set([start.instance, start.target ?? start.instance])].sort();
+  if (start.runId !== undefined && (await journal.head(`run/${start.runId}`)).seq > 0) return start.runId;
+  const touched = ledgersOf(start.runbook, start);
   await assertNotInDoubt(journal, changedBy(start), { services: start.services ?? [] });
   await assertNotOpen(journal, touched, start);
   await using holds = new Holds(journal);
@@ -60,6 +65,23 @@ export async function startRun(journal: Journal, start: Start): Promise<string> 
   await assertNotInDoubt(journal, changedBy(start), { services: start.services ?? [] });
   await assertNotOpen(journal, touched, start);
   return await begin(journal, start, holds);
+}
+
+/**
+ * The instances whose ledgers a run holds, sorted: none for a step of a plan that sends them nothing, so that
+ * it keeps nobody from them.
+ */
+export function ledgersOf(
+  { id, touches }: Pick<Runbook, 'id' | 'touches'>,
+  {
+    instance,
+    target,
+    input,
+  }: { readonly instance: string; readonly target?: string | undefined; readonly input?: unknown },
+): readonly string[] {
+  const { source, target: into } = touches(input ?? {});
+  if (id !== 'plan' && source === 'not-called' && into === 'none') return [];
+  return [...new Set([instance, target ?? instance])].sort();
 }
 
 async function assertNotOpen(
@@ -85,6 +107,7 @@ export async function openRunsOn(
 ): Promise<readonly RunSummary[]> {
   const found: RunSummary[] = [];
   for (const run of await openRuns(journal)) {
+    if (run.runbook === 'plan-step') continue;
     const isNamed = [run.instance, run.target].some((name) => name && instances.includes(name));
     if (isNamed || (await isElsewhereCalled(journal, run, services))) found.push(run);
   }
@@ -127,7 +150,7 @@ export function runIsOpen(
 }
 
 async function begin(journal: Journal, start: Start, holds: Holds): Promise<string> {
-  const runId = newId();
+  const runId = start.runId ?? newId();
   const body = {
     runbook: start.runbook.id,
     version: start.runbook.version,
@@ -141,9 +164,12 @@ async function begin(journal: Journal, start: Start, holds: Holds): Promise<stri
     ...(start.asked as Readonly<Record<string, Json>> | undefined),
     tool: start.tool,
     ...(start.clock === undefined ? {} : { clock: start.clock }),
+    ...(start.plan === undefined ? {} : { plan: start.plan as unknown as Json }),
   };
   const stream: StreamName = `run/${runId}`;
   await holds.take(stream);
+  // Another process may have begun it since.
+  if (start.runId !== undefined && (await journal.head(stream)).seq > 0) return runId;
   await journal.append([{ stream, type: 'run.started', body }], holds.all);
   return runId;
 }

@@ -5,7 +5,7 @@ import { Driver } from './driver.ts';
 import { Holds } from './holds.ts';
 import type { Run, RunDeps } from './run.ts';
 import { inputOf } from './run-log.ts';
-import { endedMeanwhile } from './runs.ts';
+import { endedMeanwhile, ledgersOf } from './runs.ts';
 import { clockNotes, movedMeanwhile } from './time-notes.ts';
 import { servicesIn } from './where-sent.ts';
 
@@ -20,8 +20,9 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
   const holds = new Holds(deps.journal);
   try {
     await holds.take(stream);
-    await holds.take(`instance/${deps.instance}`, `instance/${deps.target ?? deps.instance}`);
     const entries = [...(await deps.journal.read(stream))];
+    const ledgers = ledgersOf(deps.runbook, { ...deps, input: inputOf(entries) });
+    await holds.take(...ledgers.map((name): StreamName => `instance/${name}`));
     if (entries.find(isEnd)?.type === 'run.abandoned') throw endedMeanwhile(deps.runId);
     await assertNotInDoubt(deps.journal, changedBy({ ...deps, input: inputOf(entries) }), {
       own: deps.runId,

@@ -6,6 +6,7 @@ import { instanceNames } from './projections/instance-names.ts';
 import { ledgers } from './projections/ledgers.ts';
 import { outbox } from './projections/outbox.ts';
 import { pendingCalls } from './projections/pending-calls.ts';
+import { planChildren } from './projections/plan-children.ts';
 import type { FoldedRow, Projection } from './projections/projection.ts';
 import { runs } from './projections/runs.ts';
 
@@ -17,6 +18,7 @@ export const PROJECTIONS: readonly Projection[] = [
   ledgers,
   instanceNames,
   outbox,
+  planChildren,
 ];
 
 /** A projection row that an append may change, with the relevant entries in order. */

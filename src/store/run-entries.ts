@@ -3,6 +3,20 @@ import { Closure, FollowUp } from '../../machines/parts/follow-up.ts';
 import { lazily } from '../base/lazily.ts';
 import { type Entry, fieldsOf, type NewEntry } from './journal.ts';
 
+/** Which step of a plan's run a run is. */
+export const PlanChild = () =>
+  z.object({
+    /** The run of the plan. */
+    run: z.string(),
+    group: z.string(),
+    step: z.string(),
+    /** The instance, or `-` in a group without any. */
+    lane: z.string(),
+    /** From 1. */
+    attempt: z.number(),
+  });
+export type PlanChild = z.infer<ReturnType<typeof PlanChild>>;
+
 /**
  * The bodies of the entries of a `run/<id>` stream, by type. Readers must tolerate unknown types and fields:
  * a newer version may have written them.
@@ -29,6 +43,8 @@ const RUN_ENTRIES = {
       who: Who().optional(),
       approvals: ApprovalPolicy().optional(),
       clock: ClockMark().optional(),
+      /** The step of a plan's run that it is. */
+      plan: PlanChild().optional(),
     }),
   ),
   'run.resumed': lazily(() =>

@@ -164,7 +164,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: 'src/activities/**',
     packages: ['zod'],
-    node: ['crypto', 'fs', 'path', 'stream', 'timers'],
+    node: ['crypto', 'fs', 'net', 'path', 'stream', 'timers'],
     rooms: [
       'type src/service',
       'src/service/metrics.ts',

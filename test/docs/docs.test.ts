@@ -113,7 +113,8 @@ describe.each(allRunbooks)('what is generated for $id', (runbook) => {
     const rows = stepTableOf(runbook).split('\n').slice(2);
     expect(rows.map((row) => /`([\w.]+)`/.exec(row)?.[1])).toEqual(mainPathOf(machine));
     const changing = rows.filter((row) => /`(?:POST|PATCH|PUT|DELETE) /.test(row));
-    expect(changing.length).toBeGreaterThan(0);
+    // The steps of a plan send the service nothing.
+    expect(changing.length > 0).toBe(runbook.id !== 'plan-step');
     expect(changing.filter((row) => row.endsWith('|  |'))).toEqual([]);
   });
 });

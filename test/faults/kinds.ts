@@ -61,6 +61,7 @@ const ONCE: Readonly<Record<VerbOf<'once'>, Kind>> = {
   restart: 'action',
   recreate: 'action',
   update: 'action',
+  runOnce: 'aside',
 };
 
 function onceKind(verb: string): Kind | undefined {

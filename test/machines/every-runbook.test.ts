@@ -6,7 +6,7 @@ import { SCENES } from '../crash/scenes.ts';
 import { FLOWS } from '../faults/flows.ts';
 
 /** All but the one that a command starts by itself; its errands stand in the crash suite. */
-const OFFERED = RUNBOOK_IDS.filter((id) => id !== 'single-change');
+const OFFERED = RUNBOOK_IDS.filter((id) => id !== 'single-change' && id !== 'plan-step');
 
 /** The runbooks that these arguments of `lifeboat run` are about. */
 function runbooksIn(flows: readonly { readonly name: string }[]): ReadonlySet<string> {

@@ -46,6 +46,38 @@ const KINDS: Readonly<Partial<Record<RunbookId, readonly object[]>>> = {
     { single: { change: 'prepareRecovery', wait: false, setsKey: false } },
     { single: { change: 'prepareRecovery', wait: false, setsKey: true } },
   ],
+  'plan-step': [
+    { step: { id: 'look', kind: 'check', onFailure: 'pause', check: { tcp: '127.0.0.1:5432' } } },
+    {
+      step: {
+        id: 'scale',
+        kind: 'command',
+        onFailure: 'pause',
+        command: { argv: ['./scale'], kind: 'repeatable', timeout: 60_000 },
+      },
+    },
+    {
+      step: {
+        id: 'switch',
+        kind: 'command',
+        onFailure: 'pause',
+        command: { argv: ['./switch'], kind: 'once', landed: ['./switched'], timeout: 60_000 },
+      },
+    },
+    {
+      step: { id: 'dns', kind: 'manual', onFailure: 'pause', manual: { do: 'point it west', proof: 'how?' } },
+    },
+    {
+      step: {
+        id: 'go',
+        kind: 'approve',
+        onFailure: 'pause',
+        approve: { quorum: 2, within: 60_000, notBy: 'starter', onExpiry: 'pause' },
+      },
+    },
+    { step: { id: 'tell', kind: 'notify', onFailure: 'pause', notify: { text: 'it is done' } } },
+    { step: { id: 'rest', kind: 'wait', onFailure: 'pause', wait: 60_000 } },
+  ],
   'change-instance': [{ action: 'restart' }, { action: 'recreate' }, { action: 'update' }],
 };
 

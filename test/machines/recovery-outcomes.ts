@@ -197,6 +197,16 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
     failure('service.timeout', { mayBeInForce: true }),
     failure('service.forbidden'),
   ],
+  askOutside: [{ output: { found: '1200 records' } }, failure('check.failed')],
+  runCommand: [{ output: { found: 'scaled' } }, failure('command.failed')],
+  runOnce: [
+    { output: { landed: true, adopted: false } },
+    { output: { landed: false } },
+    failure('command.already'),
+    failure('doubt.unreadable'),
+  ],
+  tellPeople: [{ output: { told: ['ops'] } }, failure('notify.untold')],
+  waitFor: [{ output: {} }, failure('activity.left')],
   recordProof: [{ output: { recorded: true } }, failure('journal.busy')],
   recordRecovery: [{ output: { recorded: true } }, failure('journal.busy')],
 };

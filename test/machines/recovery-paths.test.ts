@@ -6,6 +6,7 @@ import { RunContext } from '../../machines/context.ts';
 import { allRunbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { leavesOf, mainPathOf, nodesAt, statePath, stepsOf } from '../../machines/parts/states.ts';
+import { landedOf } from '../../machines/parts/task-data.ts';
 import { RUNBOOK_IDS, replacesData } from '../../machines/parts/touches.ts';
 import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { effectsOf } from './effects.ts';
@@ -116,6 +117,13 @@ describe.each(GRAPHS)('every path through $id', ({ runbook, effects, situations 
       if (replacesData(touchesOfRun(context)))
         expect([restore.restore?.status, restore.outside, available.ready?.state]).toEqual(GOOD);
       else if (effects.has('instance')) expect(['done', act.outside, available.ready?.state]).toEqual(GOOD);
+      else if (runbook.id === 'plan-step')
+        expect(
+          context.outside.found !== undefined ||
+            context.outside.approved > 0 ||
+            landedOf(act) !== undefined ||
+            context.run.step?.kind === 'wait',
+        ).toBe(true);
       // What leaves data and instance as they are is proven by a backup that a key opened, now or before.
       else expect(proof.verification ?? card.card?.proven).toBeDefined();
     }

@@ -18,6 +18,7 @@ const RISKS: Readonly<Record<Effect, Risk | undefined>> = {
   key: 'destructive',
   settings: undefined,
   platform: undefined,
+  outside: undefined,
 };
 
 /** The risk of a verb. An unknown one is assumed to replace data. */

@@ -1,0 +1,196 @@
+import { connect } from 'node:net';
+import { setTimeout as rest } from 'node:timers/promises';
+import type { Check } from '../../../machines/parts/plan.ts';
+import { failureOf, LifeboatError } from '../../base/errors.ts';
+import { redact } from '../../base/redact.ts';
+import { childEnvironment, runProgram, runShell } from '../../base/run-shell.ts';
+import { show } from '../../base/text.ts';
+import { type ActivityContext, type ActivityOf, because, ok } from '../activity.ts';
+import { readMeasure } from '../reconcile.ts';
+import { misfitOf } from './comparison.ts';
+import type { OutsideDeps } from './deps.ts';
+
+/** How long one question may take, if the step says nothing. Milliseconds. */
+const USUAL_MS = 30_000;
+const PAUSE_MS = 2_000;
+/** Enough to find a text in; a page that is longer is cut. */
+const BODY_LIMIT = 64 * 1024;
+const SHOWN = 200;
+
+/**
+ * Asks what a check names, and compares the answer with what is expected. `check.failed`: the answer does not
+ * fit; `check.unasked`: there was none. Asked again until it fits, for as long as `within` says, or as often
+ * as `retries` says. What is asked must change nothing, so it is asked again after a crash.
+ */
+export function askOutside(deps: OutsideDeps): ActivityOf<'askOutside'> {
+  return {
+    kind: 'read',
+    run: async ({ check, timeoutMs = USUAL_MS, retries = 0 }, context) => {
+      const untilMs = context.now().getTime() + (check.within ?? 0);
+      for (let asked = 0; ; asked += 1) {
+        try {
+          return ok({ found: await askOnce(check, deps, context, timeoutMs) });
+        } catch (thrown) {
+          context.signal.throwIfAborted();
+          const isOver = check.within === undefined ? asked >= retries : context.now().getTime() >= untilMs;
+          if (isOver) return because(thrown);
+          context.report({ kind: 'task', status: failureOf(thrown).shortMessage, what: 'the check' });
+          await rest(PAUSE_MS, undefined, { signal: context.signal });
+        }
+      }
+    },
+  };
+}
+
+function askOnce(
+  check: Check,
+  deps: OutsideDeps,
+  context: ActivityContext,
+  timeoutMs: number,
+): Promise<string> {
+  const { http, sql, reconcile, tcp, command } = check;
+  if (http !== undefined) return askHttp(http, check, context, timeoutMs);
+  if (tcp !== undefined) return askTcp(tcp, context, timeoutMs);
+  if (sql !== undefined)
+    return askProgram(['psql', '-X', '-A', '-t', '-q', '-c', sql], check, { deps, context, timeoutMs });
+  if (reconcile === true) return askReconcile(check, deps, context);
+  return askProgram(command ?? [], check, { deps, context, timeoutMs });
+}
+
+async function askHttp(
+  address: string,
+  { expect = {} }: Check,
+  { signal }: ActivityContext,
+  timeoutMs: number,
+): Promise<string> {
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const answer = await fetch(address, { redirect: 'manual', signal: stop }).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw unasked(`${show(address, SHOWN)} does not answer: ${reasonOf(cause)}`, cause);
+  });
+  const text = await beginningOf(answer);
+  const { status } = answer;
+  const wanted = expect.status === undefined ? undefined : [expect.status].flat();
+  if (wanted === undefined ? !answer.ok : !wanted.includes(status))
+    throw failed(
+      `${show(address, SHOWN)} answers ${status}, and ${wanted?.join(' or ') ?? '200 to 299'} is wanted`,
+    );
+  if (expect.text !== undefined && !text.includes(expect.text))
+    throw failed(`the answer of ${show(address, SHOWN)} does not contain ${show(expect.text, 100)}`);
+  return `${show(address, SHOWN)} answers ${status}`;
+}
+
+async function beginningOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  if (body === null) return '';
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    // Leaving the loop cancels the rest of the answer.
+    if (size >= BODY_LIMIT) break;
+  }
+  return Buffer.concat(chunks).subarray(0, BODY_LIMIT).toString('utf8');
+}
+
+function askTcp(place: string, { signal }: ActivityContext, timeoutMs: number): Promise<string> {
+  const at = place.lastIndexOf(':');
+  const host = place.slice(0, at).replace(/^\[(?<inner>.*)\]$/u, '$<inner>');
+  const port = Number(place.slice(at + 1));
+  if (at < 1 || !Number.isInteger(port) || port < 1 || port > 65_535)
+    return Promise.reject(unasked(`${show(place, SHOWN)} is not HOST:PORT`));
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(`${show(place, SHOWN)} takes a connection`);
+    });
+    socket.once('error', (cause) => {
+      reject(failed(`${show(place, SHOWN)} takes no connection: ${reasonOf(cause)}`));
+    });
+  });
+}
+
+interface Asking {
+  readonly deps: OutsideDeps;
+  readonly context: ActivityContext;
+  readonly timeoutMs: number;
+}
+
+async function askProgram(
+  argv: readonly string[],
+  { sql, expect = {} }: Check,
+  { deps, context, timeoutMs }: Asking,
+): Promise<string> {
+  const [program = ''] = argv;
+  const ended = await runProgram(argv, {
+    env: environmentOf(deps, context),
+    timeoutMs,
+    signal: context.signal,
+  });
+  if (ended.exit === 'ENOENT') throw unasked(`there is no program ${show(program, 100)}`);
+  const wanted = expect.exit ?? 0;
+  const words = show(redact(ended.stderr).trim(), SHOWN);
+  if (ended.exit !== wanted)
+    throw (sql === undefined ? failed : unasked)(
+      `${show(program, 100)} ended with ${ended.exit}${words === '' ? '' : `: ${words}`}`,
+    );
+  if (expect.text !== undefined && !ended.stdout.includes(expect.text))
+    throw failed(`the output of ${show(program, 100)} does not contain ${show(expect.text, 100)}`);
+  return measured(ended.stdout, expect, context, `${show(program, 100)} ended with ${wanted}`);
+}
+
+async function askReconcile(check: Check, deps: OutsideDeps, context: ActivityContext): Promise<string> {
+  const { reconcile } = deps;
+  if (reconcile === undefined)
+    throw unasked(`${show(deps.instance, 80)} has no \`reconcile\` in lifeboat.yaml`);
+  const { signal } = context;
+  const ended = await runShell(reconcile.command, {
+    env: environmentOf(deps, context, { LIFEBOAT_INSTANCE: deps.instance, LIFEBOAT_WHEN: 'after' }),
+    timeoutMs: reconcile.timeout,
+    signal,
+  });
+  if (ended.exit !== 0) throw unasked(`the reconciliation command ended with ${ended.exit}`);
+  return measured(ended.stdout, check.expect ?? {}, context, 'the data was counted');
+}
+
+function measured(
+  output: string,
+  expect: NonNullable<Check['expect']>,
+  { now }: ActivityContext,
+  otherwise: string,
+): string {
+  const measure = readMeasure(output);
+  const misfit = misfitOf(expect, measure, now().getTime());
+  if (misfit !== undefined) throw failed(misfit);
+  if (expect.rows === undefined && expect.age === undefined) return otherwise;
+  const { count, newest } = measure;
+  return [
+    ...(count === undefined ? [] : [`${count} records`]),
+    ...(newest === undefined ? [] : [`newest of ${newest}`]),
+  ].join(', ');
+}
+
+function environmentOf(
+  { hideEnv }: OutsideDeps,
+  { runId }: ActivityContext,
+  more: Readonly<Record<string, string>> = {},
+): NodeJS.ProcessEnv {
+  return childEnvironment(hideEnv, { LIFEBOAT_RUN: runId, ...more });
+}
+
+function reasonOf(cause: unknown): string {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  if (inner instanceof Error && inner.name === 'TimeoutError') return 'no answer in time';
+  return show(inner instanceof Error ? inner.message : String(inner), SHOWN);
+}
+
+const HINTS = ['nothing was changed', 'to ask again: try again'];
+
+function failed(shortMessage: string): LifeboatError {
+  return new LifeboatError('check.failed', shortMessage, { hints: HINTS });
+}
+
+function unasked(shortMessage: string, cause?: unknown): LifeboatError {
+  return new LifeboatError('check.unasked', shortMessage, { hints: HINTS, cause });
+}

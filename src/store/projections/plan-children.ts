@@ -1,0 +1,74 @@
+import { type Entry, fieldsOf, type JournalReader, type Json } from '../journal.ts';
+import { isEnd, type PlanChild } from '../run-entries.ts';
+import type { Projection } from './projection.ts';
+
+/** A child of a plan's run, as its journal shows it. */
+export interface ChildRow extends PlanChild {
+  readonly runId: string;
+  readonly runbook: string;
+  readonly startedAt: string;
+  /**
+   * `done`: it is proven, or did what it was for; `failed`: it was stopped or abandoned, or proved nothing.
+   */
+  readonly result?: 'done' | 'failed' | undefined;
+  readonly endedAt?: string | undefined;
+  /** The title of its newest state. */
+  readonly where?: string | undefined;
+  /** Whether the process that drove it has left it. */
+  readonly isLeft: boolean;
+}
+
+const PREFIX = 'run/';
+
+/**
+ * One row for each child: its id is the key, the run of its plan the group, the time of its begin the order.
+ */
+export const planChildren: Projection = {
+  name: 'plan-children',
+  version: 1,
+  keysOf: ({ stream, type }) =>
+    stream.startsWith(PREFIX) && FOLDED.has(type) ? [stream.slice(PREFIX.length)] : [],
+  fold: (row, entry, key) => {
+    const before = row?.value as unknown as ChildRow | undefined;
+    const after = before === undefined ? begun(entry, key) : next(before, entry);
+    if (after === undefined) return row;
+    return { group: after.run, sort: after.startedAt, value: after as unknown as Json };
+  },
+};
+
+const FOLDED: ReadonlySet<string> = new Set([
+  ...['run.started', 'run.resumed', 'run.detached', 'run.closed', 'run.abandoned', 'event'],
+]);
+
+function begun({ type, seq, at, body }: Entry, runId: string): ChildRow | undefined {
+  const { plan, runbook } = fieldsOf(body);
+  if (type !== 'run.started' || seq !== 1 || typeof plan !== 'object' || plan === null) return undefined;
+  return { ...(plan as PlanChild), runId, runbook: String(runbook), startedAt: at, isLeft: false };
+}
+
+function next(before: ChildRow, entry: Entry): ChildRow {
+  const { outcome, proven, title } = fieldsOf(entry.body);
+  if (entry.type === 'event')
+    return { ...before, isLeft: false, where: typeof title === 'string' ? title : undefined };
+  if (entry.type === 'run.detached') return { ...before, isLeft: true };
+  if (entry.type === 'run.resumed') return { ...before, isLeft: false };
+  if (!isEnd(entry) || before.result !== undefined) return before;
+  // A step that a person has passed is passed, with their reason; a runbook without proof shows nothing.
+  const isPassed = before.runbook === 'plan-step' && outcome === 'done-unproven';
+  const isDone = entry.type === 'run.closed' && (outcome === 'done' || proven === true || isPassed);
+  return {
+    ...before,
+    result: isDone ? 'done' : 'failed',
+    endedAt: entry.at,
+    where: typeof title === 'string' ? title : before.where,
+  };
+}
+
+/** The children of a plan's run, in the order in which they began. */
+export async function childrenOf(
+  journal: Pick<JournalReader, 'rows'>,
+  planRun: string,
+): Promise<readonly ChildRow[]> {
+  const rows = await journal.rows(planChildren.name, { group: planRun });
+  return rows.map(({ value }) => value as unknown as ChildRow);
+}
