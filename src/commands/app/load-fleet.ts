@@ -1,6 +1,7 @@
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { askFleet } from '../../compose/ask-fleet.ts';
+import { aboutOf } from '../../compose/evaluation-policy.ts';
 import { readFleetRecord } from '../../compose/fleet-record.ts';
 import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
@@ -32,10 +33,7 @@ type Record = ReadonlyMap<string, InstanceFacts['record']>;
 export function fleetLoader(context: CommandContext, config: LoadedConfig): Loaders['fleet'] {
   const names = Object.keys(config.instances);
   const kept = new Map<string, InstanceFacts>(
-    names.map((name) => {
-      const { role = 'source', objectives = {}, cryptoperiod } = config.instances[name] ?? {};
-      return [name, nothingAsked({ name, role, objectives, cryptoperiod })];
-    }),
+    names.map((name) => [name, nothingAsked(aboutOf(config, name))]),
   );
   const answeredAt = new Map<string, Date>();
   /** When each instance last listed its backups; the copy on disk is dated less often. */
@@ -69,7 +67,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
 
     for (const facts of kept.values()) judge(facts);
     tell();
-    const record = await readFleetRecord(context, names);
+    const record = await readFleetRecord(context, names, config.keys.escrow !== undefined);
     known = { startedBy: startedByOf(record), troubles: await troublesOf(context, record) };
     for (const facts of kept.values())
       judge({ ...facts, record: record.get(facts.name) ?? { state: 'unasked' } });
