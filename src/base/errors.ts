@@ -33,7 +33,7 @@ export const EXIT_CODES = {
         'the service or the platform refused the command or cannot be reached, or a file cannot be used',
       bad:
         'something was checked and found wrong: a backup, the journal, a plan, or what `doctor` checks; ' +
-        '`status` found an instance that could not be recovered, or nothing shows that it could',
+        '`status` found an instance that could not be recovered, or nothing shows that it could; `plans evaluate` found one that is not ready',
     },
   },
   usage: {

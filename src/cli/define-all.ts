@@ -3,6 +3,7 @@ import { defineAudit } from '../commands/audit/define-audit.ts';
 import { completion, SHELLS } from '../commands/completion/completion.ts';
 import { defineKeys } from '../commands/keys/define-keys.ts';
 import { defineLab } from '../commands/lab/define-lab.ts';
+import { definePlans } from '../commands/plans/define-plans.ts';
 import { defineRuns } from '../commands/run/define-runs.ts';
 import { answering, repeated, revision } from '../commands/run/run-options.ts';
 import { defineService } from '../commands/service/define-service.ts';
@@ -13,6 +14,7 @@ export function defineAll(program: Command, command: Define): void {
   program.commandsGroup('Runbooks:');
   defineRuns(program, command);
   defineStatus(program, command);
+  definePlans(program, command);
   defineFollowUps(program, command);
   defineApprovals(program, command);
   defineNotify(program, command);

@@ -16,6 +16,7 @@ import {
 } from '../view/fleet/fleet-facts.ts';
 import type { ListedBackup } from '../view/fleet/status-schema.ts';
 import { aboutOf } from './evaluation-policy.ts';
+import type { LastEvaluated } from './last-evaluated.ts';
 import type { Listed } from './last-seen.ts';
 import { openInstance } from './service-of.ts';
 import type { KeptFit } from './try-fit.ts';
@@ -24,6 +25,8 @@ export interface AskFleet {
   readonly config: LoadedConfig;
   readonly names: readonly string[];
   readonly record: ReadonlyMap<string, InstanceFacts['record']>;
+  /** When each instance was evaluated last. */
+  readonly last?: LastEvaluated;
   /** Opened on first use; may reject. */
   readonly keyring: () => Promise<Keyring>;
   /** Milliseconds for all answers of one instance. */
@@ -65,7 +68,7 @@ async function askInstance(ask: AskFleet, name: string): Promise<InstanceFacts> 
   const asked = askKeys(ask, name, record);
   const [service, held] = await Promise.all([askService(ask, name, { record, asked }), asked]);
   const seen = service.backups.state === 'failed' ? await ask.recall?.(name) : undefined;
-  const known = { ...nothingAsked(aboutOf(ask.config, name)), ...service, record, held };
+  const known = { ...nothingAsked(aboutOf(ask.config, name, ask.last ?? {})), ...service, record, held };
   return seen === undefined ? known : { ...known, seen };
 }
 

@@ -284,7 +284,7 @@ function apps({ policy }: InstanceFacts): Found {
 }
 
 /** Its data was brought back by a proven run, and nothing changed since. */
-function restored({ record }: InstanceFacts): Found {
+function restored({ record, overview }: InstanceFacts): Found {
   if (record.state !== 'known') return unread('the journal', record);
   const { recovered, ledger, evaluated: last } = record.value;
   if (recovered === undefined)
@@ -298,7 +298,12 @@ function restored({ record }: InstanceFacts): Found {
   const foreign = ledger.custody?.unknown.find(({ at }) => msOf(at) > askedAt);
   if (foreign !== undefined)
     return red('restore.changed', `${words}, and backup ${foreign.id} is under an unknown key`, askedAt);
-  if (msOf(last?.changedAt) > askedAt)
+  const now = knownOf(overview);
+  const isOther = (['plan', 'service'] as const).some((what) => {
+    const [was, is] = [last?.shape?.[what], now?.[what]];
+    return was !== undefined && is !== undefined && was !== show(is, SHAPE_LIMIT);
+  });
+  if (isOther || msOf(last?.changedAt) > askedAt)
     return red('restore.changed', `${words}, and its plan or service changed since`, askedAt);
   return green(words, askedAt);
 }
@@ -323,6 +328,9 @@ function evaluated({ policy }: InstanceFacts): Found {
   if (asked.lastAt === undefined) return red('evaluate.never', 'this home has never evaluated it');
   return green(`evaluated on ${formatTime(asked.lastAt)} UTC`, msOf(asked.lastAt));
 }
+
+/** The longest name of a plan or a service that is kept on record. */
+export const SHAPE_LIMIT = 80;
 
 /** The newest backup that is listed, or was when the instance was seen last. */
 function listOf({ backups, seen }: InstanceFacts): {

@@ -79,6 +79,8 @@ const SESSION: readonly Step[] = [
   step('lifeboat keys identity'),
   step('lifeboat status', 1),
   step('lifeboat status -o json', 1),
+  step('lifeboat plans evaluate', 1),
+  step('lifeboat plans evaluate -i orders', 1),
   step('lifeboat backups create orders --yes --wait'),
   step('lifeboat backups list orders --json'),
   step('lifeboat keys fit orders'),
@@ -142,6 +144,7 @@ const SESSION: readonly Step[] = [
   step('lifeboat report RUN', 0, newestRun),
   step('lifeboat report --compare RUN RUN', 0, newestRun),
   step('lifeboat audit show'),
+  step('lifeboat audit show -i orders'),
   step('lifeboat audit show --instance NAME', 0, async () => ({ NAME: 'orders' })),
   step('lifeboat audit anchor'),
   step('lifeboat audit verify --anchor ANCHOR', 0, async ({ bench }) => ({

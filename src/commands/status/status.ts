@@ -1,17 +1,12 @@
 import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { askedProgress } from '../../cli/asked-progress.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
-import { askFleet } from '../../compose/ask-fleet.ts';
-import { readFleetRecord } from '../../compose/fleet-record.ts';
-import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
-import { openKeys } from '../../compose/workspace.ts';
+import { survey } from '../../compose/survey.ts';
 import { homeFolder } from '../../config/find.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
-import type { Keyring } from '../../keys/key-store.ts';
 import {
   DRILL_WORDS,
   type DrillDue,
@@ -38,6 +33,7 @@ import {
   waiverWords,
   windowCell,
 } from '../../view/app/status-cells.ts';
+import type { InstanceFacts } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
 import type { InstanceStatus } from '../../view/fleet/status-schema.ts';
 import { briefly } from '../../view/follow-up-words.ts';
@@ -51,52 +47,27 @@ interface StatusFlags {
   readonly limit?: string;
 }
 
-/** How many are asked at the same time: must not burden a service with one backup manager for hundreds. */
-const AT_ONCE = 8;
-const LIMIT_MS = 20_000;
-
 /**
  * `lifeboat status`: reports for each instance whether it could be recovered now, and whether it is in
  * service. Sends only GETs. Exit 0 when each is proven, ready or empty, and in service; 1 otherwise: an
  * unknown counts against it, because nothing shows the contrary.
  */
 export const status: Action<StatusFlags> = async (context, _, flags) => {
-  const limitMs = flags.limit === undefined ? LIMIT_MS : durationFrom(flags.limit, 'limit', ['1s', '1h']);
+  const limitMs = flags.limit === undefined ? undefined : durationFrom(flags.limit, 'limit', ['1s', '1h']);
   const config = await loadConfig(context.env, context.configPath);
   const { instance: named = [] } = flags;
   for (const name of named) instanceNamed(config, name);
   const names = named.length > 0 ? [...new Set(named)] : Object.keys(config.instances);
-  const record = await readFleetRecord(context, names, config.keys.escrow !== undefined);
   const trouble = await homeTrouble(homeFolder(context.env));
   if (trouble !== undefined) {
     context.stderr.write(`warning: ${trouble.text}\n`);
     for (const hint of trouble.hints) context.stderr.write(`hint: ${hint}\n`);
   }
   const found = new Map<string, InstanceStatus>();
-  const progress = askedProgress(context, names.length);
-  let opened: Promise<Keyring> | undefined;
-  const keyring = () => {
-    opened ??= openKeys(context, 'look');
-    return opened;
+  const answered = (facts: InstanceFacts) => {
+    found.set(facts.name, instanceStatus(facts, new Date()));
   };
-  try {
-    await askFleet({
-      config,
-      names,
-      record,
-      keyring,
-      limitMs,
-      atOnce: AT_ONCE,
-      remember: rememberBackups(context, config),
-      recall: recallBackups(context, config),
-      answered: (facts) => {
-        found.set(facts.name, instanceStatus(facts, new Date()));
-        progress.answered(found.size);
-      },
-    });
-  } finally {
-    progress.end();
-  }
+  await survey(context, { config, names, limitMs, answered });
   const at = new Date();
   const drills = drillDue(knownDrills(context.env), config.drills?.every, at);
   const instances = names.flatMap((name) => found.get(name) ?? []);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { CHECK_IDS } from '../../base/check-id.ts';
 import { lazily } from '../../base/lazily.ts';
-import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
+import type { Entry, JournalReader, Json, NewEntry, ProjectedRow } from '../journal.ts';
 import { instanceOf } from './follow-ups.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
@@ -10,7 +10,7 @@ import type { FoldedRow, Projection } from './projection.ts';
  * only when something changed, so the newest one holds until the next.
  */
 
-const Finding = z.object({
+export const Finding = z.object({
   check: z.enum(CHECK_IDS),
   state: z.enum(['red', 'unknown']),
   reason: z.string(),
@@ -38,9 +38,14 @@ const made = lazily(() =>
   }),
 );
 /** The body of `evaluation.made`, an entry in the ledger of the instance. */
-type EvaluationMade = z.infer<ReturnType<typeof made>>;
+export type EvaluationMade = z.infer<ReturnType<typeof made>>;
 
 export const EVALUATED = 'evaluation.made';
+
+/** An entry for the ledger of an instance. */
+export function evaluationEntry(instance: string, body: EvaluationMade): NewEntry {
+  return { stream: `instance/${instance}`, type: EVALUATED, body: made().parse(body) as Json };
+}
 
 /** The newest evaluation on record, and since when it says so. RFC 3339, by the clock that stamps entries. */
 export interface Evaluated extends Readonly<EvaluationMade> {

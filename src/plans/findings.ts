@@ -1,0 +1,80 @@
+import { isoOf } from '../base/date.ts';
+import { show } from '../base/text.ts';
+import type { Evaluated, EvaluationMade, Finding, Shape } from '../store/projections/evaluations.ts';
+import { type InstanceFacts, knownOf } from '../view/fleet/fleet-facts.ts';
+import { SHAPE_LIMIT } from './checks.ts';
+import type { Check, Evaluation } from './evaluation-schema.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/**
+ * The findings of an evaluation: one for each check that is not green. One that was open keeps when it was
+ * first seen and when it is due: one period of its check later, at least a day. `owner` is that of findings
+ * without another. Pure.
+ */
+export function findingsOf(
+  { checks }: Evaluation,
+  before: Pick<Evaluated, 'findings'> | undefined,
+  now: Date,
+  owner?: string,
+): readonly Finding[] {
+  return checks.flatMap((check) => findingOf(check, before, now, owner));
+}
+
+function findingOf(
+  { id, state, reason, periodSeconds = 0, waiver }: Check,
+  before: Pick<Evaluated, 'findings'> | undefined,
+  now: Date,
+  owner: string | undefined,
+): readonly Finding[] {
+  if (state !== 'red' && state !== 'unknown') return [];
+  const open = before?.findings.find(({ check }) => check === id);
+  const due = isoOf(now.getTime() + Math.max(DAY_MS, periodSeconds * 1000));
+  const who = waiver?.owner ?? owner;
+  return [
+    {
+      ...{ check: id, state, reason },
+      ...(who === undefined ? {} : { owner: who }),
+      ...{ firstSeen: open?.firstSeen ?? now.toISOString(), due: open?.due ?? due },
+      ...(waiver === undefined ? {} : { waivedUntil: waiver.until }),
+    },
+  ];
+}
+
+/**
+ * What is to go on record of an evaluation; undefined where the record says the same already: the same
+ * verdict, the same findings, the same plan and service. Pure.
+ */
+export function toRecord(
+  evaluation: Evaluation,
+  findings: readonly Finding[],
+  { overview }: Pick<InstanceFacts, 'overview'>,
+  before: Evaluated | undefined,
+): EvaluationMade | undefined {
+  const { verdict, reason } = evaluation;
+  const shape = shapeOf(overview);
+  const isSame =
+    before?.verdict === verdict &&
+    keysOf(before.findings) === keysOf(findings) &&
+    (['plan', 'service'] as const).every(
+      (name) => shape[name] === undefined || shape[name] === before.shape?.[name],
+    );
+  if (isSame) return undefined;
+  const made = { verdict, reason, findings: [...findings] };
+  return Object.keys(shape).length === 0 ? made : { ...made, shape };
+}
+
+/** Reasons name ages, which change all the time. */
+function keysOf(findings: readonly Finding[]): string {
+  return JSON.stringify(
+    findings.map(({ check, state, owner, waivedUntil }) => [check, state, owner, waivedUntil]),
+  );
+}
+
+function shapeOf(overview: InstanceFacts['overview']): Shape {
+  const { plan, service } = knownOf(overview) ?? {};
+  return {
+    ...(plan === undefined ? {} : { plan: show(plan, SHAPE_LIMIT) }),
+    ...(service === undefined ? {} : { service: show(service, SHAPE_LIMIT) }),
+  };
+}
