@@ -109,4 +109,20 @@ describe.concurrent('lifeboat plans evaluate', () => {
     const [item] = itemsIn<Item>(evaluated.stdout);
     expect(item?.checks.find(({ id }) => id === 'evaluated')?.state).toBe('green');
   });
+
+  test('looks whether the target that the config names is there and empty', async (context) => {
+    const { expect } = context;
+    const { run, env } = await bench(context);
+    const path = env['LIFEBOAT_CONFIG'] ?? '';
+    const config = readFileSync(path, 'utf8');
+    writeFileSync(path, config.replace('  orders:\n', '  orders:\n    target: orders-dr\n'));
+    const [item, ...others] = itemsIn<Item>(
+      (await run('plans', 'evaluate', '-i', 'orders', '--json')).stdout,
+    );
+    expect(others).toEqual([]);
+    expect(item?.checks.find(({ id }) => id === 'target')).toMatchObject({
+      state: 'green',
+      reason: 'target orders-dr is there and empty',
+    });
+  });
 });

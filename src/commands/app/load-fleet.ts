@@ -33,8 +33,9 @@ type Record = ReadonlyMap<string, InstanceFacts['record']>;
  */
 export function fleetLoader(context: CommandContext, config: LoadedConfig): Loaders['fleet'] {
   const names = Object.keys(config.instances);
+  const evaluated = lastEvaluated(context.env);
   const kept = new Map<string, InstanceFacts>(
-    names.map((name) => [name, nothingAsked(aboutOf(config, name, {}))]),
+    names.map((name) => [name, nothingAsked(aboutOf(config, name, evaluated))]),
   );
   const withTarget = (facts: InstanceFacts): InstanceFacts => {
     const target = kept.get(config.instances[facts.name]?.target ?? '');
