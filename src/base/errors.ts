@@ -33,7 +33,7 @@ export const EXIT_CODES = {
         'the service or the platform refused the command or cannot be reached, or a file cannot be used',
       bad:
         'something was checked and found wrong: a backup, the journal, a plan, or what `doctor` checks; ' +
-        '`status` found an instance that could not be recovered, or nothing shows that it could',
+        '`status` found an instance that could not be recovered, or nothing shows that it could; `plans evaluate` found one that is not ready',
     },
   },
   usage: {
@@ -50,6 +50,8 @@ export const EXIT_CODES = {
     when: {
       question: 'the run waits at a question that no flag answers, also after a failed step',
       unfinished: 'a follow-up is open, or an approval is missing',
+      unasked:
+        '`plans evaluate` could not ask something of an instance in time, and found none that is not ready',
       unpinned:
         '`audit verify` found nothing wrong, and names what is not pinned: a key, a place, a checkpoint',
       unconfirmed: 'the change was not confirmed, and there is no terminal to confirm it in',

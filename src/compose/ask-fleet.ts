@@ -15,6 +15,8 @@ import {
   type Part,
 } from '../view/fleet/fleet-facts.ts';
 import type { ListedBackup } from '../view/fleet/status-schema.ts';
+import { aboutOf } from './evaluation-policy.ts';
+import type { LastEvaluated } from './last-evaluated.ts';
 import type { Listed } from './last-seen.ts';
 import { openInstance } from './service-of.ts';
 import type { KeptFit } from './try-fit.ts';
@@ -23,6 +25,8 @@ export interface AskFleet {
   readonly config: LoadedConfig;
   readonly names: readonly string[];
   readonly record: ReadonlyMap<string, InstanceFacts['record']>;
+  /** When each instance was evaluated last. */
+  readonly last?: LastEvaluated;
   /** Opened on first use; may reject. */
   readonly keyring: () => Promise<Keyring>;
   /** Milliseconds for all answers of one instance. */
@@ -60,12 +64,11 @@ export async function askFleet(ask: AskFleet): Promise<void> {
 }
 
 async function askInstance(ask: AskFleet, name: string): Promise<InstanceFacts> {
-  const { role = 'source', objectives = {}, cryptoperiod } = ask.config.instances[name] ?? {};
   const record = ask.record.get(name) ?? { state: 'unasked' };
   const asked = askKeys(ask, name, record);
   const [service, held] = await Promise.all([askService(ask, name, { record, asked }), asked]);
   const seen = service.backups.state === 'failed' ? await ask.recall?.(name) : undefined;
-  const known = { ...nothingAsked({ name, role, objectives, cryptoperiod }), ...service, record, held };
+  const known = { ...nothingAsked(aboutOf(ask.config, name, ask.last ?? {})), ...service, record, held };
   return seen === undefined ? known : { ...known, seen };
 }
 
@@ -157,7 +160,8 @@ async function askKeys(
 
 async function overviewOf(service: ServiceClient, signal: AbortSignal) {
   const { value } = await service.overview(signal);
-  return { state: value.state };
+  const { state, plan_id: plan, service_id: of } = value;
+  return { state, plan, service: of };
 }
 
 async function backupsOf(service: ServiceClient, signal: AbortSignal) {

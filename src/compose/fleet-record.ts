@@ -1,7 +1,8 @@
 import { replacesData, touchesOf } from '../../machines/parts/touches.ts';
 import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import type { JournalReader } from '../store/journal.ts';
+import { HOLDERS_STREAM, type JournalReader } from '../store/journal.ts';
+import { readEvaluations } from '../store/projections/evaluations.ts';
 import { readFollowUps } from '../store/projections/follow-ups.ts';
 import { foldLedger, type Ledger, readLedgers } from '../store/projections/ledgers.ts';
 import { readPending } from '../store/projections/pending-calls.ts';
@@ -10,25 +11,33 @@ import { openRuns, runs, summariesOf } from '../store/projections/runs.ts';
 import type { InstanceRecord, Part } from '../view/fleet/fleet-facts.ts';
 import type { StoreContext } from './store-of.ts';
 import { openJournalIfAny } from './store-of.ts';
+import { checkedAs } from './store-seen.ts';
+import { troubleInHome } from './warn-store.ts';
 
 /** Older recoveries are not looked for: a board must not read all runs. */
 const MAX_RUNS = 500;
 
 /**
  * What the journal knows of each of these instances. Read-only. If the journal cannot be read, each
- * instance's part has failed; a home without a journal knows nothing of any.
+ * instance's part has failed; a home without a journal knows nothing of any. `hasEscrow`: also who has shown
+ * that they can open sealed copies.
  */
 export async function readFleetRecord(
   context: StoreContext,
   names: readonly string[],
+  hasEscrow = false,
 ): Promise<ReadonlyMap<string, Part<InstanceRecord>>> {
   const at = new Date();
   try {
     const journal = await openJournalIfAny(context);
     try {
       const records = journal === undefined ? new Map() : await recordsIn(journal, names);
+      const shared = journal === undefined ? {} : await sharedIn(context, journal, hasEscrow);
       return new Map(
-        names.map((name) => [name, { state: 'known', at, value: records.get(name) ?? NOTHING }]),
+        names.map((name) => {
+          const value = { store: {}, ...(records.get(name) ?? NOTHING), ...shared };
+          return [name, { state: 'known', at, value }];
+        }),
       );
     } finally {
       await journal?.close();
@@ -43,6 +52,22 @@ export async function readFleetRecord(
 const NO_LEDGER: Ledger = foldLedger([]);
 const NOTHING: InstanceRecord = { ledger: NO_LEDGER, openRuns: [], inDoubt: [], followUps: [] };
 
+/** What concerns every instance alike. */
+async function sharedIn(
+  context: StoreContext,
+  journal: JournalReader,
+  hasEscrow: boolean,
+): Promise<Pick<InstanceRecord, 'store' | 'holders'>> {
+  const trouble = await troubleInHome(context.env, journal, await checkedAs(context));
+  const store = trouble === undefined ? {} : { trouble: show(trouble.shortMessage, 300) };
+  if (!hasEscrow) return { store };
+  const { foldHolders } = await import('../store/projections/holders.ts');
+  const proofs = foldHolders(await journal.read(HOLDERS_STREAM)).flatMap(
+    ({ recipient, provenAt }): [string, string][] => (provenAt === undefined ? [] : [[recipient, provenAt]]),
+  );
+  return { store, holders: new Map(proofs) };
+}
+
 async function recordsIn(
   journal: JournalReader,
   names: readonly string[],
@@ -50,6 +75,7 @@ async function recordsIn(
   const ledgers = new Map(await readLedgers(journal));
   const open = await openRuns(journal);
   const doubts = await readPending(journal);
+  const evaluations = await readEvaluations(journal);
   const rows = await journal.rows(runs.name, { limit: MAX_RUNS, order: 'descending' });
   const proven = summariesOf(rows).filter((run) => run.status === 'closed' && run.proven);
   const recovered = await Promise.all(names.map((name) => newestRecovery(journal, name, proven)));
@@ -63,6 +89,7 @@ async function recordsIn(
         inDoubt: doubts.filter(({ instance }) => instance === name),
         followUps: followUps.filter(({ instance }) => instance === name),
         recovered: recovered[at],
+        evaluated: evaluations.get(name),
       },
     ]),
   );

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { Duration, Limit } from '../base/duration.ts';
 import { idOfInstance, readInstanceUrl } from '../base/instance-url.ts';
 import { schemaId } from '../base/schema-id.ts';
+import { assertTargetsNamed, assertWaiversNamed, EvaluateConfig, WaiversConfig } from './evaluation.ts';
 import { KEY_STORES } from './key-store-named.ts';
 import { problemOfStore } from './store-address.ts';
 
@@ -119,6 +120,10 @@ export const InstanceConfig = z.strictObject({
     })
     .default({})
     .describe('what recoveries and drills are measured against'),
+  target: z
+    .string()
+    .optional()
+    .describe('the instance that it is to be recovered into; its evaluation looks whether that one fits'),
   apps: z
     .array(
       z.strictObject({
@@ -240,7 +245,15 @@ const CheckpointPlace = z.union(
 );
 
 /** The events to notify about: see `Notice` of src/notify. */
-export const NotifyEvent = z.enum(['question', 'rto', 'ended', 'drill-due', 'drill-failed', 'rotation-due']);
+export const NotifyEvent = z.enum([
+  'question',
+  'rto',
+  'ended',
+  'drill-due',
+  'drill-failed',
+  'rotation-due',
+  'evaluation-due',
+]);
 export type NotifyEvent = z.infer<typeof NotifyEvent>;
 
 const notified = {
@@ -354,67 +367,76 @@ const KeysConfig = z.strictObject({
 });
 
 /** lifeboat.yaml. */
-export const Config = z.strictObject({
-  instances: z
-    .record(InstanceName, InstanceConfig, 'name at least one: `lifeboat init` writes a config')
-    .superRefine(assertOneNameEach)
-    .describe('the data-service instances, by name'),
-  platform: z
-    .union(
-      [PlatformConfig, z.literal('cf'), z.literal('none')],
-      'a platform is cf, {api: …} or, for Kubernetes and machines, none',
-    )
-    .default('cf')
-    .describe(
-      'cf: the API of Cloud Foundry, with the address and the token of the cf tool; {api}: another address of it; none: commands of yours, or by hand',
+export const Config = z
+  .strictObject({
+    instances: z
+      .record(InstanceName, InstanceConfig, 'name at least one: `lifeboat init` writes a config')
+      .superRefine(assertOneNameEach)
+      .superRefine(assertTargetsNamed)
+      .describe('the data-service instances, by name'),
+    platform: z
+      .union(
+        [PlatformConfig, z.literal('cf'), z.literal('none')],
+        'a platform is cf, {api: …} or, for Kubernetes and machines, none',
+      )
+      .default('cf')
+      .describe(
+        'cf: the API of Cloud Foundry, with the address and the token of the cf tool; {api}: another address of it; none: commands of yours, or by hand',
+      ),
+    runbooks: z
+      .string()
+      .optional()
+      .describe("folder with a team's own text for the runbooks, shown above the built-in text"),
+    approvals: ApprovalsConfig.optional().describe('who may approve destructive steps as a second person'),
+    operator: z
+      .strictObject({ name: z.string().optional(), email: z.string().optional() })
+      .default({})
+      .describe('who runs this, for the record; default: the login name'),
+    checkpoints: z
+      .array(CheckpointPlace)
+      .default([])
+      .describe(
+        'further places for signed checkpoints: folders, or commands that get each on standard input',
+      ),
+    report: z
+      .strictObject({
+        name: z.string().min(1).max(80).optional().describe('name of the organisation'),
+        logo: z.string().min(1).optional().describe('PNG file of at most 256 KiB'),
+      })
+      .optional()
+      .describe('name and logo at the head of reports'),
+    drills: z
+      .strictObject({
+        every: Duration.refine((ms) => ms > 0, 'an interval is longer than zero').describe('such as 90d'),
+      })
+      .optional()
+      .describe('how often a drill has to be proven; `status` and `doctor` say when the next one is due'),
+    evaluate: EvaluateConfig.optional().describe(
+      'how often `lifeboat plans evaluate` is to run; two periods without it are a finding',
     ),
-  runbooks: z
-    .string()
-    .optional()
-    .describe("folder with a team's own text for the runbooks, shown above the built-in text"),
-  approvals: ApprovalsConfig.optional().describe('who may approve destructive steps as a second person'),
-  operator: z
-    .strictObject({ name: z.string().optional(), email: z.string().optional() })
-    .default({})
-    .describe('who runs this, for the record; default: the login name'),
-  checkpoints: z
-    .array(CheckpointPlace)
-    .default([])
-    .describe('further places for signed checkpoints: folders, or commands that get each on standard input'),
-  report: z
-    .strictObject({
-      name: z.string().min(1).max(80).optional().describe('name of the organisation'),
-      logo: z.string().min(1).optional().describe('PNG file of at most 256 KiB'),
-    })
-    .optional()
-    .describe('name and logo at the head of reports'),
-  drills: z
-    .strictObject({
-      every: Duration.refine((ms) => ms > 0, 'an interval is longer than zero').describe('such as 90d'),
-    })
-    .optional()
-    .describe('how often a drill has to be proven; `status` and `doctor` say when the next one is due'),
-  notify: z
-    .array(NotifyTarget)
-    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'two targets have one name')
-    .default([])
-    .describe(
-      'webhooks and commands that are notified of questions, objectives in danger, ends of runs, and drills',
+    waivers: WaiversConfig,
+    notify: z
+      .array(NotifyTarget)
+      .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'two targets have one name')
+      .default([])
+      .describe(
+        'webhooks and commands that are notified of questions, objectives in danger, ends of runs, and drills',
+      ),
+    lab: LabConfig.optional().describe(
+      'a running lab on this machine, for the Lab screen of the app: `lifeboat lab` writes it',
     ),
-  lab: LabConfig.optional().describe(
-    'a running lab on this machine, for the Lab screen of the app: `lifeboat lab` writes it',
-  ),
-  keyStore: z
-    .enum(KEY_STORES)
-    .optional()
-    .describe(
-      'where keys are kept, on a line of its own: os (default), the keychain of this machine; vault, a file under a passphrase',
+    keyStore: z
+      .enum(KEY_STORES)
+      .optional()
+      .describe(
+        'where keys are kept, on a line of its own: os (default), the keychain of this machine; vault, a file under a passphrase',
+      ),
+    keys: KeysConfig.default({}).describe('escrow copies of keys, and how long a key may be in force'),
+    store: StoreConfig.optional().describe(
+      'sqlite (default, in LIFEBOAT_HOME), or postgres://USER@HOST/DATABASE of a team, without a password',
     ),
-  keys: KeysConfig.default({}).describe('escrow copies of keys, and how long a key may be in force'),
-  store: StoreConfig.optional().describe(
-    'sqlite (default, in LIFEBOAT_HOME), or postgres://USER@HOST/DATABASE of a team, without a password',
-  ),
-});
+  })
+  .superRefine(assertWaiversNamed);
 export type Config = z.infer<typeof Config>;
 
 export interface JsonSchema {

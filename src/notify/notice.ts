@@ -23,6 +23,7 @@ export type Notice = {
     }
   | { readonly event: 'ended'; readonly run: NamedRun; readonly outcome: RunEnding }
   | { readonly event: 'drill-due' }
+  | { readonly event: 'evaluation-due'; readonly missed: 'evaluation' | 'drill' }
   | { readonly event: 'rotation-due'; readonly instance: string; readonly key: string }
   | { readonly event: 'drill-failed'; readonly drill: string; readonly scope: string }
 );
@@ -69,6 +70,10 @@ export function testNotification(at: Date): Notification {
 
 function sentenceFor(notice: Notice): string {
   if (notice.event === 'drill-due') return 'a drill is due';
+  if (notice.event === 'evaluation-due')
+    return notice.missed === 'drill'
+      ? 'no drill was proven for 1.25 of its period'
+      : 'an instance was not evaluated for two periods';
   if (notice.event === 'rotation-due') return `key ${notice.key} of ${notice.instance} is due for rotation`;
   if (notice.event === 'drill-failed') return `the drill ${notice.drill} (${notice.scope}) failed`;
   const { runbook, instance, target } = notice.run;
@@ -89,6 +94,8 @@ const ENDINGS: Readonly<Record<RunEnding, string>> = {
 
 function commandFor(notice: Notice): string {
   if (notice.event === 'drill-due' || notice.event === 'drill-failed') return 'lifeboat drill --auto';
+  if (notice.event === 'evaluation-due')
+    return notice.missed === 'drill' ? 'lifeboat drill --auto' : 'lifeboat plans evaluate';
   if (notice.event === 'rotation-due') return `lifeboat run rotate-key ${shellQuoted(notice.instance)}`;
   const runId = shellQuoted(notice.run.runId);
   return notice.event === 'ended' ? `lifeboat report ${runId}` : `lifeboat resume ${runId}`;

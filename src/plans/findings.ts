@@ -1,62 +1,80 @@
-import type { Check, Plan, Step } from '../../machines/parts/plan.ts';
-import type { Misfit } from './resolve.ts';
+import { isoOf } from '../base/date.ts';
+import { show } from '../base/text.ts';
+import type { Evaluated, EvaluationMade, Finding, Shape } from '../store/projections/evaluations.ts';
+import { type InstanceFacts, knownOf } from '../view/fleet/fleet-facts.ts';
+import { SHAPE_LIMIT } from './checks.ts';
+import type { Check, Evaluation } from './evaluation-schema.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * What a plan may have and should not: checks that cannot fail, and steps whose way back nobody has written
- * down. Each with its place in the file. Pure.
+ * The findings of an evaluation: one for each check that is not green. One that was open keeps when it was
+ * first seen and when it is due: one period of its check later, at least a day. `owner` is that of findings
+ * without another. Pure.
  */
-export function findingsIn({ groups, healthy, finally: last }: Plan): readonly Misfit[] {
+export function findingsOf(
+  { checks }: Evaluation,
+  before: Pick<Evaluated, 'findings'> | undefined,
+  now: Date,
+  owner?: string,
+): readonly Finding[] {
+  return checks.flatMap((check) => findingOf(check, before, now, owner));
+}
+
+function findingOf(
+  { id, state, reason, periodSeconds = 0, waiver }: Check,
+  before: Pick<Evaluated, 'findings'> | undefined,
+  now: Date,
+  owner: string | undefined,
+): readonly Finding[] {
+  if (state !== 'red' && state !== 'unknown') return [];
+  const open = before?.findings.find(({ check }) => check === id);
+  const due = isoOf(now.getTime() + Math.max(DAY_MS, periodSeconds * 1000));
+  const who = waiver?.owner ?? owner;
   return [
-    ...groups.flatMap(({ steps }, at) =>
-      steps.flatMap((step, index) => findingsOf(step, ['groups', at, 'steps', index])),
-    ),
-    ...healthy.flatMap((check, at) => cannotFail(check, ['healthy', at])),
-    ...(last?.steps ?? []).flatMap((step, at) => findingsOf(step, ['finally', 'steps', at])),
-    ...(healthy.length === 0
-      ? [
-          {
-            path: ['plan'],
-            message: 'it has no `healthy`: its recovery time ends with the last step, whatever works then',
-          },
-        ]
-      : []),
+    {
+      ...{ check: id, state, reason },
+      ...(who === undefined ? {} : { owner: who }),
+      ...{ firstSeen: open?.firstSeen ?? now.toISOString(), due: open?.due ?? due },
+      ...(waiver === undefined ? {} : { waivedUntil: waiver.until }),
+    },
   ];
 }
 
-function findingsOf(step: Step, path: Misfit['path']): readonly Misfit[] {
-  const undo =
-    step.undo === undefined && CHANGES.has(step.kind)
-      ? [
-          {
-            path: [...path, 'id'],
-            message: `${step.id} has no undo: say how it is taken back, or "none; WHY"`,
-          },
-        ]
-      : [];
-  return step.kind === 'check' ? cannotFail(step.check, [...path, 'check']) : undo;
+/**
+ * What is to go on record of an evaluation; undefined where the record says the same already: the same
+ * verdict, the same findings, the same plan and service. Pure.
+ */
+export function toRecord(
+  evaluation: Evaluation,
+  findings: readonly Finding[],
+  { overview }: Pick<InstanceFacts, 'overview'>,
+  before: Evaluated | undefined,
+): EvaluationMade | undefined {
+  const { verdict, reason } = evaluation;
+  const shape = shapeOf(overview);
+  const isSame =
+    before?.verdict === verdict &&
+    keysOf(before.findings) === keysOf(findings) &&
+    (['plan', 'service'] as const).every(
+      (name) => shape[name] === undefined || shape[name] === before.shape?.[name],
+    );
+  if (isSame) return undefined;
+  const made = { verdict, reason, findings: [...findings] };
+  return Object.keys(shape).length === 0 ? made : { ...made, shape };
 }
 
-/** Kinds that change something outside of lifeboat. */
-const CHANGES: ReadonlySet<Step['kind']> = new Set(['runbook', 'manual', 'command']);
-
-/** Programs that always end well. */
-const ALWAYS_TRUE = new Set(['true', ':', 'echo', 'printf']);
-
-function cannotFail(check: Check, path: Misfit['path']): readonly Misfit[] {
-  const why = whyNever(check);
-  return why === undefined ? [] : [{ path: [...path], message: `this check cannot fail: ${why}` }];
+/** Reasons name ages, which change all the time. */
+function keysOf(findings: readonly Finding[]): string {
+  return JSON.stringify(
+    findings.map(({ check, state, owner, waivedUntil }) => [check, state, owner, waivedUntil]),
+  );
 }
 
-function whyNever({ sql, reconcile, command, expect = {} }: Check): string | undefined {
-  const { rows, age, exit = 0 } = expect;
-  if (sql !== undefined || reconcile === true) {
-    if (rows === undefined && age === undefined)
-      return 'an empty database answers as well; say with `expect` how many rows there are, or how new they are';
-    if (age === undefined && rows !== undefined && /^(?:>=\s*0+|>\s*-\d+|>=\s*-\d+)$/u.test(rows))
-      return 'an empty database has that many rows as well';
-  }
-  const [program = ''] = command ?? [];
-  if (exit === 0 && expect.text === undefined && ALWAYS_TRUE.has(program))
-    return `${program} always ends well`;
-  return undefined;
+function shapeOf(overview: InstanceFacts['overview']): Shape {
+  const { plan, service } = knownOf(overview) ?? {};
+  return {
+    ...(plan === undefined ? {} : { plan: show(plan, SHAPE_LIMIT) }),
+    ...(service === undefined ? {} : { service: show(service, SHAPE_LIMIT) }),
+  };
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Entry, JournalReader, ProjectedRow, RowQuery } from './journal.ts';
 import { entryOf } from './new-entry.ts';
+import { evaluations } from './projections/evaluations.ts';
 import { followUps } from './projections/follow-ups.ts';
 import { instanceNames } from './projections/instance-names.ts';
 import { ledgers } from './projections/ledgers.ts';
@@ -19,6 +20,7 @@ export const PROJECTIONS: readonly Projection[] = [
   instanceNames,
   outbox,
   planChildren,
+  evaluations,
 ];
 
 /** A projection row that an append may change, with the relevant entries in order. */

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { counted } from '../base/format.ts';
 import type { Json } from './journal.ts';
+import { EVALUATED, evaluationSentence } from './projections/evaluations.ts';
 import type { Sentence } from './sentence.ts';
 
 /** A restored table compared with the expected one. Digests: MD5 over all rows in key order. */
@@ -66,6 +67,10 @@ const FACTS: Readonly<Record<string, (body: Json) => Sentence | undefined>> = {
     }),
   ),
   [COMPARED]: reader(Compared, comparedSentence),
+  [EVALUATED]: (body) => {
+    const said = evaluationSentence(body);
+    return said && { text: said.text, tone: said.isGood ? 'good' : 'warn' };
+  },
   'follow-up.opened': reader(
     z.object({ followUp: z.object({ what: z.string() }) }),
     ({ followUp: { what } }) => ({ text: `follow-up opened: ${what}`, tone: 'warn' }),

@@ -118,13 +118,6 @@ export const ROOMS: readonly Room[] = [
     why: 'the config says what there is; it opens nothing and calls nobody',
   },
   {
-    files: 'src/plans/**',
-    packages: ['xstate', 'yaml', 'zod'],
-    node: ['crypto'],
-    rooms: ['machines/parts', 'machines/plan.ts', 'src/config', BASE],
-    why: 'what a plan means and what may start next are computed from plain facts',
-  },
-  {
     files: 'src/service/**',
     packages: ['tough-cookie', 'undici', 'zod'],
     node: ['crypto', 'diagnostics_channel', 'type http', 'type net', 'perf_hooks', 'type stream', 'tls'],
@@ -270,6 +263,22 @@ export const ROOMS: readonly Room[] = [
     why: 'an audit believes nothing that it was not handed: it recomputes what the store says of itself',
   },
   {
+    files: 'src/plans/**',
+    packages: ['xstate', 'yaml', 'zod'],
+    node: ['crypto'],
+    rooms: [
+      'machines/parts',
+      'machines/plan.ts',
+      'src/config',
+      'type src/store',
+      'src/view/fleet/fleet-facts.ts',
+      'src/view/fleet/openers.ts',
+      'type src/view/fleet/status-schema.ts',
+      BASE,
+    ],
+    why: 'plans and evaluations are computed from facts and a moment alone: they ask nobody, and know no clock',
+  },
+  {
     files: 'src/view/**',
     packages: [
       '@zxcvbn-ts/core',
@@ -288,6 +297,8 @@ export const ROOMS: readonly Room[] = [
       'machines/parts/states.ts',
       'machines/parts/touches.ts',
       'machines/parts/verb-words.ts',
+      'src/plans/evaluate.ts',
+      'src/plans/evaluation-schema.ts',
       'src/report/measure',
       ERRORS,
       'type src/store',
@@ -297,6 +308,7 @@ export const ROOMS: readonly Room[] = [
       'src/store/projections/projection.ts',
       'src/store/run-entries.ts',
       'src/store/sentence.ts',
+      `type ${BASE}/check-id.ts`,
       `type ${BASE}/deep-readonly.ts`,
       `type ${BASE}/failure.ts`,
       `${BASE}/fields.ts`,
@@ -329,6 +341,7 @@ export const ROOMS: readonly Room[] = [
     packages: ['ink', 'marked', 'react'],
     node: ['process'],
     rooms: [
+      'type src/plans',
       'type src/view',
       ...VIEW_WORDS,
       'src/view/app',

@@ -63,6 +63,7 @@ const SITUATIONS: { readonly [C in Code]: { readonly [S in Situations<C>]: Situa
       come: ({ rotate }) => rotate(),
     },
     unfinished: { come: restored },
+    unasked: lostAfterwards(),
     unpinned: {
       come: async ({ env, rotate, run }) => {
         await rotate();
@@ -166,6 +167,20 @@ async function restored({ env, server, run }: TestBench): Promise<Ended> {
   amend(env, 'apps: [{ name: shop }]');
   const backup = `${server.backups[0]?.id}`;
   return run('run', 'restore-backup', '--backup', backup, ...SURE, '--yes');
+}
+
+/** An instance that is ready, and does not answer when it is evaluated. */
+function lostAfterwards(): Situation {
+  let isLost = false;
+  return {
+    options: { taskMs: 20, trouble: () => (isLost ? { answer: 'lost' } : undefined) },
+    come: async ({ rotate, run }) => {
+      await rotate();
+      await run('run', 'disaster-recovery', '--prepare', ...SURE, '--yes');
+      isLost = true;
+      return run('plans', 'evaluate', ...ORDERS);
+    },
+  };
 }
 
 /** Adds a line to what the config says of orders. */

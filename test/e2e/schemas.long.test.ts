@@ -93,6 +93,7 @@ describe('a command with -o json prints what its schema says:', () => {
       prints(['pitr'], 'pitr', 'show', 'orders'),
       prints(['dry-run'], 'run', 'rotate-key', 'orders', '--dry-run'),
       prints(['status'], 'status'),
+      prints(['evaluations'], 'plans', 'evaluate'),
       prints(['prune'], 'prune', '--older-than', '90d'),
     ]);
     for (const name of READS.filter((one) => !tried.has(one)))

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { LifeboatError } from '../../src/base/errors.ts';
-import { findingsIn } from '../../src/plans/findings.ts';
 import { forecastOf } from '../../src/plans/forecast.ts';
 import { assertFits, planJsonSchema, readPlan } from '../../src/plans/plan-file.ts';
 import { resolvePlan } from '../../src/plans/resolve.ts';
 import { starterPlan } from '../../src/plans/starter-plan.ts';
+import { weaknessesIn } from '../../src/plans/weaknesses.ts';
 import { surroundingsWith } from './surroundings.ts';
 
 const GOOD = `plan: west
@@ -148,7 +148,7 @@ describe('a plan file', () => {
 
 describe('weaknesses of a plan', () => {
   const findings = (check: string) =>
-    findingsIn(readPlan(changed('tcp: "127.0.0.1:5432"', check), 'p').plan).map(({ message }) => message);
+    weaknessesIn(readPlan(changed('tcp: "127.0.0.1:5432"', check), 'p').plan).map(({ message }) => message);
 
   test.each([
     ['sql: select 1'],
@@ -170,7 +170,7 @@ describe('weaknesses of a plan', () => {
 
   test('a step that changes something without a way back is one', () => {
     const { plan } = readPlan(changed(', undo: none; the source stays', ''), 'p');
-    expect(findingsIn(plan)).toMatchObject([{ path: ['groups', 0, 'steps', 0, 'id'] }]);
+    expect(weaknessesIn(plan)).toMatchObject([{ path: ['groups', 0, 'steps', 0, 'id'] }]);
   });
 });
 
@@ -199,5 +199,5 @@ test('a first plan covers every instance that has a target, in groups by tag, an
     ['tier-2', 2],
     ['tier-3', 2],
   ]);
-  expect(findingsIn(read.plan).map(({ path }) => path)).toEqual([['plan']]);
+  expect(weaknessesIn(read.plan).map(({ path }) => path)).toEqual([['plan']]);
 });

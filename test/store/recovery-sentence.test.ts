@@ -33,6 +33,20 @@ test.for([
     text: 'disaster-recovery done, restore 4, of backup 2, from orders, data of 2026-03-01 02:00:00 UTC, fresh backup 9',
     tone: 'good',
   },
+  {
+    type: 'evaluation.made',
+    body: {
+      ...{ verdict: 'not-ready', reason: 'backup 9 is 2 h old, and the RPO is 1 h' },
+      findings: [
+        {
+          ...{ check: 'newest-backup', state: 'red', reason: 'backup 9 is 2 h old, and the RPO is 1 h' },
+          ...{ firstSeen: '2026-03-01T02:00:00Z', due: '2026-03-02T02:00:00Z' },
+        },
+      ],
+    },
+    text: 'evaluated: NOT READY: backup 9 is 2 h old, and the RPO is 1 h; findings: newest-backup',
+    tone: 'warn',
+  },
   { type: 'recovery.done', body: { runbook: 'change-instance' }, text: 'change-instance done', tone: 'good' },
   {
     type: 'follow-up.opened',

@@ -37,7 +37,9 @@ function board(fleet: Fact<Fleet>, runs: readonly RunRow[] = []) {
 }
 
 const names = (rows: readonly string[]) =>
-  rows.flatMap((row) => /^[❯ ][• ](\w+)\s+(?:NO|yes|unknown|target|asking)\b/u.exec(row)?.[1] ?? []);
+  rows.flatMap(
+    (row) => /^[❯ ][• ](\w+)\s+(?:PROVEN|READY|NOT READY|UNKNOWN|empty|asking)\b/u.exec(row)?.[1] ?? [],
+  );
 
 describe('the board', () => {
   test.each([80, 100, 160])('has the same columns at %i whatever its rows say', (columns) => {
@@ -58,12 +60,10 @@ describe('the board', () => {
   test('puts the instances in danger first, and tells of the first one why', () => {
     const rows = board(fact(fleetOf([FINE, CARDLESS, LATE]))).at(SIZE);
     expect(names(rows)).toEqual(['orders', 'billing', 'stock']);
-    expect(rows[1]).toContain('! 1 of 3 instances not known to be recoverable, 1 beyond RPO');
+    expect(rows[1]).toContain('✗ 1 of 3 instances NOT READY, 1 UNKNOWN');
     const told = rows.join(' ').replaceAll(/\s+/gu, ' ');
-    expect(told).toContain(
-      '✗ NO within RPO: backup 9, 2 h old, is the newest that opens, and the RPO is 30 min',
-    );
-    expect(rows.join('\n')).toMatch(/orders +yes +yes +2h LATE +10h LATE +30m +proven +0s/u);
+    expect(told).toContain('✗ NOT READY: backup 9 is 2 h old, and the RPO is 30 min');
+    expect(rows.join('\n')).toMatch(/orders +NOT READY +yes +2h LATE +10h LATE +30m +proven +0s/u);
   });
 
   test('tells of the row of the cursor', () => {
@@ -74,7 +74,7 @@ describe('the board', () => {
     press(screen, 'down');
     const told = at(SIZE).join(' ').replaceAll(/\s+/gu, ' ');
     expect(told).toContain(
-      '✓ it could be recovered now, in place and elsewhere, from backup 9, 2h old, key aaaaaaaaaaaa fits',
+      '✓ READY: it was never restored or rehearsed; a recovery would take backup 9, 2h old, key aaaaaaaaaaaa fits',
     );
     expect(at(SIZE).join('\n')).toContain('41 % used, parachute opens at 80 % (postgresql.0.persistent)');
   });
@@ -84,7 +84,7 @@ describe('the board', () => {
     const record = cardless();
     const lost = statusOf('orders', { overview: no, backups: no, window: no, record });
     const rows = board(fact(fleetOf([lost]))).at({ columns: 100, rows: 30 });
-    expect(rows.join('\n')).toMatch(/orders +unknown +DOWN +10h seen +10h LATE/u);
+    expect(rows.join('\n')).toMatch(/orders +NOT READY +DOWN +10h seen +10h LATE/u);
     expect(rows[1]).toContain('✗ 1 of 1 instance DOWN');
     const told = rows.join(' ').replaceAll(/\s+/gu, ' ');
     expect(told).toContain('newest backup 10h old as last seen 10h ago (backup 7)');
@@ -122,7 +122,7 @@ describe('the board', () => {
     const size = { columns: 100, rows: 30 };
     expect(at(size)[1]).toContain('✗ 1 of 2 instances DOWN, 1 NOT FOUND');
     expect(names(at(size))).toEqual(['billing', 'orders']);
-    expect(at(size).join('\n')).toMatch(/orders +unknown +NOT FOUND/u);
+    expect(at(size).join('\n')).toMatch(/orders +NOT READY +NOT FOUND/u);
     press(screen, '/', 'n', 'o', 't', ' ', 'f', 'o', 'u', 'n', 'd', 'enter');
     const told = at(size).join(' ').replaceAll(/\s+/gu, ' ');
     expect(told).toContain('1 of 2');
@@ -147,8 +147,8 @@ describe('the board', () => {
 
   test('shows at least forty columns what matters most', () => {
     const rows = board(fact(fleetOf([FINE, CARDLESS]))).at({ columns: 40, rows: 12 });
-    expect(rows[1]).toContain('! 1 unknown of 2');
-    expect(rows.join('\n')).toMatch(/billing +unknown/u);
+    expect(rows[1]).toContain('! 1 of 2 instances UNKNOWN');
+    expect(rows.join('\n')).toMatch(/billing +UNKNOWN/u);
   });
 
   test('names the open runs, who began them and for how long', () => {
@@ -217,7 +217,7 @@ describe('the board', () => {
       return names(rows);
     });
     expect(orders.map((order) => order.join(' '))).toEqual([
-      'orders zebra stock',
+      'zebra orders stock',
       'orders stock zebra',
       'zebra stock orders',
       'orders stock zebra',
@@ -317,21 +317,21 @@ describe('the board', () => {
     test('judges its answers again as time goes by', () => {
       const orders = (now: Date) => [statusOf('orders', { objectives: { rpo: 2.01 * 3_600_000 } }, now)];
       const { shown, later } = moving(fact(fleetOf(orders(NOW), { instancesAt: orders })));
-      expect(shown().join('\n')).toMatch(/orders +yes +yes +2h +/u);
+      expect(shown().join('\n')).toMatch(/orders +READY +yes +2h +/u);
       later(60);
-      expect(shown().join('\n')).toMatch(/orders +yes +yes +2h LATE[\s\S]*newest backup 2h 1m LATE/u);
-      expect(shown()[1]).toContain('1 of 1 instance beyond the RPO');
+      expect(shown().join('\n')).toMatch(/orders +NOT READY +yes +2h LATE[\s\S]*newest backup 2h 1m LATE/u);
+      expect(shown()[1]).toContain('1 of 1 instance NOT READY');
     });
 
     test('takes back what it said of an instance that owes an answer, and says since when', () => {
       const asked = new Map([['orders', NOW]]);
       const { shown, later } = moving(fact(fleetOf([statusOf('orders'), FINE], { askedAt: asked }), true));
       later(4);
-      expect(shown()[1]).toContain('✓ 2 instances could be recovered now');
+      expect(shown()[1]).toContain('✓ 2 instances: 2 READY');
       later(3);
       expect(shown()[1]).toContain('! 1 of 2 instances asked, and not answered');
       const text = shown().join('\n');
-      expect(text).toMatch(/orders +was yes +\? +/u);
+      expect(text).toMatch(/orders +was READY +\? +/u);
       expect(text).toContain('! asked 7s ago, not answered; its last answer is 7s old');
       expect(text).not.toContain('✓');
     });
@@ -339,7 +339,7 @@ describe('the board', () => {
     test('forgets what has not been asked about for long', () => {
       const { shown, later } = moving(fact(fleetOf([statusOf('orders')])));
       later(600);
-      expect(shown().join('\n')).toMatch(/orders +was yes +\?[\s\S]*! its last answer is 10m old/u);
+      expect(shown().join('\n')).toMatch(/orders +was READY +\?[\s\S]*! its last answer is 10m old/u);
     });
 
     test('claims neither LIVE nor a rehearsal before the config is read', () => {
@@ -381,7 +381,7 @@ describe('the board', () => {
     const { screen, at } = board(fact(fleetOf([FINE, CARDLESS, LATE])));
     press(screen, '/', 'b', 'i', 'l', 'l');
     expect(names(at(SIZE))).toEqual(['billing']);
-    press(screen, 'escape', '/', 'y', 'e', 's');
+    press(screen, 'escape', '/', 'r', 'e', 'a', 'd', 'y');
     expect(names(at(SIZE))).toEqual(['orders', 'stock']);
     press(screen, 'escape', '/', 'l', 'a', 't', 'e');
     expect(names(at(SIZE))).toEqual(['orders']);

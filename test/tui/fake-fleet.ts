@@ -48,7 +48,7 @@ export function cardless(): InstanceFacts['record'] {
 
 function recordOf(facts: readonly object[]): InstanceFacts['record'] {
   const ledger = foldLedger(facts.map((entry, at) => ({ seq: at + 1, ...entry })) as never);
-  return part({ ledger, openRuns: [], inDoubt: [], followUps: [] });
+  return part({ ledger, openRuns: [], inDoubt: [], followUps: [], store: {} });
 }
 
 /** An instance that could be recovered now, but for what is given. */

@@ -92,7 +92,7 @@ describe('the screen of an instance', () => {
 
   test('says whether it could be recovered, what it says of itself, and what did not answer', () => {
     const text = instance().at({ columns: 80, rows: 50 }).join('\n');
-    expect(text).toContain('✓ it could be recovered now');
+    expect(text).toContain('✓ READY: it was never restored or rehearsed');
     expect(text).toMatch(/id +guid-of-orders/u);
     expect(text).toContain('could not be read: no answer within 20 s');
     expect(text).toContain('the interface of this instance does not report it');
@@ -200,7 +200,7 @@ describe('the screen of an instance', () => {
     press(screen, 'pagedown', 'pagedown', 'pagedown');
     expect(at(SIZE).join('\n')).toContain('the interface of this instance does not report it');
     press(screen, 'pageup', 'pageup', 'pageup');
-    expect(at(SIZE).join('\n')).toContain('could it be recovered now?');
+    expect(at(SIZE).join('\n')).toContain('── evaluation ──');
   });
 
   test('says why it could not be asked', () => {

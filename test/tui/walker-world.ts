@@ -1,4 +1,5 @@
 import { LifeboatError } from '../../src/base/errors.ts';
+import type { CheckState, InstanceVerdict } from '../../src/plans/evaluation-schema.ts';
 import type { AppPort } from '../../src/view/app/app-port.ts';
 import { ENTRIES_A_PAGE, type EntriesPage } from '../../src/view/app/entries-page.ts';
 import type { Badge, Loaders, RunRow, SourceName, Sources } from '../../src/view/app/sources.ts';
@@ -398,6 +399,15 @@ function status(random: Random, name: string, now: Date): InstanceStatus {
       ? { id: 41, ageSeconds: random.upTo(1_000_000), meetsRpo: random.inPercent(50), size: 123_456 }
       : undefined,
     recoverable: verdict,
+    evaluation: {
+      verdict: random.one<InstanceVerdict>(['proven', 'ready', 'not-ready', 'unknown', 'empty']),
+      reason: text(random),
+      checks: asked.evaluation.checks.map((check) => ({
+        ...check,
+        state: random.one<CheckState>(['green', 'red', 'unknown', 'not-applicable']),
+        reason: text(random),
+      })),
+    },
     inPlace: verdict,
     elsewhere: verdict,
     openRuns: random.inPercent(10) ? [text(random)] : [],

@@ -2,12 +2,14 @@ import * as z from 'zod';
 import { EXIT } from '../../base/errors.ts';
 import { bytes, fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
 import { schemaId } from '../../base/schema-id.ts';
+import { Evaluation } from '../../plans/evaluation-schema.ts';
 import { Comparison } from '../../report/comparison.ts';
 import { DrillDue } from '../../report/drill/drill-report.ts';
 import { Estate } from '../../report/estate.ts';
 import { Report } from '../../report/model/model.ts';
 import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../../service/schemas.ts';
 import { BackupListing } from '../../service/v0.ts';
+import { Finding } from '../../store/projections/evaluations.ts';
 import { NamedRun, RunEnding } from '../../store/projections/run-summary.ts';
 import { InstanceStatus } from '../../view/fleet/status-schema.ts';
 import { custody } from './custody.ts';
@@ -119,7 +121,16 @@ const delivery = {
 const notify = {
   notification: schema('notification', 'what a target of `notify` gets', {
     id: z.string().describe('the same at each attempt: ignore one that you have had'),
-    event: z.enum(['question', 'rto', 'ended', 'drill-due', 'drill-failed', 'rotation-due', 'test']),
+    event: z.enum([
+      'question',
+      'rto',
+      'ended',
+      'drill-due',
+      'drill-failed',
+      'rotation-due',
+      'evaluation-due',
+      'test',
+    ]),
     since: time.describe('since when this has been so, RFC 3339'),
     text: z.string().describe('one sentence for people'),
     command: z.string().describe('what goes on with it, to copy'),
@@ -142,11 +153,23 @@ const notify = {
   ),
 };
 
-/** What `lifeboat status` prints. */
+/** What `lifeboat status` and `lifeboat plans evaluate` print. */
 const status = {
   status: schema('status', 'each instance, and whether it could be recovered now', {
     at: time,
     items: z.array(InstanceStatus),
+    drills: DrillDue,
+  }),
+  evaluations: schema('evaluations', 'each instance, evaluated, with every check', {
+    at: time,
+    items: z.array(
+      z.object({
+        instance,
+        ...Evaluation.shape,
+        findings: z.array(Finding).describe('one for each check that is not green'),
+        changed: z.boolean().describe('whether the record said otherwise before'),
+      }),
+    ),
     drills: DrillDue,
   }),
 } as const;

@@ -1,7 +1,9 @@
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { askFleet } from '../../compose/ask-fleet.ts';
+import { aboutOf } from '../../compose/evaluation-policy.ts';
 import { readFleetRecord } from '../../compose/fleet-record.ts';
+import { lastEvaluated } from '../../compose/last-evaluated.ts';
 import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { checkedAs } from '../../compose/store-seen.ts';
@@ -31,12 +33,14 @@ type Record = ReadonlyMap<string, InstanceFacts['record']>;
  */
 export function fleetLoader(context: CommandContext, config: LoadedConfig): Loaders['fleet'] {
   const names = Object.keys(config.instances);
+  const evaluated = lastEvaluated(context.env);
   const kept = new Map<string, InstanceFacts>(
-    names.map((name) => {
-      const { role = 'source', objectives = {}, cryptoperiod } = config.instances[name] ?? {};
-      return [name, nothingAsked({ name, role, objectives, cryptoperiod })];
-    }),
+    names.map((name) => [name, nothingAsked(aboutOf(config, name, evaluated))]),
   );
+  const withTarget = (facts: InstanceFacts): InstanceFacts => {
+    const target = kept.get(config.instances[facts.name]?.target ?? '');
+    return target === undefined ? facts : { ...facts, target };
+  };
   const answeredAt = new Map<string, Date>();
   /** When each instance last listed its backups; the copy on disk is dated less often. */
   const listedAt = new Map<string, string>();
@@ -47,7 +51,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     const askedAt = new Map<string, Date>();
     const judge = (facts: InstanceFacts) => {
       kept.set(facts.name, facts);
-      statuses.set(facts.name, instanceStatus(facts, new Date()));
+      statuses.set(facts.name, instanceStatus(withTarget(facts), new Date()));
     };
     let known: Pick<Fleet, 'startedBy' | 'troubles'> = {};
     let answered = 0;
@@ -58,7 +62,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       if (signal.aborted) return;
       emit({
         instances: names.flatMap((name) => statuses.get(name) ?? []),
-        instancesAt: judgedAt(names.flatMap((name) => kept.get(name) ?? [])),
+        instancesAt: judgedAt(names.flatMap((name) => kept.get(name) ?? []).map(withTarget)),
         answered,
         drills,
         answeredAt: new Map(answeredAt),
@@ -69,7 +73,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
 
     for (const facts of kept.values()) judge(facts);
     tell();
-    const record = await readFleetRecord(context, names);
+    const record = await readFleetRecord(context, names, config.keys.escrow !== undefined);
     known = { startedBy: startedByOf(record), troubles: await troublesOf(context, record) };
     for (const facts of kept.values())
       judge({ ...facts, record: record.get(facts.name) ?? { state: 'unasked' } });
@@ -84,6 +88,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       remember: rememberBackups(context, config),
       recall: recallBackups(context, config),
       signal,
+      last: lastEvaluated(context.env),
       withDisk: (name) => !isFresh(kept.get(name)?.disk),
       asking: (name) => {
         askedAt.set(name, new Date());

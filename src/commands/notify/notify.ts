@@ -1,10 +1,12 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { msOf } from '../../base/instant.ts';
 import { mostSimilar } from '../../base/similar.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
+import { type LastEvaluated, lastEvaluated } from '../../compose/last-evaluated.ts';
 import { openOutbox } from '../../compose/notifier.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
@@ -12,6 +14,7 @@ import type { LoadedConfig, NotifyConfig } from '../../config/loaded.ts';
 import { beginTargets, type Delivery, deliver } from '../../notify/deliver.ts';
 import { bodyOf, type Notice, testNotification } from '../../notify/notice.ts';
 import { type Sent, send } from '../../notify/send.ts';
+import { drillMissedSince, evaluationMissed } from '../../plans/missed.ts';
 import { type DrillRecord, drillDue, isFailure } from '../../report/drill/drill-report.ts';
 import { type Ledger, readLedgers } from '../../store/projections/ledgers.ts';
 import { rotationsOf } from '../../store/projections/rotation.ts';
@@ -62,7 +65,12 @@ export async function sendNow(
     const drills = () => {
       const known = knownDrills(context.env).filter(({ id }) => id !== drill?.id);
       const all = drill === undefined ? known : [...known, drill];
-      return [...drillNotices(all, config, drill !== undefined), ...rotations];
+      const now = new Date();
+      return [
+        ...drillNotices(all, config, drill !== undefined),
+        ...missedNotices(all, config, lastEvaluated(context.env), now),
+        ...rotations,
+      ];
     };
     const outbox = await openOutbox(workspace.journal, targets, drills);
     await beginTargets(outbox);
@@ -164,5 +172,33 @@ function drillNotices(
   return [
     ...due,
     { id: `drill-failed/${drill}`, event: 'drill-failed', index: undefined, since, stands, drill, scope },
+  ];
+}
+
+/** The notices that an evaluation, or a drill, has not been made for too long; each stands until it is. */
+function missedNotices(
+  records: readonly DrillRecord[],
+  { drills, evaluate, instances }: Pick<LoadedConfig, 'drills' | 'evaluate' | 'instances'>,
+  last: LastEvaluated,
+  now: Date,
+): readonly Notice[] {
+  const stands = { event: 'evaluation-due', index: undefined, stands: true } as const;
+  const since = drillMissedSince(drillDue(records, drills?.every, now));
+  const missed = evaluate && evaluationMissed(Object.keys(instances), last, evaluate.every, now);
+  return [
+    ...(since === undefined || msOf(since) > now.getTime()
+      ? []
+      : [{ ...stands, id: `evaluation-due/drill/${since}`, since, missed: 'drill' as const }]),
+    ...(missed === undefined
+      ? []
+      : [
+          {
+            ...stands,
+            // One that was never evaluated is due at every moment, but is notified only once.
+            id: `evaluation-due/${missed.instance}/${missed.since ?? 'first'}`,
+            since: missed.since ?? now.toISOString(),
+            missed: 'evaluation' as const,
+          },
+        ]),
   ];
 }

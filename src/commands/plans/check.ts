@@ -12,10 +12,10 @@ import type { Action } from '../../cli/define.ts';
 import { printResult, type ResultOf } from '../../cli/print-result.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { loadConfig } from '../../config/load.ts';
-import { findingsIn } from '../../plans/findings.ts';
 import { forecastOf, type TimeOf } from '../../plans/forecast.ts';
 import { assertFits } from '../../plans/plan-file.ts';
 import { resolvePlan } from '../../plans/resolve.ts';
+import { weaknessesIn } from '../../plans/weaknesses.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { runs, summariesOf } from '../../store/projections/runs.ts';
 import { plannedSteps } from '../../view/dry-run-view.ts';
@@ -57,7 +57,7 @@ export const plansCheck: Action<object> = async (context, [word = '']) => {
         ...(plan.objectives.rto === undefined ? {} : { rtoSeconds: plan.objectives.rto / 1000 }),
       },
       findings: read
-        .placesOf(findingsIn(plan))
+        .placesOf(weaknessesIn(plan))
         .map(({ line, column, message }) => ({ line, column, message })),
     };
     await printResult(context, 'plan-check', result, () => print(context, read.path, result));

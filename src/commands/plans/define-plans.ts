@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Define, group } from '../../cli/define.ts';
+import { type Define, group, instance } from '../../cli/define.ts';
 
 /** The commands about recovery plans. */
 export function definePlans(program: Command, command: Define): void {
@@ -24,13 +24,29 @@ plan can be run and has weaknesses, such as a check that cannot fail.`,
   command(
     plans,
     'init <name>',
-    'write a first plan from the config',
+    'write a first plan',
     async () => (await import('./init.ts')).plansInit,
     [new Option('--print', 'print it instead')],
     {
       about: `Instances with a tag become a group each, in the order of the tags; the others
 one more. The target of NAME is NAME-dr, or what \`role: target\` and the names suggest.`,
       examples: ['lifeboat plans init region-west', 'lifeboat plans init region-west --print'],
+    },
+  );
+  command(
+    plans,
+    'evaluate',
+    'evaluate each instance, and record what changed',
+    async () => (await import('./evaluate.ts')).plansEvaluate,
+    [
+      instance('only this instance, with every check'),
+      new Option('--limit <duration>', 'how long each may take, at most 1h (default: 20s)'),
+    ],
+    {
+      about: `It sends only GETs. An instance is PROVEN, READY, NOT READY or UNKNOWN. Exit
+code 1 when one is NOT READY, 3 when one is UNKNOWN and none NOT READY. An entry
+is written only for an instance whose verdict or findings changed.`,
+      examples: ['lifeboat plans evaluate', 'lifeboat plans evaluate -i orders -o json'],
     },
   );
   command(plans, 'list', 'list the plan files', async () => (await import('./list.ts')).plansList, [], {

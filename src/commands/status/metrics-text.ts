@@ -1,4 +1,5 @@
 import { msOf } from '../../base/instant.ts';
+import type { InstanceVerdict } from '../../plans/evaluation-schema.ts';
 import type { InstanceStatus, Verdict } from '../../view/fleet/status-schema.ts';
 import type { FleetReport } from './status.ts';
 
@@ -39,6 +40,8 @@ const METRICS: readonly Metric[] = [
     one('not_found', 'Whether its address knows no such instance.', ({ notFound }) =>
       Number(notFound !== undefined),
     ),
+    each('verdict', 'The verdict of the evaluation: 1 for the one that holds.', verdicts),
+    each('check', 'Whether a check is green; absent where it does not apply.', checks),
     each('recoverable_answer', 'The answer in words: 1 for the one that holds.', answers),
     each('part_known', 'Whether a part of the status was answered; 0 where it failed.', partsKnown),
     one('rto_seconds', 'Its recovery time objective.', ({ rto }) => rto),
@@ -129,6 +132,21 @@ function answers(status: InstanceStatus): readonly Sample[] {
     (['yes', 'no', 'unknown', 'empty'] as const).map(
       (answer): Sample => [{ way, answer }, Number(verdict.answer === answer)],
     ),
+  );
+}
+
+function verdicts({ evaluation }: InstanceStatus): readonly Sample[] {
+  return VERDICTS.map((verdict): Sample => [{ verdict }, Number(evaluation.verdict === verdict)]);
+}
+
+const VERDICTS: readonly InstanceVerdict[] = ['proven', 'ready', 'not-ready', 'unknown', 'empty'];
+
+function checks({ evaluation }: InstanceStatus): readonly Sample[] {
+  return evaluation.checks.map(
+    ({ id, state }): Sample => [
+      { check: id },
+      state === 'not-applicable' ? undefined : Number(state === 'green'),
+    ],
   );
 }
 

@@ -1,17 +1,12 @@
 import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { askedProgress } from '../../cli/asked-progress.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
-import { askFleet } from '../../compose/ask-fleet.ts';
-import { readFleetRecord } from '../../compose/fleet-record.ts';
-import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
-import { openKeys } from '../../compose/workspace.ts';
+import { survey } from '../../compose/survey.ts';
 import { homeFolder } from '../../config/find.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
-import type { Keyring } from '../../keys/key-store.ts';
 import {
   DRILL_WORDS,
   type DrillDue,
@@ -20,25 +15,27 @@ import {
   futureDrillWords,
 } from '../../report/drill/drill-report.ts';
 import {
-  ANSWER_WORDS,
   absenceWords,
   backupCell,
   cardCell,
+  checksAgainst,
+  checksBeside,
   followUpCell,
   keyCell,
   NOT_FOUND_NEXT,
   newestCell,
   notesOf,
-  objectivesCell,
   openerWords,
   recoveredCell,
   seenWords,
   serviceCell,
-  wayOf,
+  VERDICT_WORDS,
+  waiverWords,
   windowCell,
 } from '../../view/app/status-cells.ts';
+import type { InstanceFacts } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
-import type { InstanceStatus, Verdict } from '../../view/fleet/status-schema.ts';
+import type { InstanceStatus } from '../../view/fleet/status-schema.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 import { homeTrouble } from '../doctor/home-trouble.ts';
 import { knownDrills } from '../drill/drill-records.ts';
@@ -50,52 +47,27 @@ interface StatusFlags {
   readonly limit?: string;
 }
 
-/** How many are asked at the same time: must not burden a service with one backup manager for hundreds. */
-const AT_ONCE = 8;
-const LIMIT_MS = 20_000;
-
 /**
- * `lifeboat status`: reports for each instance whether it could be recovered now, within its objectives, and
- * whether it is in service. Sends only GETs. Exit 0 when each could be recovered within its objectives and is
- * in service, 1 otherwise: an unknown about a recovery counts as no, because nothing shows the contrary.
+ * `lifeboat status`: reports for each instance whether it could be recovered now, and whether it is in
+ * service. Sends only GETs. Exit 0 when each is proven, ready or empty, and in service; 1 otherwise: an
+ * unknown counts against it, because nothing shows the contrary.
  */
 export const status: Action<StatusFlags> = async (context, _, flags) => {
-  const limitMs = flags.limit === undefined ? LIMIT_MS : durationFrom(flags.limit, 'limit', ['1s', '1h']);
+  const limitMs = flags.limit === undefined ? undefined : durationFrom(flags.limit, 'limit', ['1s', '1h']);
   const config = await loadConfig(context.env, context.configPath);
   const { instance: named = [] } = flags;
   for (const name of named) instanceNamed(config, name);
   const names = named.length > 0 ? [...new Set(named)] : Object.keys(config.instances);
-  const record = await readFleetRecord(context, names);
   const trouble = await homeTrouble(homeFolder(context.env));
   if (trouble !== undefined) {
     context.stderr.write(`warning: ${trouble.text}\n`);
     for (const hint of trouble.hints) context.stderr.write(`hint: ${hint}\n`);
   }
   const found = new Map<string, InstanceStatus>();
-  const progress = askedProgress(context, names.length);
-  let opened: Promise<Keyring> | undefined;
-  const keyring = () => {
-    opened ??= openKeys(context, 'look');
-    return opened;
+  const answered = (facts: InstanceFacts) => {
+    found.set(facts.name, instanceStatus(facts, new Date()));
   };
-  try {
-    await askFleet({
-      config,
-      names,
-      record,
-      keyring,
-      limitMs,
-      atOnce: AT_ONCE,
-      remember: rememberBackups(context, config),
-      recall: recallBackups(context, config),
-      answered: (facts) => {
-        found.set(facts.name, instanceStatus(facts, new Date()));
-        progress.answered(found.size);
-      },
-    });
-  } finally {
-    progress.end();
-  }
+  await survey(context, { config, names, limitMs, answered });
   const at = new Date();
   const drills = drillDue(knownDrills(context.env), config.drills?.every, at);
   const instances = names.flatMap((name) => found.get(name) ?? []);
@@ -104,9 +76,9 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
   return instances.every(isGood) ? EXIT.closed : EXIT.failed;
 };
 
-function isGood({ recoverable: { answer }, objectives, inService }: InstanceStatus): boolean {
-  if (answer === 'empty') return true;
-  return answer === 'yes' && (objectives?.answer ?? 'yes') === 'yes' && inService.answer !== 'no';
+function isGood({ evaluation: { verdict }, inService }: InstanceStatus): boolean {
+  if (verdict === 'empty') return true;
+  return (verdict === 'proven' || verdict === 'ready') && inService.answer !== 'no';
 }
 
 /**
@@ -146,11 +118,8 @@ async function printStatus(context: CommandContext, report: FleetReport): Promis
 function printFleet(context: CommandContext, { at, instances, drills }: FleetReport): void {
   const columns = [
     { title: 'instance', gives: true },
-    { title: 'recoverable' },
-    { title: 'within RPO' },
+    { title: 'verdict' },
     { title: 'in service' },
-    { title: 'in place', drops: true },
-    { title: 'elsewhere', drops: true },
     { title: 'newest backup' },
     { title: 'proven backup' },
     { title: 'key' },
@@ -167,11 +136,8 @@ function printFleet(context: CommandContext, { at, instances, drills }: FleetRep
 function rowOf(status: InstanceStatus): string[] {
   return [
     status.name,
-    ANSWER_WORDS[status.recoverable.answer],
-    objectivesCell(status),
+    VERDICT_WORDS[status.evaluation.verdict],
     serviceCell(status),
-    ANSWER_WORDS[status.inPlace.answer],
-    ANSWER_WORDS[status.elsewhere.answer],
     newestCell(status),
     backupCell(status, status.provenBackup),
     keyCell(status),
@@ -194,25 +160,26 @@ function drillLine(due: DrillDue): string {
   return `drills: ${was}; next due: ${dueWords(due)}${warning}`;
 }
 
-/** The reasons, and other notes. */
+/** The checks that are not green, and other notes. */
 function linesBelow(status: InstanceStatus, now: Date): string[] {
-  const { name, recoverable, objectives, inService } = status;
+  const { name, evaluation, elsewhere, inService } = status;
   const [seen, absent, opener] = [seenWords(status), absenceWords(status, now), openerWords(status)];
-  const reasonsOf = (what: string, verdict: Verdict | undefined) =>
-    (verdict?.reasons ?? []).map(({ answer, text }) => `${name}: ${ANSWER_WORDS[answer]} (${what}): ${text}`);
+  const isGood = evaluation.verdict === 'proven' || evaluation.verdict === 'ready';
   return [
     ...(absent === undefined ? [] : [`${name}: ${absent}`]),
     ...(status.notFound === undefined ? [] : [`${name}: ${NOT_FOUND_NEXT}`]),
-    ...recoverable.reasons.map((reason) => {
-      const way = wayOf(status, reason);
-      return `${name}: ${ANSWER_WORDS[reason.answer]}${way === '' ? '' : ` (${way})`}: ${reason.text}`;
-    }),
-    ...reasonsOf('within RPO', objectives),
-    ...(absent === undefined ? reasonsOf('in service', inService) : []),
+    ...checksAgainst(status).map(
+      ({ state, reason }) =>
+        `${name}: ${VERDICT_WORDS[state === 'red' ? 'not-ready' : 'unknown']}: ${reason}`,
+    ),
+    ...checksBeside(status).map((check) => `${name}: ${check.id}: ${check.reason}; ${waiverWords(check)}`),
+    ...(absent === undefined
+      ? inService.reasons.map(({ text }) => `${name}: in service: ${text}`)
+      : elsewhere.answer === 'yes'
+        ? [`${name}: it could be recovered elsewhere`]
+        : elsewhere.reasons.map(({ text }) => `${name}: elsewhere: ${text}`)),
     // The backup that a recovery would take deserves a line unless it is simply the newest.
-    ...(opener === undefined || (recoverable.answer === 'yes' && absent === undefined)
-      ? []
-      : [`${name}: would take: ${opener}`]),
+    ...(opener === undefined || isGood ? [] : [`${name}: would take: ${opener}`]),
     ...(seen === undefined ? [] : [`${name}: newest backup: ${seen}`]),
     ...notesOf(status).map((note) => `${name}: note: ${note}`),
   ];

@@ -19,6 +19,11 @@ const rows: readonly (readonly [name: string, about: string, words?: string])[] 
   ['plans init', 'write a first plan from the config', 'recovery region new'],
   ['plans list', 'list the plan files', 'recovery region'],
   ['status', 'show whether each instance could be recovered now', 'health recoverable overview'],
+  [
+    'plans evaluate',
+    'evaluate each instance, and record what changed',
+    'ready proven check finding waiver recoverable',
+  ],
   ['followups list', 'list the work that recoveries leave', 'follow-ups follow up todo open tasks'],
   ['followups run', 'do a follow-up from here', 'follow-up rebind restage'],
   ['followups done', 'close a follow-up with a proof', 'follow-up finish close'],

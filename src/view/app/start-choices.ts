@@ -205,7 +205,7 @@ function targetCautions(
     ...(isOther && from.revision !== revision
       ? [`its interface is revision ${revision}, the source has ${from.revision}`]
       : []),
-    ...(status !== undefined && status.recoverable.answer !== 'empty' && isKnown(status, 'backups')
+    ...(status !== undefined && status.evaluation.verdict !== 'empty' && isKnown(status, 'backups')
       ? ['it holds data of its own already, which is replaced']
       : []),
   ];

@@ -1,18 +1,47 @@
 import { formatTime } from '../../base/format.ts';
 import { msOf } from '../../base/instant.ts';
-import type { Answer, BackupStatus, InstanceStatus, Reason } from '../fleet/status-schema.ts';
+import { show } from '../../base/text.ts';
+import { countsAgainst } from '../../plans/evaluate.ts';
+import type { Check, InstanceVerdict } from '../../plans/evaluation-schema.ts';
+import type { Answer, BackupStatus, InstanceStatus } from '../fleet/status-schema.ts';
 import { briefly } from '../follow-up-words.ts';
 import type { Fleet } from './sources.ts';
 
 /** The state of an instance in table cells, for every renderer. `?` means unknown. */
 
-/** One word for each answer; the one that needs action is in capitals. */
-export const ANSWER_WORDS: Readonly<Record<Answer, string>> = {
-  yes: 'yes',
-  no: 'NO',
-  unknown: 'unknown',
-  empty: 'target',
+/** The verdict of an evaluation as every screen and table says it. */
+export const VERDICT_WORDS: Readonly<Record<InstanceVerdict, string>> = {
+  proven: 'PROVEN',
+  ready: 'READY',
+  'not-ready': 'NOT READY',
+  unknown: 'UNKNOWN',
+  empty: 'empty',
 };
+
+/** What is against an instance: the checks that count, the red ones first, each reason once. */
+export function checksAgainst({ evaluation }: Pick<InstanceStatus, 'evaluation'>): readonly Check[] {
+  const all = evaluation.checks.filter(countsAgainst);
+  const once = all.filter(({ reason }, at) => all.findIndex((one) => one.reason === reason) === at);
+  return once.toSorted((one, other) => Number(other.state === 'red') - Number(one.state === 'red'));
+}
+
+/** Checks that are not green and count for nothing: those that are waived, and waivers that are over. */
+export function checksBeside({ evaluation }: Pick<InstanceStatus, 'evaluation'>): readonly Check[] {
+  return evaluation.checks.filter(
+    (check) =>
+      (check.state === 'red' || check.state === 'unknown') &&
+      !countsAgainst(check) &&
+      check.id !== 'restored',
+  );
+}
+
+/** Why a check that is not green counts for nothing: `waived until 2026-04-01 00:00:00 UTC: REASON`. */
+export function waiverWords({ waiver }: Check): string {
+  if (waiver === undefined) return 'to be seen to';
+  const { until, reason, owner } = waiver;
+  const by = owner === undefined ? '' : ` by ${show(owner, 80)}`;
+  return `waived${by} until ${formatTime(until)} UTC: ${show(reason, 120)}`;
+}
 
 /**
  * Whether applications can use it now: `yes`, `NO`, `DOWN` if it does not answer, `NOT FOUND` if its address
@@ -25,14 +54,10 @@ export function serviceCell({
 }: Pick<InstanceStatus, 'down' | 'notFound' | 'inService'>): string {
   if (down !== undefined) return 'DOWN';
   if (notFound !== undefined) return 'NOT FOUND';
-  return inService.answer === 'unknown' ? '?' : ANSWER_WORDS[inService.answer];
+  return SERVICE_WORDS[inService.answer];
 }
 
-/** Whether the recoverable data meets the RPO: `yes`, `NO`, `?`, or `none` without an RPO. */
-export function objectivesCell({ objectives }: Pick<InstanceStatus, 'objectives'>): string {
-  if (objectives === undefined) return 'none';
-  return objectives.answer === 'unknown' ? '?' : ANSWER_WORDS[objectives.answer];
-}
+const SERVICE_WORDS: Readonly<Record<Answer, string>> = { yes: 'yes', no: 'NO', unknown: '?', empty: 'yes' };
 
 /** The backup that a recovery would take: `backup 7, 2h old, proven`; `fits` is weaker than `proven`. */
 export function openerWords({ opener }: Pick<InstanceStatus, 'opener'>): string | undefined {
@@ -120,13 +145,6 @@ export function followUpCell({ followUps }: InstanceStatus): string {
   return overdue === 0 ? String(open) : `${open}, ${overdue} late`;
 }
 
-/** Which recovery a reason rules out, if not both: `in place` or `elsewhere`. */
-export function wayOf({ inPlace, elsewhere }: InstanceStatus, { code }: Reason): string {
-  const here = inPlace.reasons.some((reason) => reason.code === code);
-  const there = elsewhere.reasons.some((reason) => reason.code === code);
-  return here && there ? '' : here ? 'in place' : 'elsewhere';
-}
-
 /** Notes that rule out nothing now but should be dealt with, one line each. */
 export function notesOf({ cautions, provenBackup }: InstanceStatus): readonly string[] {
   if (provenBackup?.isListed !== false) return cautions;
@@ -173,36 +191,40 @@ const WEIGHTS: Readonly<Record<Exclude<BoardSort, 'name'>, (status: InstanceStat
  * node weigh as much as an instance that could not be recovered.
  */
 function dangerOf(status: InstanceStatus): number {
-  const { recoverable, objectives, inService, inDoubt = 0, followUps, openRuns, cautions } = status;
-  const answer = { no: 4_000, unknown: 2_000, yes: 1_000, empty: 0 }[recoverable.answer];
+  const { evaluation, inService, inDoubt = 0, followUps, openRuns, cautions } = status;
   return (
-    answer +
+    DANGER[evaluation.verdict] +
     (status.down === undefined ? 0 : 16_000) +
     (status.notFound === undefined ? 0 : 8_000) +
     (inService.answer === 'no' ? 4_000 : 0) +
-    (objectives?.answer === 'no' ? 1_500 : 0) +
     (inDoubt > 0 ? 500 : 0) +
     ((followUps?.overdue ?? 0) > 0 ? 200 : 0) +
     (openRuns.length > 0 ? 100 : 0) +
-    recoverable.reasons.filter(({ code }) => !code.startsWith('unasked.')).length * 10 +
+    checksAgainst(status).filter(({ code }) => code !== 'unasked').length * 10 +
     cautions.length
   );
 }
+
+const DANGER: Readonly<Record<InstanceVerdict, number>> = {
+  'not-ready': 4_000,
+  unknown: 2_000,
+  ready: 1_200,
+  proven: 1_000,
+  empty: 0,
+};
 
 /** Instances of each kind; each counts once, as the first kind in this order that applies. */
 export interface FleetCounts {
   readonly down: number;
   /** Its address knows no such instance. */
   readonly notFound: number;
-  readonly no: number;
+  readonly notReady: number;
   readonly outOfService: number;
   /** It answered before and owes an answer now (`silenceOf`). */
   readonly silent: number;
-  /** Nothing shows whether it could be recovered now. */
   readonly unknown: number;
-  /** The recoverable data is older than its RPO, or of unknown age. */
-  readonly beyondRpo: number;
-  readonly good: number;
+  readonly ready: number;
+  readonly proven: number;
   /** No answer yet since the survey began. */
   readonly waiting: number;
 }
@@ -215,12 +237,12 @@ export function fleetCounts(
   const counts = {
     down: 0,
     notFound: 0,
-    no: 0,
+    notReady: 0,
     outOfService: 0,
     silent: 0,
     unknown: 0,
-    beyondRpo: 0,
-    good: 0,
+    ready: 0,
+    proven: 0,
     waiting: 0,
   };
   for (const status of instances) {
@@ -231,16 +253,16 @@ export function fleetCounts(
 }
 
 function kindOf(status: InstanceStatus, asking: Asking, now: Date): keyof FleetCounts | undefined {
-  const { name, recoverable, objectives, inService, down, notFound } = status;
+  const { name, evaluation, inService, down, notFound } = status;
+  const { verdict } = evaluation;
   if (asking.answeredAt?.has(name) !== true) return 'waiting';
-  if (recoverable.answer === 'empty') return undefined;
+  if (verdict === 'empty') return undefined;
   if (down !== undefined) return 'down';
   if (notFound !== undefined) return 'notFound';
-  if (recoverable.answer === 'no') return 'no';
+  if (verdict === 'not-ready') return 'notReady';
   if (inService.answer === 'no') return 'outOfService';
   if (silenceOf(status, asking, now) !== undefined) return 'silent';
-  if (recoverable.answer === 'unknown') return 'unknown';
-  return (objectives?.answer ?? 'yes') === 'yes' ? 'good' : 'beyondRpo';
+  return verdict;
 }
 
 /** Whether it is a target that may or may not hold data. */

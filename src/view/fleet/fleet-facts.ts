@@ -1,6 +1,8 @@
 import type { FollowUp } from '../../../machines/parts/follow-up.ts';
 import type { LastSeen } from '../../../machines/parts/recovery-data.ts';
+import type { CheckId } from '../../base/check-id.ts';
 import { dateAt } from '../../base/date.ts';
+import type { Evaluated } from '../../store/projections/evaluations.ts';
 import type { Ledger } from '../../store/projections/ledgers.ts';
 import type { OpenCall } from '../../store/projections/pending-calls.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
@@ -53,6 +55,37 @@ export interface InstanceRecord {
   readonly followUps: readonly FollowUp[];
   /** The newest proven run that recovered this instance or recovered into it, as a rehearsal or live. */
   readonly recovered?: RunSummary | undefined;
+  /** Whether the journal agrees with what was signed in this home; undefined if that was not looked at. */
+  readonly store?: { readonly trouble?: string | undefined } | undefined;
+  /** When each holder of sealed copies last showed that they can open one, by recipient; RFC 3339. */
+  readonly holders?: ReadonlyMap<string, string> | undefined;
+  /** The last evaluation on record. */
+  readonly evaluated?: Evaluated | undefined;
+}
+
+/** What the config says about the evaluation of an instance. Times in milliseconds. */
+export interface EvaluationPolicy {
+  /** How often a restore has to be rehearsed. */
+  readonly drillEvery?: number | undefined;
+  readonly escrow?: {
+    readonly recipients: readonly { readonly recipient: string }[];
+    /** How many of them have to have shown that they can open a copy. */
+    readonly atLeast: number;
+    /** How long that counts. */
+    readonly proof: number;
+    readonly places: readonly { readonly name: string }[];
+  };
+  /** How many applications the config names; undefined if it says nothing about them. */
+  readonly apps?: number | undefined;
+  /** Also those that are over. `until` is RFC 3339. */
+  readonly waivers?: readonly {
+    readonly check: CheckId;
+    readonly reason: string;
+    readonly until: string;
+    readonly owner?: string | undefined;
+  }[];
+  /** How often the instance has to be evaluated, and when this home did so last (RFC 3339). */
+  readonly evaluate?: { readonly every: number; readonly lastAt?: string | undefined };
 }
 
 /** All facts about one instance. Each part is known, or fails, by itself. */
@@ -63,8 +96,16 @@ export interface InstanceFacts {
   readonly objectives: { readonly rto?: number | undefined; readonly rpo?: number | undefined };
   /** How long a key may be in force, in milliseconds; undefined if the config does not say. */
   readonly cryptoperiod?: number | undefined;
-  /** The instance's state as the service calls it. */
-  readonly overview: Part<{ readonly state?: string | undefined }>;
+  /** Missing: the config asks for nothing. */
+  readonly policy?: EvaluationPolicy | undefined;
+  /** The instance's state, plan and service as the service calls them; untrusted. */
+  readonly overview: Part<{
+    readonly state?: string | undefined;
+    readonly plan?: string | undefined;
+    readonly service?: string | undefined;
+  }>;
+  /** The instance that it would be recovered into, if the config names one. */
+  readonly target?: InstanceFacts | undefined;
   /**
    * The completed backups, the last triggered first. `skewMs`: how far the service's clock is ahead of ours;
    * undefined if it does not say.
@@ -112,7 +153,7 @@ export function whyUnknown(part: Part<unknown> | undefined): string | undefined 
 
 /** An instance that was not asked anything yet. */
 export function nothingAsked(
-  about: Pick<InstanceFacts, 'name' | 'role' | 'objectives' | 'cryptoperiod'>,
+  about: Pick<InstanceFacts, 'name' | 'role' | 'objectives' | 'cryptoperiod' | 'policy'>,
 ): InstanceFacts {
   const unasked = { state: 'unasked' } as const;
   return { ...about, overview: unasked, backups: unasked, window: unasked, record: unasked, held: unasked };

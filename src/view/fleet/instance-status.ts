@@ -4,19 +4,13 @@ import { isOverdue, stillOpen } from '../../../machines/parts/unfinished.ts';
 import { formatSpan, formatTime } from '../../base/format.ts';
 import { futureSeconds, instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
+import { countsAgainst, evaluate } from '../../plans/evaluate.ts';
+import type { Evaluation } from '../../plans/evaluation-schema.ts';
 import { scheduledKeys } from '../../store/projections/custody.ts';
 import { rotationOf } from '../../store/projections/rotation.ts';
 import { type InstanceFacts, knownOf, type Part } from './fleet-facts.ts';
 import { isSameBackup, keysOfBackup, opennessOf } from './openers.ts';
-import {
-  elsewhere,
-  futureBackup,
-  inPlace,
-  inService,
-  openerOf,
-  withinObjectives,
-  worstOf,
-} from './recoverable.ts';
+import { elsewhere, futureBackup, inPlace, inService, openerOf, withinObjectives } from './recoverable.ts';
 import type {
   BackupStatus,
   InstanceStatus,
@@ -24,7 +18,9 @@ import type {
   ListedBackup,
   PartAge,
   ProvenStatus,
+  Reason,
   SeenStatus,
+  Verdict,
 } from './status-schema.ts';
 
 /** Older answers count as unknown. A board that refreshes in the background passes its own limit. */
@@ -59,9 +55,10 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
   const key = keyStatus(facts, first, skewMs);
   const known = { facts, done: listed?.map(statusOf), down, notFound, window, opened };
   const empty = { answer: 'empty', reasons: [] } as const;
-  const isEmpty = isEmptyTarget(facts);
+  const evaluation = evaluate(given, now);
+  const isEmpty = evaluation.verdict === 'empty';
   const [here, there] = isEmpty ? [empty, empty] : [inPlace(known), elsewhere(known)];
-  const recoverable = isEmpty ? empty : isAbsent ? there : worstOf([here, there]);
+  const recoverable = isEmpty ? empty : isAbsent ? there : answerOf(evaluation);
   const card = record?.ledger.card;
   const status = {
     name: facts.name,
@@ -88,6 +85,7 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
     inPlace: here,
     elsewhere: there,
     recoverable,
+    evaluation,
     objectives: isEmpty ? undefined : withinObjectives(known),
     inService: inService(known),
     opener: isEmpty ? undefined : openerOf(known),
@@ -158,14 +156,24 @@ function withoutStale(facts: InstanceFacts, now: Date, staleMs: number): Instanc
   };
 }
 
-/**
- * A target that answers and that no run has touched has nothing to recover, whatever its service backs up.
- */
-function isEmptyTarget({ role, record, backups }: InstanceFacts): boolean {
-  if (role !== 'target' || record.state !== 'known' || backups.state !== 'known') return false;
-  const { epochs, card, proven } = record.value.ledger;
-  return epochs.length === 0 && card === undefined && proven.length === 0 && !record.value.recovered;
+/** The verdict in the words of earlier versions, with the checks against it as reasons. */
+function answerOf({ verdict, checks }: Evaluation): Verdict {
+  const reasons = checks.filter(countsAgainst).map(({ state, code, reason }): Reason => {
+    return { answer: state === 'red' ? 'no' : 'unknown', code, text: reason };
+  });
+  return {
+    answer: ANSWERS[verdict],
+    reasons: reasons.toSorted((one, other) => one.answer.localeCompare(other.answer)),
+  };
 }
+
+const ANSWERS: Readonly<Record<Evaluation['verdict'], Verdict['answer']>> = {
+  proven: 'yes',
+  ready: 'yes',
+  'not-ready': 'no',
+  unknown: 'unknown',
+  empty: 'empty',
+};
 
 function stateOf({ overview }: InstanceFacts): string | undefined {
   const state = knownOf(overview)?.state;

@@ -111,12 +111,6 @@ export function inService({ facts, down, notFound }: Known): Verdict {
 
 const OUT_OF_SERVICE: ReadonlySet<string> = new Set(['deleted', 'failed', 'stopped']);
 
-/** The worst of both: no, then unknown, then yes. Each reason once. */
-export function worstOf(verdicts: readonly Verdict[]): Verdict {
-  const reasons = verdicts.flatMap((verdict) => verdict.reasons);
-  return verdictOf(reasons.filter((one, at) => reasons.findIndex(({ code }) => code === one.code) === at));
-}
-
 /** The backup that a recovery would take now, and the evidence that it opens. */
 export function openerOf({ facts, done = [] }: Pick<Known, 'facts' | 'done'>): OpenerStatus | undefined {
   const opener = newestOpener(facts, done);

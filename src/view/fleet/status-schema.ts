@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { DeepReadonly } from '../../base/deep-readonly.ts';
 import { bytes, fingerprint, instance, mode, runId, seconds, time } from '../../base/fields.ts';
+import { Evaluation } from '../../plans/evaluation-schema.ts';
 import type { DiskFill, Part } from './fleet-facts.ts';
 
 /*
@@ -132,8 +133,9 @@ export const InstanceStatus = z.object({
   inPlace: Verdict.describe('could a backup be brought back into the instance itself?'),
   elsewhere: Verdict.describe('could it be brought back elsewhere, had it been lost?'),
   recoverable: Verdict.describe(
-    'the worst of both; of one that is down or not found, whether it could be brought back elsewhere',
+    'yes where the evaluation says proven or ready, with its checks as reasons; of one that is down or not found, whether it could be brought back elsewhere',
   ),
+  evaluation: Evaluation.describe('whether it could be recovered now, with every check'),
   objectives: Verdict.optional().describe(
     'whether what could be brought back keeps the RPO; absent where the config names none',
   ),
@@ -172,6 +174,7 @@ export const InstanceStatus = z.object({
 
 /** One instance as the board shows it. The disk is asked for by screens only, so it is not printed. */
 export interface InstanceStatus extends DeepReadonly<z.infer<typeof InstanceStatus>> {
+  readonly evaluation: Evaluation;
   readonly disk?: DiskFill | 'none' | undefined;
   readonly parts: Readonly<Record<'overview' | 'backups' | 'window' | 'record' | 'held', PartAge>> & {
     readonly disk?: PartAge;

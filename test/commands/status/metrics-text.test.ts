@@ -31,6 +31,13 @@ test('each metric comes once with HELP and TYPE, times in seconds, sizes in byte
     ['in_place', 0],
     ['elsewhere', 0],
   ]);
+  expect(of('verdict').filter(({ value }) => value === 1)).toMatchObject([
+    { labels: { verdict: 'not-ready' } },
+  ]);
+  expect(of('check').map(({ labels, value }) => [labels['check'], value])).toContainEqual([
+    'newest-backup',
+    0,
+  ]);
   expect(of('key_held')).toEqual([]);
   expect(of('recovery_card_timestamp_seconds')).toEqual([]);
   expect(samples.every(({ name }) => name.startsWith('lifeboat_'))).toBe(true);

@@ -49,8 +49,8 @@ describe('the count of answers', () => {
     const target = unaskedOf('spare', 'target');
     const fleet = fleetOf([statusOf('orders'), target], { answeredAt: new Map([['orders', NOW]]) });
     expect(isOpenTarget(target, fleet.answeredAt)).toBe(true);
-    expect(fleetCounts(fleet, NOW)).toMatchObject({ no: 0, unknown: 0, good: 1, waiting: 1 });
-    expect(fleetCounts(fleetOf([statusOf('orders'), target]), NOW)).toMatchObject({ unknown: 1, good: 1 });
+    expect(fleetCounts(fleet, NOW)).toMatchObject({ notReady: 0, unknown: 0, ready: 1, waiting: 1 });
+    expect(fleetCounts(fleetOf([statusOf('orders'), target]), NOW)).toMatchObject({ unknown: 1, ready: 1 });
   });
 });
 

@@ -38,7 +38,7 @@ const ROTATED = [
 
 function record(more: Partial<InstanceRecord> = {}, entries: readonly object[] = ROTATED): InstanceRecord {
   const ledger = foldLedger(entries.map((entry, at) => ({ seq: at + 1, ...entry }) as never));
-  return { ledger, openRuns: [], inDoubt: [], followUps: [], ...more };
+  return { ledger, openRuns: [], inDoubt: [], followUps: [], store: {}, ...more };
 }
 
 const PROVEN_WITHOUT_ID = {
@@ -247,16 +247,13 @@ describe('an instance', () => {
         facts({ record: unopened('backup.wrong-key', [OLD, NEW]), fits: undefined }),
         NOW,
       );
+      const text = 'no key held here opens backup 9: 2 keys tried (tried 2026-03-10 11:00:00 UTC)';
+      expect(found.evaluation).toMatchObject({ verdict: 'not-ready', reason: text });
       expect(found.recoverable).toEqual({
-        answer: 'unknown',
-        reasons: [
-          {
-            answer: 'unknown',
-            code: 'backup.wrong-key',
-            text: 'no key held here opens backup 9: 2 keys tried (tried 2026-03-10 11:00:00 UTC); backup 7, 41 h old, opens',
-          },
-        ],
+        answer: 'no',
+        reasons: [{ answer: 'no', code: 'backup.wrong-key', text }],
       });
+      expect(found.inPlace.reasons).toMatchObject([{ text: `${text}; backup 7, 41 h old, opens` }]);
       expect(found.objectives).toMatchObject({ answer: 'no', reasons: [{ code: 'backup.too-old' }] });
     });
 
@@ -265,7 +262,7 @@ describe('an instance', () => {
     });
 
     test('stays so where the key opened it and there was nothing in it', () => {
-      expect(codesOf({ record: unopened('backup.empty', [NEW]) }).recoverable).toBe('unknown');
+      expect(codesOf({ record: unopened('backup.empty', [NEW]) }).recoverable).toBe('no');
     });
 
     test('counts it again once it was proven', () => {
@@ -459,7 +456,9 @@ describe('an instance', () => {
   test('a target that answers and that no run has touched has nothing to recover; any other is judged', () => {
     const target = { role: 'target', held: { state: 'unasked' } } as const;
     expect(codesOf({ ...target, record: known(record({}, [])) }).recoverable).toBe('empty');
-    expect(codesOf({ ...target, record: known(record({}, [])), backups: failed }).recoverable).toBe('no');
+    expect(codesOf({ ...target, record: known(record({}, [])), backups: failed }).recoverable).toBe(
+      'unknown',
+    );
     expect(codesOf({ ...target, record: known(record()) }).recoverable).toBe('unknown');
     expect(codesOf({ ...target, record: failed }).recoverable).toBe('unknown');
   });

@@ -1,11 +1,13 @@
 import { formatSpan } from '../../../base/format.ts';
+import type { Check } from '../../../plans/evaluation-schema.ts';
 import { wantsPassphrase } from '../../../view/app/app-port.ts';
 import type { Fact, Fleet } from '../../../view/app/sources.ts';
 import {
-  ANSWER_WORDS,
   absenceWords,
   backupCell,
   cardCell,
+  checksAgainst,
+  checksBeside,
   diskCell,
   diskRoom,
   diskWords,
@@ -15,7 +17,6 @@ import {
   NOT_FOUND_NEXT,
   newestCell,
   notesOf,
-  objectivesCell,
   openerWords,
   recoveredCell,
   rpoCell,
@@ -23,17 +24,18 @@ import {
   serviceCell,
   silenceOf,
   silenceWords,
-  wayOf,
+  VERDICT_WORDS,
+  waiverWords,
   windowCell,
 } from '../../../view/app/status-cells.ts';
-import type { InstanceStatus, Reason, Verdict } from '../../../view/fleet/status-schema.ts';
+import type { InstanceStatus, Verdict } from '../../../view/fleet/status-schema.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { lineWidth, ruleLine, wrapLine } from '../../line.ts';
 import type { Column } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, type Span, span } from '../../span.ts';
 import type { Token } from '../../theme.ts';
 
-/** Everything about one instance: why it could not be recovered, notes, and each fact with its age. */
+/** Everything about one instance: its verdict, every check against it, notes, and each fact with its age. */
 export function detailLines(
   status: InstanceStatus,
   asked: Asked,
@@ -54,7 +56,7 @@ export function factsBelow(status: InstanceStatus, asked: Asked, width: number):
   return factLines(factsOf(status, asked), width);
 }
 
-/** Whether it could be recovered now, with each reason why not. */
+/** Its verdict, with each check that is not green. */
 export function verdictLines(
   status: InstanceStatus,
   asked: Asked,
@@ -62,18 +64,19 @@ export function verdictLines(
   look: Look,
 ): readonly Line[] {
   const { glyphs } = look;
-  const { recoverable } = status;
-  const isWaiting = isAwaited(status, asked);
-  if (recoverable.answer === 'empty')
-    return signed(span(glyphs.bullet, 'text.dim'), 'a target that holds nothing of its own yet', width);
+  if (status.evaluation.verdict === 'empty')
+    return signed(
+      span(glyphs.bullet, 'text.dim'),
+      'empty: a target that holds nothing of its own yet',
+      width,
+    );
   return [
     ...absenceLines(status, asked, width, look),
     ...silentLines(status, asked, width, look),
-    ...recoverableLines(status, asked, width, look),
-    ...beside('within RPO', status.objectives, isWaiting, width, look),
+    ...evaluationLines(status, asked, width, look),
     // Skip the reason that it does not answer, which is already shown above.
     ...(absenceWords(status, asked.now) === undefined
-      ? beside('in service', status.inService, isWaiting, width, look)
+      ? serviceLines(status.inService, isAwaited(status, asked), width, look)
       : []),
   ];
 }
@@ -108,21 +111,24 @@ function silentLines(status: InstanceStatus, asked: Asked, width: number, look: 
     : signed(span(look.glyphs.warn, 'status.warn'), silenceWords(silence), width);
 }
 
-function recoverableLines(status: InstanceStatus, asked: Asked, width: number, look: Look): readonly Line[] {
+/** The verdict, and each check that is not green. */
+function evaluationLines(status: InstanceStatus, asked: Asked, width: number, look: Look): readonly Line[] {
   const { glyphs } = look;
-  const { recoverable } = status;
-  const isWaiting = isAwaited(status, asked);
+  const { verdict, reason } = status.evaluation;
   const opener = openerWords(status);
-  if (recoverable.answer === 'yes') {
-    const isThere = status.down === undefined && status.notFound === undefined;
-    const where = isThere ? 'in place and elsewhere' : 'elsewhere';
-    const from = opener === undefined ? '' : `, from ${opener}`;
-    if (silenceOf(status, asked, asked.now) !== undefined)
-      return signed(span(glyphs.bullet, 'text.dim'), `then it could be recovered, ${where}${from}`, width);
-    return signed(span(glyphs.done, 'status.ok'), `it could be recovered now, ${where}${from}`, width);
+  const beside = checksBeside(status).flatMap((check) =>
+    signed(span(glyphs.warn, 'status.warn'), `${check.id}: ${check.reason}; ${waiverWords(check)}`, width),
+  );
+  if (verdict === 'proven' || verdict === 'ready') {
+    const from = opener === undefined ? '' : `; a recovery would take ${opener}`;
+    const said = `${VERDICT_WORDS[verdict]}: ${reason}${from}`;
+    const isSilent = silenceOf(status, asked, asked.now) !== undefined;
+    const sign = isSilent ? span(glyphs.bullet, 'text.dim') : span(glyphs.done, 'status.ok');
+    return [...signed(sign, isSilent ? `then it was ${said}` : said, width), ...beside];
   }
+  const isWaiting = isAwaited(status, asked);
   // A part that was not asked yet is not a finding.
-  const reasons = recoverable.reasons.filter(({ code }) => !(isWaiting && code.startsWith('unasked.')));
+  const against = checksAgainst(status).filter(({ code }) => !(isWaiting && code === 'unasked'));
   const waiting = isWaiting
     ? signed(span(glyphs.ahead, 'text.dim'), 'waiting for its answers; below is what the journal has', width)
     : [];
@@ -130,36 +136,38 @@ function recoverableLines(status: InstanceStatus, asked: Asked, width: number, l
     opener === undefined
       ? []
       : signed(span(glyphs.bullet, 'text.dim'), `a recovery would take ${opener}`, width);
-  return [...waiting, ...reasons.flatMap((reason) => reasonLines(status, reason, width, look)), ...instead];
+  const lines = against.flatMap((check) => checkLines(check, width, look));
+  return [...waiting, ...lines, ...elsewhereLines(status, width, look), ...instead, ...beside];
 }
 
-/** Other reasons, if the answer is not yes. A part that was not asked yet is not one. */
-function beside(
-  what: string,
-  verdict: Verdict | undefined,
-  isWaiting: boolean,
-  width: number,
-  look: Look,
-): readonly Line[] {
-  const reasons = (verdict?.reasons ?? []).filter(
-    ({ answer, code }) => answer === 'no' || !(isWaiting || code.startsWith('unasked.')),
+/** A lost instance cannot be asked, and could be recovered all the same. */
+function elsewhereLines(status: InstanceStatus, width: number, look: Look): readonly Line[] {
+  const { elsewhere, down, notFound } = status;
+  if (down === undefined && notFound === undefined) return [];
+  if (elsewhere.answer === 'yes')
+    return signed(span(look.glyphs.done, 'status.ok'), 'it could be recovered elsewhere', width);
+  return elsewhere.reasons.flatMap(({ text }) =>
+    signed(span(look.glyphs.warn, 'status.warn'), `elsewhere: ${text}`, width),
   );
-  return reasons.flatMap(({ answer, text }) => {
-    const sign =
-      answer === 'no' ? span(`${look.glyphs.failed} NO`, 'status.bad') : span('? unknown', 'status.warn');
-    return wrapLine([sign, span(` ${what}: ${text}`)], width, 2);
-  });
 }
 
-function reasonLines(status: InstanceStatus, reason: Reason, width: number, look: Look): readonly Line[] {
-  const way = wayOf(status, reason);
+function checkLines({ state, code, reason }: Check, width: number, look: Look): readonly Line[] {
+  const next = wantsPassphrase(code) ? '; K, then p, tries again' : '';
   const sign =
-    reason.answer === 'no'
-      ? span(`${look.glyphs.failed} NO`, 'status.bad')
-      : span('? unknown', 'status.warn');
-  const where = way === '' ? '' : ` ${way}`;
-  const next = wantsPassphrase(reason.code) ? '; K, then p, tries again' : '';
-  return wrapLine([sign, span(`${where}: ${reason.text}${next}`)], width, 2);
+    state === 'red'
+      ? span(`${look.glyphs.failed} NOT READY`, 'status.bad')
+      : span('? UNKNOWN', 'status.warn');
+  return wrapLine([sign, span(`: ${reason}${next}`)], width, 2);
+}
+
+/** Why applications cannot work with it. A part that was not asked yet is no reason. */
+function serviceLines({ reasons }: Verdict, isWaiting: boolean, width: number, look: Look): readonly Line[] {
+  return reasons
+    .filter(({ answer, code }) => answer === 'no' || !(isWaiting || code.startsWith('unasked.')))
+    .flatMap(({ answer, text }) => {
+      const sign = answer === 'no' ? span(look.glyphs.failed, 'status.bad') : span('?', 'status.warn');
+      return wrapLine([sign, span(` in service: ${text}`)], width, 2);
+    });
 }
 
 function signed(sign: Span, text: string, width: number): readonly Line[] {
@@ -180,8 +188,7 @@ function factsOf(status: InstanceStatus, asked: Asked): readonly LabelledFact[] 
       ? `, newest point ${briefly(window.ageSeconds)} old`
       : '';
   return [
-    ['recoverable', answerSpan(status, asked)],
-    plain('within RPO', objectivesCell(status)),
+    ['verdict', verdictSpan(status, asked)],
     ['in service', serviceSpan(status, asked)],
     plain('state', state ?? whyNot(parts.overview)),
     plain('role', role),
@@ -258,7 +265,7 @@ const AGE_LATE = '23h LATE'.length;
 export function boardColumns(asked: Asked): readonly Column<InstanceStatus>[] {
   return [
     { title: 'instance', cell: ({ name }) => [span(name)], least: 17 },
-    { title: 'recoverable', cell: (status) => [answerSpan(status, asked)] },
+    { title: 'verdict', cell: (status) => [verdictSpan(status, asked)], kept: 'NOT READY'.length },
     { title: 'service', cell: (status) => [serviceSpan(status, asked)], kept: 'NOT FOUND'.length },
     { title: 'backup', cell: (status) => [newestSpan(status)], kept: AGE_LATE },
     { title: 'proven', cell: (status) => [provenSpan(status)], kept: AGE_LATE },
@@ -273,24 +280,26 @@ export function boardColumns(asked: Asked): readonly Column<InstanceStatus>[] {
   ];
 }
 
-const ANSWER_TOKENS = {
-  yes: 'status.ok',
-  no: 'status.bad',
+const VERDICT_TOKENS = {
+  proven: 'status.ok',
+  ready: 'status.ok',
+  'not-ready': 'status.bad',
   unknown: 'status.warn',
   empty: 'text.dim',
 } as const;
 
-/** Whether it could be recovered; `asking` until its first answer, unless the journal alone says no. */
-function answerSpan(status: InstanceStatus, asked: Asked): Span {
-  const { name, role, recoverable } = status;
-  const { answer } = recoverable;
+/** The verdict; `asking` until its first answer, unless the journal alone says that it is not ready. */
+function verdictSpan(status: InstanceStatus, asked: Asked): Span {
+  const { name, role, evaluation } = status;
+  const { verdict } = evaluation;
   const isOpen = isOpenTarget({ name, role }, asked.answeredAt);
-  if (asked.isAsking && !asked.answeredAt.has(name) && (answer === 'unknown' || isOpen))
+  if (asked.isAsking && !asked.answeredAt.has(name) && (verdict === 'unknown' || isOpen))
     return span('asking', 'text.dim');
+  const isGood = verdict === 'proven' || verdict === 'ready';
   // An old answer is never shown in green.
-  if (answer === 'yes' && silenceOf(status, asked, asked.now) !== undefined)
-    return span('was yes', 'status.warn');
-  return span(ANSWER_WORDS[answer], ANSWER_TOKENS[answer]);
+  if (isGood && silenceOf(status, asked, asked.now) !== undefined)
+    return span(`was ${VERDICT_WORDS[verdict]}`, 'status.warn');
+  return span(VERDICT_WORDS[verdict], VERDICT_TOKENS[verdict]);
 }
 
 /** Whether applications can use it now; empty until its first answer. */
@@ -304,10 +313,10 @@ function serviceSpan(status: InstanceStatus, asked: Asked): Span {
 const BAD_WORDS: ReadonlySet<string> = new Set(['DOWN', 'NOT FOUND', 'NO']);
 
 function newestSpan(status: InstanceStatus): Span {
-  const { newestBackup, recoverable } = status;
+  const { newestBackup, evaluation } = status;
   const isLate =
     (newestBackup?.meetsRpo === false || newestBackup?.aheadSeconds !== undefined) &&
-    recoverable.answer !== 'empty';
+    evaluation.verdict !== 'empty';
   return span(shortly(newestCell(status)), isLate ? 'status.bad' : 'text');
 }
 
@@ -328,7 +337,7 @@ function keySpan(status: InstanceStatus): Span {
 
 function cardSpan(status: InstanceStatus): Span {
   const word = cardCell(status);
-  const isMissing = word === 'none' && status.recoverable.answer !== 'empty';
+  const isMissing = word === 'none' && status.evaluation.verdict !== 'empty';
   return span(word, isMissing ? 'status.bad' : 'text');
 }
 

@@ -17,7 +17,7 @@ export interface Top {
 }
 
 /**
- * How many could not be recovered now, the progress of the survey, what is wrong, and which runs are open.
+ * How many are not ready, the progress of the survey, what is wrong, and which runs are open.
  */
 export function topLines(top: Top, width: number, most: number, look: Look): readonly Line[] {
   const [long, short] = summaries(top, look);
@@ -56,7 +56,10 @@ function summaries({ fleet, now }: Top, { glyphs }: Look): readonly [long: Line,
       'no instance: `lifeboat init`',
     );
   const counts = fleetCounts(known, now);
-  const { good, waiting } = counts;
+  const { proven, ready, waiting } = counts;
+  const good = [...(proven > 0 ? [`${proven} PROVEN`] : []), ...(ready > 0 ? [`${ready} READY`] : [])].join(
+    ', ',
+  );
   const worst = KINDS.filter(({ kind }) => counts[kind] > 0);
   const [first] = worst;
   const of = `of ${counted(all, 'instance')}`;
@@ -67,13 +70,13 @@ function summaries({ fleet, now }: Top, { glyphs }: Look): readonly [long: Line,
     const soFar = first === undefined ? '' : `, so far ${brief}`;
     return say('text.dim', `${asked} ${of}${soFar}`, `${asked} of ${all}${soFar}`);
   }
-  if (first === undefined && good === 0)
+  if (first === undefined && good === '')
     return say('text.dim', 'there is nothing to recover yet', 'nothing to recover yet');
   if (first === undefined)
     return say(
       'status.ok',
-      `${glyphs.done} ${counted(good, 'instance')} could be recovered now`,
-      `${glyphs.done} ${good} recoverable`,
+      `${glyphs.done} ${counted(proven + ready, 'instance')}: ${good}`,
+      `${glyphs.done} ${good}`,
     );
   const [, ...others] = worst;
   const sign = first.token === 'status.bad' ? glyphs.failed : glyphs.warn;
@@ -94,11 +97,10 @@ const KINDS: readonly {
 }[] = [
   { kind: 'down', token: 'status.bad', words: 'DOWN', word: 'DOWN' },
   { kind: 'notFound', token: 'status.bad', words: 'NOT FOUND', word: 'NOT FOUND' },
-  { kind: 'no', token: 'status.bad', words: 'could not be recovered now', word: 'not recoverable' },
+  { kind: 'notReady', token: 'status.bad', words: 'NOT READY', word: 'NOT READY' },
   { kind: 'outOfService', token: 'status.bad', words: 'out of service', word: 'out of service' },
   { kind: 'silent', token: 'status.warn', words: 'asked, and not answered', word: 'not answered' },
-  { kind: 'unknown', token: 'status.warn', words: 'not known to be recoverable', word: 'unknown' },
-  { kind: 'beyondRpo', token: 'status.warn', words: 'beyond the RPO', word: 'beyond RPO' },
+  { kind: 'unknown', token: 'status.warn', words: 'UNKNOWN', word: 'UNKNOWN' },
 ];
 
 /** Answers from an earlier visit show their age from this age on, while newer ones are on their way. */

@@ -6,6 +6,7 @@ import {
   keyCell,
   newestCell,
   serviceCell,
+  VERDICT_WORDS,
 } from '../../../view/app/status-cells.ts';
 import { factAt, fleetAt } from '../../../view/fleet/fleet-facts.ts';
 import type { InstanceStatus } from '../../../view/fleet/status-schema.ts';
@@ -191,14 +192,14 @@ function sortAfter(sort: BoardSort): BoardSort {
 
 /** The text that the filter searches: the name, and the words of the table. */
 function filterText(status: InstanceStatus): string {
-  const { name, role, state, recoverable, key, parts, card } = status;
+  const { name, role, state, evaluation, key, parts, card } = status;
   const isFailed = Object.values(parts).some((part) => part?.state === 'failed');
   return [
     ...[
       name,
       role,
       state ?? '',
-      recoverable.answer,
+      VERDICT_WORDS[evaluation.verdict],
       wordOfService(status),
       newestCell(status),
       keyCell(status),

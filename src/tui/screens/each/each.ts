@@ -112,14 +112,14 @@ function wordsOf({ none, a, each }: Gift, count: number): string {
 
 function whyOut(status: InstanceStatus | undefined): string | undefined {
   if (status === undefined) return 'it is not known here';
-  const { openRuns, down, notFound, recoverable } = status;
+  const { openRuns, down, notFound, evaluation } = status;
   const [run] = openRuns;
   if (run !== undefined) return `run ${run} is open`;
   if (down !== undefined) return 'it is DOWN';
   if (notFound !== undefined) return 'it is NOT FOUND';
   // Its run would wait for another token, and block all the following ones.
   if (isRefused(status)) return 'its token is not taken';
-  return recoverable.answer === 'empty' ? 'it holds nothing of its own' : undefined;
+  return evaluation.verdict === 'empty' ? 'it holds nothing of its own' : undefined;
 }
 
 function columnsOf({ gets }: Gift): readonly Column<Row>[] {

@@ -321,7 +321,7 @@ const SCROLL: readonly BoundKey<Intent>[] = [
   },
 ];
 
-/** The overview: whether it could be recovered, and what the instance reports. */
+/** The overview: its verdict, and what the instance reports. */
 function layOutOverview(
   name: string,
   scroll: number,
@@ -349,7 +349,7 @@ function layOutOverview(
     status === undefined
       ? []
       : [
-          ruleLine('could it be recovered now?', wide, look, 'accent'),
+          ruleLine('evaluation', wide, look, 'accent'),
           ...verdictLines(status, asked, wide, look),
           BLANK,
           ...factsBelow(status, asked, wide),

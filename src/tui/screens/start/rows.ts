@@ -10,7 +10,7 @@ import {
   targetChoices,
 } from '../../../view/app/start-choices.ts';
 import { takesNewest, touchesOfWish } from '../../../view/app/start-wish.ts';
-import { futureCell, newestCell } from '../../../view/app/status-cells.ts';
+import { futureCell, newestCell, VERDICT_WORDS } from '../../../view/app/status-cells.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import type { Around } from '../../live-screen.ts';
 import type { Column } from '../../parts/table.ts';
@@ -131,8 +131,9 @@ const INSTANCE_COLUMNS = columnsOf(
   { title: 'instance', least: 12 },
   { title: 'mode' },
   { title: 'state', least: 8 },
-  { title: 'newest backup', drop: 2 },
-  { title: 'proven', drop: 3 },
+  { title: 'verdict', drop: 2 },
+  { title: 'newest backup', drop: 3 },
+  { title: 'proven', drop: 4 },
   { title: '', drop: 1, least: 12 },
 );
 
@@ -146,6 +147,7 @@ function instanceRow(choice: InstanceChoice, isTarget: boolean): Choice {
       [span(name, disabled === undefined ? 'text' : 'text.dim')],
       [span(isRehearsal ? 'REHEARSAL' : 'LIVE', isRehearsal ? 'text' : 'status.bad')],
       [span(stateWord(choice), status?.state === undefined ? 'text.dim' : 'text')],
+      [span(status === undefined ? '?' : VERDICT_WORDS[status.evaluation.verdict])],
       [span(status?.lastSeenBackup === undefined ? backupAge(choice, newestBackup) : newestCell(status))],
       [span(backupAge(choice, provenBackup))],
       [span(disabled === undefined ? (cautions[0] ?? '') : `no: ${disabled.why}`, 'text.dim')],

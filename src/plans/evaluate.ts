@@ -1,0 +1,105 @@
+import { CHECK_IDS, type CheckId } from '../base/check-id.ts';
+import { isoOf } from '../base/date.ts';
+import { formatSpan } from '../base/format.ts';
+import { msOf } from '../base/instant.ts';
+import { type InstanceFacts, knownOf } from '../view/fleet/fleet-facts.ts';
+import { ASK, type Found, holdsNothing } from './checks.ts';
+import type { Check, Evaluation, InstanceVerdict, Waiver } from './evaluation-schema.ts';
+import { DRILL_SHARE, MISSED_EVALUATIONS, PERIODS, type Period } from './periods.ts';
+
+/**
+ * Whether an instance could be recovered at a moment, with every check. What was not asked within its period
+ * is never green, and a missing fact never is. Without new facts a later moment gives no better verdict.
+ * Pure.
+ */
+export function evaluate(facts: InstanceFacts, now: Date): Evaluation {
+  const nowMs = now.getTime();
+  const checks = CHECK_IDS.map((id) => checkOf(id, facts, nowMs));
+  const { verdict, reason } = verdictOf(checks, holdsNothing(facts));
+  const recorded = knownOf(facts.record)?.evaluated;
+  return {
+    verdict,
+    ...(recorded?.verdict === verdict ? { since: recorded.since } : {}),
+    reason,
+    checks,
+  };
+}
+
+/** The checks that count in the verdict; `restored` only tells PROVEN from READY. */
+const BESIDE: ReadonlySet<CheckId> = new Set(['restored', 'waivers', 'evaluated']);
+
+/** Whether a check keeps an instance from being ready, and is not waived. */
+export function countsAgainst({ id, state, waiver }: Pick<Check, 'id' | 'state' | 'waiver'>): boolean {
+  return (state === 'red' || state === 'unknown') && waiver === undefined && !BESIDE.has(id);
+}
+
+function verdictOf(
+  checks: readonly Check[],
+  isEmpty: boolean,
+): { readonly verdict: InstanceVerdict; readonly reason: string } {
+  const against = checks.filter(countsAgainst);
+  const red = against.find(({ state }) => state === 'red');
+  if (red !== undefined) return { verdict: 'not-ready', reason: red.reason };
+  const [unknown] = against;
+  if (unknown !== undefined) return { verdict: 'unknown', reason: unknown.reason };
+  if (isEmpty) return { verdict: 'empty', reason: 'a target that holds nothing of its own' };
+  const restored = checks.find(({ id }) => id === 'restored');
+  return {
+    verdict: restored?.state === 'green' ? 'proven' : 'ready',
+    reason: restored?.reason ?? '',
+  };
+}
+
+function checkOf(id: CheckId, facts: InstanceFacts, nowMs: number): Check {
+  const period = periodOf(id, facts);
+  const found = aged(ASK[id](facts, nowMs), period, nowMs);
+  const { state, code, reason, askedAt } = found;
+  const waiver = state === 'green' || state === 'not-applicable' ? undefined : waiverOf(id, facts, nowMs);
+  return {
+    ...{ id, state, code, reason },
+    ...(askedAt === undefined || Number.isNaN(askedAt)
+      ? {}
+      : { askedAt: isoOf(askedAt), ageSeconds: Math.max(0, (nowMs - askedAt) / 1000) }),
+    ...(period === undefined || state === 'not-applicable' ? {} : { periodSeconds: period.green / 1000 }),
+    ...(waiver === undefined ? {} : { waiver }),
+  };
+}
+
+function periodOf(id: CheckId, { policy }: InstanceFacts): Period | undefined {
+  const { drillEvery, escrow, evaluate: asked } = policy ?? {};
+  if (id === 'restored' && drillEvery !== undefined)
+    return { green: drillEvery, red: drillEvery * DRILL_SHARE };
+  if (id === 'escrow' && escrow !== undefined) return { green: escrow.proof, red: (escrow.proof * 4) / 3 };
+  if (id === 'evaluated' && asked !== undefined) {
+    const missed = asked.every * MISSED_EVALUATIONS;
+    return { green: missed, red: missed };
+  }
+  return PERIODS[id];
+}
+
+/** Only what is green ages: a red answer stays red until somebody asks again. */
+function aged(found: Found, period: Period | undefined, nowMs: number): Found {
+  const { state, reason, askedAt } = found;
+  if (state !== 'green' || period === undefined) return found;
+  if (askedAt === undefined || Number.isNaN(askedAt))
+    return { ...found, state: 'unknown', code: 'answer.undated', reason: `${reason}, but nothing says when` };
+  const ageMs = nowMs - askedAt;
+  if (ageMs <= period.green) return found;
+  const isRed = period.red !== undefined && ageMs >= period.red;
+  return {
+    ...found,
+    state: isRed ? 'red' : 'unknown',
+    code: 'answer.stale',
+    reason: `${reason}; the last answer is ${formatSpan(ageMs / 1000)} old`,
+  };
+}
+
+/** The waiver that ends last, if it is not over. */
+function waiverOf(id: CheckId, { policy }: InstanceFacts, nowMs: number): Waiver | undefined {
+  const [last] = (policy?.waivers ?? [])
+    .filter(({ check, until }) => check === id && nowMs < msOf(until))
+    .toSorted((one, other) => msOf(other.until) - msOf(one.until));
+  if (last === undefined) return undefined;
+  const { reason, until, owner } = last;
+  return { reason, until, ...(owner === undefined ? {} : { owner }) };
+}

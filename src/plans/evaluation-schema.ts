@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import { CHECK_IDS, type CheckId } from '../base/check-id.ts';
+import type { DeepReadonly } from '../base/deep-readonly.ts';
+import { seconds, time } from '../base/fields.ts';
+
+/*
+ * The evaluation of an instance as it is printed. Only types are imported from here by what shows it, so that
+ * no screen loads the schema.
+ */
+
+/**
+ * `proven`: a restore or a rehearsal brought its data back, nothing changed since, and that is not too long
+ * ago. `ready`: every check is green, and it was never restored, or too long ago. `not-ready`: a check is
+ * red. `unknown`: something could not be asked within its period. `empty`: a target that holds nothing of its
+ * own.
+ */
+const InstanceVerdict = z.enum(['proven', 'ready', 'not-ready', 'unknown', 'empty']);
+export type InstanceVerdict = z.infer<typeof InstanceVerdict>;
+
+const CheckState = z.enum(['green', 'red', 'unknown', 'not-applicable']);
+export type CheckState = z.infer<typeof CheckState>;
+
+const Waiver = z.object({
+  reason: z.string(),
+  until: time.describe('from then on the check counts again'),
+  owner: z.string().optional(),
+});
+export type Waiver = Readonly<z.infer<typeof Waiver>>;
+
+const Check = z.object({
+  id: z.enum(CHECK_IDS),
+  state: CheckState,
+  code: z.string().describe('stable and dotted, made for programs'),
+  reason: z.string().describe('one printable line, lower case, no stop'),
+  askedAt: time.optional().describe('when it was asked last; absent if it never was'),
+  ageSeconds: seconds.optional().describe('since then'),
+  periodSeconds: seconds.optional().describe('after this it is not green any more unless it is asked again'),
+  waiver: Waiver.optional().describe('it counts for nothing in the verdict until the end of the waiver'),
+});
+export interface Check extends DeepReadonly<z.infer<typeof Check>> {
+  readonly id: CheckId;
+}
+
+export const Evaluation = z.object({
+  verdict: InstanceVerdict,
+  since: time
+    .optional()
+    .describe('since when the record has this verdict; absent if it has another, or none'),
+  reason: z.string().describe('one printable line: the first check that fails, or what proves it'),
+  checks: z.array(Check),
+});
+export interface Evaluation extends DeepReadonly<z.infer<typeof Evaluation>> {
+  readonly checks: readonly Check[];
+}
