@@ -38,7 +38,7 @@ export function planFacts(
 }
 
 /** The groups of a phase. */
-function groupsOf({ input }: PlanContext, phase: SteppedPhase): readonly ResolvedGroup[] {
+export function groupsOf({ input }: PlanContext, phase: SteppedPhase): readonly ResolvedGroup[] {
   if (phase === 'groups') return input.groups;
   const closing = closingGroups(input.plan);
   return [phase === HEALTHY ? closing.healthy : closing.finally];

@@ -167,7 +167,7 @@ function startsOf(group: ResolvedGroup, lanes: readonly StandingLane[]): readonl
   for (const { lane, state } of lanes) {
     if (state.is !== 'ready') continue;
     if (first !== undefined && state.step.id !== first) continue;
-    const needsSlot = NEEDS_SLOT.has(state.step.kind);
+    const needsSlot = takesSlotWhenAtWork(state.step);
     if (needsSlot && free <= 0) continue;
     if (needsSlot) free -= 1;
     starts.push({ group: group.id, step: state.step.id, lane: lane.name, attempt: state.attempt });
@@ -190,9 +190,14 @@ function firstStep({ steps }: ResolvedGroup, lanes: readonly StandingLane[]): st
 /** Kinds that work on something; a person or the time is waited for without a slot. */
 const NEEDS_SLOT: ReadonlySet<Step['kind']> = new Set(['runbook', 'check', 'command', 'notify']);
 
+/** Whether a step counts against `maxConcurrency` while it works. */
+export function takesSlotWhenAtWork({ kind }: Step): boolean {
+  return NEEDS_SLOT.has(kind);
+}
+
 /** Whether a lane counts against `maxConcurrency`: one that waits for a person does not. */
 export function takesSlot(state: LaneState): boolean {
-  return state.is === 'at-work' && NEEDS_SLOT.has(state.step.kind);
+  return state.is === 'at-work' && takesSlotWhenAtWork(state.step);
 }
 
 function isOpenLane({ is }: LaneState): boolean {

@@ -68,6 +68,27 @@ export class Driver implements Run {
     return taken;
   }
 
+  /** Events are taken in turn with the answers. */
+  tell(event: MachineEvent, notes: readonly Note[] = []): Promise<void> {
+    const told = this.#answering.then(() => this.#hear(event, notes));
+    this.#answering = told.catch(() => undefined);
+    return told;
+  }
+
+  async #hear(event: MachineEvent, notes: readonly Note[]): Promise<void> {
+    const before = this.#folded;
+    if (!before.snapshot.can(event))
+      throw new LifeboatError('answer.misfit', `the run cannot take ${event.type} now`, {
+        hints: ['the run is unchanged'],
+      });
+    await this.#advance(before, event, notes);
+    this.#stir();
+  }
+
+  note(notes: readonly Note[]): Promise<void> {
+    return this.#append(notes);
+  }
+
   wake(): void {
     this.#paused = undefined;
     this.#stir();

@@ -6,6 +6,7 @@ import type { ExitCode, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { Entry, Journal, Json } from '../store/journal.ts';
 import type { TakeSecret } from './answer.ts';
+import type { MachineEvent } from './fold.ts';
 import type { Note } from './performed.ts';
 
 /** A run at this moment: the fold of its journal, and what is under way. */
@@ -118,6 +119,14 @@ export interface Run {
   state(): RunState;
   subscribe(listener: () => void): () => void;
   answer(answer: Answer): Promise<void>;
+  /**
+   * Moves the machine by an event that no question asks for, such as what became of the children of a plan's
+   * run; `notes` become durable with it. Rejects with `answer.misfit`, changing nothing, where it leads
+   * nowhere.
+   */
+  tell(event: MachineEvent, notes?: readonly Note[]): Promise<void>;
+  /** Puts notes on record that move nothing. */
+  note(notes: readonly Note[]): Promise<void>;
   wake(): void;
   /**
    * Leaves the run, resumable. `why` goes to its journal; the first of several reasons counts, and without

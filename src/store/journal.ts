@@ -9,9 +9,13 @@ import type { Secret } from '../base/secret.ts';
 /** Any JSON value that an entry's body may hold. A `Secret` is not one: its type does not serialise. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** `run/<id>`, `instance/<name>` (its ledger), `notify/outbox`, `keys/holders`, or `store/log`. */
+/**
+ * `run/<id>`, `plan/<id>` (wishes of people about the run of a plan), `instance/<name>` (its ledger),
+ * `notify/outbox`, `keys/holders`, or `store/log`.
+ */
 export type StreamName =
   | `run/${string}`
+  | `plan/${string}`
   | `instance/${string}`
   | typeof OUTBOX_STREAM
   | typeof HOLDERS_STREAM

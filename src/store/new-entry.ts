@@ -4,12 +4,12 @@ import type { Entry, NewEntry, StoredEntry, StreamName } from './journal.ts';
 
 /** Ids that are safe as a file name, in a checkpoint's origin and on a terminal. */
 const STREAM =
-  /^(?:(?:run|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|notify\/outbox|keys\/holders|store\/log)$/u;
+  /^(?:(?:run|plan|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|notify\/outbox|keys\/holders|store\/log)$/u;
 const TYPE = /^[a-z][a-z0-9.-]{0,63}$/u;
 
 /**
- * Whether a name is valid for a stream: `run/` or `instance/`, then 1 to 100 letters, digits, dots, dashes,
- * underscores; or `notify/outbox`, `keys/holders` or `store/log`.
+ * Whether a name is valid for a stream: `run/`, `plan/` or `instance/`, then 1 to 100 letters, digits, dots,
+ * dashes, underscores; or `notify/outbox`, `keys/holders` or `store/log`.
  */
 export function isStreamName(name: string): name is StreamName {
   return STREAM.test(name);

@@ -223,6 +223,8 @@ function holdingBack(run: Run): Run {
     state: () => run.state(),
     subscribe: (listener) => run.subscribe(listener),
     answer,
+    tell: (event, notes) => run.tell(event, notes),
+    note: (notes) => run.note(notes),
     wake: () => run.wake(),
     detach: (why) => run.detach(why),
   };

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
+import { repeated } from '../run/run-options.ts';
 
 /** The commands about recovery plans. */
 export function definePlans(program: Command, command: Define): void {
@@ -19,6 +20,32 @@ their targets, when a group stops, what is overwritten, the calls that change
 something, and how long it takes by earlier runs. Sends nothing. Exit 1 when the
 plan can be run and has weaknesses, such as a check that cannot fail.`,
       examples: ['lifeboat plans check region-west', 'lifeboat plans check ./plans/region-west.yaml -o json'],
+    },
+  );
+  command(
+    plans,
+    'run <plan>',
+    'run a plan over all of its instances',
+    async () => (await import('./run.ts')).plansRun,
+    [
+      new Option(
+        '--rehearsal',
+        'only into scratch instances (rehearsal: true), and without what is left out',
+      ),
+      new Option('--source-down', 'the source is lost: steps with `when: source-up` are left out'),
+      new Option('--confirm <group>', 'confirm this group; repeatable').argParser(repeated),
+      new Option('--yes', 'give the recommended answer to every question that has one'),
+    ],
+    {
+      about: `The run pins the text of the plan and its instances. Each step of an instance is a
+run of its own. In a script, --confirm names each group whose targets may be
+overwritten. It stops, resumable, when everything that is left waits for a person:
+exit code 3. \`lifeboat resume RUN\` goes on.`,
+      examples: [
+        'lifeboat plans run region-west',
+        'lifeboat plans run region-west --confirm data --confirm services',
+        'lifeboat plans run region-west --rehearsal',
+      ],
     },
   );
   command(

@@ -69,6 +69,10 @@ export const resume: Action<DrivingFlags & ResumeFlags & DoubtFlags> = async (co
       }
     }
     if (flags.look === true) return await lookAtRun(context, config, workspace, summary, flags.tokenFile);
+    if (summary.runbook === 'plan') {
+      const { resumePlan } = await import('../plans/run.ts');
+      return await resumePlan(context, workspace, summary, { yes: options.yes, confirm: confirmedIn(flags) });
+    }
     const wish = await instancesOfRun(workspace.journal, summary, flags.tokenFile);
     await using instances = await openInstances(context, config, workspace, wish);
     return await drive(context, instances, workspace, summary, { ...options, first: answerOf(flags) });
@@ -92,6 +96,11 @@ async function doubtDecided({ journal }: Workspace, { runId }: RunSummary): Prom
     ],
     exitCode: EXIT.usage,
   });
+}
+
+/** The groups of a plan that `--confirm` names, separated by commas. */
+function confirmedIn({ confirm }: Pick<DrivingFlags, 'confirm'>): readonly string[] {
+  return confirm === undefined ? [] : confirm.split(',').map((name) => name.trim());
 }
 
 /** What `--became` answers to the question about a call in doubt. */

@@ -1,0 +1,404 @@
+import type { RunContext } from '../../../machines/context.ts';
+import { planStep, runbooks } from '../../../machines/index.ts';
+import { targetDifferences } from '../../../machines/parts/baseline.ts';
+import type { Lane, PlanInput, Step } from '../../../machines/parts/plan.ts';
+import { NO_INSTANCE } from '../../../machines/parts/plan.ts';
+import type { LaneFacts } from '../../../machines/parts/plan-events.ts';
+import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
+import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { replacesData } from '../../../machines/parts/touches.ts';
+import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
+import { activitiesFor } from '../../activities/index.ts';
+import { outsideActivities } from '../../activities/outside/index.ts';
+import { errorFrom, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { depsFor } from '../../compose/activity-deps.ts';
+import { lazyPlatform, openInstances, type RunInstances, servicesOfRun } from '../../compose/instances.ts';
+import { openForRun } from '../../compose/service-of.ts';
+import type { Workspace } from '../../compose/workspace.ts';
+import { type LoadedConfig, tokenVariables } from '../../config/loaded.ts';
+import { childRunId } from '../../plans/child-id.ts';
+import {
+  Conductor,
+  type ConductorPort,
+  type DrivenChild,
+  type RecordedChild,
+} from '../../plans/conductor.ts';
+import { groupsOf } from '../../plans/facts.ts';
+import type { Start } from '../../plans/schedule.ts';
+import { metaOf, questionOf } from '../../runner/answer.ts';
+import type { Run } from '../../runner/run.ts';
+import { startRun } from '../../runner/runs.ts';
+import { takeUp } from '../../runner/take-up.ts';
+import type { Json } from '../../store/journal.ts';
+import { childrenOf } from '../../store/projections/plan-children.ts';
+import { gateOfRun } from '../approvals/gate-of-run.ts';
+import { presentOf } from '../approvals/present.ts';
+import { takeUpRun } from '../run/drive.ts';
+import { inSeconds } from '../run/run.ts';
+import { clockMark, watchClock } from '../run/watch-clock.ts';
+
+/** A plan's run that this process drives, with its children. */
+export interface DrivenPlan extends AsyncDisposable {
+  readonly run: Run;
+  readonly conductor: Conductor;
+}
+
+/** What driving a plan needs. */
+export interface PlanSetting {
+  readonly context: CommandContext;
+  readonly config: LoadedConfig;
+  readonly workspace: Workspace;
+}
+
+/**
+ * Takes up the run of a plan and everything that is open of it. Rejects with `journal.held` if another
+ * process drives it. Nothing is sent before `conductor.run` is called.
+ */
+export async function drivePlan(setting: PlanSetting, runId: string, input: PlanInput): Promise<DrivenPlan> {
+  const { config, context, workspace } = setting;
+  const { journal, sealer } = workspace;
+  const subject = planSubject(input.plan.plan);
+  const run = await takeUp({
+    journal,
+    runbook: planRunbook,
+    runId,
+    instance: subject,
+    activities: {},
+    take: () => Promise.reject(new Error('a plan asks for no key')),
+    now: () => new Date(),
+    clock: watchClock(),
+    seal: async () => void (await sealer.sealNow()),
+    leaveWhenPaused: false,
+  });
+  await using opened = new AsyncDisposableStack();
+  const platform = lazyPlatform(context, config);
+  opened.defer(() => platform.close());
+  const children = new ChildRuns(setting, runId, input);
+  opened.defer(() => children.close());
+  const port: ConductorPort = {
+    plan: {
+      snapshot: () => {
+        const { snapshot } = run.state();
+        return {
+          value: snapshot.value as never,
+          context: snapshot.context,
+          status: snapshot.status,
+          hasQuestion: questionOf(snapshot) !== undefined,
+        };
+      },
+      tell: (event, label, wish) => {
+        const { type, text } = { text: undefined, ...event } as {
+          readonly type: string;
+          readonly text?: string;
+        };
+        const note = {
+          event: type,
+          label: label ?? '',
+          ...(text === undefined ? {} : { reason: text }),
+          ...(wish === undefined ? {} : { wish }),
+        };
+        return run.tell({ ...event }, label === undefined ? [] : [{ type: 'answer', body: note }]);
+      },
+      refuse: (wish, why) => run.note([{ type: 'wish.refused', body: { wish, why } }]),
+      subscribe: (listener) => run.subscribe(listener),
+      ended: run.ended,
+      detach: (why) => run.detach(why),
+    },
+    children: async () => (await childrenOf(journal, runId)) as readonly RecordedChild[],
+    begin: (start) => children.begin(start),
+    evaluate: () => evaluateLanes(setting, input, platform.platform),
+    differences: (seen, now) => targetDifferences(JSON.parse(seen) as TargetIdentity, now as TargetIdentity),
+    now: () => Date.now(),
+  };
+  const kept = opened.move();
+  return { run, conductor: new Conductor(port), [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** The runs of a plan's steps in this process. */
+class ChildRuns {
+  readonly #setting: PlanSetting;
+  readonly #planRun: string;
+  readonly #input: PlanInput;
+  readonly #open: RunInstances[] = [];
+
+  constructor(setting: PlanSetting, planRun: string, input: PlanInput) {
+    this.#setting = setting;
+    this.#planRun = planRun;
+    this.#input = input;
+  }
+
+  /** Begins the run of a step if it is not begun, and takes it up. */
+  async begin(start: Start): Promise<DrivenChild> {
+    const { group, step, lane } = this.#find(start);
+    return step.kind === 'runbook'
+      ? this.#runbook(start, step, lane)
+      : this.#step(start, step, { lane, isOfInstance: group.for !== undefined });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#open.splice(0).map((one) => one[Symbol.asyncDispose]()));
+  }
+
+  #find(start: Start) {
+    const context = { input: this.#input } as never;
+    for (const phase of ['groups', 'healthy', 'finally'] as const)
+      for (const group of groupsOf(context, phase)) {
+        const step = group.id === start.group ? group.steps.find(({ id }) => id === start.step) : undefined;
+        const lane = group.lanes.find(({ name }) => name === start.lane);
+        if (step !== undefined && lane !== undefined) return { group, step, lane };
+      }
+    throw new Error(`the plan has no step ${start.group}/${start.step} on ${start.lane}`);
+  }
+
+  async #runbook(
+    start: Start,
+    step: Extract<Step, { kind: 'runbook' }>,
+    { name, target }: Lane,
+  ): Promise<DrivenChild> {
+    const { context, config, workspace } = this.#setting;
+    const runbook = runbooks[step.runbook];
+    if (runbook === undefined) throw new Error(`there is no runbook ${step.runbook}`);
+    const into = step.runbook === 'disaster-recovery' && step.with.phase !== 'prepare' ? target : undefined;
+    const { phase: mode, action, time } = step.with;
+    const wish = {
+      instance: name,
+      target: into,
+      mode: step.runbook === 'disaster-recovery' ? mode : undefined,
+      action,
+      time,
+    };
+    const changed = config.instances[into ?? name];
+    const rehearsal = changed?.rehearsal === true;
+    this.#assertMayChange(runbook, wish, into ?? name, rehearsal);
+    const input = runbook.input.parse(
+      withoutUndefined({ ...wish, ...(rehearsal && into !== undefined ? { rehearsal } : {}) }),
+    );
+    const named = { instance: name, target: into };
+    const runId = await this.#start(start, runbook, { ...named, input: input as Json, rehearsal });
+    const instances = await openInstances(context, config, workspace, {
+      ...named,
+      source: runbook.touches(input).source,
+    });
+    this.#open.push(instances);
+    const summary = { ...named, runId, runbook: runbook.id, version: runbook.version };
+    const { run } = await takeUpRun(context, instances, workspace, summary, {
+      runbook,
+      leaveWhenPaused: false,
+    });
+    return this.#driven(runId, run, async () => instances[Symbol.asyncDispose]());
+  }
+
+  /** In a rehearsal nothing is changed that is not scratch; each step checks that for itself. */
+  #assertMayChange(runbook: Runbook, wish: object, changed: string, isScratch: boolean): void {
+    if (!this.#input.rehearsal || isScratch) return;
+    const { source, target } = runbook.touches(wish);
+    if (source !== 'changed' && source !== 'replaced' && target !== 'replaced') return;
+    throw new LifeboatError(
+      'plan.not-scratch',
+      `${show(changed, 80)} is no scratch instance, and this is a rehearsal`,
+      {
+        hints: [
+          'nothing was sent',
+          'mark it with rehearsal: true in lifeboat.yaml, if that is what it is for',
+        ],
+      },
+    );
+  }
+
+  async #step(
+    start: Start,
+    step: Step,
+    { lane, isOfInstance }: { readonly lane: Lane; readonly isOfInstance: boolean },
+  ): Promise<DrivenChild> {
+    const { context, config, workspace } = this.#setting;
+    const { plan } = this.#input;
+    const instance = isOfInstance ? (lane.target ?? lane.name) : planSubject(plan.plan);
+    const input = {
+      instance,
+      step,
+      objectives: plan.objectives,
+      rehearsal: this.#input.rehearsal,
+    } as unknown as Json;
+    const runId = await this.#start(start, planStep, {
+      instance,
+      target: undefined,
+      input,
+      rehearsal: this.#input.rehearsal,
+    });
+    const summary = { runId, runbook: planStep.id, version: planStep.version, instance };
+    const gate = await gateOfRun(context, config, workspace, summary, planStep, undefined);
+    const { journal, sealer } = workspace;
+    const run = await takeUp({
+      journal,
+      runbook: planStep,
+      runId,
+      instance,
+      activities: outsideActivities({
+        instance,
+        hideEnv: tokenVariables(config),
+        reconcile: config.instances[instance]?.reconcile,
+        tell: (to, text, signal) => tell(config, to, text, signal),
+      }),
+      take: () => Promise.reject(new Error('a step of a plan asks for no key')),
+      now: () => new Date(),
+      clock: watchClock(),
+      gate,
+      seal: async () => void (await sealer.sealNow()),
+      leaveWhenPaused: false,
+    });
+    return this.#driven(runId, run, async () => undefined);
+  }
+
+  async #start(
+    start: Start,
+    runbook: Runbook,
+    of: {
+      readonly instance: string;
+      readonly target: string | undefined;
+      readonly input: Json;
+      readonly rehearsal: boolean;
+    },
+  ): Promise<string> {
+    const { context, config, workspace } = this.#setting;
+    const { instance, target, input, rehearsal } = of;
+    const named = { instance, target };
+    const { group, step, lane, attempt } = start;
+    const objectives = config.instances[instance]?.objectives ?? {};
+    return startRun(workspace.journal, {
+      ...named,
+      runbook,
+      input,
+      mode: rehearsal ? 'REHEARSAL' : 'LIVE',
+      objectives: inSeconds(objectives),
+      services: servicesOfRun(config, named),
+      operator: workspace.operator,
+      asked: await presentOf(config, workspace, named),
+      tool: { name: 'lifeboat', version: context.version, node: process.version },
+      clock: clockMark(),
+      runId: childRunId(this.#planRun, start),
+      plan: { run: this.#planRun, group, step, lane, attempt },
+    });
+  }
+
+  #driven(runId: string, run: Run, close: () => Promise<void>): DrivenChild {
+    const ended = run.ended.then(async ({ how }) => {
+      await close();
+      const [row] = (await childrenOf(this.#setting.workspace.journal, this.#planRun)).filter(
+        (one) => one.runId === runId,
+      );
+      const endedMs = row?.endedAt === undefined ? Date.now() : new Date(row.endedAt).getTime();
+      return { result: how === 'ended' ? row?.result : undefined, endedMs };
+    });
+    return {
+      runId,
+      state: () => {
+        const { snapshot, paused } = run.state();
+        const context = snapshot.context as RunContext;
+        const isDoubt = snapshot.hasTag('in-doubt' as never);
+        return {
+          question: questionOf(snapshot),
+          where: metaOf(snapshot)?.title,
+          asksAbout: isDoubt ? 'doubt' : snapshot.hasTag('failed' as never) ? 'failure' : undefined,
+          paused,
+          warning: metaOf(snapshot)?.warning?.(context),
+          targetNow: context.run.target.kind === 'other' ? context.target.facts?.identity : undefined,
+        };
+      },
+      subscribe: (listener) => run.subscribe(listener),
+      answer: (answer) => run.answer(answer),
+      detach: (why) => run.detach(why),
+      ended,
+    };
+  }
+}
+
+function withoutUndefined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** How many instances are asked at once. */
+const AT_ONCE = 20;
+
+/**
+ * Looks at the instance that each lane changes. Sends only GETs; what cannot be asked is a problem of its
+ * lane.
+ */
+async function evaluateLanes(
+  { context, config, workspace }: PlanSetting,
+  { groups }: PlanInput,
+  platform: RunInstances['platform'],
+): Promise<readonly LaneFacts[]> {
+  const all = groups.flatMap((group) => {
+    if (group.for === undefined) return [];
+    return group.lanes.map((lane) => ({ group, lane, into: targetOf(group.steps, lane) }));
+  });
+  const { default: limit } = await import('p-limit');
+  const one = limit(AT_ONCE);
+  return Promise.all(
+    all.map(({ group, lane, into }) =>
+      one(async (): Promise<LaneFacts> => {
+        const base = { group: group.id, lane: lane.name };
+        if (lane.name === NO_INSTANCE || into === undefined) return base;
+        try {
+          await using instance = await openForRun(context, config, workspace, into);
+          const source = config.instances[lane.name];
+          const deps = depsFor(instance, { ...workspace, platform });
+          const { inspectTarget } = activitiesFor({ instance: deps });
+          const signal = AbortSignal.timeout(30_000);
+          const looking = {
+            runId: '',
+            instance: into,
+            signal,
+            now: () => new Date(),
+            report: () => undefined,
+          };
+          const apps = source?.apps?.map(({ name }) => name);
+          const looked = await inspectTarget.run({ apps }, looking);
+          if (!looked.ok) throw errorFrom(looked.failure);
+          const [blocker] = looked.output.blockers;
+          return {
+            ...base,
+            seen: JSON.stringify(looked.output.identity),
+            ...(blocker === undefined ? {} : { problem: `${into}: ${blocker.shortMessage}` }),
+          };
+        } catch (thrown) {
+          const why = thrown instanceof LifeboatError ? thrown.shortMessage : 'it cannot be asked';
+          return { ...base, problem: `${into}: ${show(why, 200)}` };
+        }
+      }),
+    ),
+  );
+}
+
+/** The target whose data a lane replaces; undefined where it replaces none of another instance. */
+function targetOf(steps: readonly Step[], { target }: Lane): string | undefined {
+  const replaces = steps.some((step) => {
+    if (step.kind !== 'runbook') return false;
+    const touches = runbooks[step.runbook]?.touches({
+      mode: step.with.phase,
+      action: step.with.action,
+      target,
+    });
+    return touches !== undefined && replacesData(touches) && touches.target === 'replaced';
+  });
+  return replaces ? target : undefined;
+}
+
+async function tell(
+  config: LoadedConfig,
+  to: string | undefined,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { send } = await import('../../notify/send.ts');
+  const targets = config.notify.filter(({ name }) => to === undefined || name === to);
+  const body = JSON.stringify({ schema: 'lifeboat.notification/1', event: 'plan', text: show(text, 1_000) });
+  const sent = await Promise.all(
+    targets.map(async (target) =>
+      (await send(target, body, signal)).outcome === 'delivered' ? [target.name] : [],
+    ),
+  );
+  return sent.flat();
+}

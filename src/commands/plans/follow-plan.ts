@@ -1,0 +1,159 @@
+import { optionKey, type Question } from '../../../machines/parts/question.ts';
+import { EXIT, type ExitCode, failureOf } from '../../base/errors.ts';
+import { counted } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import { isForPeople } from '../../cli/print-result.ts';
+import type { EarlySignals } from '../../cli/stop-signal.ts';
+import type { ShownChild } from '../../plans/conductor.ts';
+import { metaOf, questionOf } from '../../runner/answer.ts';
+import { leftBySignal } from '../../view/run-port.ts';
+import { printWaiting } from '../run/print-headless.ts';
+import type { DrivenPlan, PlanSetting } from './drive-plan.ts';
+import type { PlanFlags } from './run.ts';
+import { takenWishes, takeWishes } from './wishes.ts';
+
+/**
+ * Drives a plan to its end, to a question that no flag answers, or until a signal ends it, and says on stderr
+ * what happens. Resolves with the exit code.
+ */
+export async function followPlan(
+  { context, workspace }: PlanSetting,
+  { run, conductor }: DrivenPlan,
+  { confirm = [], yes = false }: PlanFlags,
+  early: EarlySignals,
+): Promise<ExitCode> {
+  const { runId, entries } = run.state();
+  const say = (text: string) => {
+    if (isForPeople(context)) context.stderr.write(`${show(text, 300)}\n`);
+  };
+  let why: string | undefined;
+  const leave = (reason: string) => {
+    why ??= reason;
+    conductor.leave(reason).catch(() => undefined);
+  };
+  const onSignal = (signal: NodeJS.Signals) => leave(leftBySignal(signal));
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  const came = early.release();
+  if (came !== undefined) onSignal(came);
+  const isSignalled = () => why !== undefined && !isWaiting;
+  let [isWaiting, isAnswering] = [false, false];
+
+  const said = new Map<string, string>();
+  let phase = '';
+  const given = new Set<string>();
+  const look = () => {
+    const { snapshot } = run.state();
+    const title = metaOf(snapshot)?.title ?? '';
+    if (title !== phase && title !== '') say(`plan: ${title}`);
+    phase = title;
+    for (const child of conductor.children()) report(child, said, say);
+    const question = questionOf(snapshot);
+    const answer = question === undefined ? undefined : answerOf(question, { confirm, yes });
+    const mark = JSON.stringify(question);
+    if (answer !== undefined && !given.has(mark)) {
+      given.add(mark);
+      isAnswering = true;
+      run
+        .answer(answer)
+        .catch((thrown: unknown) => leave(failureOf(thrown).shortMessage))
+        .finally(() => {
+          isAnswering = false;
+        });
+      return;
+    }
+    if (why === undefined && !isAnswering && conductor.isWaiting()) {
+      isWaiting = true;
+      leave(waitsFor(question, conductor.children(), run.state().snapshot.context));
+    }
+  };
+  const unsubscribe = conductor.subscribe(look);
+  const stop = new AbortController();
+  const wishes = takeWishes(workspace.journal, runId, conductor, takenWishes(entries), stop.signal);
+  wishes.catch((thrown: unknown) => {
+    if (!stop.signal.aborted) leave(failureOf(thrown).shortMessage);
+  });
+  try {
+    await conductor.run();
+  } finally {
+    stop.abort();
+    unsubscribe();
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+  }
+  const { snapshot } = run.state();
+  const { exitCode } = await run.ended;
+  if (snapshot.status === 'done') {
+    const closing = run.state().entries.findLast(({ type }) => type === 'run.closed');
+    say(`plan: ${(closing?.body as { readonly title?: string } | undefined)?.title ?? 'over'}`);
+    return exitCode;
+  }
+  if (isSignalled()) {
+    say(`left: to go on: lifeboat resume ${runId}`);
+    return EXIT.interrupted;
+  }
+  const isInDoubt = conductor.children().some((child) => child.isInDoubt);
+  const code = isInDoubt ? EXIT.inDoubt : EXIT.waiting;
+  printWaiting(context, {
+    runId,
+    why: why ?? 'it waits for a person',
+    exitCode: code,
+    after: `to go on: lifeboat resume ${runId}; what waits: lifeboat plans show ${runId}`,
+    question: questionOf(snapshot),
+  });
+  return code;
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Says a child's state when it is a new one. */
+function report(child: ShownChild, said: Map<string, string>, say: (text: string) => void): void {
+  const { group, lane, step, attempt, state, where, question, problem } = child;
+  const key = `${group}/${lane}/${step}#${attempt}`;
+  const text = problem ?? (state === 'waiting' || state === 'failing' ? question?.prompt : where) ?? '';
+  const line = `${state} ${text}`;
+  if (said.get(key) === line) return;
+  said.set(key, line);
+  const words = {
+    'at-work': '',
+    waiting: 'waits for a person: ',
+    failing: 'FAILED: ',
+    done: 'done',
+    failed: 'ended without success',
+  };
+  const name = lane === '-' ? `${group} ${step}` : `${group} ${lane} ${step}`;
+  say(`${name}: ${words[state]}${state === 'done' || state === 'failed' ? '' : text}`);
+}
+
+function answerOf(
+  question: Question,
+  { confirm, yes }: { readonly confirm: readonly string[]; readonly yes: boolean },
+) {
+  if (question.kind === 'typed-name')
+    return confirm.includes(question.expected)
+      ? { event: question.event, typed: question.expected }
+      : undefined;
+  const recommended = question.options.find(
+    (option) => option.recommended === true && option.disabled === undefined,
+  );
+  return yes && recommended !== undefined ? { event: optionKey(recommended.event) } : undefined;
+}
+
+function waitsFor(question: Question | undefined, children: readonly ShownChild[], context: unknown): string {
+  if (question?.kind === 'typed-name')
+    return `it needs the name of the group: --confirm ${question.expected}: ${question.prompt}`;
+  if (question !== undefined) return `it needs a decision: ${question.prompt}`;
+  const waiting = children.filter(({ state }) => state === 'waiting' || state === 'failing');
+  const held = Object.entries(
+    (context as { readonly groups?: Readonly<Record<string, { readonly held?: object }>> }).groups ?? {},
+  )
+    .filter(([, { held }]) => held !== undefined)
+    .map(([id]) => id);
+  const groups = held.length === 0 ? [] : [`${counted(held.length, 'group')} (${held.join(', ')}) held`];
+  const [first] = waiting;
+  const runs =
+    first === undefined
+      ? []
+      : [
+          `${counted(waiting.length, 'run')} waiting, first ${first.lane} ${first.step}: ${first.problem ?? first.question?.prompt ?? ''}`,
+        ];
+  return [...groups, ...runs].join('; ') || 'it waits for a person';
+}

@@ -1,0 +1,101 @@
+import type { PlanInput } from '../../../machines/parts/plan.ts';
+import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
+import { EXIT, type ExitCode, LifeboatError } from '../../base/errors.ts';
+import { shellQuoted } from '../../base/shell-quote.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
+import { keepSignals } from '../../cli/stop-signal.ts';
+import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
+import { loadConfig } from '../../config/load.ts';
+import { assertFits } from '../../plans/plan-file.ts';
+import { resolvePlan } from '../../plans/resolve.ts';
+import { inputOf } from '../../runner/run-log.ts';
+import { startRun } from '../../runner/runs.ts';
+import type { Json } from '../../store/journal.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
+import { presentOf } from '../approvals/present.ts';
+import { assertApproversConfigured } from '../approvals/required.ts';
+import { inSeconds } from '../run/run.ts';
+import { clockMark } from '../run/watch-clock.ts';
+import { drivePlan, type PlanSetting } from './drive-plan.ts';
+import { followPlan } from './follow-plan.ts';
+import { planNamed, surroundingsOf } from './plan-files.ts';
+
+/** What the flags decide for a plan without a terminal. */
+export interface PlanFlags {
+  readonly yes?: boolean;
+  readonly confirm?: readonly string[];
+}
+
+interface PlanRunFlags extends PlanFlags {
+  readonly rehearsal?: boolean;
+  readonly sourceDown?: boolean;
+}
+
+/**
+ * `lifeboat plans run PLAN`: begins the run of a plan, which pins its text and its instances, and drives it
+ * with everything that it starts. Exit 0 when every step is done, 1 when not, 3 when it waits for a person.
+ */
+export const plansRun: Action<PlanRunFlags> = async (context, [word = ''], flags) => {
+  const config = await loadConfig(context.env, context.configPath);
+  assertApproversConfigured(config);
+  const read = await planNamed(config, word);
+  const { plan, text, sha256 } = read;
+  const { groups, misfits } = resolvePlan(plan, surroundingsOf(config));
+  assertFits(read, misfits);
+  const rehearsal = flags.rehearsal === true;
+  const { groups: _, ...rest } = plan;
+  const source = flags.sourceDown === true ? 'down' : 'up';
+  const input: PlanInput = { plan: rest, groups, text, sha256, rehearsal, source };
+  const subject = planSubject(plan.plan);
+  const workspace = await openWorkspace(context, workspaceFor(config));
+  try {
+    const early = keepSignals();
+    const runId = await startRun(workspace.journal, {
+      runbook: planRunbook,
+      instance: subject,
+      input: input as unknown as Json,
+      mode: rehearsal ? 'REHEARSAL' : 'LIVE',
+      objectives: inSeconds(plan.objectives),
+      operator: workspace.operator,
+      asked: await presentOf(config, workspace, { instance: subject, target: undefined }),
+      tool: { name: 'lifeboat', version: context.version, node: process.version },
+      clock: clockMark(),
+    });
+    return await conduct({ context, config, workspace }, runId, input, flags, early);
+  } finally {
+    await workspace.close();
+  }
+};
+
+/** Continues the run of a plan where its record ends. */
+export async function resumePlan(
+  context: CommandContext,
+  workspace: Workspace,
+  { runId }: Pick<RunSummary, 'runId'>,
+  flags: PlanFlags,
+): Promise<ExitCode> {
+  const config = await loadConfig(context.env, context.configPath);
+  const input = inputOf(await workspace.journal.read(`run/${runId}`)) as unknown as PlanInput | undefined;
+  if (input === undefined)
+    throw new LifeboatError('plan.no-input', `run ${runId} has no plan on record`, {
+      hints: [`read it with: lifeboat audit show ${shellQuoted(runId)}`],
+      exitCode: EXIT.usage,
+    });
+  return conduct({ context, config, workspace }, runId, input, flags, keepSignals());
+}
+
+async function conduct(
+  setting: PlanSetting,
+  runId: string,
+  input: PlanInput,
+  flags: PlanFlags,
+  early: ReturnType<typeof keepSignals>,
+): Promise<ExitCode> {
+  try {
+    await using driven = await drivePlan(setting, runId, input);
+    return await followPlan(setting, driven, flags, early);
+  } finally {
+    early.release();
+  }
+}

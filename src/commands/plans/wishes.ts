@@ -1,0 +1,125 @@
+import type { GroupDecision } from '../../../machines/parts/plan-events.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import type { Conductor } from '../../plans/conductor.ts';
+import {
+  type Entry,
+  fieldsOf,
+  type Journal,
+  type JournalReader,
+  type Json,
+  type StreamName,
+} from '../../store/journal.ts';
+
+/** A decision that a person takes about the run of a plan while another process drives it. */
+export interface Wish {
+  readonly event:
+    | GroupDecision
+    | { readonly type: 'operator.setSource'; readonly source: 'up' | 'down' }
+    | Stop;
+  /** What the record says. */
+  readonly label: string;
+}
+
+interface Stop {
+  readonly type: 'operator.stop';
+  readonly text: string;
+}
+
+const TYPE = 'plan.wish';
+
+function streamOf(runId: string): StreamName {
+  return `plan/${runId}`;
+}
+
+/**
+ * Puts a wish on record; resolves with its number. Rejects with `journal.held` while another one is written.
+ */
+export async function writeWish(journal: Journal, runId: string, wish: Wish): Promise<number> {
+  const stream = streamOf(runId);
+  const hold = await journal.hold(stream);
+  try {
+    const [entry] = await journal.append([{ stream, type: TYPE, body: wish as unknown as Json }], [hold]);
+    return entry?.seq ?? 0;
+  } finally {
+    await hold.release();
+  }
+}
+
+/** The number of the newest wish that the run of the plan has taken, or refused; 0 before the first. */
+export function takenWishes(entries: readonly Entry[]): number {
+  return entries.reduce((newest, { type, body }) => {
+    const { wish } = fieldsOf(body);
+    return (type === 'answer' || type === 'wish.refused') && typeof wish === 'number'
+      ? Math.max(newest, wish)
+      : newest;
+  }, 0);
+}
+
+/**
+ * Takes the wishes of other processes, from the first that was not taken, until the signal aborts. One that
+ * does not fit is refused on record, so that its writer learns why.
+ */
+export async function takeWishes(
+  journal: JournalReader,
+  runId: string,
+  conductor: Conductor,
+  taken: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let next = taken + 1;
+  const stream = streamOf(runId);
+  const take = async (entries: readonly Entry[]) => {
+    for (const { seq, body, by } of entries) {
+      if (seq < next) continue;
+      next = seq + 1;
+      const { event, label } = body as unknown as Wish;
+      await conductor.decide(event, `${label}, by ${by}`, seq);
+    }
+  };
+  const { size } = await journal.log.head();
+  await take(await journal.read(stream, next));
+  for await (const entries of journal.follow(size, signal))
+    await take(entries.filter((entry) => entry.stream === stream));
+}
+
+/** How long a wish may take to be taken. Milliseconds. */
+const TAKEN_MS = 15_000;
+
+/** Resolves when the run of the plan has taken a wish; rejects with `plan.refused` or `plan.not-taken`. */
+export async function untilTaken(journal: JournalReader, runId: string, wish: number): Promise<void> {
+  const stop = AbortSignal.timeout(TAKEN_MS);
+  const stream: StreamName = `run/${runId}`;
+  const { size } = await journal.log.head();
+  const isMine = (entry: Entry) => entry.stream === stream && fieldsOf(entry.body)['wish'] === wish;
+  const found = (await journal.read(stream)).find(isMine);
+  if (found !== undefined) return assertTaken(found);
+  try {
+    for await (const entries of journal.follow(size, stop)) {
+      const mine = entries.find(isMine);
+      if (mine !== undefined) return assertTaken(mine);
+    }
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code === 'plan.refused') throw thrown;
+    if (!stop.aborted) throw thrown;
+  }
+  throw new LifeboatError(
+    'plan.not-taken',
+    `the process that drives the plan has not taken it for ${TAKEN_MS / 1000} s`,
+    {
+      hints: [
+        'it is on record, and taken as soon as that process looks',
+        `what it does now: lifeboat plans show ${runId}`,
+      ],
+      exitCode: EXIT.waiting,
+    },
+  );
+}
+
+function assertTaken({ type, body }: Entry): void {
+  if (type !== 'wish.refused') return;
+  const { why } = fieldsOf(body);
+  throw new LifeboatError('plan.refused', String(why), {
+    hints: ['nothing was changed'],
+    exitCode: EXIT.usage,
+  });
+}

@@ -1,0 +1,48 @@
+import type { Step } from '../../machines/parts/plan.ts';
+import { type Answer, optionKey, type Question, STOP_EVENT } from '../../machines/parts/question.ts';
+
+/** The question of a child, and what is known against it. */
+interface Asked {
+  readonly question: Question | undefined;
+  readonly asksAbout: 'failure' | 'doubt' | undefined;
+  readonly warning: string | undefined;
+}
+
+/**
+ * The answer that a plan gives to a question of a child; undefined where a person has to. It is the name that
+ * was confirmed for the group, if nothing speaks against it; what a question recommends; the backup that the
+ * step names; and the end of a step whose failure the plan passes. Nothing else: least of all what became of
+ * a call in doubt. Pure.
+ */
+export function automaticAnswer(
+  step: Step,
+  { question, asksAbout, warning }: Asked,
+  { isConfirmed }: { readonly isConfirmed: boolean },
+): Answer | undefined {
+  if (question === undefined || asksAbout === 'doubt') return undefined;
+  if (asksAbout === 'failure') {
+    if (step.onFailure === 'pause' || question.kind === 'typed-name') return undefined;
+    const stop = question.options.find(
+      ({ event, disabled }) => event.type === STOP_EVENT && disabled === undefined,
+    );
+    const why = step.onFailure === 'continue' ? step.because : undefined;
+    return stop && { event: STOP_EVENT, ...(why === undefined ? {} : { text: why }) };
+  }
+  if (step.kind !== 'runbook') return undefined;
+  if (question.kind === 'typed-name') {
+    const isOrder = question.event === 'operator.confirm' && warning === undefined;
+    return isOrder && isConfirmed ? { event: question.event, typed: question.expected } : undefined;
+  }
+  if (question.kind !== 'choice' && question.kind !== 'followUps') return undefined;
+  const recommended = question.options.find(
+    (option) => option.recommended === true && option.disabled === undefined,
+  );
+  if (recommended !== undefined && recommended.needs === undefined)
+    return { event: optionKey(recommended.event) };
+  const backups = question.options.filter(({ event }) => event.type === 'operator.chooseBackup');
+  if (backups.length === 0 || isConfirmed === false) return undefined;
+  const [newest] = backups;
+  const proven = backups.find(({ hint = '' }) => hint.includes('verified to its end'));
+  const chosen = step.with.backup === 'newest' ? newest : proven;
+  return chosen && { event: optionKey(chosen.event) };
+}

@@ -1,0 +1,467 @@
+import type { ResolvedGroup, Step } from '../../machines/parts/plan.ts';
+import type { GroupResult, LaneFacts, PlanEvent } from '../../machines/parts/plan-events.ts';
+import type { Answer, Question } from '../../machines/parts/question.ts';
+import type { PlanContext } from '../../machines/plan.ts';
+import { failureOf, LifeboatError } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
+import { msOf } from '../base/instant.ts';
+import { automaticAnswer } from './automatic-answer.ts';
+import { groupsOf, planFacts } from './facts.ts';
+import {
+  type Child,
+  type ChildState,
+  freeSlots,
+  lanesOf,
+  type PlanFacts,
+  type Start,
+  schedule,
+  takesSlotWhenAtWork,
+} from './schedule.ts';
+
+/** A run of a step that this process drives. */
+export interface DrivenChild {
+  readonly runId: string;
+  state(): ChildSnapshot;
+  subscribe(listener: () => void): () => void;
+  answer(answer: Answer): Promise<void>;
+  detach(why: string): Promise<void>;
+  /** Resolves when this process is done with it: over, or left. */
+  readonly ended: Promise<{ readonly result: 'done' | 'failed' | undefined; readonly endedMs: number }>;
+}
+
+/** A child as the conductor looks at it. */
+export interface ChildSnapshot {
+  readonly question: Question | undefined;
+  /** The title of its state. */
+  readonly where: string | undefined;
+  /** Whether it asks about a failure, or about a call in doubt. */
+  readonly asksAbout: 'failure' | 'doubt' | undefined;
+  /** Set while it waits for credentials. */
+  readonly paused: Failure | undefined;
+  /** What is known against its confirmation: then no plan answers it. */
+  readonly warning: string | undefined;
+  /** How its target differs from what was confirmed; undefined where there is no target yet. */
+  readonly targetNow: unknown;
+}
+
+/** A child as the journal has it. */
+export interface RecordedChild extends Start {
+  readonly runId: string;
+  readonly result?: 'done' | 'failed' | undefined;
+  readonly endedAt?: string | undefined;
+  readonly isLeft: boolean;
+  readonly where?: string | undefined;
+}
+
+/** What the conductor acts with. */
+export interface ConductorPort {
+  /** The run of the plan. */
+  readonly plan: {
+    snapshot(): PlanSnapshot;
+    /** `label`: what the record says of a decision; `wish`: the number of the wish that it is. */
+    tell(event: PlanEvent, label?: string, wish?: number): Promise<void>;
+    /** Puts on record why a wish does not fit. */
+    refuse(wish: number, why: string): Promise<void>;
+    subscribe(listener: () => void): () => void;
+    readonly ended: Promise<unknown>;
+    detach(why: string): Promise<void>;
+  };
+  /** The children on record. */
+  children(): Promise<readonly RecordedChild[]>;
+  /** Begins the run of a step, once however often it is called, and takes it up. */
+  begin(start: Start): Promise<DrivenChild>;
+  /** Looks at every instance and target. Sends only GETs. */
+  evaluate(): Promise<readonly LaneFacts[]>;
+  /** How a target differs from what was confirmed, in words. Empty if it does not. */
+  differences(seen: string, now: unknown): readonly string[];
+  now(): number;
+}
+
+export interface PlanSnapshot {
+  readonly value: never;
+  readonly context: unknown;
+  readonly status: string;
+  readonly hasQuestion: boolean;
+}
+
+/** A child as screens and lists show it. */
+export interface ShownChild extends Child {
+  readonly runId: string | undefined;
+  readonly where: string | undefined;
+  readonly question: Question | undefined;
+  readonly problem: string | undefined;
+  readonly isInDoubt: boolean;
+}
+
+/** One child in this process. */
+interface Live {
+  readonly start: Start;
+  readonly driven: DrivenChild | undefined;
+  /** Why it could not be begun, or taken up. */
+  readonly problem: Failure | undefined;
+  /** When it is tried again. */
+  readonly againMs: number;
+  readonly given: Set<string>;
+  result: 'done' | 'failed' | undefined;
+  endedMs: number | undefined;
+  isAnswering: boolean;
+}
+
+/** How long a child waits that could not be begun. */
+const AGAIN_MS = 5_000;
+
+/**
+ * Drives the run of a plan in this process: asks the scheduler what may start, starts it, and tells the
+ * plan's run what became of it. Everything that decides is on record before it has an effect, so a process
+ * that dies at any instant is followed by one that continues: children have ids that follow from their step,
+ * and each knows by itself what it has sent.
+ */
+export class Conductor {
+  readonly #port: ConductorPort;
+  readonly #live = new Map<string, Live>();
+  readonly #recorded = new Map<string, RecordedChild>();
+  readonly #listeners = new Set<() => void>();
+  readonly #queued: { readonly key: string; readonly answer: Answer }[] = [];
+  #turn: Promise<void> = Promise.resolve();
+  #isAsked = false;
+  #isLeaving = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #broken: unknown;
+  #isIdle = false;
+
+  constructor(port: ConductorPort) {
+    this.#port = port;
+    port.plan.subscribe(() => this.#ask());
+  }
+
+  /** Begins. Resolves when the plan's run is over in this process; rejects with what broke it. */
+  async run(): Promise<void> {
+    const recorded = await this.#port.children();
+    for (const child of recorded) this.#recorded.set(keyOf(child), child);
+    // What is under way comes first: it holds its slots before anything new may have one.
+    for (const child of recorded) if (child.result === undefined) await this.#begin(child);
+    this.#ask();
+    await this.#port.plan.ended;
+    clearTimeout(this.#timer);
+    await this.#turn;
+    if (this.#broken !== undefined) throw this.#broken;
+  }
+
+  /** Every child, with what it asks. */
+  children(): readonly ShownChild[] {
+    return this.#all();
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Whether everything waits for a person: nothing is under way, and no time is waited for. */
+  isWaiting(): boolean {
+    return this.#isIdle;
+  }
+
+  /**
+   * A decision of a person about a group or a lane. Rejects with `answer.misfit` where it does not fit; a
+   * wish of another process is refused on record instead.
+   */
+  async decide(event: PlanEvent, label: string, wish?: number): Promise<void> {
+    try {
+      await this.#port.plan.tell(event, label, wish);
+    } catch (thrown) {
+      if (wish === undefined) throw thrown;
+      await this.#port.plan.refuse(wish, failureOf(thrown).shortMessage);
+    }
+    this.#ask();
+  }
+
+  /**
+   * The answer to a child's question. One that lets it work again waits for a free slot of its group; then
+   * this resolves when it was given.
+   */
+  async answer(runId: string, answer: Answer): Promise<void> {
+    const found = [...this.#live].find(([, { driven }]) => driven?.runId === runId);
+    const [key, live] = found ?? [];
+    if (key === undefined || live?.driven === undefined)
+      throw new LifeboatError('plan.no-child', `run ${runId} is not driven here`, {
+        hints: ['nothing was answered', `if it is open: lifeboat resume ${runId}`],
+      });
+    if (this.#hasSlot(live.start)) await live.driven.answer(answer);
+    else this.#queued.push({ key, answer });
+    this.#ask();
+  }
+
+  /** Leaves the plan and its children, all of them resumable. */
+  async leave(why: string): Promise<void> {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    clearTimeout(this.#timer);
+    const driven = [...this.#live.values()].flatMap(({ driven: one, result }) =>
+      one === undefined || result !== undefined ? [] : [one],
+    );
+    await Promise.all(driven.map((one) => one.detach(why)));
+    await this.#port.plan.detach(why);
+  }
+
+  /** Asks for another look at what may happen; several wishes are one. */
+  #ask(): void {
+    this.#isIdle = false;
+    for (const listener of this.#listeners) listener();
+    if (this.#isAsked || this.#isLeaving) return;
+    this.#isAsked = true;
+    this.#turn = this.#turn.then(async () => {
+      this.#isAsked = false;
+      try {
+        if (!this.#isLeaving) await this.#look();
+      } catch (thrown) {
+        this.#broken ??= thrown;
+        await this.leave(failureOf(thrown).shortMessage);
+      }
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { plan } = this.#port;
+    const snapshot = plan.snapshot();
+    if (snapshot.status !== 'active') return;
+    const context = snapshot.context as PlanContext;
+    if (isAt(snapshot, 'evaluate', 'looking'))
+      return plan.tell({ type: 'plan.evaluated', lanes: await this.#port.evaluate() });
+    if (isAt(snapshot, 'record'))
+      return plan.tell({ type: 'plan.recorded', results: this.#results(context) });
+    this.#answerByItself();
+    const facts = this.#facts();
+    if (facts === undefined) return this.#rest(undefined, snapshot.hasQuestion);
+    const { events, starts, wakeMs } = schedule(facts);
+    for (const event of events) await plan.tell(event);
+    for (const start of starts) await this.#begin(start);
+    if (events.length > 0 || starts.length > 0) return this.#ask();
+    await this.#drain();
+    this.#rest(wakeMs, false);
+  }
+
+  /** Nothing happens until something ends, a person decides, or this time has come. */
+  #rest(wakeMs: number | undefined, hasQuestion: boolean): void {
+    clearTimeout(this.#timer);
+    const again = [...this.#live.values()].flatMap(({ problem, againMs }) =>
+      problem === undefined ? [] : [againMs],
+    );
+    const next = Math.min(wakeMs ?? Number.POSITIVE_INFINITY, ...again);
+    const isAtWork = this.#all().some(({ state, problem }) => state === 'at-work' && problem === undefined);
+    this.#isIdle = !isAtWork && wakeMs === undefined && (hasQuestion || this.#facts() !== undefined);
+    if (next !== Number.POSITIVE_INFINITY)
+      this.#timer = setTimeout(() => this.#wake(), Math.max(0, next - this.#port.now()));
+    for (const listener of this.#listeners) listener();
+  }
+
+  #wake(): void {
+    const now = this.#port.now();
+    for (const [key, { problem, againMs }] of this.#live)
+      if (problem !== undefined && againMs <= now) this.#live.delete(key);
+    this.#ask();
+  }
+
+  async #begin(start: Start): Promise<void> {
+    const key = keyOf(start);
+    const base = {
+      start,
+      given: new Set<string>(),
+      endedMs: undefined,
+      isAnswering: false,
+      result: undefined,
+    };
+    try {
+      const driven = await this.#port.begin(start);
+      const live: Live = { ...base, driven, problem: undefined, againMs: 0 };
+      this.#live.set(key, live);
+      driven.subscribe(() => this.#ask());
+      driven.ended.then(
+        ({ result, endedMs }) => {
+          live.result = result;
+          live.endedMs = endedMs;
+          this.#ask();
+        },
+        (thrown: unknown) => {
+          this.#live.set(key, this.#problemOf(live, thrown));
+          this.#ask();
+        },
+      );
+    } catch (thrown) {
+      this.#live.set(
+        key,
+        this.#problemOf({ ...base, driven: undefined, problem: undefined, againMs: 0 }, thrown),
+      );
+    }
+  }
+
+  #problemOf(live: Live, thrown: unknown): Live {
+    return { ...live, driven: undefined, problem: failureOf(thrown), againMs: this.#port.now() + AGAIN_MS };
+  }
+
+  /** Answers that the plan gives by itself: the names that were confirmed for it, and what is recommended. */
+  #answerByItself(): void {
+    const context = this.#port.plan.snapshot().context as PlanContext;
+    for (const live of this.#live.values()) {
+      const answer = this.#automatic(live, context);
+      if (answer === undefined || live.driven === undefined || live.isAnswering) continue;
+      live.given.add(markOf(live.driven.state(), answer));
+      live.isAnswering = true;
+      live.driven
+        .answer(answer)
+        // A refusal, such as a missing approval, leaves the question open for a person.
+        .catch(() => undefined)
+        .finally(() => {
+          live.isAnswering = false;
+          this.#ask();
+        });
+    }
+  }
+
+  #automatic({ driven, start, given, result }: Live, context: PlanContext): Answer | undefined {
+    if (driven === undefined || result !== undefined) return undefined;
+    const state = driven.state();
+    if (state.question === undefined || state.paused !== undefined) return undefined;
+    const step = stepOf(context, start);
+    if (step === undefined) return undefined;
+    const seen = context.lanes.find(({ group, lane }) => group === start.group && lane === start.lane)?.seen;
+    const isSame =
+      seen === undefined || state.targetNow === undefined
+        ? state.targetNow === undefined
+        : this.#port.differences(seen, state.targetNow).length === 0;
+    const answer = automaticAnswer(step, state, {
+      isConfirmed: context.confirmed.includes(start.group) && isSame,
+    });
+    return answer !== undefined && !given.has(markOf(state, answer)) ? answer : undefined;
+  }
+
+  /** Gives the answers that have waited for a slot. */
+  async #drain(): Promise<void> {
+    for (const one of this.#queued.splice(0)) {
+      const live = this.#live.get(one.key);
+      if (live?.driven === undefined || live.result !== undefined) continue;
+      if (this.#hasSlot(live.start)) await live.driven.answer(one.answer).catch(() => undefined);
+      else this.#queued.push(one);
+    }
+  }
+
+  #hasSlot(start: Start): boolean {
+    const facts = this.#facts();
+    const group = facts?.groups.find(({ id }) => id === start.group);
+    if (facts === undefined || group === undefined) return true;
+    const step = group.steps.find(({ id }) => id === start.step);
+    return step === undefined || !takesSlotWhenAtWork(step) || freeSlots(group, facts) > 0;
+  }
+
+  #facts(): PlanFacts | undefined {
+    return planFacts(this.#port.plan.snapshot(), this.#all(), this.#port.now());
+  }
+
+  #all(): readonly ShownChild[] {
+    const context = this.#port.plan.snapshot().context as PlanContext;
+    const recorded = [...this.#recorded].flatMap(([key, child]) =>
+      this.#live.has(key) ? [] : [fromRecord(child)],
+    );
+    // A child on record that is open is taken up when its step is due: the scheduler sees it as not begun.
+    const over = recorded.filter(({ state }) => state === 'done' || state === 'failed');
+    return [...over, ...[...this.#live.values()].map((live) => this.#shown(live, context))];
+  }
+
+  #shown(live: Live, context: PlanContext): ShownChild {
+    const { start, driven, problem, result, endedMs } = live;
+    const shown = {
+      ...start,
+      runId: driven?.runId,
+      endedMs,
+      isInDoubt: false,
+      question: undefined,
+      where: undefined,
+    };
+    if (result !== undefined) return { ...shown, state: result, problem: undefined };
+    if (driven === undefined) return { ...shown, state: 'failing', problem: problem?.shortMessage };
+    const { question, where, asksAbout, paused } = driven.state();
+    const isAutomatic = live.isAnswering || this.#automatic(live, context) !== undefined;
+    return {
+      ...shown,
+      state: stateOf({ question, asksAbout, paused }, isAutomatic),
+      where,
+      question,
+      problem: paused?.shortMessage,
+      isInDoubt: asksAbout === 'doubt',
+    };
+  }
+
+  #results({ input, groups }: PlanContext): readonly GroupResult[] {
+    const facts: PlanFacts = {
+      groups: input.groups,
+      records: Object.fromEntries(
+        input.groups.map(({ id }) => [
+          id,
+          { ...EMPTY, ...groups[id], state: groups[id]?.ended === 'done' ? 'done' : 'stopped' },
+        ]),
+      ) as PlanFacts['records'],
+      children: this.#all(),
+      source: input.source,
+      rehearsal: input.rehearsal,
+      nowMs: this.#port.now(),
+    };
+    return input.groups.map((group) => resultOf(group, facts));
+  }
+}
+
+const EMPTY = { waves: 0, promoted: 0, out: {}, passed: {}, attempts: {}, accepted: [] };
+
+function resultOf(group: ResolvedGroup, facts: PlanFacts): GroupResult {
+  const states = lanesOf(group, facts).map(({ state, hasFailed }) => ({ is: state.is, hasFailed }));
+  const done = states.filter(({ is, hasFailed }) => is === 'done' && !hasFailed).length;
+  const failed = states.filter(
+    ({ is, hasFailed }) => hasFailed || is === 'failed' || is === 'failing',
+  ).length;
+  return { group: group.id, done, failed, notRun: states.length - done - failed };
+}
+
+function stateOf(
+  { question, asksAbout, paused }: Pick<ChildSnapshot, 'question' | 'asksAbout' | 'paused'>,
+  isAutomatic: boolean,
+): ChildState {
+  if (paused !== undefined) return 'waiting';
+  if (question === undefined || isAutomatic) return 'at-work';
+  return asksAbout === undefined ? 'waiting' : 'failing';
+}
+
+function fromRecord({ runId, result, endedAt, where, isLeft, ...start }: RecordedChild): ShownChild {
+  return {
+    group: start.group,
+    step: start.step,
+    lane: start.lane,
+    attempt: start.attempt,
+    runId,
+    state: result ?? (isLeft ? 'waiting' : 'at-work'),
+    endedMs: endedAt === undefined ? undefined : msOf(endedAt),
+    where,
+    question: undefined,
+    problem: undefined,
+    isInDoubt: false,
+  };
+}
+
+function stepOf(context: PlanContext, { group, step }: Start): Step | undefined {
+  for (const phase of ['groups', 'healthy', 'finally'] as const)
+    for (const one of groupsOf(context, phase))
+      if (one.id === group) return one.steps.find(({ id }) => id === step);
+  return undefined;
+}
+
+function isAt({ value }: Pick<PlanSnapshot, 'value'>, phase: string, inner?: string): boolean {
+  if (inner === undefined) return value === phase;
+  return typeof value === 'object' && Reflect.get(value, phase) === inner;
+}
+
+/** The same answer to the same question is given once. */
+function markOf({ question }: Pick<ChildSnapshot, 'question'>, { event, id }: Answer): string {
+  return JSON.stringify([question, event, id]);
+}
+
+function keyOf({ group, lane, step, attempt }: Start): string {
+  return `${group}/${lane}/${step}#${attempt}`;
+}
