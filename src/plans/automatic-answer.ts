@@ -11,22 +11,19 @@ interface Asked {
 /**
  * The answer that a plan gives to a question of a child; undefined where a person has to. It is the name that
  * was confirmed for the group, if nothing speaks against it; what a question recommends; the backup that the
- * step names; and the end of a step whose failure the plan passes. Nothing else: least of all what became of
+ * step names; and the end of a step that a person passed, or whose failure the plan passes. Nothing else: least of all what became of
  * a call in doubt. Pure.
  */
 export function automaticAnswer(
   step: Step,
   { question, asksAbout, warning }: Asked,
-  { isConfirmed }: { readonly isConfirmed: boolean },
+  { isConfirmed, passed }: { readonly isConfirmed: boolean; readonly passed: Passed | undefined },
 ): Answer | undefined {
   if (question === undefined || asksAbout === 'doubt') return undefined;
+  if (passed !== undefined) return passedBy(step, question, passed);
   if (asksAbout === 'failure') {
     if (step.onFailure === 'pause' || question.kind === 'typed-name') return undefined;
-    const stop = question.options.find(
-      ({ event, disabled }) => event.type === STOP_EVENT && disabled === undefined,
-    );
-    const why = step.onFailure === 'continue' ? step.because : undefined;
-    return stop && { event: STOP_EVENT, ...(why === undefined ? {} : { text: why }) };
+    return stopOf(question, step.onFailure === 'continue' ? step.because : undefined);
   }
   if (step.kind !== 'runbook') return undefined;
   if (question.kind === 'typed-name') {
@@ -45,4 +42,27 @@ export function automaticAnswer(
   const proven = backups.find(({ hint = '' }) => hint.includes('verified to its end'));
   const chosen = step.with.backup === 'newest' ? newest : proven;
   return chosen && { event: optionKey(chosen.event) };
+}
+
+/** How a person has passed the step. */
+interface Passed {
+  readonly how: 'skipped' | 'done-outside';
+  readonly text: string;
+}
+
+/**
+ * A step of the plan gets the words of the person. To pass a step of a runbook's own would let that go on, so the
+ * runbook is ended.
+ */
+function passedBy(step: Step, question: Question, { how, text }: Passed): Answer | undefined {
+  const event = how === 'skipped' ? 'operator.skip' : 'operator.markDone';
+  const option = question.options.find((one) => one.event.type === event && one.disabled === undefined);
+  if (step.kind !== 'runbook' && option !== undefined) return { event: optionKey(option.event), text };
+  return stopOf(question, text);
+}
+
+/** The end of a run, where its question offers it: one with open follow-ups does not. */
+function stopOf({ options }: Question, why: string | undefined): Answer | undefined {
+  const stop = options.find(({ event, disabled }) => event.type === STOP_EVENT && disabled === undefined);
+  return stop && { event: STOP_EVENT, ...(why === undefined ? {} : { text: why }) };
 }

@@ -125,23 +125,26 @@ export class Conductor {
   #turn: Promise<void> = Promise.resolve();
   #isAsked = false;
   #isLeaving = false;
+  #isRunning = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #broken: unknown;
   #isIdle = false;
 
   constructor(port: ConductorPort) {
     this.#port = port;
-    port.plan.subscribe(() => this.#ask());
   }
 
   /** Begins. Resolves when the plan's run is over in this process; rejects with what broke it. */
   async run(): Promise<void> {
+    const unsubscribe = this.#port.plan.subscribe(() => this.#ask());
     const recorded = await this.#port.children();
     for (const child of recorded) this.#recorded.set(keyOf(child), child);
     // What is under way comes first: it holds its slots before anything new may have one.
     for (const child of recorded) if (child.result === undefined) await this.#begin(child);
+    this.#isRunning = true;
     this.#ask();
     await this.#port.plan.ended;
+    unsubscribe();
     clearTimeout(this.#timer);
     await this.#turn;
     if (this.#broken !== undefined) throw this.#broken;
@@ -208,7 +211,7 @@ export class Conductor {
   #ask(): void {
     this.#isIdle = false;
     for (const listener of this.#listeners) listener();
-    if (this.#isAsked || this.#isLeaving) return;
+    if (this.#isAsked || this.#isLeaving || !this.#isRunning) return;
     this.#isAsked = true;
     this.#turn = this.#turn.then(async () => {
       this.#isAsked = false;
@@ -231,6 +234,7 @@ export class Conductor {
     if (isAt(snapshot, 'record'))
       return plan.tell({ type: 'plan.recorded', results: this.#results(context) });
     this.#answerByItself();
+    await this.#leaveTakenOut(context);
     const facts = this.#facts();
     if (facts === undefined) return this.#rest(undefined, snapshot.hasQuestion);
     const { events, starts, wakeMs } = schedule(facts);
@@ -331,8 +335,21 @@ export class Conductor {
         : this.#port.differences(seen, state.targetNow).length === 0;
     const answer = automaticAnswer(step, state, {
       isConfirmed: context.confirmed.includes(start.group) && isSame,
+      passed: context.groups[start.group]?.passed[`${start.lane}/${start.step}`],
     });
     return answer !== undefined && !given.has(markOf(state, answer)) ? answer : undefined;
+  }
+
+  /** Leaves a child of a lane that a person took out as soon as it waits, so that it can be resumed elsewhere. */
+  async #leaveTakenOut({ groups }: PlanContext): Promise<void> {
+    for (const { group, lane, state, runId } of this.#all()) {
+      if (groups[group]?.out[lane] === undefined || (state !== 'waiting' && state !== 'failing')) continue;
+      const [key, live] =
+        [...this.#live].find(([, { driven }]) => driven !== undefined && driven.runId === runId) ?? [];
+      if (key === undefined || live?.driven === undefined) continue;
+      this.#live.delete(key);
+      await live.driven.detach('its instance was taken out of the plan');
+    }
   }
 
   /** Gives the answers that have waited for a slot. */

@@ -269,13 +269,17 @@ function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }
     const key = `${name}/${step.id}`;
     const child = byLane.get(key);
     endedMs = Math.max(endedMs, child?.endedMs ?? 0);
-    if (Object.hasOwn(record.passed, key)) continue;
+    const isOpen = child !== undefined && child.state !== 'done' && child.state !== 'failed';
+    // A run that a person has passed still has to end before anything else is done to the instance.
+    if (Object.hasOwn(record.passed, key) && !isOpen) continue;
     if (child === undefined) {
       if (isOut) return { is: 'out' };
       if (!isMeant(step, facts)) continue;
       return { is: 'ready', step, attempt: record.attempts[key] ?? 1 };
     }
     if (child.state === 'done') continue;
+    // What waits on an instance that was taken out is a matter of its own.
+    if (isOut && child.state !== 'at-work' && child.state !== 'failed') return { is: 'out' };
     if (child.state !== 'failed') return { is: child.state, step, child };
     if (isOut) return { is: 'out' };
     if (step.onFailure === 'continue') continue;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { instance, seconds, sha256 } from '../../base/fields.ts';
+import { instance, mode, runId, seconds, sha256 } from '../../base/fields.ts';
 import { list, schema } from './result.ts';
 
 const place = z.object({
@@ -27,6 +27,30 @@ export const plans = {
       problem: z.string().optional(),
     }),
   ),
+  'plan-run': schema('plan-run', 'where each instance of the run of a plan stands, by the record', {
+    runId,
+    plan: z.string(),
+    mode,
+    status: z.enum(['open', 'closed', 'abandoned']),
+    where: z.string(),
+    groups: z.array(
+      z.object({
+        id: z.string(),
+        state: z.enum(['waiting', 'running', 'held', 'stopping', 'done', 'stopped', 'notRun']),
+      }),
+    ),
+    lanes: z.array(
+      z.object({
+        group: z.string(),
+        instance: z.string().describe('`-` in a group without instances'),
+        target: instance.optional(),
+        state: z.enum(['later', 'ready', 'at-work', 'waiting', 'failing', 'failed', 'out', 'done']),
+        step: z.string().optional(),
+        runId: runId.optional().describe('the run of that step'),
+        where: z.string().optional(),
+      }),
+    ),
+  }),
   'plan-check': schema('plan-check', 'what a run of a plan would do', {
     plan: z.string(),
     sha256,

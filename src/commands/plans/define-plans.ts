@@ -50,6 +50,18 @@ exit code 3. \`lifeboat resume RUN\` goes on.`,
   );
   command(
     plans,
+    'show [run]',
+    'show where each instance of a plan stands',
+    async () => (await import('./show.ts')).plansShow,
+    [],
+    {
+      about: 'By the record alone: it holds nothing and asks nobody. Without RUN it is the only open run.',
+      examples: ['lifeboat plans show', 'lifeboat plans show last -o json'],
+    },
+  );
+  defineDecisions(plans, command);
+  command(
+    plans,
     'init <name>',
     'write a first plan',
     async () => (await import('./init.ts')).plansInit,
@@ -79,4 +91,100 @@ is written only for an instance whose verdict or findings changed.`,
   command(plans, 'list', 'list the plan files', async () => (await import('./list.ts')).plansList, [], {
     examples: ['lifeboat plans list'],
   });
+}
+
+const REASON = () => new Option('--reason <text>', 'why, for the record');
+
+/** Decisions about the run of a plan, also while another process drives it. */
+function defineDecisions(plans: Command, command: Define): void {
+  const about = `Exit 0 means that it is on record and counts, also where another process drives
+the plan. An INSTANCE of a group is written GROUP/INSTANCE, its step
+GROUP/INSTANCE/STEP.`;
+  const load = async () => import('./decide.ts');
+  command(
+    plans,
+    'pause <run> <group>',
+    'start nothing new in a group',
+    async () => (await load()).plansPause,
+    [REASON()],
+    {
+      about,
+      examples: ['lifeboat plans pause last data --reason "the network team asked"'],
+    },
+  );
+  command(plans, 'resume <run> <group>', 'let a group continue', async () => (await load()).plansResume, [], {
+    about: `${about}\nA group that waits because instances have failed continues without them; one that\nwaits for its next wave begins it.`,
+    examples: ['lifeboat plans resume last data'],
+  });
+  command(
+    plans,
+    'stop <run> [group]',
+    'stop a group, or the plan',
+    async () => (await load()).plansStop,
+    [REASON()],
+    {
+      about: `${about}\nNothing new starts; what is under way ends. The last steps of the plan (finally)\nare still done.`,
+      examples: ['lifeboat plans stop last data --reason "wrong target"'],
+    },
+  );
+  command(
+    plans,
+    'skip <run> <place>',
+    'skip a step of an instance',
+    async () => (await load()).plansSkip,
+    [REASON()],
+    {
+      about,
+      examples: ['lifeboat plans skip last data/orders/count --reason "counted by hand"'],
+    },
+  );
+  command(
+    plans,
+    'done <run> <place>',
+    'state that a step was done outside',
+    async () => (await load()).plansDone,
+    [new Option('--proof <text>', 'how you know, for the record')],
+    { about, examples: ['lifeboat plans done last traffic/dns --proof "change 4711"'] },
+  );
+  command(
+    plans,
+    'retry <run> <place>',
+    'try a failed step again',
+    async () => (await load()).plansRetry,
+    [],
+    {
+      about,
+      examples: ['lifeboat plans retry last data/orders/recover'],
+    },
+  );
+  command(
+    plans,
+    'take-out <run> <place>',
+    'go on without an instance',
+    async () => (await load()).plansTakeOut,
+    [REASON()],
+    {
+      about: `${about}\nA step of it that waits for a person is left, and can be resumed by itself.`,
+      examples: ['lifeboat plans take-out last data/orders --reason "its owner asked"'],
+    },
+  );
+  command(
+    plans,
+    'take-up <run> <place>',
+    'go on with an instance that was taken out',
+    async () => (await load()).plansTakeUp,
+    [],
+    { about, examples: ['lifeboat plans take-up last data/orders'] },
+  );
+  command(
+    plans,
+    'source <run> <state>',
+    'say whether the source is up or down',
+    async () => (await load()).plansSource,
+    [],
+    {
+      about: `${about}\nSteps with \`when: source-up\` or \`source-down\` that have not begun follow it.`,
+      examples: ['lifeboat plans source last down'],
+    },
+  );
 }

@@ -11,6 +11,7 @@ import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
 import { activitiesFor } from '../../activities/index.ts';
 import { outsideActivities } from '../../activities/outside/index.ts';
 import { errorFrom, LifeboatError } from '../../base/errors.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
@@ -131,10 +132,31 @@ class ChildRuns {
 
   /** Begins the run of a step if it is not begun, and takes it up. */
   async begin(start: Start): Promise<DrivenChild> {
+    const over = await this.#over(start);
+    if (over !== undefined) return over;
     const { group, step, lane } = this.#find(start);
     return step.kind === 'runbook'
       ? this.#runbook(start, step, lane)
       : this.#step(start, step, { lane, isOfInstance: group.for !== undefined });
+  }
+
+  /** A step whose run has ended, perhaps in another process; undefined for any other. */
+  async #over(start: Start): Promise<DrivenChild | undefined> {
+    const runId = childRunId(this.#planRun, start);
+    const row = (await childrenOf(this.#setting.workspace.journal, this.#planRun)).find(
+      (one) => one.runId === runId,
+    );
+    if (row?.result === undefined) return undefined;
+    const ended = Promise.resolve({ result: row.result, endedMs: msOf(row.endedAt) });
+    const nothing = { question: undefined, asksAbout: undefined, paused: undefined, warning: undefined };
+    return {
+      runId,
+      state: () => ({ ...nothing, where: row.where, targetNow: undefined }),
+      subscribe: () => () => undefined,
+      answer: () => Promise.reject(new Error('the run is over')),
+      detach: async () => undefined,
+      ended,
+    };
   }
 
   async close(): Promise<void> {
@@ -288,7 +310,7 @@ class ChildRuns {
       const [row] = (await childrenOf(this.#setting.workspace.journal, this.#planRun)).filter(
         (one) => one.runId === runId,
       );
-      const endedMs = row?.endedAt === undefined ? Date.now() : new Date(row.endedAt).getTime();
+      const endedMs = row?.endedAt === undefined ? Date.now() : msOf(row.endedAt);
       return { result: how === 'ended' ? row?.result : undefined, endedMs };
     });
     return {

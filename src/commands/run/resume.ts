@@ -16,6 +16,7 @@ import { callInWords } from '../../runner/assert-not-in-doubt.ts';
 import { abandonRun, findRun } from '../../runner/runs.ts';
 import { type Doubt, doubtsOfStream } from '../../store/projections/pending-calls.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
+import type { PlanChild } from '../../store/run-entries.ts';
 import { assertNotRunOfDrill } from '../drill/drill-homes.ts';
 import { assertReasonGiven, type DoubtFlags, doubtMeant, doubtNeedsFlag, resolveDoubt } from './doubts.ts';
 import { drive } from './drive.ts';
@@ -69,6 +70,7 @@ export const resume: Action<DrivingFlags & ResumeFlags & DoubtFlags> = async (co
       }
     }
     if (flags.look === true) return await lookAtRun(context, config, workspace, summary, flags.tokenFile);
+    if (summary.runbook === 'plan-step') throw await ofPlan(workspace, summary);
     if (summary.runbook === 'plan') {
       const { resumePlan } = await import('../plans/run.ts');
       return await resumePlan(context, workspace, summary, { yes: options.yes, confirm: confirmedIn(flags) });
@@ -93,6 +95,22 @@ async function doubtDecided({ journal }: Workspace, { runId }: RunSummary): Prom
       'nothing was resolved, and nothing was sent',
       `to go on with the run: lifeboat resume ${runId}`,
       `to end it as it is: lifeboat resume ${runId} --abandon REASON`,
+    ],
+    exitCode: EXIT.usage,
+  });
+}
+
+/** The error for a step of a plan that is no runbook: it is answered through the run of its plan. */
+async function ofPlan({ journal }: Workspace, { runId }: RunSummary): Promise<LifeboatError> {
+  const [started] = await journal.read(`run/${runId}`);
+  const { plan } = (started?.body ?? {}) as { readonly plan?: PlanChild };
+  const place = plan === undefined ? 'GROUP/INSTANCE/STEP' : `${plan.group}/${plan.lane}/${plan.step}`;
+  const of = plan?.run ?? 'RUN';
+  return new LifeboatError('run.plan-step', `run ${runId} is a step of a plan`, {
+    hints: [
+      `to go on with the plan: lifeboat resume ${of}`,
+      `if it was done outside: lifeboat plans done ${of} ${place} --proof TEXT`,
+      `to skip it: lifeboat plans skip ${of} ${place} --reason TEXT`,
     ],
     exitCode: EXIT.usage,
   });

@@ -1,0 +1,178 @@
+import type { PlanInput } from '../../../machines/parts/plan.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { mostSimilar } from '../../base/similar.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
+import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
+import { loadConfig } from '../../config/load.ts';
+import { drivePlan } from './drive-plan.ts';
+import { findPlanRun } from './find-plan-run.ts';
+import { untilTaken, type Wish, writeWish } from './wishes.ts';
+
+interface DecisionFlags {
+  readonly reason?: string;
+  readonly proof?: string;
+}
+
+/** Where a decision applies: `GROUP`, `GROUP/INSTANCE` or `GROUP/INSTANCE/STEP`. */
+interface Where {
+  readonly group: string;
+  readonly lane: string;
+  readonly step: string;
+}
+
+/** `lifeboat plans pause RUN GROUP`: nothing new starts in the group; what is under way ends. */
+export const plansPause: Action<DecisionFlags> = (context, words, flags) =>
+  decide(context, words, 'group', ({ group }) => ({
+    event: { type: 'operator.pauseGroup', group, text: reasonIn(flags) },
+    label: `pause group ${group}`,
+  }));
+
+/** `lifeboat plans resume RUN GROUP`: the group continues, without the lanes that have failed. */
+export const plansResume: Action<DecisionFlags> = (context, words) =>
+  decide(context, words, 'group', ({ group }) => ({
+    event: { type: 'operator.resumeGroup', group },
+    label: `let group ${group} continue`,
+  }));
+
+/** `lifeboat plans stop RUN [GROUP]`: the group, or the whole plan, ends when what is under way has ended. */
+export const plansStop: Action<DecisionFlags> = (context, words, flags) =>
+  words[1] === undefined
+    ? decide(context, words, 'plan', () => ({
+        event: { type: 'operator.stop', text: reasonIn(flags) },
+        label: 'stop the plan',
+      }))
+    : decide(context, words, 'group', ({ group }) => ({
+        event: { type: 'operator.stopGroup', group, text: reasonIn(flags) },
+        label: `stop group ${group}`,
+      }));
+
+/** `lifeboat plans skip RUN GROUP/INSTANCE/STEP`: the instance continues with its next step. */
+export const plansSkip: Action<DecisionFlags> = (context, words, flags) =>
+  decide(context, words, 'step', ({ group, lane, step }) => ({
+    event: { type: 'operator.skipStep', group, lane, step, text: reasonIn(flags) },
+    label: `skip ${group}/${lane}/${step}`,
+  }));
+
+/** `lifeboat plans done RUN GROUP/INSTANCE/STEP`: the step counts as done, on a person's word. */
+export const plansDone: Action<DecisionFlags> = (context, words, flags) =>
+  decide(context, words, 'step', ({ group, lane, step }) => ({
+    event: { type: 'operator.doneOutside', group, lane, step, text: given(flags.proof, '--proof TEXT') },
+    label: `${group}/${lane}/${step} was done outside`,
+  }));
+
+/** `lifeboat plans retry RUN GROUP/INSTANCE/STEP`: a failed step is tried again, in a run of its own. */
+export const plansRetry: Action<DecisionFlags> = (context, words) =>
+  decide(context, words, 'step', ({ group, lane, step }) => ({
+    event: { type: 'operator.tryAgain', group, lane, step },
+    label: `try ${group}/${lane}/${step} again`,
+  }));
+
+/** `lifeboat plans take-out RUN GROUP/INSTANCE`: the plan goes on without the instance. */
+export const plansTakeOut: Action<DecisionFlags> = (context, words, flags) =>
+  decide(context, words, 'lane', ({ group, lane }) => ({
+    event: { type: 'operator.takeOut', group, lane, text: reasonIn(flags) },
+    label: `take ${lane} out of ${group}`,
+  }));
+
+/** `lifeboat plans take-up RUN GROUP/INSTANCE`: the plan continues with an instance that was taken out. */
+export const plansTakeUp: Action<DecisionFlags> = (context, words) =>
+  decide(context, words, 'lane', ({ group, lane }) => ({
+    event: { type: 'operator.takeUp', group, lane },
+    label: `take ${lane} up again in ${group}`,
+  }));
+
+/** `lifeboat plans source RUN up|down`: whether steps with `when` belong to the rest of the run. */
+export const plansSource: Action<DecisionFlags> = (context, words) =>
+  decide(context, words, 'plan', () => {
+    const source = words[1];
+    if (source !== 'up' && source !== 'down')
+      throw usage('the source is up or down', ['nothing was changed']);
+    return { event: { type: 'operator.setSource', source }, label: `the source is ${source}` };
+  });
+
+/**
+ * Gives a decision to the run of a plan: through its record while another process drives it, else at once. Rejects
+ * if it was not taken, so that exit 0 means that it counts.
+ */
+async function decide(
+  context: CommandContext,
+  [word, place]: readonly string[],
+  what: 'plan' | 'group' | 'lane' | 'step',
+  wishOf: (where: Where) => Wish,
+): Promise<number> {
+  const config = await loadConfig(context.env, context.configPath);
+  const workspace = await openWorkspace(context, workspaceFor(config));
+  try {
+    const { summary, input } = await findPlanRun(workspace.journal, word);
+    const { runId, status } = summary;
+    if (status !== 'open')
+      throw usage(`the run of the plan is ${status}`, [`read it with: lifeboat audit show ${runId}`]);
+    const wish = wishOf(what === 'plan' ? NOWHERE : placeIn(input, place ?? '', what));
+    const stream = `run/${runId}` as const;
+    if ((await workspace.journal.holder(stream)) === undefined) {
+      await using driven = await drivePlan({ context, config, workspace }, runId, input);
+      await driven.conductor
+        .decide(wish.event, wish.label)
+        .finally(() => driven.run.detach('the decision is on record'));
+    } else await untilTaken(workspace.journal, runId, await writeWish(workspace.journal, runId, wish));
+    context.stdout.write(`${show(wish.label, 200)}: on record\n`);
+    return EXIT.closed;
+  } finally {
+    await workspace.close();
+  }
+}
+
+const NOWHERE: Where = { group: '', lane: '', step: '' };
+
+/** Reads `GROUP[/INSTANCE[/STEP]]`, against the plan. */
+function placeIn({ groups }: PlanInput, place: string, what: 'group' | 'lane' | 'step'): Where {
+  const [group = '', ...rest] = place.split('/');
+  const found = groups.find(({ id }) => id === group);
+  if (found === undefined)
+    throw unknown(
+      'group',
+      group,
+      groups.map(({ id }) => id),
+    );
+  if (what === 'group') return { group, lane: '', step: '' };
+  const isLane = (name: string | undefined) => found.lanes.some((lane) => lane.name === name);
+  // In a group without instances there is nothing to name but the step.
+  const [lane = '', step = ''] = found.for === undefined && !isLane(rest[0]) ? ['-', ...rest] : rest;
+  if (!isLane(lane))
+    throw unknown(
+      'instance',
+      lane,
+      found.lanes.map(({ name }) => name),
+    );
+  if (what === 'lane') return { group, lane, step: '' };
+  if (!found.steps.some(({ id }) => id === step))
+    throw unknown(
+      'step',
+      step,
+      found.steps.map(({ id }) => id),
+    );
+  return { group, lane, step };
+}
+
+function unknown(what: string, name: string, known: readonly string[]): LifeboatError {
+  return usage(name === '' ? `name the ${what}` : `the plan has no ${what} ${show(name, 60)} there`, [
+    ...mostSimilar(name, known),
+    `it has: ${known.slice(0, 20).join(', ')}`,
+    'nothing was changed',
+  ]);
+}
+
+function reasonIn({ reason }: DecisionFlags): string {
+  return given(reason, '--reason TEXT');
+}
+
+function given(text: string | undefined, flag: string): string {
+  if (text !== undefined && text.trim() !== '') return text.trim();
+  throw usage(`it needs ${flag}`, ['nothing was changed', 'the report shows it']);
+}
+
+function usage(shortMessage: string, hints: readonly string[]): LifeboatError {
+  return new LifeboatError('usage.plan', shortMessage, { hints, exitCode: EXIT.usage });
+}

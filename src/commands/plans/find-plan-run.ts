@@ -1,0 +1,57 @@
+import type { PlanInput } from '../../../machines/parts/plan.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { LAST } from '../../base/similar.ts';
+import { inputOf } from '../../runner/run-log.ts';
+import { findRun } from '../../runner/runs.ts';
+import type { Entry, JournalReader } from '../../store/journal.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
+import { runs, summariesOf } from '../../store/projections/runs.ts';
+
+/** The run of a plan, with what it began with. */
+export interface PlanRun {
+  readonly summary: RunSummary;
+  readonly input: PlanInput;
+  readonly entries: readonly Entry[];
+}
+
+/** How many of the newest runs are searched for that of a plan: a plan begins many after its own. */
+const SEARCHED = 50_000;
+
+/**
+ * The run of a plan that a person means: its id, a prefix of one, `last` for the newest run of a plan, or, without
+ * a word, the only open one. Rejects with a usage error.
+ */
+export async function findPlanRun(
+  journal: Pick<JournalReader, 'rows' | 'read'>,
+  word: string | undefined,
+): Promise<PlanRun> {
+  const summary =
+    word === undefined || word === LAST ? await newest(journal, word) : await findRun(journal, word);
+  const entries = await journal.read(`run/${summary.runId}`);
+  const input = inputOf(entries) as unknown as PlanInput | undefined;
+  if (summary.runbook === 'plan' && input !== undefined) return { summary, input, entries };
+  throw usage(`run ${summary.runId} is no run of a plan`, ['`lifeboat runs` lists all runs']);
+}
+
+async function newest(journal: Pick<JournalReader, 'rows'>, word: string | undefined): Promise<RunSummary> {
+  const rows = await journal.rows(runs.name, {
+    ...(word === undefined ? { group: 'open' } : {}),
+    limit: SEARCHED,
+    order: 'descending',
+  });
+  const [first, second] = summariesOf(rows).filter(({ runbook }) => runbook === 'plan');
+  if (first === undefined)
+    throw usage(word === undefined ? 'no run of a plan is open' : 'there is no run of a plan', [
+      'to begin one: lifeboat plans run PLAN',
+    ]);
+  if (word === undefined && second !== undefined)
+    throw usage(
+      'more than one run of a plan is open',
+      [first, second].map(({ runId, instance }) => `${runId}  ${instance}`),
+    );
+  return first;
+}
+
+function usage(shortMessage: string, hints: readonly string[]): LifeboatError {
+  return new LifeboatError('usage.plan', shortMessage, { hints, exitCode: EXIT.usage });
+}

@@ -1,0 +1,107 @@
+import type { PlanContext } from '../../../machines/plan.ts';
+import { planRunbook } from '../../../machines/plan-runbook.ts';
+import { EXIT } from '../../base/errors.ts';
+import { msOf } from '../../base/instant.ts';
+import { show } from '../../base/text.ts';
+import type { Action } from '../../cli/define.ts';
+import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
+import { openReaderOf } from '../../compose/store-of.ts';
+import { planFacts } from '../../plans/facts.ts';
+import { type Child, type LaneState, lanesOf } from '../../plans/schedule.ts';
+import { fold } from '../../runner/fold.ts';
+import { type ChildRow, childrenOf } from '../../store/projections/plan-children.ts';
+import { findPlanRun } from './find-plan-run.ts';
+
+type Row = ResultOf<'plan-run'>['lanes'][number];
+
+/** `lifeboat plans show RUN`: where each instance of the run of a plan stands, by the record. Holds nothing. */
+export const plansShow: Action<object> = async (context, [word]) => {
+  const journal = await openReaderOf(context);
+  try {
+    const { summary, input, entries } = await findPlanRun(journal, word);
+    const { snapshot } = fold(planRunbook, input, entries);
+    const rows = await childrenOf(journal, summary.runId);
+    const facts = planFacts(snapshot, rows.map(childOf), Date.now());
+    const of = snapshot.context as PlanContext;
+    const groups = facts?.groups ?? of.input.groups;
+    const lanes = groups.flatMap((group) =>
+      facts === undefined
+        ? group.lanes.map((lane) => rowOf(group.id, lane, { is: 'later' }, rows))
+        : lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, rows)),
+    );
+    const result = {
+      runId: summary.runId,
+      plan: of.input.plan.plan,
+      mode: summary.mode,
+      status: summary.status,
+      where: summary.where,
+      groups: groups.map(({ id }) => ({
+        id,
+        state: facts?.records[id]?.state ?? (of.groups[id]?.ended === undefined ? 'waiting' : 'done'),
+      })),
+      lanes,
+    };
+    await printResult(context, 'plan-run', result, () => {
+      context.stdout.write(
+        `plan ${show(result.plan)}, run ${summary.runId}, ${summary.mode}: ${show(summary.where, 200)}\n`,
+      );
+      for (const { id, state } of result.groups) context.stdout.write(`  ${id}: ${state}\n`);
+      printTable(
+        context,
+        [
+          { title: 'group' },
+          { title: 'instance' },
+          { title: 'target' },
+          { title: 'state' },
+          { title: 'step' },
+          { title: 'run' },
+          { title: 'where', gives: true },
+        ],
+        lanes.map((lane) => [
+          lane.group,
+          lane.instance,
+          lane.target ?? '',
+          lane.state,
+          lane.step ?? '',
+          lane.runId ?? '',
+          show(lane.where ?? '', 200),
+        ]),
+      );
+    });
+    return EXIT.closed;
+  } finally {
+    await journal.close();
+  }
+};
+
+function childOf({ group, step, lane, attempt, result, endedAt, isLeft }: ChildRow): Child {
+  return {
+    group,
+    step,
+    lane,
+    attempt,
+    state: result ?? (isLeft ? 'waiting' : 'at-work'),
+    endedMs: endedAt === undefined ? undefined : msOf(endedAt),
+  };
+}
+
+function rowOf(
+  group: string,
+  { name, target }: { readonly name: string; readonly target?: string | undefined },
+  state: LaneState,
+  rows: readonly ChildRow[],
+): Row {
+  const step = 'step' in state ? state.step.id : undefined;
+  const row = rows.findLast(
+    (one) => one.group === group && one.lane === name && (step === undefined || one.step === step),
+  );
+  return {
+    group,
+    instance: name,
+    ...(target === undefined ? {} : { target }),
+    state: state.is,
+    ...(step === undefined ? {} : { step }),
+    ...(row === undefined ? {} : { runId: row.runId }),
+    ...(row?.where === undefined ? {} : { where: row.where }),
+  };
+}
