@@ -1,12 +1,12 @@
 import type { ResolvedGroup, Step } from '../../machines/parts/plan.ts';
 import type { GroupResult, LaneFacts, PlanEvent } from '../../machines/parts/plan-events.ts';
-import type { Answer, Question } from '../../machines/parts/question.ts';
+import { type Answer, type Question, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { msOf } from '../base/instant.ts';
 import { automaticAnswer } from './automatic-answer.ts';
-import { groupsOf, planFacts } from './facts.ts';
+import { groupsOf, planFacts, standingFacts } from './facts.ts';
 import {
   type Child,
   type ChildState,
@@ -47,6 +47,7 @@ export interface ChildSnapshot {
 /** A child as the journal has it. */
 export interface RecordedChild extends Start {
   readonly runId: string;
+  readonly runbook: string;
   readonly result?: 'done' | 'failed' | undefined;
   readonly endedAt?: string | undefined;
   readonly isLeft: boolean;
@@ -408,25 +409,24 @@ export class Conductor {
     };
   }
 
-  #results({ input, groups }: PlanContext): readonly GroupResult[] {
-    const facts: PlanFacts = {
-      groups: input.groups,
-      records: Object.fromEntries(
-        input.groups.map(({ id }) => [
-          id,
-          { ...EMPTY, ...groups[id], state: groups[id]?.ended === 'done' ? 'done' : 'stopped' },
-        ]),
-      ) as PlanFacts['records'],
-      children: this.#all(),
-      source: input.source,
-      rehearsal: input.rehearsal,
-      nowMs: this.#port.now(),
-    };
-    return input.groups.map((group) => resultOf(group, facts));
+  #results(context: PlanContext): readonly GroupResult[] {
+    const facts = standingFacts(context, this.#all(), this.#port.now());
+    return facts.groups.map((group) => resultOf(group, facts));
+  }
+
+  /**
+   * Ends the steps that were left open on instances that were taken out: only the run of the plan could go on with
+   * them. The run of a runbook stays open: it is a recovery of its own.
+   */
+  async #endLeftSteps(): Promise<void> {
+    for (const child of await this.#port.children()) {
+      if (child.result !== undefined || child.runbook !== 'plan-step') continue;
+      const driven = this.#live.get(keyOf(child))?.driven ?? (await this.#port.begin(child));
+      await driven.answer({ event: STOP_EVENT, text: 'the plan has ended' });
+      await driven.ended;
+    }
   }
 }
-
-const EMPTY = { waves: 0, promoted: 0, out: {}, passed: {}, attempts: {}, accepted: [] };
 
 function resultOf(group: ResolvedGroup, facts: PlanFacts): GroupResult {
   const states = lanesOf(group, facts).map(({ state, hasFailed }) => ({ is: state.is, hasFailed }));

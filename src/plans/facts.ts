@@ -37,6 +37,19 @@ export function planFacts(
   return { groups, records, children, source: context.source, rehearsal: context.input.rehearsal, nowMs };
 }
 
+/** Where the lanes of all groups stand when none of them goes on: for a list of a plan that is over. Pure. */
+export function standingFacts(context: PlanContext, children: readonly Child[], nowMs: number): PlanFacts {
+  const { groups } = context.input;
+  const records = Object.fromEntries(
+    groups.map(({ id }): [string, GroupRecord] => {
+      const data = context.groups[id] ?? NEW_GROUP;
+      const ends = { done: 'done', stopped: 'stopped', 'not-run': 'notRun' } as const;
+      return [id, { ...data, state: data.ended === undefined ? 'waiting' : ends[data.ended] }];
+    }),
+  );
+  return { groups, records, children, source: context.source, rehearsal: context.input.rehearsal, nowMs };
+}
+
 /** The groups of a phase. */
 export function groupsOf({ input }: PlanContext, phase: SteppedPhase): readonly ResolvedGroup[] {
   if (phase === 'groups') return input.groups;

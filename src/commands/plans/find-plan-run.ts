@@ -4,8 +4,9 @@ import { LAST } from '../../base/similar.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import { findRun } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
+import { childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
-import { runs, summariesOf } from '../../store/projections/runs.ts';
+import { openRuns, runs, summariesOf } from '../../store/projections/runs.ts';
 
 /** The run of a plan, with what it began with. */
 export interface PlanRun {
@@ -50,6 +51,29 @@ async function newest(journal: Pick<JournalReader, 'rows'>, word: string | undef
       [first, second].map(({ runId, instance }) => `${runId}  ${instance}`),
     );
   return first;
+}
+
+/**
+ * The run that `resume` means: like `findRun`, but for the children of an open plan their plan is meant, unless one is
+ * named by its id.
+ */
+export async function runToResume(
+  journal: Pick<JournalReader, 'rows'>,
+  word: string | undefined,
+): Promise<RunSummary> {
+  if (word !== undefined && word !== LAST) return findRun(journal, word);
+  const open = await openRuns(journal);
+  const plans = open.filter(({ runbook }) => runbook === 'plan');
+  if (plans.length === 0) return findRun(journal, word);
+  const children = new Map<string, RunSummary>();
+  for (const plan of plans)
+    for (const { runId } of await childrenOf(journal, plan.runId)) children.set(runId, plan);
+  if (word === LAST) {
+    const last = await findRun(journal, word);
+    return children.get(last.runId) ?? last;
+  }
+  const [only, another] = open.filter(({ runId }) => !children.has(runId));
+  return only !== undefined && another === undefined ? only : findRun(journal, word);
 }
 
 function usage(shortMessage: string, hints: readonly string[]): LifeboatError {

@@ -6,7 +6,7 @@ import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
-import { planFacts } from '../../plans/facts.ts';
+import { planFacts, standingFacts } from '../../plans/facts.ts';
 import { type Child, type LaneState, lanesOf } from '../../plans/schedule.ts';
 import { fold } from '../../runner/fold.ts';
 import { type ChildRow, childrenOf } from '../../store/projections/plan-children.ts';
@@ -21,13 +21,11 @@ export const plansShow: Action<object> = async (context, [word]) => {
     const { summary, input, entries } = await findPlanRun(journal, word);
     const { snapshot } = fold(planRunbook, input, entries);
     const rows = await childrenOf(journal, summary.runId);
-    const facts = planFacts(snapshot, rows.map(childOf), Date.now());
     const of = snapshot.context as PlanContext;
-    const groups = facts?.groups ?? of.input.groups;
-    const lanes = groups.flatMap((group) =>
-      facts === undefined
-        ? group.lanes.map((lane) => rowOf(group.id, lane, { is: 'later' }, rows))
-        : lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, rows)),
+    const children = rows.map(childOf);
+    const facts = planFacts(snapshot, children, Date.now()) ?? standingFacts(of, children, Date.now());
+    const lanes = facts.groups.flatMap((group) =>
+      lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, rows)),
     );
     const result = {
       runId: summary.runId,
@@ -35,10 +33,7 @@ export const plansShow: Action<object> = async (context, [word]) => {
       mode: summary.mode,
       status: summary.status,
       where: summary.where,
-      groups: groups.map(({ id }) => ({
-        id,
-        state: facts?.records[id]?.state ?? (of.groups[id]?.ended === undefined ? 'waiting' : 'done'),
-      })),
+      groups: facts.groups.map(({ id }) => ({ id, state: facts.records[id]?.state ?? 'waiting' })),
       lanes,
     };
     await printResult(context, 'plan-run', result, () => {

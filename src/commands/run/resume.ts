@@ -13,11 +13,12 @@ import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { callInWords } from '../../runner/assert-not-in-doubt.ts';
-import { abandonRun, findRun } from '../../runner/runs.ts';
+import { abandonRun } from '../../runner/runs.ts';
 import { type Doubt, doubtsOfStream } from '../../store/projections/pending-calls.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import type { PlanChild } from '../../store/run-entries.ts';
 import { assertNotRunOfDrill } from '../drill/drill-homes.ts';
+import { runToResume } from '../plans/find-plan-run.ts';
 import { assertReasonGiven, type DoubtFlags, doubtMeant, doubtNeedsFlag, resolveDoubt } from './doubts.ts';
 import { drive } from './drive.ts';
 import { lookAtRun } from './look-at-run.ts';
@@ -50,7 +51,7 @@ export const resume: Action<DrivingFlags & ResumeFlags & DoubtFlags> = async (co
     if (left !== undefined && (flags.look === true || flags.became !== undefined))
       return await resolveDoubt(context, config, workspace, left, flags);
     if (left !== undefined && left.run === undefined) throw doubtNeedsFlag(left);
-    const summary = await findRun(workspace.journal, word);
+    const summary = await runToResume(workspace.journal, word);
     if (summary.status !== 'open') {
       throw new LifeboatError('run.over', `run ${summary.runId} is ${summary.status}: ${summary.where}`, {
         hints: [

@@ -1,0 +1,169 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'vitest';
+import type { Trouble } from '../bench-kit/foreign/call.ts';
+import { useQuickBenches } from '../bench-kit/test-bench.ts';
+import { isPerform, openPlanBench } from '../plans/plan-bench.ts';
+
+const RECOVER = `groups:
+  - id: data
+    for: { name: "db-*", target: "{name}-dr" }
+    waves: [1, "100%"]
+    maxConcurrency: 2
+    stopWhen: { failed: 1 }
+    steps: [{ id: recover, runbook: disaster-recovery, undo: none; the source stays }]
+`;
+
+interface Lane {
+  readonly instance: string;
+  readonly state: string;
+  readonly step?: string;
+  readonly runId?: string;
+}
+
+describe.concurrent('the run of a plan', () => {
+  const bench = useQuickBenches();
+
+  test('recovers every instance once, after one name for the group, and ends with its last steps', async (context) => {
+    const { expect } = context;
+    const opened = await openPlanBench((options) => bench(context, options), 3);
+    const { run, plan, performed, folder } = opened;
+    plan(
+      'west',
+      `${RECOVER}finally: { steps: [{ id: tell, command: { argv: [touch, ${join(folder, 'told')}], kind: repeatable } }] }\n`,
+    );
+    const asked = await run('plans', 'run', 'west');
+    expect([asked.code, asked.stderr]).toEqual([3, expect.stringContaining('db-1-dr, db-2-dr, db-3-dr')]);
+    expect(Object.values(performed())).toEqual([0, 0, 0]);
+    const { code, stderr } = await run('resume', 'last', '--confirm', 'data');
+    expect(code, stderr).toBe(0);
+    expect(Object.values(performed())).toEqual([1, 1, 1]);
+    expect(readFileSync(join(folder, 'told'), 'utf8')).toBe('');
+    expect(stderr).toContain('every step of every instance is done');
+  });
+
+  test('is not touched by what becomes of its file: it has pinned the text and the instances', async (context) => {
+    const { expect } = context;
+    const { run, plan, performed } = await openPlanBench((options) => bench(context, options), 2);
+    plan('west', RECOVER);
+    await run('plans', 'run', 'west');
+    plan('west', 'groups: nonsense');
+    const { code, stderr } = await run('resume', 'last', '--confirm', 'data');
+    expect(code, stderr).toBe(0);
+    expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 1 });
+  });
+
+  test('leaves what is begun, and starts nothing new, when a lane has failed; a person decides how it goes on', async (context) => {
+    const { expect } = context;
+    const fails: Trouble = { task: { fails: true } };
+    let isFirst = true;
+    const trouble = (call: Parameters<typeof isPerform>[0]): Trouble | undefined => {
+      if (!isPerform(call) || !isFirst) return undefined;
+      isFirst = false;
+      return fails;
+    };
+    const opened = await openPlanBench((options) => bench(context, options), 3, { trouble });
+    const { run, plan, performed, good } = opened;
+    plan('west', RECOVER);
+    const stopped = await run('plans', 'run', 'west', '--confirm', 'data');
+    expect([stopped.code, stopped.stderr]).toEqual([3, expect.stringContaining('1 run waiting')]);
+    expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 0, 'db-3-dr': 0 });
+    await good('plans', 'take-out', 'last', 'data/db-1', '--reason', 'its target is broken');
+    const { code, stderr } = await run('resume', 'last', '--confirm', 'data');
+    expect(code, stderr).toBe(1);
+    expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 1, 'db-3-dr': 1 });
+    const { lanes } = JSON.parse(await good('plans', 'show', 'last', '--json')) as { lanes: readonly Lane[] };
+    expect(lanes.map(({ instance, state }) => [instance, state])).toEqual([
+      ['db-1', 'out'],
+      ['db-2', 'done'],
+      ['db-3', 'done'],
+    ]);
+    // The recovery that was taken out goes on by itself, in the hands of a person.
+    const child = lanes[0]?.runId ?? '';
+    const alone = await run('resume', child, '--yes');
+    expect([alone.code, alone.stderr]).toEqual([3, expect.stringContaining(`run ${child}`)]);
+  });
+
+  test('asks by itself on an instance whose target is no longer what was confirmed', async (context) => {
+    const { expect } = context;
+    const { run, plan, server, performed } = await openPlanBench((options) => bench(context, options), 2);
+    plan('west', RECOVER.replace('waves: [1, "100%"]', 'waves: ["100%"]'));
+    await run('plans', 'run', 'west');
+    // Somebody makes a backup of one target in between: it is not the empty one that the plan has looked at.
+    const made = await run('backups', 'create', '-i', 'db-2-dr', '--yes', '--wait');
+    expect(made.code, made.stderr).toBe(0);
+    const { code, stderr } = await run('resume', (await planRun(run)) ?? '', '--confirm', 'data');
+    expect([code, stderr]).toEqual([3, expect.stringContaining('data db-2 recover')]);
+    expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 0 });
+    expect(server.instance('db-2-dr').restores).toHaveLength(0);
+  });
+
+  test('does a command once: where its landed command says that it has happened, it is not run', async (context) => {
+    const { expect } = context;
+    const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
+    const mark = join(folder, 'switched');
+    plan(
+      'once',
+      `groups: [{ id: go, steps: [{ id: switch, command: { argv: [sh, -c, "echo x >> ${mark}"], kind: once, landed: [test, -f, ${mark}] } }] }]\n`,
+    );
+    expect((await run('plans', 'run', 'once')).code).toBe(0);
+    expect(readFileSync(mark, 'utf8')).toBe('x\n');
+    const again = await run('plans', 'run', 'once');
+    expect([again.code, again.stderr]).toEqual([3, expect.stringContaining('has happened already')]);
+    expect(readFileSync(mark, 'utf8')).toBe('x\n');
+    const done = await run('plans', 'done', 'last', 'go/switch', '--proof', 'switched by the first run');
+    expect(done.code, done.stderr).toBe(0);
+    expect((await run('resume', (await planRun(run)) ?? '')).code).toBe(1);
+  });
+
+  test('fails a check on an empty database, in every form of it', async (context) => {
+    const { expect } = context;
+    const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
+    const config = join(folder, 'lifeboat.yaml');
+    const empty = '    reconcile: { command: "echo 0" }\n';
+    writeFileSync(config, readFileSync(config, 'utf8').replace('  db-1:\n', `  db-1:\n${empty}`));
+    plan(
+      'count',
+      `groups: [{ id: data, for: { instances: [db-1] }, steps: [{ id: count, check: { reconcile: true, expect: { rows: "> 0" } } }] }]\n`,
+    );
+    const { code, stderr } = await run('plans', 'run', 'count');
+    expect([code, stderr]).toEqual([3, expect.stringContaining('there are 0, and > 0 are wanted')]);
+  });
+
+  test('changes nothing in a rehearsal that is not scratch', async (context) => {
+    const { expect } = context;
+    const { run, plan, performed } = await openPlanBench((options) => bench(context, options), 1);
+    plan('west', RECOVER);
+    const { code, stderr } = await run('plans', 'run', 'west', '--rehearsal', '--confirm', 'data');
+    expect([code, stderr]).toEqual([3, expect.stringContaining('is no scratch instance')]);
+    expect(performed()).toEqual({ 'db-1-dr': 0 });
+  });
+
+  test('refuses a decision that fits nothing, and says what there is', async (context) => {
+    const { expect } = context;
+    const { run, plan } = await openPlanBench((options) => bench(context, options), 1);
+    plan('west', RECOVER);
+    await run('plans', 'run', 'west');
+    for (const [words, told] of [
+      [['pause', 'last', 'dta', '--reason', 'wait'], 'the most similar: data'],
+      [['pause', 'last', 'data'], 'it needs --reason TEXT'],
+      [['skip', 'last', 'data/db-9/recover', '--reason', 'not needed today'], 'no instance db-9'],
+      [['done', 'last', 'data/db-1/recver', '--proof', 'seen'], 'the most similar: recover'],
+      [['resume', 'last', 'data'], 'cannot take operator.resumeGroup now'],
+    ] as const) {
+      const { code, stderr } = await run('plans', ...words);
+      expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining(told)]);
+      expect(code).not.toBe(0);
+    }
+  });
+});
+
+/** The newest run of a plan. */
+async function planRun(
+  run: (...args: string[]) => Promise<{ readonly stdout: string }>,
+): Promise<string | undefined> {
+  const { items } = JSON.parse((await run('runs', '--json')).stdout) as {
+    readonly items: readonly { readonly runId: string; readonly runbook: string }[];
+  };
+  return items.findLast(({ runbook }) => runbook === 'plan')?.runId;
+}

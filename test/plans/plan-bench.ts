@@ -1,0 +1,71 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
+import type { BenchOptions, TestBench } from '../bench-kit/test-bench.ts';
+
+/** A service with instances `db-1`, `db-2` and so on, each with its empty target `db-1-dr`. */
+export interface PlanBench extends TestBench {
+  /** Writes `plans/NAME.yaml` beside the config. */
+  plan(name: string, groups: string): void;
+  /** How often each target was told to recover a backup, by name. */
+  performed(): Readonly<Record<string, number>>;
+  /** How many recoveries were under way at once, at most, by what the service saw. */
+  atOnce(): number;
+}
+
+const KEY = (name: string) => `a-key-of-${name}-that-nobody-guesses`;
+
+/** Opens it, with a recovery card for each source. `count` instances; `trouble` begins once all of that is done. */
+export async function openPlanBench(
+  open: (bench: BenchOptions) => Promise<TestBench>,
+  count: number,
+  options: Omit<BenchOptions, 'instances'> = {},
+): Promise<PlanBench> {
+  const names = Array.from({ length: count }, (_, at) => `db-${at + 1}`);
+  let trouble: BenchOptions['trouble'];
+  let [under, most] = [0, 0];
+  const bench = await open({
+    inFlight: '1s',
+    taskMs: 20,
+    ...options,
+    instances: [
+      ...names.map((name) => ({ name, key: KEY(name), backups: 1 })),
+      ...names.map((name) => ({ name: `${name}-dr`, key: KEY(`${name}-dr`) })),
+    ],
+    trouble: async (call: Call): Promise<Trouble | undefined> => trouble?.(call),
+    twist: (call, answer) => {
+      if (isPerform(call)) under += 1;
+      most = Math.max(most, under);
+      return answer;
+    },
+  });
+  const config = join(bench.folder, 'lifeboat.yaml');
+  writeFileSync(
+    config,
+    readFileSync(config, 'utf8').replaceAll(/^( {2}\S+-dr:)$/gmu, '$1\n    role: target'),
+  );
+  for (const name of names.flatMap((one) => [one, `${one}-dr`])) {
+    writeFileSync(join(bench.folder, `${name}.key`), `${KEY(name)}\n`, { mode: 0o600 });
+    await bench.good('keys', 'add', name, '--file', join(bench.folder, `${name}.key`));
+  }
+  for (const name of names) await bench.good('run', 'disaster-recovery', name, '--prepare', '--yes');
+  const from = bench.server.calls.length;
+  trouble = options.trouble;
+  const done = (name: string) =>
+    bench.server.calls
+      .slice(from)
+      .filter((call) => isPerform(call) && call.did && call.instance === `${name}-dr`).length;
+  return {
+    ...bench,
+    plan: (name, groups) => {
+      mkdirSync(join(bench.folder, 'plans'), { recursive: true });
+      writeFileSync(join(bench.folder, 'plans', `${name}.yaml`), `plan: ${name}\n${groups}`);
+    },
+    performed: () => Object.fromEntries(names.map((name) => [`${name}-dr`, done(name)])),
+    atOnce: () => most,
+  };
+}
+
+export function isPerform({ method, path }: Pick<Call, 'method' | 'path'>): boolean {
+  return method === 'POST' && path.endsWith('/disaster-recovery/perform');
+}
