@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
+import { closeDatabases, freshDatabase } from '../crash/database.ts';
+import { isPerform, openPlanBench, type PlanBench } from '../plans/plan-bench.ts';
+import { randomFrom } from '../random.ts';
+
+/*
+ * A plan whose process is killed again and again: 3 groups with 6 instances each, one whose recovery fails, one
+ * whose answer is lost, one step that a person does. `KILLS` is how many kills there are over all rounds, `SEED`
+ * draws their moments, `STORE` is sqlite or postgres.
+ */
+const KILLS = Number(process.env['KILLS'] ?? 16);
+const SEED = Number(process.env['SEED'] ?? 1);
+const STORES = (process.env['STORE'] ?? 'sqlite,postgres').split(',');
+
+const GROUPS = ['one', 'two', 'three'];
+const SIZE = 6;
+const AT_ONCE = 2;
+/** The instance whose first recovery fails, and the one whose first answer is lost, by number. */
+const FAILS = 'db-3-dr';
+const LOSES = 'db-8-dr';
+
+function planText(folder: string): string {
+  const groups = GROUPS.map((id, at) => {
+    const names = Array.from({ length: SIZE }, (_, index) => `db-${at * SIZE + index + 1}`);
+    return `  - id: ${id}
+${at === 0 ? '' : `    after: [${GROUPS[at - 1]}]\n`}    for: { instances: [${names.join(', ')}], target: "{name}-dr" }
+    waves: [1, 3]
+    maxConcurrency: ${AT_ONCE}
+    steps:
+      - { id: recover, runbook: disaster-recovery, onFailure: continue, because: a test says so, undo: none }
+`;
+  });
+  const mark = join(folder, 'switched');
+  const command = `{ argv: [sh, -c, "echo x >> ${mark}"], kind: once, landed: [test, -f, ${mark}], timeout: 1s }`;
+  return `groups:
+${groups.join('')}  - id: people
+    after: [three]
+    steps:
+      - { id: switch, command: ${command} }
+      - { id: look, manual: { do: look at it } }
+`;
+}
+
+/** The first recovery of one target fails, and the answer of another is lost although the work is done. */
+function troubles(): (call: Call) => Trouble | undefined {
+  const left = new Map<string, Trouble>([
+    [FAILS, { task: { fails: true } }],
+    [LOSES, { answer: 'lost' }],
+  ]);
+  return (call) => {
+    if (!isPerform(call) || call.instance === undefined) return undefined;
+    const trouble = left.get(call.instance);
+    left.delete(call.instance);
+    return trouble;
+  };
+}
+
+/** Kills the process that drives the plan after a drawn time; resolves with its exit code, null if it was killed. */
+async function killed(bench: PlanBench, words: readonly string[], ms: number): Promise<number | null> {
+  const { child, ended } = bench.start(...words);
+  const over = ended.then(({ code }) => code);
+  const first = await Promise.race([over, delay(ms).then(() => 'late' as const)]);
+  if (first !== 'late') return first;
+  child.kill('SIGKILL');
+  return over;
+}
+
+/** The most children of a group that were open at once, by the journal. */
+async function mostOpen(bench: PlanBench): Promise<Readonly<Record<string, number>>> {
+  const open = new Map<string, Set<string>>();
+  const most: Record<string, number> = {};
+  for (const { stream, type, body } of await bench.entries()) {
+    const { plan } = body as { readonly plan?: { readonly group: string } };
+    if (type === 'run.started' && plan !== undefined) {
+      const ofGroup = open.get(plan.group) ?? new Set();
+      open.set(plan.group, ofGroup.add(stream));
+      most[plan.group] = Math.max(most[plan.group] ?? 0, ofGroup.size);
+    }
+    if (type === 'run.closed') for (const ofGroup of open.values()) ofGroup.delete(stream);
+  }
+  return most;
+}
+
+describe.each(STORES)('a plan on %s whose process is killed at any moment', (store) => {
+  const bench = useBenches();
+  const rounds = Math.max(1, Math.round(KILLS / STORES.length / 8));
+
+  test.each(Array.from({ length: rounds }, (_, round) => round + 1))(
+    'sends every call once, keeps its limits, and forgets no lane (round %i)',
+    async (round) => {
+      const context = { onTestFinished: (end: () => unknown) => void ends.push(end) };
+      const ends: (() => unknown)[] = [];
+      const database = store === 'postgres' ? await freshDatabase() : undefined;
+      try {
+        const opened = await openPlanBench(
+          (options) => bench(context as never, options),
+          GROUPS.length * SIZE,
+          {
+            trouble: troubles(),
+            ...(database === undefined ? {} : { store: database.address }),
+          },
+        );
+        const { plan, performed, run, folder, good } = opened;
+        plan('region', planText(folder));
+        const draw = randomFrom(SEED * 1000 + round);
+        const confirm = GROUPS.flatMap((id) => ['--confirm', id]);
+        let code = await killed(opened, ['plans', 'run', 'region', ...confirm], draw() * 6_000);
+        for (let kills = 0; kills < 8 && code === null; kills += 1)
+          code = await killed(
+            opened,
+            ['resume', 'last', '--confirm', GROUPS.join(',')],
+            300 + draw() * 4_000,
+          );
+        // From now on nobody kills it. A person waits for the lease of a process that was killed.
+        for (let tries = 0; code !== 3 || tries === 0; tries += 1) {
+          if (tries > 40) throw new Error('the plan does not come to its manual step');
+          const ended = await run('resume', 'last', '--confirm', GROUPS.join(','));
+          code = ended.stderr.includes(' is held by ') ? null : ended.code;
+          if (code === 3 && ended.stderr.includes('people look')) break;
+          if (code === null || ended.code === 5) await delay(500);
+        }
+        await good('plans', 'done', 'last', 'people/look', '--proof', 'seen by a test');
+        const end = await run('resume', 'last');
+        expect(end.code, end.stderr).toBe(1);
+        expect(Object.entries(performed()).filter(([, times]) => times !== 1)).toEqual([]);
+        const most = await mostOpen(opened);
+        for (const id of GROUPS) expect(most[id], id).toBeLessThanOrEqual(AT_ONCE);
+        const { lanes } = JSON.parse(await good('plans', 'show', 'last', '--json')) as {
+          readonly lanes: readonly { readonly instance: string; readonly state: string }[];
+        };
+        expect(lanes.filter(({ state }) => state !== 'done')).toEqual([]);
+        expect(lanes).toHaveLength(GROUPS.length * SIZE + 1);
+        const audit = await run('audit', 'verify');
+        expect([0, 3], audit.stdout).toContain(audit.code);
+      } finally {
+        for (const end of ends.toReversed()) await end();
+        await database?.drop();
+        if (store === 'postgres') await closeDatabases();
+      }
+    },
+  );
+});
