@@ -154,6 +154,10 @@ function defineDrill(program: Command, command: Define): void {
     [
       new Option('--auto', 'without questions, also in a terminal'),
       new Option('--report <dir>', 'keep the drill below this folder'),
+      new Option(
+        '--plan',
+        'eight instances in three tiers lose their region; a plan recovers them',
+      ).conflicts(['scenario']),
       revision(),
       new Option('--scenario <name>', 'what goes wrong, see `lifeboat lab --scenario list`'),
       new Option('--junit <file>', 'also write the result as JUnit XML'),

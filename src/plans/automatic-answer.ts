@@ -1,5 +1,6 @@
 import type { Step } from '../../machines/parts/plan.ts';
 import { type Answer, optionKey, type Question, STOP_EVENT } from '../../machines/parts/question.ts';
+import { stillOpen } from '../../machines/parts/unfinished.ts';
 
 /** The question of a child, and what is known against it. */
 interface Asked {
@@ -17,7 +18,7 @@ interface Asked {
 export function automaticAnswer(
   step: Step,
   { question, asksAbout, warning }: Asked,
-  { isConfirmed, passed }: { readonly isConfirmed: boolean; readonly passed: Passed | undefined },
+  { isConfirmed, passed, rehearsal }: Given,
 ): Answer | undefined {
   if (question === undefined || asksAbout === 'doubt') return undefined;
   if (passed !== undefined) return passedBy(step, question, passed);
@@ -36,12 +37,20 @@ export function automaticAnswer(
   );
   if (recommended !== undefined && recommended.needs === undefined)
     return { event: optionKey(recommended.event) };
+  if (question.kind === 'followUps' && rehearsal) return leftToTheEnd(question);
   const backups = question.options.filter(({ event }) => event.type === 'operator.chooseBackup');
   if (backups.length === 0 || isConfirmed === false) return undefined;
   const [newest] = backups;
   const proven = backups.find(({ hint = '' }) => hint.includes('verified to its end'));
   const chosen = step.with.backup === 'newest' ? newest : proven;
   return chosen && { event: optionKey(chosen.event) };
+}
+
+/** What was decided for the group, the step and the plan. */
+interface Given {
+  readonly isConfirmed: boolean;
+  readonly passed: Passed | undefined;
+  readonly rehearsal: boolean;
 }
 
 /** How a person has passed the step. */
@@ -59,6 +68,15 @@ function passedBy(step: Step, question: Question, { how, text }: Passed): Answer
   const option = question.options.find((one) => one.event.type === event && one.disabled === undefined);
   if (step.kind !== 'runbook' && option !== undefined) return { event: optionKey(option.event), text };
   return stopOf(question, text);
+}
+
+/** The follow-up that only a rehearsal leaves: its target goes when the plan has ended. */
+const REMOVE_TARGET = 'remove-target';
+
+function leftToTheEnd({ followUps, skip }: Question & { kind: 'followUps' }): Answer | undefined {
+  const [only, another] = stillOpen(followUps);
+  if (only?.id !== REMOVE_TARGET || another !== undefined || skip === undefined) return undefined;
+  return { event: skip, id: REMOVE_TARGET, text: 'it is removed after the end of the rehearsal' };
 }
 
 /** The end of a run, where its question offers it: one with open follow-ups does not. */

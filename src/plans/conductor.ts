@@ -336,6 +336,7 @@ export class Conductor {
         : this.#port.differences(seen, state.targetNow).length === 0;
     const answer = automaticAnswer(step, state, {
       isConfirmed: context.confirmed.includes(start.group) && isSame,
+      rehearsal: context.input.rehearsal,
       passed: context.groups[start.group]?.passed[`${start.lane}/${start.step}`],
     });
     return answer !== undefined && !given.has(markOf(state, answer)) ? answer : undefined;

@@ -1,6 +1,7 @@
 import { secondsOf } from '../../base/format.ts';
 import type { ResultOf } from '../../cli/print-result.ts';
 import type { Query } from '../../lab/engine/engine.ts';
+import type { InstanceWish } from '../../lab/instance-plan.ts';
 import { type SampleDigest, type SampleTable, sampleDigest } from '../../lab/sample-data.ts';
 import type { RecoveryPoint } from '../../report/measure/recovery-point.ts';
 import type { Entry } from '../../store/journal.ts';
@@ -20,6 +21,8 @@ export interface Chapter {
   readonly title: string;
   /** The instance whose objectives apply. */
   readonly instance: string;
+  /** The instances of the lab that it needs; those of the lab's default, and `instance`, without it. */
+  readonly instances?: readonly InstanceWish[];
   /** Undefined if a run was not closed; `Stage.ended` then has its exit code. */
   play(stage: Stage): Promise<ChapterProof | undefined>;
 }

@@ -33,6 +33,7 @@ import {
 } from './drill-records.ts';
 import { drillReport, drillSummary, runReports, writeDrillReports } from './drill-report.ts';
 import { assertWritable, writeJunit } from './junit.ts';
+import { regionOfEight } from './region-of-eight.ts';
 import { type Stage, type StageOptions, setStage } from './stage.ts';
 
 interface DrillFlags {
@@ -42,6 +43,7 @@ interface DrillFlags {
   readonly scenario?: string;
   readonly junit?: string;
   readonly keep?: string;
+  readonly plan?: boolean;
 }
 
 /** The course of a drill, as far as it is known when the drill ends for any reason. */
@@ -73,7 +75,10 @@ export async function drill(
 ): Promise<number> {
   const scenario = flags.scenario === undefined ? undefined : await scenarioFor(flags.scenario);
   const runbook = name === undefined ? undefined : runbookNamed(name).id;
-  const chapters = chaptersFor({ runbook, scenario: scenario?.name, revision: flags.revision });
+  const chapters =
+    flags.plan === true
+      ? [regionOfEight()]
+      : chaptersFor({ runbook, scenario: scenario?.name, revision: flags.revision });
   const keep = flags.keep === undefined ? undefined : wholeNumber(flags.keep, '--keep', 1);
   if (flags.report === '') throw noReportFolder();
   if (flags.junit !== undefined) assertWritable(flags.junit);
@@ -81,7 +86,10 @@ export async function drill(
   // Check before the drill gets a folder of its own: without PostgreSQL it would leave an empty one.
   locatePostgres();
   const context = await knowingStore(outside);
-  const rehearsed = runbook ?? (scenario === undefined ? 'full' : (chapters[0]?.runbook ?? 'full'));
+  const rehearsed =
+    flags.plan === true
+      ? 'plan'
+      : (runbook ?? (scenario === undefined ? 'full' : (chapters[0]?.runbook ?? 'full')));
   const about = {
     scope: scenario === undefined ? rehearsed : `${rehearsed}, ${scenario.name}`,
     revision: flags.revision,
@@ -265,6 +273,8 @@ function commandsAfter(
 
 /** The lab's default instances, and those that only these chapters need. */
 export function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptions['instances']> {
+  const own = chapters.flatMap(({ instances = [] }) => instances);
+  if (own.length > 0) return own;
   const known = new Set(DEFAULT_INSTANCES.map(({ name }) => name));
   const further = new Set(chapters.map(({ instance }) => instance).filter((name) => !known.has(name)));
   const made = [...further].map(

@@ -17,11 +17,13 @@ import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab, LabOptions } from '../../lab/lab.ts';
 import { typedLine } from '../../plain/ask.ts';
 import { canDraw } from '../../plain/terminal.ts';
+import { readPlan } from '../../plans/plan-file.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import { startRun } from '../../runner/runs.ts';
 import type { DrillPlace } from '../../view/run-view.ts';
 import { presentOf } from '../approvals/present.ts';
 import { queryCommand } from '../lab/lab.ts';
+import { runPlan } from '../plans/run.ts';
 import { drive } from '../run/drive.ts';
 import { inSeconds } from '../run/run.ts';
 import { inputFrom, type RunFlags } from '../run/run-input.ts';
@@ -44,6 +46,12 @@ export interface Stage extends AsyncDisposable {
   pause(line: string): Promise<void>;
   /** Begins a run and drives it, with or without a person. Returns its id and exit code. */
   runRunbook(runbook: string, flags: RunFlags, confirm: string): Promise<{ runId: string; exitCode: number }>;
+  /** Runs a plan on the lab, as a rehearsal; `tags` by instance. Returns its exit code. */
+  runPlan(
+    text: string,
+    tags: Readonly<Record<string, readonly string[]>>,
+    confirm: readonly string[],
+  ): Promise<number>;
   /** The exit code of the last run that did not close. */
   readonly ended: number | undefined;
 }
@@ -155,6 +163,19 @@ export async function setStage(context: CommandContext, options: StageOptions): 
       if (!auto) await enterPressed(context, signal);
     },
     runRunbook,
+    runPlan: async (text, tags, confirm) => {
+      signal.throwIfAborted();
+      const instances = Object.fromEntries(
+        Object.entries(config.instances).map(([name, one]) => [
+          name,
+          { ...one, tags: [...(tags[name] ?? [])] },
+        ]),
+      );
+      const setting = { context: here, config: { ...config, instances }, workspace };
+      const code = await runPlan(setting, readPlan(text, 'plan'), { rehearsal: true, yes: true, confirm });
+      if (code !== EXIT.closed) ended = code;
+      return code;
+    },
     get ended() {
       return ended;
     },

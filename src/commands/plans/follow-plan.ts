@@ -36,7 +36,7 @@ export async function followPlan(
   const came = early.release();
   if (came !== undefined) onSignal(came);
   const isSignalled = () => why !== undefined && !isWaiting;
-  let [isWaiting, isAnswering] = [false, false];
+  let [isWaiting, answering] = [false, 0];
 
   const said = new Map<string, string>();
   let phase = '';
@@ -52,16 +52,16 @@ export async function followPlan(
     const mark = JSON.stringify(question);
     if (answer !== undefined && !given.has(mark)) {
       given.add(mark);
-      isAnswering = true;
+      answering += 1;
       run
         .answer(answer)
         .catch((thrown: unknown) => leave(failureOf(thrown).shortMessage))
         .finally(() => {
-          isAnswering = false;
+          answering -= 1;
         });
       return;
     }
-    if (why === undefined && !isAnswering && conductor.isWaiting()) {
+    if (why === undefined && answering === 0 && conductor.isWaiting()) {
       isWaiting = true;
       leave(waitsFor(question, conductor.children(), run.state().snapshot.context));
     }

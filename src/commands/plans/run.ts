@@ -7,7 +7,7 @@ import type { Action } from '../../cli/define.ts';
 import { keepSignals } from '../../cli/stop-signal.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
-import { assertFits } from '../../plans/plan-file.ts';
+import { assertFits, type ReadPlan } from '../../plans/plan-file.ts';
 import { resolvePlan } from '../../plans/resolve.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import { startRun } from '../../runner/runs.ts';
@@ -40,33 +40,39 @@ export const plansRun: Action<PlanRunFlags> = async (context, [word = ''], flags
   const config = await loadConfig(context.env, context.configPath);
   assertApproversConfigured(config);
   const read = await planNamed(config, word);
-  const { plan, text, sha256 } = read;
-  const { groups, misfits } = resolvePlan(plan, surroundingsOf(config));
-  assertFits(read, misfits);
-  const rehearsal = flags.rehearsal === true;
-  const { groups: _, ...rest } = plan;
-  const source = flags.sourceDown === true ? 'down' : 'up';
-  const input: PlanInput = { plan: rest, groups, text, sha256, rehearsal, source };
-  const subject = planSubject(plan.plan);
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
-    const early = keepSignals();
-    const runId = await startRun(workspace.journal, {
-      runbook: planRunbook,
-      instance: subject,
-      input: input as unknown as Json,
-      mode: rehearsal ? 'REHEARSAL' : 'LIVE',
-      objectives: inSeconds(plan.objectives),
-      operator: workspace.operator,
-      asked: await presentOf(config, workspace, { instance: subject, target: undefined }),
-      tool: { name: 'lifeboat', version: context.version, node: process.version },
-      clock: clockMark(),
-    });
-    return await conduct({ context, config, workspace }, runId, input, flags, early);
+    return await runPlan({ context, config, workspace }, read, flags);
   } finally {
     await workspace.close();
   }
 };
+
+/** Begins the run of a plan and drives it to its end, or to where it waits. Rejects with `plan.misfit`. */
+export async function runPlan(setting: PlanSetting, read: ReadPlan, flags: PlanRunFlags): Promise<ExitCode> {
+  const { context, config, workspace } = setting;
+  const { plan, text, sha256 } = read;
+  const { groups, misfits } = resolvePlan(plan, surroundingsOf(config));
+  assertFits(read, misfits);
+  const { groups: _, ...rest } = plan;
+  const rehearsal = flags.rehearsal === true;
+  const source = flags.sourceDown === true ? 'down' : 'up';
+  const input: PlanInput = { plan: rest, groups, text, sha256, rehearsal, source };
+  const instance = planSubject(plan.plan);
+  const early = keepSignals();
+  const runId = await startRun(workspace.journal, {
+    runbook: planRunbook,
+    instance,
+    input: input as unknown as Json,
+    mode: rehearsal ? 'REHEARSAL' : 'LIVE',
+    objectives: inSeconds(plan.objectives),
+    operator: workspace.operator,
+    asked: await presentOf(config, workspace, { instance, target: undefined }),
+    tool: { name: 'lifeboat', version: context.version, node: process.version },
+    clock: clockMark(),
+  });
+  return conduct(setting, runId, input, flags, early);
+}
 
 /** Continues the run of a plan where its record ends. */
 export async function resumePlan(
