@@ -154,10 +154,7 @@ function defineDrill(program: Command, command: Define): void {
     [
       new Option('--auto', 'without questions, also in a terminal'),
       new Option('--report <dir>', 'keep the drill below this folder'),
-      new Option(
-        '--plan',
-        'eight instances in three tiers lose their region; a plan recovers them',
-      ).conflicts(['scenario']),
+      new Option('--plan', 'lose a region of eight instances; a plan recovers it').conflicts(['scenario']),
       revision(),
       new Option('--scenario <name>', 'what goes wrong, see `lifeboat lab --scenario list`'),
       new Option('--junit <file>', 'also write the result as JUnit XML'),

@@ -180,7 +180,8 @@ export type InstanceConfig = z.infer<typeof InstanceConfig>;
 export const InstanceName = z
   .string()
   .regex(NAME, 'an instance name has letters, digits, dots, dashes; no slash or space')
-  .refine((name) => name !== 'lifeboat', 'the name "lifeboat" is reserved');
+  .refine((name) => name !== 'lifeboat', 'the name "lifeboat" is reserved')
+  .refine((name) => !name.startsWith('plan.'), 'names that begin with "plan." are those of plans');
 
 /** The application platform: Cloud Foundry's v3 API. Without it the tool `cf` is used if it is logged in. */
 const PlatformConfig = z.strictObject({

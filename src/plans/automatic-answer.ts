@@ -12,8 +12,8 @@ interface Asked {
 /**
  * The answer that a plan gives to a question of a child; undefined where a person has to. It is the name that
  * was confirmed for the group, if nothing speaks against it; what a question recommends; the backup that the
- * step names; and the end of a step that a person passed, or whose failure the plan passes. Nothing else: least of all what became of
- * a call in doubt. Pure.
+ * step names; and the end of a step that a person passed, or whose failure the plan passes. Nothing else:
+ * least of all what became of a call in doubt. Pure.
  */
 export function automaticAnswer(
   step: Step,
@@ -60,8 +60,8 @@ interface Passed {
 }
 
 /**
- * A step of the plan gets the words of the person. To pass a step of a runbook's own would let that go on, so the
- * runbook is ended.
+ * A step of the plan gets the words of the person. To pass a step of a runbook's own would let that go on, so
+ * the runbook is ended.
  */
 function passedBy(step: Step, question: Question, { how, text }: Passed): Answer | undefined {
   const event = how === 'skipped' ? 'operator.skip' : 'operator.markDone';

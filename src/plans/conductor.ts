@@ -232,8 +232,10 @@ export class Conductor {
     const context = snapshot.context as PlanContext;
     if (isAt(snapshot, 'evaluate', 'looking'))
       return plan.tell({ type: 'plan.evaluated', lanes: await this.#port.evaluate() });
-    if (isAt(snapshot, 'record'))
+    if (isAt(snapshot, 'record')) {
+      await this.#endLeftSteps();
       return plan.tell({ type: 'plan.recorded', results: this.#results(context) });
+    }
     this.#answerByItself();
     await this.#leaveTakenOut(context);
     const facts = this.#facts();
@@ -342,7 +344,9 @@ export class Conductor {
     return answer !== undefined && !given.has(markOf(state, answer)) ? answer : undefined;
   }
 
-  /** Leaves a child of a lane that a person took out as soon as it waits, so that it can be resumed elsewhere. */
+  /**
+   * Leaves a child of a lane that a person took out as soon as it waits, so that it can be resumed elsewhere.
+   */
   async #leaveTakenOut({ groups }: PlanContext): Promise<void> {
     for (const { group, lane, state, runId } of this.#all()) {
       if (groups[group]?.out[lane] === undefined || (state !== 'waiting' && state !== 'failing')) continue;
@@ -416,8 +420,8 @@ export class Conductor {
   }
 
   /**
-   * Ends the steps that were left open on instances that were taken out: only the run of the plan could go on with
-   * them. The run of a runbook stays open: it is a recovery of its own.
+   * Ends the steps that were left open on instances that were taken out: only the run of the plan could go on
+   * with them. The run of a runbook stays open: it is a recovery of its own.
    */
   async #endLeftSteps(): Promise<void> {
     for (const child of await this.#port.children()) {

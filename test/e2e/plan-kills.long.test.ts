@@ -8,9 +8,9 @@ import { isPerform, openPlanBench, type PlanBench } from '../plans/plan-bench.ts
 import { randomFrom } from '../random.ts';
 
 /*
- * A plan whose process is killed again and again: 3 groups with 6 instances each, one whose recovery fails, one
- * whose answer is lost, one step that a person does. `KILLS` is how many kills there are over all rounds, `SEED`
- * draws their moments, `STORE` is sqlite or postgres.
+ * A plan whose process is killed again and again: 3 groups with 6 instances each, one whose recovery fails,
+ * one whose answer is lost, one step that a person does. `KILLS` is how many kills there are over all rounds,
+ * `SEED` draws their moments, `STORE` is sqlite or postgres.
  */
 const KILLS = Number(process.env['KILLS'] ?? 16);
 const SEED = Number(process.env['SEED'] ?? 1);
@@ -59,7 +59,10 @@ function troubles(): (call: Call) => Trouble | undefined {
   };
 }
 
-/** Kills the process that drives the plan after a drawn time; resolves with its exit code, null if it was killed. */
+/**
+ * Kills the process that drives the plan after a drawn time; resolves with its exit code, null if it was
+ * killed.
+ */
 async function killed(bench: PlanBench, words: readonly string[], ms: number): Promise<number | null> {
   const { child, ended } = bench.start(...words);
   const over = ended.then(({ code }) => code);

@@ -15,7 +15,10 @@ export interface PlanBench extends TestBench {
 
 const KEY = (name: string) => `a-key-of-${name}-that-nobody-guesses`;
 
-/** Opens it, with a recovery card for each source. `count` instances; `trouble` begins once all of that is done. */
+/**
+ * Opens it, with a recovery card for each source. `count` instances; `trouble` begins once all of that is
+ * done.
+ */
 export async function openPlanBench(
   open: (bench: BenchOptions) => Promise<TestBench>,
   count: number,

@@ -42,8 +42,8 @@ ${at === 0 ? '' : `    after: [${all[at - 1]}]\n`}    for: { tag: ${tier}, targe
   .join('')}`;
 
 /**
- * Eight instances in three tiers: cards are made for all of them, then the region is lost, and a plan recovers
- * them. At the end the lost instances are brought back briefly, to compare every row.
+ * Eight instances in three tiers: cards are made for all of them, then the region is lost, and a plan
+ * recovers them. At the end the lost instances are brought back briefly, to compare every row.
  */
 export function regionOfEight(): Chapter {
   const [first] = SOURCES;

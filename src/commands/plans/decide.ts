@@ -93,8 +93,8 @@ export const plansSource: Action<DecisionFlags> = (context, words) =>
   });
 
 /**
- * Gives a decision to the run of a plan: through its record while another process drives it, else at once. Rejects
- * if it was not taken, so that exit 0 means that it counts.
+ * Gives a decision to the run of a plan: through its record while another process drives it, else at once.
+ * Rejects if it was not taken, so that exit 0 means that it counts.
  */
 async function decide(
   context: CommandContext,

@@ -28,11 +28,8 @@ plan can be run and has weaknesses, such as a check that cannot fail.`,
     'run a plan over all of its instances',
     async () => (await import('./run.ts')).plansRun,
     [
-      new Option(
-        '--rehearsal',
-        'only into scratch instances (rehearsal: true), and without what is left out',
-      ),
-      new Option('--source-down', 'the source is lost: steps with `when: source-up` are left out'),
+      new Option('--rehearsal', 'change only scratch instances'),
+      new Option('--source-down', 'leave out steps with `when: source-up`'),
       new Option('--confirm <group>', 'confirm this group; repeatable').argParser(repeated),
       new Option('--yes', 'give the recommended answer to every question that has one'),
     ],

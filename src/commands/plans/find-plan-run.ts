@@ -19,8 +19,8 @@ export interface PlanRun {
 const SEARCHED = 50_000;
 
 /**
- * The run of a plan that a person means: its id, a prefix of one, `last` for the newest run of a plan, or, without
- * a word, the only open one. Rejects with a usage error.
+ * The run of a plan that a person means: its id, a prefix of one, `last` for the newest run of a plan, or,
+ * without a word, the only open one. Rejects with a usage error.
  */
 export async function findPlanRun(
   journal: Pick<JournalReader, 'rows' | 'read'>,
@@ -54,8 +54,8 @@ async function newest(journal: Pick<JournalReader, 'rows'>, word: string | undef
 }
 
 /**
- * The run that `resume` means: like `findRun`, but for the children of an open plan their plan is meant, unless one is
- * named by its id.
+ * The run that `resume` means: like `findRun`, but for the children of an open plan their plan is meant,
+ * unless one is named by its id.
  */
 export async function runToResume(
   journal: Pick<JournalReader, 'rows'>,

@@ -14,7 +14,9 @@ import { findPlanRun } from './find-plan-run.ts';
 
 type Row = ResultOf<'plan-run'>['lanes'][number];
 
-/** `lifeboat plans show RUN`: where each instance of the run of a plan stands, by the record. Holds nothing. */
+/**
+ * `lifeboat plans show RUN`: where each instance of the run of a plan stands, by the record. Holds nothing.
+ */
 export const plansShow: Action<object> = async (context, [word]) => {
   const journal = await openReaderOf(context);
   try {
