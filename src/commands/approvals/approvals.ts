@@ -25,6 +25,7 @@ import { findRun } from '../../runner/runs.ts';
 import type { Json } from '../../store/journal.ts';
 import { openRuns } from '../../store/projections/runs.ts';
 import { rulesOf } from './gate-of-run.ts';
+import { isOfPlan, termsOnRecord } from './plan-terms.ts';
 
 /**
  * `lifeboat approvals [RUN]`: what needs approval now in open runs, and the state of each request. Exit 3
@@ -41,7 +42,8 @@ export async function approvals(context: CommandContext, [word]: readonly string
     for (const { runId, status } of wanted) {
       const entries = status === 'open' ? await journal?.read(`run/${runId}`) : undefined;
       const { asked } = requestStateOf(entries ?? []);
-      if (entries !== undefined && asked !== undefined) open.push({ run: runId, entries, asked });
+      if (journal === undefined || entries === undefined || asked === undefined) continue;
+      open.push({ run: runId, entries, asked, terms: await termsOnRecord(journal, entries) });
     }
   } finally {
     await journal?.close();
@@ -190,10 +192,12 @@ async function askedOf(
   word: string,
   orElse: (entries: AskedOf['entries']) => AskedOf['asked'] | undefined = () => undefined,
 ): Promise<AskedOf> {
-  const { runId, status } = await findRun(journal, word);
+  const { runId, runbook, status } = await findRun(journal, word);
   const entries = await journal.read(`run/${runId}`);
-  const asked = requestStateOf(entries).asked ?? orElse(entries);
-  if (asked !== undefined && status === 'open') return { run: runId, entries, asked };
+  // An approval of a plan has done its work with the typed name: no call is left that it could still stop.
+  const asked = requestStateOf(entries).asked ?? (isOfPlan(runbook) ? undefined : orElse(entries));
+  if (asked !== undefined && status === 'open')
+    return { run: runId, entries, asked, terms: await termsOnRecord(journal, entries) };
   throw late('approval.none', `run ${runId} waits for no approval`);
 }
 
