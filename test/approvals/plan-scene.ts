@@ -6,7 +6,6 @@ import { type Approve, PlanFile, type PlanInput, type Step } from '../../machine
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { planRunbook, planSubject } from '../../machines/plan-runbook.ts';
 import { approvalPaths } from '../../src/approvals/approval-files.ts';
-import type { ApprovalGate } from '../../src/approvals/gate.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { CommandContext } from '../../src/cli/context.ts';
@@ -17,6 +16,7 @@ import type { Run, RunState } from '../../src/runner/run.ts';
 import { startRun } from '../../src/runner/runs.ts';
 import { takeUp } from '../../src/runner/take-up.ts';
 import type { Entry, Journal, Json } from '../../src/store/journal.ts';
+import type { Signer } from '../../src/store/log/signer.ts';
 import { PROJECTIONS } from '../../src/store/projected.ts';
 import type { RunEntryBody } from '../../src/store/run-entries.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
@@ -42,9 +42,8 @@ export interface PlanScene {
   readonly signers: string;
   /** The clock of the journal: seconds since the start. */
   readonly clock: { seconds: number };
-  /** The run in a process of its own, with the gate that this has. */
+  /** The run, in the process that drives it now. */
   readonly run: () => Run;
-  readonly gate: () => ApprovalGate;
   /** Leaves the run, and takes it up as another process would. */
   lookAgain(): Promise<void>;
   entries(): Promise<readonly Entry[]>;
@@ -56,7 +55,15 @@ export interface PlanScene {
   sign(by: Person): Promise<LifeboatError | undefined>;
   type(name?: string): Promise<LifeboatError | undefined>;
   withdraw(reason: string): Promise<void>;
-  readonly journal: Journal;
+}
+
+/** Where a scene is: on a machine of its own, unless a test says otherwise. */
+interface Place {
+  readonly home: string;
+  readonly signer: Signer;
+  /** The file of allowed signers that the config names. */
+  readonly signers: string;
+  readonly startMs: number;
 }
 
 /** Makes the scene, up to the request for the first approval. */
@@ -64,20 +71,23 @@ export async function somePlan(
   context: Pick<TestContext, 'onTestFinished'>,
   kind: Kind,
   terms: Partial<Approve> = {},
+  place?: Place,
 ): Promise<PlanScene> {
   const made = somePeople(context);
   const person = (name: string) => made.person(`${name}@acme.com`);
   const [bob, carol, dave, sam, olga] = ['bob', 'carol', 'dave', 'sam', 'olga'].map(person) as [
     ...[Person, Person, Person, Person, Person],
   ];
-  const signers = made.file('approvers', [bob, carol, dave, sam, olga].map((one) => one.line()).join(''));
+  const allowed = [bob, carol, dave, sam, olga].map((one) => one.line()).join('');
+  const signers = place?.signers ?? made.file('approvers', '');
+  writeFileSync(signers, allowed);
   const clock = { seconds: 0 };
-  const now = () => new Date(START + clock.seconds * 1000);
-  const home = made.folder;
+  const now = () => new Date((place?.startMs ?? START) + clock.seconds * 1000);
+  const home = place?.home ?? made.folder;
   const journal = await openSqliteStore({
     home,
     by: 'robot',
-    signer: freshSigner(),
+    signer: place?.signer ?? freshSigner(),
     projections: PROJECTIONS,
     now,
   });
@@ -114,7 +124,7 @@ export async function somePlan(
     approvals: { allowedSigners: signers, expires: 24 * 3_600_000, required: 'none' },
   } as unknown as LoadedConfig;
   const workspace = { home, journal, operator: 'olga', keyring: { signingKey: async () => signingKey } };
-  const take = async (): Promise<{ run: Run; gate: ApprovalGate }> => {
+  const take = async (): Promise<Run> => {
     const gate = await gateOfRun(
       { stdin: {}, stderr: { write: () => true } } as unknown as CommandContext,
       config,
@@ -123,12 +133,11 @@ export async function somePlan(
       run.runbook,
       undefined,
     );
-    const taken = await takeUp({
+    return takeUp({
       ...{ ...run, journal, gate, now, activities: {}, leaveWhenPaused: true },
       take: async () => ({ fingerprint: 'bbbbbbbbbbbb', length: 9 }),
       seal: async () => undefined,
     });
-    return { run: taken, gate };
   };
   const entries = () => journal.read(`run/${run.runId}`);
   const asked = async () =>
@@ -136,15 +145,14 @@ export async function somePlan(
       ReturnType<PlanScene['asked']>
     >;
   const scene: PlanScene = {
-    ...{ runId: run.runId, name: kind === 'plan' ? 'west' : 'go', signers, clock, journal },
+    ...{ runId: run.runId, name: kind === 'plan' ? 'west' : 'go', signers, clock },
     people: { bob, carol, dave, sam, olga },
-    run: () => taken.run,
-    gate: () => taken.gate,
+    run: () => taken,
     lookAgain: async () => {
-      await taken.run.detach();
+      await taken.detach();
       taken = await take();
       // An answer comes after what was due.
-      await taken.run.answer({ event: 'nothing' }).catch(() => undefined);
+      await taken.answer({ event: 'nothing' }).catch(() => undefined);
     },
     entries,
     asked,
@@ -155,7 +163,7 @@ export async function somePlan(
       return scene.type();
     },
     type: (name = scene.name) =>
-      taken.run.answer({ event: 'operator.confirm', typed: name }).then(
+      taken.answer({ event: 'operator.confirm', typed: name }).then(
         () => undefined,
         (thrown: unknown) => {
           if (thrown instanceof LifeboatError) return thrown;
@@ -166,8 +174,8 @@ export async function somePlan(
       writeFileSync(approvalPaths(home, run.runId, (await asked()).challenge).withdrawn, `${reason}\n`),
   };
   let taken = await take();
-  context.onTestFinished(() => taken.run.detach());
-  await until(taken.run, ({ entries: seen }) => seen.some(({ type }) => type === 'approval.asked'));
+  context.onTestFinished(() => taken.detach());
+  await until(taken, ({ entries: seen }) => seen.some(({ type }) => type === 'approval.asked'));
   return scene;
 }
 
