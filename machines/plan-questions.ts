@@ -54,22 +54,30 @@ export function askApproval(context: PlanContext): Question {
   });
 }
 
-/** How many instances one line of a request names, so that none of them is cut off. */
-const LANES_PER_LINE = 4;
-
 /** A group as a request shows it: its steps, and every instance with its target. */
 function linesOf({ id, steps, lanes }: ResolvedGroup, { groups }: PlanContext): readonly string[] {
   const out = groups[id]?.out ?? {};
   const shown = lanes
     .filter(({ name }) => name !== NO_INSTANCE && !Object.hasOwn(out, name))
     .map(({ name, target }) => (target === undefined ? name : `${name} into ${target}`));
-  const lines = Array.from({ length: Math.ceil(shown.length / LANES_PER_LINE) }, (_, at) =>
-    shown.slice(at * LANES_PER_LINE, (at + 1) * LANES_PER_LINE).join(', '),
-  );
   return [
-    `steps of ${id}: ${steps.map((step) => step.id).join(', ')}`,
-    ...lines.map((line) => `instances of ${id}: ${line}`),
+    ...inLines(steps.map((step) => step.id)).map((line) => `steps of ${id}: ${line}`),
+    ...inLines(shown).map((line) => `instances of ${id}: ${line}`),
   ];
+}
+
+/** Characters of a line of names. A request cuts off longer lines than 400. */
+const LINE_LENGTH = 300;
+
+/** Names in as few lines as they take, so that none of them is cut off. */
+function inLines(names: readonly string[]): readonly string[] {
+  const lines: string[] = [];
+  for (const name of names) {
+    const joined = lines.length === 0 ? name : `${lines.at(-1)}, ${name}`;
+    if (lines.length === 0 || joined.length > LINE_LENGTH) lines.push(name);
+    else lines[lines.length - 1] = joined;
+  }
+  return lines;
 }
 
 /** The question that names every target of the next group whose data is replaced. */

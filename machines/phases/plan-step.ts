@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { RunContext } from '../context.ts';
 import { approvalQuestion } from '../parts/approval-question.ts';
-import type { Check, Step } from '../parts/plan.ts';
+import type { Approve, Check, Step } from '../parts/plan.ts';
 import { assignWith, changed } from '../setup.ts';
 import { choice, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
@@ -253,10 +253,14 @@ const countApproval = assignWith(({ context }) =>
 
 const noteExpiry = assignWith(({ context }) => changed(context, 'outside', { expired: true }));
 
+/** The question is also asked for its kind, of a run without a step. */
+const BY_ANYBODY: Approve = { quorum: 1, within: 3_600_000, notBy: 'starter', onExpiry: 'pause' };
+
 function askApproval(context: RunContext): RunQuestion {
-  const { id, about, approve } = stepOf(context, 'approve');
+  const { step } = context.run;
+  const { id = 'the step', about } = step ?? {};
   return approvalQuestion<OptionEvent>({
-    approve,
+    approve: step?.kind === 'approve' ? step.approve : BY_ANYBODY,
     given: context.outside.approved,
     name: id,
     order: `go on with ${about ?? id}`,
