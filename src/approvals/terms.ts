@@ -15,6 +15,8 @@ export interface ApprovalTerms {
   readonly onExpiry: 'pause' | 'ask-again' | 'stop';
   /** Every name on record of the person who started the plan; empty if that person may approve. */
   readonly starter: readonly string[];
+  /** The lines of the file of allowed signers that count, as of the start of the plan; undefined: all. */
+  readonly listed?: readonly string[] | undefined;
   /** How many approvals of the same quorum count so far. */
   readonly given: number;
 }

@@ -59,7 +59,7 @@ export async function verifyApproval(
   const at = momentSinceAsked(entries, now());
   const isOther = Math.abs(at.getTime() - here().getTime()) > 1000;
   const { approvals, requesters } = begunOf(entries);
-  const known = { ...signers, counted: approvals?.signers?.lines };
+  const known = { ...signers, counted: inBoth(approvals?.signers?.lines, terms?.listed) };
   const file = approvalPaths(home, run, asked.challenge).challenge;
   const request = { run, file, expiresAt: asked.expiresAt };
   const verify = (text: string) => verifySignature(text, signature, known, isOther ? at : undefined);
@@ -77,6 +77,16 @@ export async function verifyApproval(
   }
   if (terms !== undefined) assertMeetsTerms(found, terms, { entries, request });
   return { ...verified, ...(isOther ? { moment: at.toISOString() } : {}) };
+}
+
+/** A step of a plan begins later than the plan: who was listed at one of the two moments only does not count. */
+function inBoth(
+  one: readonly string[] | undefined,
+  other: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const known = new Set(other);
+  return one.filter((line) => known.has(line));
 }
 
 function isGood(verified: Promise<unknown>): Promise<boolean> {

@@ -61,6 +61,13 @@ const ROWS: readonly Row[] = [
     wrote: [ASKED, 'approval.withdrawn', ASKED],
   },
   {
+    answer: 'break the glass for one of two',
+    kinds: KINDS,
+    give: (at) =>
+      at.run().answer({ event: 'operator.confirm', typed: at.name, breakGlass: 'nobody answers' }),
+    wrote: [ASKED, 'approval.bypassed', ASKED],
+  },
+  {
     answer: 'skip with a reason',
     kinds: ['step'],
     give: (at) => at.run().answer({ event: 'operator.skip', text: 'the phone line is down' }),

@@ -5,6 +5,7 @@ import { planStep } from '../../machines/index.ts';
 import { type Approve, PlanFile, type PlanInput, type Step } from '../../machines/parts/plan.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { planRunbook, planSubject } from '../../machines/plan-runbook.ts';
+import { lineHash } from '../../src/approvals/allowed-signers.ts';
 import { approvalPaths } from '../../src/approvals/approval-files.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
@@ -72,6 +73,7 @@ export async function somePlan(
   kind: Kind,
   terms: Partial<Approve> = {},
   place?: Place,
+  listedAtStart?: (people: PlanScene['people']) => readonly Person[],
 ): Promise<PlanScene> {
   const made = somePeople(context);
   const person = (name: string) => made.person(`${name}@acme.com`);
@@ -100,7 +102,7 @@ export async function somePlan(
   const input = planInput(kind === 'plan' ? approve : undefined);
   const plan = await startRun(journal, {
     ...{ runbook: planRunbook, instance: planSubject('west'), input: input as unknown as Json },
-    ...{ ...began, operator: sam.name },
+    ...{ ...began, operator: sam.name, ...(listedAtStart === undefined ? {} : { asked: listed() }) },
   });
   const step: Step = { id: 'go', kind: 'approve', onFailure: 'pause', approve };
   const run =
@@ -108,6 +110,14 @@ export async function somePlan(
       ? { runId: plan, runbook: planRunbook, instance: planSubject('west') }
       : { runId: await startStep(), runbook: planStep as Runbook, instance: '-' };
   if (kind === 'plan') await evaluated(journal, plan);
+
+  /** What the record of the plan says of the file of allowed signers. */
+  function listed() {
+    const of = listedAtStart?.({ bob, carol, dave, sam, olga }) ?? [];
+    const lines = of.map((one) => lineHash(one.line().trim()));
+    const who = { name: sam.name, login: 'sam', host: 'h', config: '' };
+    return { who, approvals: { required: {}, signers: { sha256: '', lines, people: [] } } };
+  }
 
   function startStep() {
     return startRun(journal, {

@@ -33,7 +33,7 @@ import { isOfPlan, termsOnRecord } from './plan-terms.ts';
  */
 export async function approvals(context: CommandContext, [word]: readonly string[]): Promise<number> {
   const journal = await openJournalIfAny(context);
-  const open: AskedOf[] = [];
+  const open: Open[] = [];
   let now = () => new Date();
   try {
     now = (await journal?.clock()) ?? now;
@@ -43,7 +43,11 @@ export async function approvals(context: CommandContext, [word]: readonly string
       const entries = status === 'open' ? await journal?.read(`run/${runId}`) : undefined;
       const { asked } = requestStateOf(entries ?? []);
       if (journal === undefined || entries === undefined || asked === undefined) continue;
-      open.push({ run: runId, entries, asked, terms: await termsOnRecord(journal, entries) });
+      const read = await termsOnRecord(journal, entries).then(
+        (terms) => ({ terms }),
+        (thrown: unknown) => ({ problem: failureOf(thrown).shortMessage }),
+      );
+      open.push({ run: runId, entries, asked, ...read });
     }
   } finally {
     await journal?.close();
@@ -82,6 +86,11 @@ export async function approvals(context: CommandContext, [word]: readonly string
   return rows.every(({ state }) => state === 'given') ? EXIT.closed : EXIT.waiting;
 }
 
+/** A request, and why the terms of its plan cannot be read, if so. */
+interface Open extends AskedOf {
+  readonly problem?: string;
+}
+
 /** An open challenge. */
 type Row = ResultOf<'approvals'>['items'][number];
 
@@ -90,7 +99,7 @@ type Row = ResultOf<'approvals'>['items'][number];
  * tell it from another's.
  */
 async function rowOf(
-  about: AskedOf,
+  about: Open,
   home: string,
   { rules, now }: { readonly rules: () => Promise<ApprovalRules>; readonly now: () => Date },
 ): Promise<Row> {
@@ -105,6 +114,7 @@ async function rowOf(
   if (reason !== undefined) return { ...row, state: 'withdrawn', by: reason };
   if (isExpired(asked.text, momentSinceAsked(entries, now()))) return { ...row, state: 'expired' };
   if (readIfThere(paths.signature) === undefined) return { ...row, state: 'needed' };
+  if (about.problem !== undefined) return { ...row, state: 'refused', by: about.problem };
   try {
     const found = await approvalOnDisk(await rules(), home, about);
     if (found === undefined) return { ...row, state: 'needed' };

@@ -39,7 +39,7 @@ export async function gateOfRun(
 ): Promise<ApprovalGate> {
   assertApproversConfigured(config);
   const now = await workspace.journal.clock();
-  const around = await aroundOfPlan(workspace.journal, run.runId);
+  const around = await aroundOfPlan(workspace.journal, run);
   let rules: Promise<ApprovalRules> | undefined;
   return approvalGate({
     home: workspace.home,

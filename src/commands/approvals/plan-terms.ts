@@ -14,6 +14,8 @@ import { readRunEntry } from '../../store/run-entries.ts';
 export interface AroundOfPlan {
   /** Every name on record of the person who started the plan; empty outside of plans. */
   readonly starter: readonly string[];
+  /** The lines of the file of allowed signers when the plan was started, by hash; undefined if not on record. */
+  readonly listed?: readonly string[] | undefined;
   /** What came of the groups that the step shows to those who approve, one line each. */
   readonly shown: readonly string[];
 }
@@ -21,25 +23,24 @@ export interface AroundOfPlan {
 /** Reads from the record what an approval in this run depends on besides the run. */
 export async function aroundOfPlan(
   journal: Pick<JournalReader, 'read' | 'rows'>,
-  runId: string,
+  { runId, runbook }: { readonly runId: string; readonly runbook: unknown },
 ): Promise<AroundOfPlan> {
-  const [started] = await journal.read(`run/${runId}`);
-  const read = started === undefined ? undefined : readRunEntry(started);
-  if (started === undefined || read?.type !== 'run.started') return { starter: [], shown: [] };
-  const { plan, runbook, input } = read.body;
-  if (plan === undefined) return { starter: runbook === 'plan' ? namesIn(started) : [], shown: [] };
-  const ofPlan = await journal.read(`run/${plan.run}`);
-  const { step } = fieldsOf(input) as { readonly step?: Step };
+  const own = isOfPlan(runbook) ? await journal.read(`run/${runId}`) : [];
+  const begun = startOf(own);
+  const planRun = begun?.plan?.run;
+  if (planRun === undefined) return { ...startedBy(own), shown: [] };
+  const ofPlan = await journal.read(`run/${planRun}`);
+  const { step } = fieldsOf(begun?.input) as { readonly step?: Step };
   const groups = step?.kind === 'approve' ? (step.approve.shows ?? []) : [];
-  const children = groups.length === 0 ? [] : await childrenOf(journal, plan.run);
-  const passed = groups.length === 0 ? [] : passedIn(ofPlan);
+  if (groups.length === 0) return { ...startedBy(ofPlan), shown: [] };
+  const [children, passed] = [await childrenOf(journal, planRun), passedIn(ofPlan)];
   const shown = groups.flatMap((group) => [
     resultOf(group, children),
     ...passed
-      .filter(({ step }) => step.startsWith(`${group}/`))
-      .map(({ step, reason }) => `passed by a person: ${step}: ${reason}`),
+      .filter(({ step: place }) => place.startsWith(`${group}/`))
+      .map(({ step: place, reason }) => `decided by a person: ${place}: ${reason}`),
   ]);
-  return { starter: ofPlan.slice(0, 1).flatMap(namesIn), shown };
+  return { ...startedBy(ofPlan), shown };
 }
 
 /**
@@ -48,13 +49,13 @@ export async function aroundOfPlan(
  */
 export function termsAt(
   snapshot: AnyMachineSnapshot,
-  { starter }: Pick<AroundOfPlan, 'starter'>,
+  { starter, listed }: Pick<AroundOfPlan, 'starter' | 'listed'>,
 ): ApprovalTerms | undefined {
   const question = questionOf(snapshot);
   if (question?.kind !== 'typed-name' || question.byOthers === undefined) return undefined;
   const { terms, given } = question.byOthers;
   const { of, within, onExpiry, notBy }: Approve = terms;
-  return { of, within, onExpiry, starter: notBy === 'starter' ? starter : [], given };
+  return { of, within, onExpiry, starter: notBy === 'starter' ? starter : [], listed, given };
 }
 
 /** The same, of a run as its entries say; for a process that does not drive it. */
@@ -68,7 +69,8 @@ export async function termsOnRecord(
   const found = runbookOf(String(runbook), String(version));
   if (found === undefined) return undefined;
   const { snapshot } = fold(found, inputOf(entries) ?? {}, entries);
-  return termsAt(snapshot, await aroundOfPlan(journal, started.stream.slice('run/'.length)));
+  const runId = started.stream.slice('run/'.length);
+  return termsAt(snapshot, await aroundOfPlan(journal, { runId, runbook }));
 }
 
 /** Whether a run is that of a plan or of a step of one, so that its approvals are those that the plan asks for. */
@@ -76,12 +78,17 @@ export function isOfPlan(runbook: unknown): boolean {
   return runbook === 'plan' || runbook === 'plan-step';
 }
 
-function namesIn(started: Entry): readonly string[] {
-  const read = readRunEntry(started);
-  if (read?.type !== 'run.started') return [started.by];
-  const { operator, who } = read.body;
-  const names = [started.by, operator, who?.name, who?.email, who?.login];
-  return [...new Set(names.filter((name) => name !== undefined))];
+function startOf([started]: readonly Entry[]) {
+  const read = started === undefined ? undefined : readRunEntry(started);
+  return read?.type === 'run.started' ? read.body : undefined;
+}
+
+/** Who started a run, and who was listed as a signer then. */
+function startedBy(entries: readonly Entry[]): Pick<AroundOfPlan, 'starter' | 'listed'> {
+  const begun = startOf(entries);
+  const names = [entries[0]?.by, begun?.operator, begun?.who?.name, begun?.who?.email, begun?.who?.login];
+  const starter = [...new Set(names.filter((name) => name !== undefined))];
+  return { starter, listed: begun?.approvals?.signers?.lines };
 }
 
 /** `result of data: 5 steps done, 1 failed: orders recover (it was stopped)`. The last attempt counts. */
