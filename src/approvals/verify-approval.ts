@@ -47,8 +47,9 @@ export async function approvalOnDisk(
 
 /**
  * Whether a signature approves the request: it is valid, by someone who could approve when the run began and
- * still can, who has not driven the run, and who meets the terms of the plan. Rejects with `approval.refused`,
- * `approval.same-person` or `approval.unchecked`. The caller checks expiry and withdrawal.
+ * still can, who has not driven the run, and who meets the terms of the plan. Rejects with
+ * `approval.refused`, `approval.same-person` or `approval.unchecked`. The caller checks expiry and
+ * withdrawal.
  */
 export async function verifyApproval(
   { signers, operator, ownKey, now, here = now }: ApprovalRules,
@@ -79,7 +80,7 @@ export async function verifyApproval(
   return { ...verified, ...(isOther ? { moment: at.toISOString() } : {}) };
 }
 
-/** A step of a plan begins later than the plan: who was listed at one of the two moments only does not count. */
+/** A step begins later than its plan: who was listed at only one of the two moments does not count. */
 function inBoth(
   one: readonly string[] | undefined,
   other: readonly string[] | undefined,

@@ -115,7 +115,7 @@ export function planOfState(
   };
 }
 
-/** A plan, and whether the config asks for its approval, or did when the run began, or the plan of a step. */
+/** What is approved, and whether the config asks for that, or did when the run began, or a plan does. */
 interface Planned {
   readonly plan?: Plan;
   readonly isAsked?: boolean;
@@ -173,8 +173,8 @@ function planned(
 
 /**
  * The approval of a run as renderers show it: whatever is on disk at this moment. A changed signature is
- * verified in the background, so that reading the view never waits. `wake` lets the run look at a request that
- * has expired, where the plan says what happens then.
+ * verified in the background, so that reading the view never waits. `wake` lets the run look at a request
+ * that has expired, where the plan says what happens then.
  */
 export function approvalWatch(
   gate: ApprovalGate,

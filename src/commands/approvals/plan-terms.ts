@@ -1,5 +1,4 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import { runbookOf } from '../../../machines/index.ts';
 import type { Approve, Step } from '../../../machines/parts/plan.ts';
 import type { ApprovalTerms } from '../../approvals/terms.ts';
 import { counted } from '../../base/format.ts';
@@ -14,7 +13,7 @@ import { readRunEntry } from '../../store/run-entries.ts';
 export interface AroundOfPlan {
   /** Every name on record of the person who started the plan; empty outside of plans. */
   readonly starter: readonly string[];
-  /** The lines of the file of allowed signers when the plan was started, by hash; undefined if not on record. */
+  /** Lines of the file of allowed signers when the plan was started, by hash; undefined if unknown. */
   readonly listed?: readonly string[] | undefined;
   /** What came of the groups that the step shows to those who approve, one line each. */
   readonly shown: readonly string[];
@@ -33,7 +32,7 @@ export async function aroundOfPlan(
   const { step } = fieldsOf(begun?.input) as { readonly step?: Step };
   const groups = step?.kind === 'approve' ? (step.approve.shows ?? []) : [];
   if (groups.length === 0) return { ...startedBy(ofPlan), shown: [] };
-  const [children, passed] = [await childrenOf(journal, planRun), passedIn(ofPlan)];
+  const [children, passed] = [await childrenOf(journal, planRun), await passedIn(ofPlan)];
   const shown = groups.flatMap((group) => [
     resultOf(group, children),
     ...passed
@@ -64,16 +63,15 @@ export async function termsOnRecord(
   entries: readonly Entry[],
 ): Promise<ApprovalTerms | undefined> {
   const [started] = entries;
-  const { runbook, version } = fieldsOf(started?.body);
+  const { runbook } = fieldsOf(started?.body);
   if (started === undefined || !isOfPlan(runbook)) return undefined;
-  const found = runbookOf(String(runbook), String(version));
-  if (found === undefined) return undefined;
-  const { snapshot } = fold(found, inputOf(entries) ?? {}, entries);
+  const folded = await foldOf(entries);
+  if (folded === undefined) return undefined;
   const runId = started.stream.slice('run/'.length);
-  return termsAt(snapshot, await aroundOfPlan(journal, { runId, runbook }));
+  return termsAt(folded.snapshot, await aroundOfPlan(journal, { runId, runbook }));
 }
 
-/** Whether a run is that of a plan or of a step of one, so that its approvals are those that the plan asks for. */
+/** Whether a run is that of a plan, or of a step of one. */
 export function isOfPlan(runbook: unknown): boolean {
   return runbook === 'plan' || runbook === 'plan-step';
 }
@@ -112,10 +110,18 @@ function newer(latest: ReadonlyMap<string, ChildRow>, child: ChildRow): ChildRow
 }
 
 /** What people decided against the plan. */
-function passedIn(entries: readonly Entry[]): readonly { readonly step: string; readonly reason: string }[] {
+async function passedIn(
+  entries: readonly Entry[],
+): Promise<readonly { readonly step: string; readonly reason: string }[]> {
+  const folded = await foldOf(entries);
+  return folded?.found.skipped(folded.snapshot.context as never) ?? [];
+}
+
+/** Undefined for a version of a runbook that this program does not have. */
+async function foldOf(entries: readonly Entry[]) {
   const { runbook, version } = fieldsOf(entries[0]?.body);
+  // Only the runs of plans need the machines, which take a while to load.
+  const { runbookOf } = await import('../../../machines/index.ts');
   const found = runbookOf(String(runbook), String(version));
-  if (found === undefined) return [];
-  const { snapshot } = fold(found, inputOf(entries) ?? {}, entries);
-  return found.skipped(snapshot.context as never);
+  return found && { found, ...fold(found, inputOf(entries) ?? {}, entries) };
 }
