@@ -101,7 +101,8 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
     },
     check,
     due: (state) => {
-      const [plan, terms] = [deps.planOf(state), deps.termsOf?.(state)];
+      const terms = deps.termsOf?.(state);
+      const plan = terms && deps.planOf(state);
       if (plan === undefined || terms === undefined) return undefined;
       const { asked, withdrawn: taken } = requestStateOf(state.entries);
       const misfit = asked && fitsState(asked, plan, state.entries);
