@@ -1,4 +1,5 @@
-import type { ResolvedGroup } from './parts/plan.ts';
+import { approvalQuestion } from './parts/approval-question.ts';
+import { NO_INSTANCE, type ResolvedGroup } from './parts/plan.ts';
 import type { PlanEvent } from './parts/plan-events.ts';
 import type { Question, QuestionOption } from './parts/question.ts';
 import { type RunbookId, replacesData, touchesOf } from './parts/touches.ts';
@@ -28,14 +29,55 @@ export function askNotReady({ lanes }: PlanContext): Question {
   );
 }
 
-/** The question while others have to approve the start. */
-export function askApproval({ input }: PlanContext): Question {
-  const { quorum = 1, of } = input.plan.approve ?? {};
-  const who = of === undefined ? 'allowed signers' : `of ${of.join(', ')}`;
-  return choice(`${quorum} ${who} have to approve the start`, [
-    { event: { type: 'operator.askAgain' }, label: 'ask again', disabled: 'the request is still open' },
-    STOP,
-  ]);
+/** The question for the next approval of the start. The request shows the plan, its hash and its targets. */
+export function askApproval(context: PlanContext): Question {
+  const { input, approved, source } = context;
+  const { plan, approve } = input.plan;
+  if (approve === undefined) throw new Error('nobody has to approve this plan');
+  return approvalQuestion({
+    approve,
+    given: approved,
+    name: plan,
+    order: `start the plan ${plan}`,
+    shows: [
+      `plan: ${plan}`,
+      `plan file: SHA-256 ${input.sha256}`,
+      `source: ${source}`,
+      ...input.groups.flatMap((group) => linesOf(group, context)),
+    ],
+    stakes: {
+      overwritten: 'nothing by the approval; before data is replaced, each group is confirmed by name',
+      lost: 'nothing by the approval',
+      wayBack: 'until it is given, the plan waits here',
+    },
+    options: [STOP],
+  });
+}
+
+/** A group as a request shows it: its steps, and every instance with its target. */
+function linesOf({ id, steps, lanes }: ResolvedGroup, { groups }: PlanContext): readonly string[] {
+  const out = groups[id]?.out ?? {};
+  const shown = lanes
+    .filter(({ name }) => name !== NO_INSTANCE && !Object.hasOwn(out, name))
+    .map(({ name, target }) => (target === undefined ? name : `${name} into ${target}`));
+  return [
+    ...inLines(steps.map((step) => step.id)).map((line) => `steps of ${id}: ${line}`),
+    ...inLines(shown).map((line) => `instances of ${id}: ${line}`),
+  ];
+}
+
+/** Characters of a line of names. A request cuts off longer lines than 400. */
+const LINE_LENGTH = 300;
+
+/** Names in as few lines as they take, so that none of them is cut off. */
+function inLines(names: readonly string[]): readonly string[] {
+  const lines: string[] = [];
+  for (const name of names) {
+    const joined = lines.length === 0 ? name : `${lines.at(-1)}, ${name}`;
+    if (lines.length === 0 || joined.length > LINE_LENGTH) lines.push(name);
+    else lines[lines.length - 1] = joined;
+  }
+  return lines;
 }
 
 /** The question that names every target of the next group whose data is replaced. */

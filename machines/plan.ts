@@ -11,7 +11,8 @@ export interface PlanContext {
   readonly input: PlanInput;
   readonly source: 'up' | 'down';
   readonly lanes: readonly LaneFacts[];
-  readonly approvedBy: readonly string[];
+  /** How many approvals of its start count. */
+  readonly approved: number;
   /** Groups whose targets were confirmed by name. */
   readonly confirmed: readonly string[];
   readonly groups: Readonly<Record<string, GroupData>>;
@@ -35,6 +36,8 @@ const plan = setup({
     hasProblem: ({ event }) =>
       event.type === 'plan.evaluated' && event.lanes.some(({ problem }) => problem !== undefined),
     needsApproval: ({ context }) => context.input.plan.approve !== undefined,
+    isLastApproval: ({ context }) => context.approved + 1 >= (context.input.plan.approve?.quorum ?? 1),
+    stopsOnExpiry: ({ context }) => context.input.plan.approve?.onExpiry === 'stop',
     isLastName: ({ context, event }) => confirmsNext(context, event)?.isLast === true,
     isName: ({ context, event }) => confirmsNext(context, event) !== undefined,
     needsNoName: ({ context }) => confirmsNext(context, undefined) === undefined,
@@ -54,7 +57,9 @@ const plan = setup({
     leaveOut: assign(({ context, event }) =>
       event.type === 'operator.leaveOut' ? leftOut(context, event.text) : {},
     ),
-    keepApproval: assign(({ event }) => (event.type === 'plan.approved' ? { approvedBy: event.by } : {})),
+    countApproval: assign(({ context }) => ({ approved: context.approved + 1 })),
+    forgetApprovals: assign({ approved: 0 }),
+    keepExpiry: assign({ stopped: 'nobody approved it in time' }),
     keepName: assign(({ context, event }) => {
       const next = confirmsNext(context, event);
       return next === undefined ? {} : { confirmed: [...context.confirmed, next.group] };
@@ -206,15 +211,22 @@ export function planMachine(groups: readonly string[]) {
             tags: 'question',
             meta: { title: 'waits for approval', question: askApproval },
             on: {
-              'plan.approved': { target: 'given', actions: 'keepApproval' },
-              'plan.expired': 'expired',
+              'operator.confirm': [
+                { guard: 'isLastApproval', target: 'given', actions: 'countApproval' },
+                { target: 'asked', reenter: true, actions: 'countApproval' },
+              ],
+              'approval.expired': [
+                { guard: 'stopsOnExpiry', target: '#plan.stopped', actions: 'keepExpiry' },
+                { target: 'asked', reenter: true },
+              ],
+              // Who has approved, has approved another plan.
+              'operator.setSource': {
+                target: 'asked',
+                reenter: true,
+                actions: ['keepSource', 'forgetApprovals'],
+              },
               'operator.stop': { ...stop, target: '#plan.stopped' },
             },
-          },
-          expired: {
-            tags: 'question',
-            meta: { title: 'the approval has expired', question: askApproval },
-            on: { 'operator.askAgain': 'asked', 'operator.stop': { ...stop, target: '#plan.stopped' } },
           },
           given: { type: 'final', meta: { title: 'approved' } },
         },
@@ -259,5 +271,5 @@ const NO_INPUT = new TypeError('the run of a plan begins with an input');
 
 function begin(input: PlanInput): PlanContext {
   if (input === undefined) throw NO_INPUT;
-  return { input, source: input.source, lanes: [], approvedBy: [], confirmed: [], groups: {}, results: [] };
+  return { input, source: input.source, lanes: [], approved: 0, confirmed: [], groups: {}, results: [] };
 }

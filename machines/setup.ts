@@ -9,6 +9,7 @@ import {
 import { type Failure, failureFrom } from '../src/base/failure.ts';
 import type { RunContext } from './context.ts';
 import type { RunInput } from './inputs.ts';
+import type { ApprovalExpired } from './parts/approval-question.ts';
 import type { StateMeta, StateTag } from './parts/runbook.ts';
 import { type InputOf, type OutputOf, VERBS, type Verb } from './verbs.ts';
 
@@ -29,7 +30,7 @@ const actors = Object.fromEntries(
 export const runbook = setup({
   types: {
     context: {} as RunContext,
-    events: {} as RunEvent,
+    events: {} as AnyEvent,
     input: {} as RunInput,
     tags: {} as StateTag,
     meta: {} as StateMeta<RunContext, RunEvent>,
@@ -83,7 +84,7 @@ export function assignWith<Event extends object = object>(
 export type Assigning<Event> = ActionFunction<
   RunContext,
   EventObject & Event,
-  RunEvent,
+  AnyEvent,
   undefined,
   never,
   never,
@@ -100,6 +101,9 @@ export function changed<Slice extends Exclude<keyof RunContext, 'failure' | 'ski
 ): Partial<RunContext> {
   return { failure: undefined, [slice]: { ...context[slice], ...fields } };
 }
+
+/** What may happen to a run, besides what becomes of its verbs. */
+type AnyEvent = RunEvent | ApprovalExpired;
 
 /**
  * What an operator may answer, over all runbooks. `text` is a reason, a piece of evidence or a word, as the

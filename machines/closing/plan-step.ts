@@ -24,8 +24,10 @@ export function closingOfStep(context: RunContext, finalState: string): Closing 
   const { run, outside, act } = context;
   const id = run.step?.id ?? 'the step';
   const base = { summary: groupsOf(context), deviations: deviationsOf(context) };
-  if (finalState === 'stopped')
-    return { outcome: 'stopped', proven: false, title: `${id} was stopped`, ...base };
+  if (finalState === 'stopped') {
+    const why = outside.expired === true ? ': it was not approved in time' : '';
+    return { outcome: 'stopped', proven: false, title: `${id} was stopped${why}`, ...base };
+  }
   const isSeen = outside.found !== undefined || landedOf(act) !== undefined || outside.approved > 0;
   const proven = finalState === 'done' && (isSeen || run.step?.kind === 'wait');
   if (finalState === 'unproven')

@@ -1,3 +1,5 @@
+import type { ApprovalExpired } from './approval-question.ts';
+
 /*
  * What happens to a plan's run. Events without `operator.` come from the process that drives it: they say
  * what it has seen of the children, and are on record before anything follows from them. The others are
@@ -64,13 +66,11 @@ export type PlanEvent =
   | GroupEvent
   | GroupDecision
   | { readonly type: 'plan.evaluated'; readonly lanes: readonly LaneFacts[] }
-  | { readonly type: 'plan.approved'; readonly by: readonly string[] }
-  | { readonly type: 'plan.expired' }
+  | ApprovalExpired
   | { readonly type: 'plan.recorded'; readonly results: readonly GroupResult[] }
   | { readonly type: 'operator.evaluateAgain' }
   | { readonly type: 'operator.leaveOut'; readonly text: string }
   | { readonly type: 'operator.goOnRegardless'; readonly text: string }
-  | { readonly type: 'operator.askAgain' }
   | { readonly type: 'operator.confirm'; readonly typed: string }
   | { readonly type: 'operator.setSource'; readonly source: 'up' | 'down' }
   | { readonly type: 'operator.stop'; readonly text?: string };

@@ -1,5 +1,6 @@
 import type { Secret } from '../../src/base/secret.ts';
 import type { FollowUp } from './follow-up.ts';
+import type { Approve } from './plan.ts';
 
 /**
  * What a machine may ask the operator. A state with the tag `question` carries `meta.question`, a pure
@@ -68,6 +69,8 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly event: Event['type'];
       readonly stakes: Stakes;
       readonly options: readonly QuestionOption<Event>[];
+      /** The name only counts with the approval of somebody else, whatever lifeboat.yaml asks for. */
+      readonly byOthers?: AskedApproval | undefined;
     }
   | {
       /** A hidden key. It goes to the runner; the event gets only `fingerprint` and `length`. */
@@ -124,6 +127,15 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly doNow: Event['type'];
       readonly options: readonly QuestionOption<Event>[];
     };
+
+/** One approval that a plan asks for. */
+export interface AskedApproval {
+  readonly terms: Approve;
+  /** How many approvals of this quorum count so far. */
+  readonly given: number;
+  /** What the request shows besides the facts of the run, one line each. */
+  readonly shows: readonly string[];
+}
 
 /** The name of an option within its question: its event type, and its values if several share the type. */
 export function optionKey(event: OperatorEvent): string {

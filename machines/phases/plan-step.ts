@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { RunContext } from '../context.ts';
-import type { Check, Step } from '../parts/plan.ts';
+import { approvalQuestion } from '../parts/approval-question.ts';
+import type { Approve, Check, Step } from '../parts/plan.ts';
 import { assignWith, changed } from '../setup.ts';
-import { choice, type Option, type RunQuestion, stop, typedName } from './asking.ts';
+import { choice, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
 import { once, sending } from './once.ts';
@@ -17,8 +18,10 @@ export const OutsideSlice = () =>
   z.object({
     /** What a check or a command found, in words. */
     found: z.string().optional(),
-    /** How many people have approved. */
+    /** How many approvals count. */
     approved: z.number(),
+    /** Whether nobody approved in time, and the step was stopped for that. */
+    expired: z.boolean().optional(),
   });
 
 type Stepped = { readonly exits: Exits<'stop'> };
@@ -226,6 +229,17 @@ export function approveStep({ exits }: Stepped): Phase {
           },
           { target: 'asking', reenter: true, actions: countApproval },
         ],
+        'approval.expired': [
+          {
+            guard: when(
+              'the step stops then',
+              (context) => stepOf(context, 'approve').approve.onExpiry === 'stop',
+            ),
+            target: to(exits.stop),
+            actions: noteExpiry,
+          },
+          { target: 'asking', reenter: true },
+        ],
         'operator.skip': { target: 'over', actions: noteReason(step) },
         'operator.stop': to(exits.stop),
       },
@@ -237,27 +251,27 @@ const countApproval = assignWith(({ context }) =>
   changed(context, 'outside', { approved: context.outside.approved + 1 }),
 );
 
+const noteExpiry = assignWith(({ context }) => changed(context, 'outside', { expired: true }));
+
+/** The question is also asked for its kind, of a run without a step. */
+const BY_ANYBODY: Approve = { quorum: 1, within: 3_600_000, notBy: 'starter', onExpiry: 'pause' };
+
 function askApproval(context: RunContext): RunQuestion {
   const { step } = context.run;
   const { id = 'the step', about } = step ?? {};
-  const { quorum = 1, of = undefined } = step?.kind === 'approve' ? step.approve : {};
-  const number = context.outside.approved + 1;
-  const order = `go on with ${about ?? id} (approval ${number} of ${quorum})`;
-  const who = of === undefined ? 'an allowed signer' : `one of ${of.join(', ')}`;
-  return typedName(
-    {
-      prompt: `type ${id} to ${order}: ${who} has to sign it`,
-      order,
-    },
-    id,
-    'operator.confirm',
-    {
+  return approvalQuestion<OptionEvent>({
+    approve: step?.kind === 'approve' ? step.approve : BY_ANYBODY,
+    given: context.outside.approved,
+    name: id,
+    order: `go on with ${about ?? id}`,
+    shows: [],
+    stakes: {
       overwritten: 'nothing by this step; the plan continues with what comes after it',
       lost: 'nothing by this step',
       wayBack: 'until it is given, the plan waits here',
     },
-    [SKIP, stop],
-  );
+    options: [SKIP, stop],
+  }) as RunQuestion;
 }
 
 /** Tells people, by the targets of lifeboat.yaml. */

@@ -7,17 +7,24 @@ import { challengeId, challengeText, type Plan } from './challenge.ts';
 import { begunOf } from './policy.ts';
 import { approvalMismatch, expired, needed, type Request, withdrawn } from './refusals.ts';
 import { isExpired, momentOf, momentSinceAsked, type RequestState, requestStateOf } from './request-state.ts';
+import type { Operator } from './resemblance.ts';
 import { CHANGED, challengeOf, fitsState, type HoldDeps, stillHolds } from './still-holds.ts';
-import { type Approval, type ApprovalRules, approvalOnDisk, type Operator } from './verify-approval.ts';
+import type { ApprovalTerms } from './terms.ts';
+import { type Approval, type ApprovalRules, approvalOnDisk } from './verify-approval.ts';
 
 export interface ApprovalGateDeps extends HoldDeps {
   readonly operator: Operator;
   /** Called when a signature is checked. Rejects if no possible signer is configured. */
   readonly rules: () => Promise<ApprovalRules>;
-  /** How long a challenge may be signed and used, unless it was shorter when the run began. Milliseconds. */
+  /**
+   * How long a challenge may be signed and used, unless it was shorter when the run began, or a plan says it.
+   * Milliseconds.
+   */
   readonly expiresMs: number;
   /** What must be approved in this state, by the config or by the record; undefined if nothing. Pure. */
   readonly planOf: (state: RunState) => Plan | undefined;
+  /** What a plan asks of the approval in this state; undefined outside of plans. Pure. */
+  readonly termsOf?: ((state: RunState) => ApprovalTerms | undefined) | undefined;
   /** The reason to continue past the next confirmation without a second person, if any; it counts once. */
   readonly breakGlass?: string | undefined;
   /** Called when an answer continues without a second person. */
@@ -38,6 +45,8 @@ export interface ApprovalGate extends Gate {
   planOf(state: RunState): Plan | undefined;
   /** Why the recorded request is not for this state; undefined if it is, and if there is none. */
   misfit(state: RunState): string | undefined;
+  /** What a plan asks of the approval in this state; undefined outside of plans. */
+  termsOf(state: RunState): ApprovalTerms | undefined;
   /** Whether the last request of this run has expired. Pure apart from the clock. */
   isExpired(asked: Asked, entries: RunState['entries']): boolean;
   /** The reason to bypass the next confirmation, if there is one. */
@@ -91,6 +100,17 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
       return plan === undefined ? [] : [ask(state, plan).note];
     },
     check,
+    due: (state) => {
+      const terms = deps.termsOf?.(state);
+      const plan = terms && deps.planOf(state);
+      if (plan === undefined || terms === undefined) return undefined;
+      const { asked, withdrawn: taken } = requestStateOf(state.entries);
+      const misfit = asked && fitsState(asked, plan, state.entries);
+      if (asked === undefined || misfit === CHANGED) return { notes: [ask(state, plan).note] };
+      const isOver = isExpired(asked.text, momentSinceAsked(state.entries, deps.now()));
+      const isLeft = misfit !== undefined || taken !== undefined || terms.onExpiry === 'pause';
+      return isOver && !isLeft ? { event: { type: 'approval.expired' } } : undefined;
+    },
     mayArm: async (entries, call) => {
       const run = entries[0]?.stream.slice('run/'.length) ?? '';
       const { notes, refusal, asked } = await stillHolds(deps, run, entries, call);
@@ -107,9 +127,11 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
       const asked = plan && fittingIn(state, plan);
       if (plan === undefined || asked === undefined) return undefined;
       const { entries } = state;
-      return approvalOnDisk(await deps.rules(), deps.home, { entries, run: plan.run, asked });
+      const terms = deps.termsOf?.(state);
+      return approvalOnDisk(await deps.rules(), deps.home, { entries, run: plan.run, asked, terms });
     },
     planOf: deps.planOf,
+    termsOf: (state) => deps.termsOf?.(state),
     misfit: (state) => {
       const plan = deps.planOf(state);
       const { asked } = requestStateOf(state.entries);
@@ -155,7 +177,8 @@ async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promi
     return { notes, stale: (request) => withdrawn(request, reason) };
   }
   if (isExpired(asked.text, momentSinceAsked(entries, deps.now()))) return { notes: [], stale: expired };
-  const verified = await approvalOnDisk(rules, deps.home, { entries, run: plan.run, asked });
+  const terms = deps.termsOf?.(state);
+  const verified = await approvalOnDisk(rules, deps.home, { entries, run: plan.run, asked, terms });
   if (verified === undefined)
     return {
       pending: { run: plan.run, file: paths.challenge, expiresAt: asked.expiresAt },
@@ -169,7 +192,8 @@ async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promi
 function newChallenge(deps: ApprovalGateDeps, state: RunState, plan: Plan) {
   const asked = momentOf(state.entries, deps.now());
   const { expiresSeconds } = begunOf(state.entries).approvals ?? {};
-  const lasts = Math.min(deps.expiresMs, (expiresSeconds ?? Number.POSITIVE_INFINITY) * 1000);
+  const byConfig = Math.min(deps.expiresMs, (expiresSeconds ?? Number.POSITIVE_INFINITY) * 1000);
+  const lasts = deps.termsOf?.(state)?.within ?? byConfig;
   const expiresAt = isoOf(asked.getTime() + lasts);
   const requester = deps.operator.email ?? deps.operator.name;
   const challenged = challengeOf(plan, {

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { formatTime } from '../base/format.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
+import { show } from '../base/text.ts';
 import { NAMESPACE } from './ssh-signature.ts';
 
 /** What people need to get a challenge approved. */
@@ -54,6 +55,38 @@ export function namesake(request: Request, name: string): LifeboatError {
     [
       'if they are two people: list the key in the file of allowed signers under a name that tells them apart',
     ],
+  );
+}
+
+/** The plan names who may approve, and this signer is not among them. */
+export function notAmong(request: Request, name: string, of: readonly string[]): LifeboatError {
+  const may = show(of.join(', '), 200);
+  return refusal('approval.refused', `the plan lets only ${may} approve, and this is ${name}`, request);
+}
+
+/** Each approval of a quorum is that of another person. */
+export function alreadyApproved(request: Request, name: string): LifeboatError {
+  return refusal(
+    'approval.same-person',
+    `${name} has approved this before, and counts once: somebody else has to`,
+    request,
+  );
+}
+
+export function starterCannot(request: Request, name: string): LifeboatError {
+  return refusal(
+    'approval.same-person',
+    `${name} started the plan and cannot approve it: somebody else has to`,
+    request,
+  );
+}
+
+/** A good signature, but for an earlier request of the run. */
+export function superseded(request: Request): LifeboatError {
+  return refusal(
+    'approval.refused',
+    'the signature is for an earlier request of this run, and a newer one has replaced that',
+    request,
   );
 }
 

@@ -38,6 +38,21 @@ export function isAskedOnRecord(
   return recordOf(entries).asked.some((asked) => asked.target === target && asked.state === state);
 }
 
+/** Of a run with many requests, only the newest are tried. */
+const MAX_BEFORE = 8;
+
+/** The texts of the run's requests that this one has replaced, newest first. Pure. */
+export function textsBefore(
+  entries: readonly Entry[],
+  { challenge }: Pick<RunEntryBody<'approval.asked'>, 'challenge'>,
+): readonly string[] {
+  const texts = entries.flatMap((entry) => {
+    const read = entry.type === 'approval.asked' ? readRunEntry(entry) : undefined;
+    return read?.type === 'approval.asked' && read.body.challenge !== challenge ? [read.body.text] : [];
+  });
+  return texts.slice(-MAX_BEFORE).reverse();
+}
+
 /**
  * The time that counts for a request: that of the clock that stamps entries (`Journal.clock`), which is the
  * same for every machine that shares a store; but never before the newest entry, so that setting a clock back

@@ -44,6 +44,8 @@ export interface Verified {
   readonly allowedBy?: string;
   /** Every name that the file lists the key under, for any purpose. */
   readonly listedAs: readonly string[];
+  /** Every name that the file lists another key under, given as `SHA256:...`. */
+  readonly namesOf: (key: string) => readonly string[];
 }
 
 export interface Signers {
@@ -138,6 +140,7 @@ export async function verifySignature(
       allowedSigners: hash('sha256', allowed, 'hex'),
       ...(allowedBy === undefined ? {} : { allowedBy }),
       listedAs: namesOfKey(list, key),
+      namesOf: (other) => namesOfKey(list, other),
     };
   } finally {
     await rm(folder, { recursive: true, force: true });

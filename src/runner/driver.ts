@@ -9,7 +9,7 @@ import { endOf, type Folded, fold, type Invocation, type MachineEvent, step } fr
 import type { Holds } from './holds.ts';
 import { perform } from './perform.ts';
 import type { Note, PerformPort } from './performed.ts';
-import type { Run, RunDeps, RunEnd, RunState } from './run.ts';
+import type { Due, Run, RunDeps, RunEnd, RunState } from './run.ts';
 import { inputOf, RunLog } from './run-log.ts';
 import { arrivedAt, noteOverdue } from './time-notes.ts';
 import { leftOrThrow, UnderWay } from './under-way.ts';
@@ -33,6 +33,8 @@ export class Driver implements Run {
   #paused: Failure | undefined;
   #wakeUp: (() => void) | undefined;
   #answering: Promise<void> = Promise.resolve();
+  /** What was due by itself: an answer comes after it. */
+  #beingTaken: Promise<void> = Promise.resolve();
   #underWay: UnderWay | undefined;
 
   constructor(deps: RunDeps, entries: readonly Entry[], holds: Holds) {
@@ -103,6 +105,7 @@ export class Driver implements Run {
   }
 
   async #take(answer: Answer): Promise<void> {
+    await this.#beingTaken;
     const before = this.#folded;
     const { event, label, text } = await decide(before.snapshot, answer, this.#deps.take);
     const passed = await this.#deps.gate?.check(this.state(), answer);
@@ -149,9 +152,25 @@ export class Driver implements Run {
       } else if (this.#folded.invocation !== undefined) {
         await this.#performNext();
       } else {
-        await this.#stirred();
+        // Asked and waited for in one turn: nothing that stirs the run may come in between.
+        const due = this.#deps.gate?.due?.(this.state());
+        if (due === undefined) await this.#stirred();
+        else {
+          this.#beingTaken = this.#takeDue(due);
+          await this.#beingTaken;
+        }
       }
     }
+  }
+
+  async #takeDue(due: Due): Promise<void> {
+    const before = this.#folded;
+    if ('event' in due) await this.#advance(before, due.event, []);
+    else
+      await this.#log.inTurn(async () => {
+        if (this.#folded === before) await this.#log.write(due.notes);
+      });
+    this.#tell();
   }
 
   async #performNext(): Promise<void> {

@@ -90,6 +90,9 @@ export interface CallToArm {
   readonly input: unknown;
 }
 
+/** What is due in a run that waits. */
+export type Due = { readonly notes: readonly Note[] } | { readonly event: MachineEvent };
+
 /** A check of answers and calls, used for approvals by other people. */
 export interface Gate {
   /** Notes to write with the event that led to this state, such as what must be approved. Sends nothing. */
@@ -102,6 +105,11 @@ export interface Gate {
     state: RunState,
     answer: Answer,
   ): Promise<{ readonly notes: readonly Note[]; readonly refusal?: LifeboatError }>;
+  /**
+   * What a run that waits calls for without an answer, whenever a process looks at it: notes, or an event of
+   * the machine. Undefined if nothing. What it returns once, it does not call for again when that is written.
+   */
+  due?(state: RunState): Due | undefined;
   /**
    * Called in the last instant before a call is armed, however the run got there. The notes become durable
    * either way; with a `refusal` nothing is armed, and the step fails with it.

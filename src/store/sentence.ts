@@ -125,6 +125,8 @@ function eventSentence(
   { calls }: SaidBefore,
 ): Sentence {
   const next = title ?? to;
+  if (event.type === 'approval.expired')
+    return { ...say(`nobody approved it in time; next: ${next}`, 'warn'), next };
   const [, activity] = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(event.type) ?? [];
   if (activity === undefined) return { ...say(`next: ${next}`, 'dim'), next };
   const { verb, input } = calls.get(activity) ?? { verb: activity, input: undefined };

@@ -216,9 +216,10 @@ function labelOf(transition: AnyTransitionDefinition, siblings: readonly AnyTran
     .join(', ');
 }
 
-/** What has happened, in a word: the operator's choice, or a failure. Success is not labelled. */
+/** What has happened, in a word: the operator's choice, a failure, an expiry. Success is not labelled. */
 function eventOf(eventType: string): string {
   if (eventType.startsWith('operator.')) return inWords(eventType.slice('operator.'.length));
+  if (eventType === 'approval.expired') return 'expires';
   return eventType.startsWith('xstate.error.') ? 'fails' : '';
 }
 

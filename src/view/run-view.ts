@@ -65,7 +65,7 @@ export type QuestionView =
       /** Present if something failed, or the outcome of a call is unknown. */
       readonly trouble?: TroubleView;
     })
-  | (Omit<Entered<'typed-name'>, 'order'> & {
+  | (Omit<Entered<'typed-name'>, 'order' | 'byOthers'> & {
       /** Present if a second person must agree before the name is accepted. */
       readonly approval?: ApprovalView;
     })

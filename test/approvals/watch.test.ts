@@ -31,4 +31,22 @@ describe.concurrent('what is shown of an approval', () => {
       tone: 'bad',
     });
   });
+
+  test('lets the run look once at a request that has expired, where the plan says what happens then', (context) => {
+    const { expect } = context;
+    const woken = (onExpiry: 'pause' | 'ask-again' | 'stop') => {
+      const terms = { within: 60_000, onExpiry, starter: [], given: 0 };
+      const at = someConfirmation(context, { termsOf: () => terms });
+      let times = 0;
+      const watch = approvalWatch(at.gate, dirname(at.signers), undefined, () => {
+        times += 1;
+      });
+      at.seconds = 59;
+      expect(watch(at.state())?.state).toBe('needed');
+      at.seconds = 60;
+      expect([watch(at.state())?.state, watch(at.state())?.state]).toEqual(['expired', 'expired']);
+      return times;
+    };
+    expect([woken('pause'), woken('ask-again'), woken('stop')]).toEqual([0, 1, 1]);
+  });
 });

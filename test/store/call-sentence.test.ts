@@ -138,4 +138,12 @@ describe('the event that moved a run', () => {
       'nothing came of the request to create a backup; next: waiting for the backup',
     );
   });
+
+  test('says that nobody approved in time', () => {
+    const body = { event: { type: 'approval.expired' }, to: 'approve.asking', title: 'waits for approval' };
+    expect(entrySentences()(runEntry('a', 'event', body))).toMatchObject({
+      text: 'nobody approved it in time; next: waits for approval',
+      tone: 'warn',
+    });
+  });
 });

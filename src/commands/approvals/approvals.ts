@@ -25,6 +25,7 @@ import { findRun } from '../../runner/runs.ts';
 import type { Json } from '../../store/journal.ts';
 import { openRuns } from '../../store/projections/runs.ts';
 import { rulesOf } from './gate-of-run.ts';
+import { isOfPlan, termsOnRecord } from './plan-terms.ts';
 
 /**
  * `lifeboat approvals [RUN]`: what needs approval now in open runs, and the state of each request. Exit 3
@@ -32,7 +33,7 @@ import { rulesOf } from './gate-of-run.ts';
  */
 export async function approvals(context: CommandContext, [word]: readonly string[]): Promise<number> {
   const journal = await openJournalIfAny(context);
-  const open: AskedOf[] = [];
+  const open: Open[] = [];
   let now = () => new Date();
   try {
     now = (await journal?.clock()) ?? now;
@@ -41,7 +42,12 @@ export async function approvals(context: CommandContext, [word]: readonly string
     for (const { runId, status } of wanted) {
       const entries = status === 'open' ? await journal?.read(`run/${runId}`) : undefined;
       const { asked } = requestStateOf(entries ?? []);
-      if (entries !== undefined && asked !== undefined) open.push({ run: runId, entries, asked });
+      if (journal === undefined || entries === undefined || asked === undefined) continue;
+      const read = await termsOnRecord(journal, entries).then(
+        (terms) => ({ terms }),
+        (thrown: unknown) => ({ problem: failureOf(thrown).shortMessage }),
+      );
+      open.push({ run: runId, entries, asked, ...read });
     }
   } finally {
     await journal?.close();
@@ -80,6 +86,11 @@ export async function approvals(context: CommandContext, [word]: readonly string
   return rows.every(({ state }) => state === 'given') ? EXIT.closed : EXIT.waiting;
 }
 
+/** A request, and why the terms of its plan cannot be read, if so. */
+interface Open extends AskedOf {
+  readonly problem?: string;
+}
+
 /** An open challenge. */
 type Row = ResultOf<'approvals'>['items'][number];
 
@@ -88,7 +99,7 @@ type Row = ResultOf<'approvals'>['items'][number];
  * tell it from another's.
  */
 async function rowOf(
-  about: AskedOf,
+  about: Open,
   home: string,
   { rules, now }: { readonly rules: () => Promise<ApprovalRules>; readonly now: () => Date },
 ): Promise<Row> {
@@ -103,6 +114,7 @@ async function rowOf(
   if (reason !== undefined) return { ...row, state: 'withdrawn', by: reason };
   if (isExpired(asked.text, momentSinceAsked(entries, now()))) return { ...row, state: 'expired' };
   if (readIfThere(paths.signature) === undefined) return { ...row, state: 'needed' };
+  if (about.problem !== undefined) return { ...row, state: 'refused', by: about.problem };
   try {
     const found = await approvalOnDisk(await rules(), home, about);
     if (found === undefined) return { ...row, state: 'needed' };
@@ -190,10 +202,12 @@ async function askedOf(
   word: string,
   orElse: (entries: AskedOf['entries']) => AskedOf['asked'] | undefined = () => undefined,
 ): Promise<AskedOf> {
-  const { runId, status } = await findRun(journal, word);
+  const { runId, runbook, status } = await findRun(journal, word);
   const entries = await journal.read(`run/${runId}`);
-  const asked = requestStateOf(entries).asked ?? orElse(entries);
-  if (asked !== undefined && status === 'open') return { run: runId, entries, asked };
+  // An approval of a plan has done its work with the typed name: no call is left that it could still stop.
+  const asked = requestStateOf(entries).asked ?? (isOfPlan(runbook) ? undefined : orElse(entries));
+  if (asked !== undefined && status === 'open')
+    return { run: runId, entries, asked, terms: await termsOnRecord(journal, entries) };
   throw late('approval.none', `run ${runId} waits for no approval`);
 }
 

@@ -6,8 +6,9 @@ import { type ApprovalGate, approvalGate } from '../../approvals/gate.ts';
 import { asksFor, begunOf } from '../../approvals/policy.ts';
 import { nobodyNamed, signCommand } from '../../approvals/refusals.ts';
 import { isAskedOnRecord, requestStateOf } from '../../approvals/request-state.ts';
+import type { Operator } from '../../approvals/resemblance.ts';
 import { publicKeyOf } from '../../approvals/ssh-signature.ts';
-import type { ApprovalRules, Operator } from '../../approvals/verify-approval.ts';
+import type { ApprovalRules } from '../../approvals/verify-approval.ts';
 import type { Signers } from '../../approvals/verify-signature.ts';
 import { failureOf } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
@@ -21,11 +22,12 @@ import type { RunState } from '../../runner/run.ts';
 import { plannedSteps } from '../../view/dry-run-view.ts';
 import type { ApprovalView } from '../../view/run-view.ts';
 import { viewFact } from '../../view/view-outcome.ts';
+import { aroundOfPlan, termsAt } from './plan-terms.ts';
 import { assertApproversConfigured, needsApproval, riskOf, riskOfInvoked } from './required.ts';
 
 /**
- * The approval gate of a run. Lets everything pass if neither the config nor the record of the run asks for
- * an approval. Rejects with `config.approvals`.
+ * The approval gate of a run, of a step of a plan and of a plan as well. Lets everything pass if neither the
+ * config nor the record of the run asks for an approval, nor the plan. Rejects with `config.approvals`.
  */
 export async function gateOfRun(
   context: CommandContext,
@@ -37,6 +39,7 @@ export async function gateOfRun(
 ): Promise<ApprovalGate> {
   assertApproversConfigured(config);
   const now = await workspace.journal.clock();
+  const around = await aroundOfPlan(workspace.journal, run);
   let rules: Promise<ApprovalRules> | undefined;
   return approvalGate({
     home: workspace.home,
@@ -51,7 +54,8 @@ export async function gateOfRun(
       return rules;
     },
     expiresMs: config.approvals?.expires ?? DEFAULT_EXPIRES_MS,
-    planOf: planOfState(config, runbook, run),
+    planOf: planOfState(config, runbook, run, around.shown),
+    termsOf: ({ snapshot }) => termsAt(snapshot, around),
     riskOf: ({ verb, input }) => riskOfInvoked(verb, input),
     needs: (instance, risk) => needsApproval(config, instance, risk),
     breakGlass,
@@ -100,17 +104,18 @@ export function planOfState(
   config: LoadedConfig,
   runbook: Runbook,
   run: DrivenRun,
+  shown: readonly string[] = [],
 ): (state: RunState) => Plan | undefined {
   const known = new WeakMap<RunState['snapshot'], Planned>();
   return (state) => {
-    const found = known.get(state.snapshot) ?? planned(config, runbook, run, state);
+    const found = known.get(state.snapshot) ?? planned(config, runbook, run, state, shown);
     known.set(state.snapshot, found);
     const { plan, isAsked } = found;
     return plan !== undefined && (isAsked || isAskedOnRecord(state.entries, plan)) ? plan : undefined;
   };
 }
 
-/** A plan, and whether the config asks for its approval, or did when the run began. */
+/** What is approved, and whether the config asks for that, or did when the run began, or a plan does. */
 interface Planned {
   readonly plan?: Plan;
   readonly isAsked?: boolean;
@@ -121,14 +126,16 @@ function planned(
   runbook: Runbook,
   { instance, target }: DrivenRun,
   { snapshot, entries, runId }: RunState,
+  shown: readonly string[],
 ): Planned {
   const question = questionOf(snapshot);
   if (question?.kind !== 'typed-name') return {};
+  const { byOthers } = question;
   const state = statePath(snapshot);
   const context = snapshot.context as never;
   const path = mainPathOf(runbook.machine, context);
-  const risk = riskOf(runbook, path, state);
-  if (risk === undefined) return {};
+  const risk = byOthers === undefined ? riskOf(runbook, path, state) : undefined;
+  if (byOthers === undefined && risk === undefined) return {};
   const { mode = 'LIVE' } = (entries[0]?.body ?? {}) as { readonly mode?: string };
   const at = path.indexOf(state);
   const plan: Plan = {
@@ -141,12 +148,15 @@ function planned(
     order: question.order,
     instance,
     target: question.expected,
-    url: config.instances[question.expected]?.url ?? '-',
+    url: (byOthers === undefined ? config.instances[question.expected]?.url : undefined) ?? '-',
     event: question.event,
-    facts: runbook.facts(context).map((fact) => {
-      const { label, value } = viewFact(fact);
-      return `${label}: ${value}`;
-    }),
+    facts: [
+      ...(byOthers === undefined ? [] : [...byOthers.shows, ...shown]),
+      ...runbook.facts(context).map((fact) => {
+        const { label, value } = viewFact(fact);
+        return `${label}: ${value}`;
+      }),
+    ],
     overrides: runbook.skipped(context).map(({ step, reason }) => `${step}: ${reason}`),
     calls: plannedSteps(runbook, { instance, target }, path.slice(at + 1)).flatMap(({ calls, does }) => [
       ...calls
@@ -156,24 +166,28 @@ function planned(
     ]),
   };
   const { required = {} } = begunOf(entries).approvals ?? {};
-  const isAsked = needsApproval(config, plan.target, risk) || asksFor(required[plan.target], risk);
+  const isAsked =
+    risk === undefined || needsApproval(config, plan.target, risk) || asksFor(required[plan.target], risk);
   return { plan, isAsked };
 }
 
 /**
  * The approval of a run as renderers show it: whatever is on disk at this moment. A changed signature is
- * verified in the background, so that reading the view never waits.
+ * verified in the background, so that reading the view never waits. `wake` lets the run look at a request
+ * that has expired, where the plan says what happens then.
  */
 export function approvalWatch(
   gate: ApprovalGate,
   home: string,
   signers: Signers | undefined,
+  wake: () => void = () => undefined,
 ): (state: RunState) => ApprovalView | undefined {
   let seen: { readonly stamp: string; readonly found: Pick<ApprovalView, 'state' | 'by' | 'problem'> } = {
     stamp: '',
     found: { state: 'needed' },
   };
   let looking: string | undefined;
+  let woken: string | undefined;
 
   const look = (state: RunState, stamp: string) => {
     if (stamp === seen.stamp || looking !== undefined) return;
@@ -212,7 +226,13 @@ export function approvalWatch(
     };
     const reason = withdrawn?.reason ?? documentAt(paths.withdrawn);
     if (reason !== undefined) return { ...shown, state: 'withdrawn', by: reason };
-    if (gate.isExpired(asked, state.entries)) return { ...shown, state: 'expired' };
+    if (gate.isExpired(asked, state.entries)) {
+      if (woken !== asked.challenge && (gate.termsOf(state)?.onExpiry ?? 'pause') !== 'pause') {
+        woken = asked.challenge;
+        wake();
+      }
+      return { ...shown, state: 'expired' };
+    }
     const stamp = `${asked.challenge} ${stampOf([paths.signature, signers?.allowedSigners, signers?.revoked])}`;
     look(state, stamp);
     const found = seen.stamp === stamp ? seen.found : ({ state: 'needed' } as const);

@@ -77,7 +77,7 @@ export async function drive(
       breakGlass: options.breakGlass,
       leaveWhenPaused: manner === 'by-flags',
     });
-    const approval = approvalWatch(gate, workspace.home, instances.config.approvals);
+    const approval = approvalWatch(gate, workspace.home, instances.config.approvals, () => run.wake());
     const prose = await proseOf(runbook, options.overlay);
     const history = historyOf(workspace.journal, runbook, summary);
     const leaving = leaveOnSignals(run, context, options.gone);
