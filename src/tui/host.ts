@@ -15,7 +15,7 @@ import { createPresenting } from './mask.ts';
 import type { OpenScreen } from './module-screen.ts';
 import { withRoomForSaid, withSaid } from './parts/frame.ts';
 import { helpScreen } from './screens/help/help.ts';
-import { loadScreen } from './screens/index.ts';
+import { loadPlanScreen, loadScreen } from './screens/index.ts';
 import { type Notice, noticeScreen } from './screens/notice/notice.ts';
 import { type Beneath, paletteScreen } from './screens/palette/palette.ts';
 import type { Look } from './span.ts';
@@ -302,7 +302,7 @@ export function createHost(options: HostOptions): Host {
     },
     showRun: driving.show,
     async showPlan(port) {
-      const { planScreen } = await import('./screens/plan/plan-screen.ts');
+      const { planScreen } = await loadPlanScreen();
       const done = Promise.withResolvers<void>();
       const screen = planScreen(port, {
         facts: app?.facts ?? NO_FACTS,
