@@ -15,11 +15,12 @@ export function asksOf(
   children: readonly ShownChild[],
 ): readonly AskView[] {
   const lanes = new Map(groups.flatMap((group) => group.lanes.map((lane) => [lane.key, lane] as const)));
-  const found = new Map<string, { ask: AskView; lanes: AskingLane[] }>();
+  const found = new Map<string, { ask: AskView; names: Names; lanes: AskingLane[] }>();
   for (const child of children) {
     const lane = lanes.get(`${child.group}/${child.lane}`);
     if (lane === undefined || !isAsking(lane) || lane.runId !== child.runId) continue;
-    const ask = askOf(child, lane);
+    const names = namesOf(lane);
+    const ask = askOf(child, names);
     const asking = {
       key: lane.key,
       shown: lane.shown,
@@ -27,11 +28,11 @@ export function asksOf(
       prompt: child.problem ?? child.question?.prompt ?? '',
     };
     const same = found.get(ask.key);
-    if (same === undefined) found.set(ask.key, { ask, lanes: [asking] });
+    if (same === undefined) found.set(ask.key, { ask, names, lanes: [asking] });
     else same.lanes.push(asking);
   }
   const asked = [...found.values()]
-    .map(({ ask, lanes: all }): AskView => ({ ...ask, lanes: all, prompt: promptOf(ask, all) }))
+    .map(({ ask, names, lanes: all }) => askedBy(ask, names, all))
     .toSorted((one, other) => other.lanes.length - one.lanes.length);
   return [
     ...(own === undefined ? [] : [ownAsk(own)]),
@@ -45,11 +46,18 @@ function isAsking({ is }: LaneView): boolean {
   return is === 'waiting' || is === 'failing';
 }
 
-/** With one lane its own words, which have its names. */
-function promptOf({ prompt }: AskView, lanes: readonly AskingLane[]): string {
+/** A question with its lanes: one lane asks in its own words, several in words without their names. */
+function askedBy(ask: AskView, names: Names, lanes: readonly AskingLane[]): AskView {
   const [first] = lanes;
-  const isSame = lanes.every((lane) => lane.prompt === first?.prompt);
-  return isSame ? (first?.prompt ?? prompt) : prompt;
+  if (lanes.length === 1) return { ...ask, lanes, prompt: first?.prompt ?? ask.prompt };
+  const isSame = lanes.every(({ prompt }) => prompt === first?.prompt);
+  const options = ask.options.map((option) => ({
+    ...option,
+    label: nameless(option.label, names),
+    hint: option.hint === undefined ? undefined : nameless(option.hint, names),
+    needs: option.needs && { ...option.needs, prompt: nameless(option.needs.prompt, names) },
+  }));
+  return { ...ask, lanes, options, prompt: isSame ? (first?.prompt ?? ask.prompt) : ask.prompt };
 }
 
 function ownAsk(question: Question): AskView {
@@ -98,10 +106,12 @@ function resumeHint({ held }: GroupView): string {
   return `${counted(held?.lanes.length ?? 0, 'failed instance')} no longer ${held?.lanes.length === 1 ? 'holds' : 'hold'} it`;
 }
 
-function askOf(child: ShownChild, lane: LaneView): AskView {
+function namesOf({ name, target }: LaneView): Names {
+  return [...(target === undefined ? [] : [[target, 'TARGET'] as const]), [name, 'NAME'] as const];
+}
+
+function askOf(child: ShownChild, names: Names): AskView {
   const { group, step, question, problem, runId } = child;
-  const target: Names = lane.target === undefined ? [] : [[lane.target, 'TARGET']];
-  const names: Names = [...target, [lane.name, 'NAME']];
   const of = { is: 'lanes', group, step } as const;
   const tone = child.state === 'failing' ? ('bad' as const) : ('warn' as const);
   if (problem !== undefined || question === undefined) {

@@ -78,7 +78,7 @@ function reducePage(state: PlanState, input: Input<PlanIntent>, view: PlanView):
     case 'lane':
       return reduceLane(state, page, input, view);
     case 'typing':
-      return reduceTyping(state, page, input);
+      return reduceTyping(state, page, input, view);
   }
 }
 
@@ -169,13 +169,18 @@ function reduceAsk(state: PlanState, page: PageOf<'ask'>, input: Input<PlanInten
     return [{ ...state, page: { ...page, list: moved(page.list, intent, keys, input.page.height) } }];
   const row = askRowHere(ask, page);
   if (intent === 'open' && row?.is === 'asking') return atLane(state, row.lane);
-  if (intent === 'choose' && row?.is === 'option') return chosen(state, page, ask, row.option);
+  if (intent === 'choose' && row?.is === 'option') return chosen(state, page, { ask, view }, row.option);
   return [state];
 }
 
-function chosen(state: PlanState, page: PageOf<'ask'>, ask: AskView, { act, label, needs }: AskOption): Next {
+function chosen(
+  state: PlanState,
+  page: PageOf<'ask'>,
+  { ask, view }: { readonly ask: AskView; readonly view: PlanView },
+  { act, label, needs }: AskOption,
+): Next {
   const lanes = answeredLanes(ask, page.list);
-  const overview = { ...state, page: overviewOf(page.back) };
+  const overview = { ...state, page: overviewOf(page.back, ask, view) };
   if (needs !== undefined && needs.what !== 'secret') {
     const what =
       act.do === 'decide'
@@ -187,10 +192,19 @@ function chosen(state: PlanState, page: PageOf<'ask'>, ask: AskView, { act, labe
   return [overview, { type: 'answer', ask: ask.key, lanes, act, needs, text: '' }];
 }
 
-/** Back to the overview. The row of what was answered goes, so the cursor finds another one. */
-function overviewOf(page: Page): Page {
-  if (page.is !== 'overview') return overviewOf(page.back);
-  return page.list.cursor?.startsWith('ask ') ? { ...page, list: { ...page.list, isPlaced: false } } : page;
+/** Back to the overview. The row of what was answered goes, so the cursor moves to the group that asked. */
+function overviewOf(page: Page, { of }: Pick<AskView, 'of'>, { groups }: Pick<PlanView, 'groups'>): Page {
+  if (page.is !== 'overview') return overviewOf(page.back, { of }, { groups });
+  if (page.list.cursor?.startsWith('ask ') !== true) return page;
+  const group = of.is === 'plan' ? groups[0]?.id : of.group;
+  return {
+    ...page,
+    list: { ...page.list, cursor: group && `group ${group}`, isPlaced: group !== undefined },
+  };
+}
+
+function groupOf({ event }: Decision): AskView['of'] {
+  return { is: 'group', group: event.group };
 }
 
 function reduceLane(state: PlanState, page: PageOf<'lane'>, input: Input<PlanIntent>, view: PlanView): Next {
@@ -218,7 +232,12 @@ function reduceLane(state: PlanState, page: PageOf<'lane'>, input: Input<PlanInt
   return decided(state, offerOf(intent, group, lane));
 }
 
-function reduceTyping(state: PlanState, page: PageOf<'typing'>, input: Input<PlanIntent>): Next {
+function reduceTyping(
+  state: PlanState,
+  page: PageOf<'typing'>,
+  input: Input<PlanIntent>,
+  view: PlanView,
+): Next {
   const { what, needs, field, back } = page;
   const isIntent = input.type === 'intent';
   if (isIntent && input.intent === 'close') return [{ ...state, page: back }];
@@ -226,12 +245,12 @@ function reduceTyping(state: PlanState, page: PageOf<'typing'>, input: Input<Pla
     const text = needs.what === 'name' ? field.text : field.text.trim();
     if (what.is === 'decision')
       return [
-        { ...state, page: back.is === 'ask' ? overviewOf(back) : back },
+        { ...state, page: back.is === 'ask' ? overviewOf(back, { of: groupOf(what.decision) }, view) : back },
         { type: 'decide', decision: what.decision, text: needs.what === 'name' ? '' : text },
       ];
     const { ask, act, lanes } = what;
     return [
-      { ...state, page: overviewOf(back) },
+      { ...state, page: overviewOf(back, ask, view) },
       { type: 'answer', ask: ask.key, lanes, act, needs, text },
     ];
   }
