@@ -24,6 +24,8 @@ export interface DrivenChild {
   state(): ChildSnapshot;
   subscribe(listener: () => void): () => void;
   answer(answer: Answer): Promise<void>;
+  /** Tries again what waits for credentials. */
+  wake(): void;
   detach(why: string): Promise<void>;
   /** Resolves when this process is done with it: over, or left. */
   readonly ended: Promise<{ readonly result: 'done' | 'failed' | undefined; readonly endedMs: number }>;
@@ -34,6 +36,8 @@ export interface ChildSnapshot {
   readonly question: Question | undefined;
   /** The title of its state. */
   readonly where: string | undefined;
+  /** When it came into that state, in milliseconds since 1970. */
+  readonly sinceMs: number | undefined;
   /** Whether it asks about a failure, or about a call in doubt. */
   readonly asksAbout: 'failure' | 'doubt' | undefined;
   /** Set while it waits for credentials. */
@@ -89,8 +93,14 @@ export interface PlanSnapshot {
 export interface ShownChild extends Child {
   readonly runId: string | undefined;
   readonly where: string | undefined;
+  /** When it came into its state, in milliseconds since 1970. */
+  readonly sinceMs: number | undefined;
   readonly question: Question | undefined;
+  /** Whether an answer to its question waits for a free slot. */
+  readonly isAnswered: boolean;
   readonly problem: string | undefined;
+  /** Whether it waits for credentials. */
+  readonly isPaused: boolean;
   readonly isInDoubt: boolean;
 }
 
@@ -185,8 +195,7 @@ export class Conductor {
    * this resolves when it was given.
    */
   async answer(runId: string, answer: Answer): Promise<void> {
-    const found = [...this.#live].find(([, { driven }]) => driven?.runId === runId);
-    const [key, live] = found ?? [];
+    const { key, live } = this.#liveOf(runId);
     if (key === undefined || live?.driven === undefined)
       throw new LifeboatError('plan.no-child', `run ${runId} is not driven here`, {
         hints: ['nothing was answered', `if it is open: lifeboat resume ${runId}`],
@@ -194,6 +203,11 @@ export class Conductor {
     if (this.#hasSlot(live.start)) await live.driven.answer(answer);
     else this.#queued.push({ key, answer });
     this.#ask();
+  }
+
+  /** Has a child try again what waits for credentials; nothing happens if it does not. */
+  wake(runId: string): void {
+    this.#liveOf(runId).live?.driven?.wake();
   }
 
   /** Leaves the plan and its children, all of them resumable. */
@@ -206,6 +220,11 @@ export class Conductor {
     );
     await Promise.all(driven.map((one) => one.detach(why)));
     await this.#port.plan.detach(why);
+  }
+
+  #liveOf(runId: string): { readonly key?: string | undefined; readonly live?: Live | undefined } {
+    const [key, live] = [...this.#live].find(([, { driven }]) => driven?.runId === runId) ?? [];
+    return { key, live };
   }
 
   /** Asks for another look at what may happen; several wishes are one. */
@@ -396,20 +415,26 @@ export class Conductor {
       ...start,
       runId: driven?.runId,
       endedMs,
+      sinceMs: endedMs,
+      isAnswered: false,
+      isPaused: false,
       isInDoubt: false,
       question: undefined,
       where: undefined,
     };
     if (result !== undefined) return { ...shown, state: result, problem: undefined };
     if (driven === undefined) return { ...shown, state: 'failing', problem: problem?.shortMessage };
-    const { question, where, asksAbout, paused } = driven.state();
+    const { question, where, sinceMs, asksAbout, paused } = driven.state();
     const isAutomatic = live.isAnswering || this.#automatic(live, context) !== undefined;
     return {
       ...shown,
       state: stateOf({ question, asksAbout, paused }, isAutomatic),
       where,
+      sinceMs,
       question,
+      isAnswered: this.#queued.some(({ key }) => key === keyOf(start)),
       problem: paused?.shortMessage,
+      isPaused: paused !== undefined,
       isInDoubt: asksAbout === 'doubt',
     };
   }
@@ -461,8 +486,11 @@ function fromRecord({ runId, result, endedAt, where, isLeft, ...start }: Recorde
     state: result ?? (isLeft ? 'waiting' : 'at-work'),
     endedMs: endedAt === undefined ? undefined : msOf(endedAt),
     where,
+    sinceMs: endedAt === undefined ? undefined : msOf(endedAt),
     question: undefined,
+    isAnswered: false,
     problem: undefined,
+    isPaused: false,
     isInDoubt: false,
   };
 }

@@ -3,6 +3,7 @@ import { show } from '../base/text.ts';
 import type { AppPort, OnScreen } from '../view/app/app-port.ts';
 import type { StartWish } from '../view/app/start-wish.ts';
 import type { MomentReader } from '../view/moment-reader.ts';
+import type { PlanPort } from '../view/plan/plan-port.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { copyTo, createAttention } from './attention.ts';
 import type { Layout, Size } from './bands.ts';
@@ -14,7 +15,7 @@ import { createPresenting } from './mask.ts';
 import type { OpenScreen } from './module-screen.ts';
 import { withRoomForSaid, withSaid } from './parts/frame.ts';
 import { helpScreen } from './screens/help/help.ts';
-import { loadScreen } from './screens/index.ts';
+import { loadPlanScreen, loadScreen } from './screens/index.ts';
 import { type Notice, noticeScreen } from './screens/notice/notice.ts';
 import { type Beneath, paletteScreen } from './screens/palette/palette.ts';
 import type { Look } from './span.ts';
@@ -41,6 +42,8 @@ export interface Host {
   retitle(): void;
   /** Shows a run; resolves with its end once it has ended or is left, and its screen is closed. */
   showRun(port: RunPort): Promise<RunEnd>;
+  /** Shows the run of a plan; resolves when a person leaves it, and once it was left otherwise. */
+  showPlan(port: PlanPort): Promise<void>;
   /** Leaves everything on the stack; resolves when nothing more will be written. */
   leave(why: string): Promise<void>;
   stop(): void;
@@ -298,6 +301,22 @@ export function createHost(options: HostOptions): Host {
       tell();
     },
     showRun: driving.show,
+    async showPlan(port) {
+      const { planScreen } = await loadPlanScreen();
+      const done = Promise.withResolvers<void>();
+      const screen = planScreen(port, {
+        facts: app?.facts ?? NO_FACTS,
+        now: options.now,
+        enter: entering.ask,
+        onEffect: (effect) => void perform(effect),
+        onDone: done.resolve,
+        alone: app === undefined ? 'lifeboat was started for this plan alone' : undefined,
+      });
+      stack.push(screen, 'screen', screen.stop);
+      // One that is over stays on the screen until it was read.
+      port.ended.then(({ how }) => (how === 'ended' ? undefined : done.resolve()), done.reject);
+      return done.promise;
+    },
     async leave(why) {
       driving.leave(why);
       opening.stop();

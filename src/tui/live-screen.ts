@@ -108,7 +108,7 @@ export type Input<Intent extends string> =
  * A screen as pure functions: its state, its keys and its lines. It has no access to terminal or clock, so it
  * can be tested by tables.
  */
-export interface ScreenModule<State, Intent extends string> {
+export interface ScreenModule<State, Intent extends string, Effect = AppEffect> {
   readonly init: State;
   /** The subject in the header: an instance, or empty. */
   subject(state: State): string;
@@ -121,7 +121,7 @@ export interface ScreenModule<State, Intent extends string> {
   keys(state: State, around: Around): readonly BoundKey<Intent>[];
   needs(state: State, around: Around): readonly Need[];
   /** The next state and its effects. Pure. */
-  reduce(state: State, input: Input<Intent>, around: Around): readonly [State, ...AppEffect[]];
+  reduce(state: State, input: Input<Intent>, around: Around): readonly [State, ...Effect[]];
   /** The state once it was drawn, if that changes it: the next key may refer to what was shown. Pure. */
   shown?(state: State, around: Around): State;
   /** The body in exactly `around.size`. */

@@ -24,9 +24,15 @@ export function screen<State, Intent extends string>(module: ScreenModule<State,
   return (options) => liveScreen(module, options);
 }
 
-function liveScreen<State, Intent extends string>(
-  module: ScreenModule<State, Intent>,
-  { request, facts, now, onEffect }: ModuleScreenOptions,
+/** The same for a screen with effects of its own. */
+export function liveScreen<State, Intent extends string, Effect = AppEffect>(
+  module: ScreenModule<State, Intent, Effect>,
+  {
+    request,
+    facts,
+    now,
+    onEffect,
+  }: Omit<ModuleScreenOptions, 'onEffect'> & { readonly onEffect: (effect: AppEffect | Effect) => void },
 ): LiveScreen {
   const listeners = new Set<() => void>();
   let state = module.init;

@@ -32,10 +32,12 @@ plan can be run and has weaknesses, such as a check that cannot fail.`,
       new Option('--source-down', 'leave out steps with `when: source-up`'),
       new Option('--confirm <group>', 'confirm this group; repeatable').argParser(repeated),
       new Option('--yes', 'give the recommended answer to every question that has one'),
+      new Option('--plain', 'lines instead of the full screen'),
     ],
     {
       about: `The run pins the text of the plan and its instances. Each step of an instance is a
-run of its own. In a script, --confirm names each group whose targets may be
+run of its own. In a terminal it shows the groups with their instances, and what
+waits for you. In a script, --confirm names each group whose targets may be
 overwritten. It stops, resumable, when everything that is left waits for a person:
 exit code 3. \`lifeboat resume RUN\` goes on.`,
       examples: [

@@ -11,7 +11,7 @@ import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
 import { activitiesFor } from '../../activities/index.ts';
 import { outsideActivities } from '../../activities/outside/index.ts';
 import { errorFrom, LifeboatError } from '../../base/errors.ts';
-import { msOf } from '../../base/instant.ts';
+import { instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
@@ -316,12 +316,13 @@ class ChildRuns {
     return {
       runId,
       state: () => {
-        const { snapshot, paused } = run.state();
+        const { snapshot, paused, entries } = run.state();
         const context = snapshot.context as RunContext;
         const isDoubt = snapshot.hasTag('in-doubt' as never);
         return {
           question: questionOf(snapshot),
           where: metaOf(snapshot)?.title,
+          sinceMs: instantOf(entries.findLast(({ type }) => type === 'event' || type === 'run.started')?.at),
           asksAbout: isDoubt ? 'doubt' : snapshot.hasTag('failed' as never) ? 'failure' : undefined,
           paused,
           warning: metaOf(snapshot)?.warning?.(context),
@@ -330,6 +331,7 @@ class ChildRuns {
       },
       subscribe: (listener) => run.subscribe(listener),
       answer: (answer) => run.answer(answer),
+      wake: () => run.wake(),
       detach: (why) => run.detach(why),
       ended,
     };

@@ -1,4 +1,4 @@
-import { optionKey, type Question } from '../../../machines/parts/question.ts';
+import { type Answer, optionKey, type Question } from '../../../machines/parts/question.ts';
 import { EXIT, type ExitCode, failureOf } from '../../base/errors.ts';
 import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
@@ -48,7 +48,7 @@ export async function followPlan(
     phase = title;
     for (const child of conductor.children()) report(child, said, say);
     const question = questionOf(snapshot);
-    const answer = question === undefined ? undefined : answerOf(question, { confirm, yes });
+    const answer = answerByFlags(question, { confirm, yes });
     const mark = JSON.stringify(question);
     if (answer !== undefined && !given.has(mark)) {
       given.add(mark);
@@ -123,10 +123,12 @@ function report(child: ShownChild, said: Map<string, string>, say: (text: string
   say(`${name}: ${words[state]}${state === 'done' || state === 'failed' ? '' : text}`);
 }
 
-function answerOf(
-  question: Question,
+/** The answer of the flags to the plan's own question; undefined where a person has to answer it. */
+export function answerByFlags(
+  question: Question | undefined,
   { confirm, yes }: { readonly confirm: readonly string[]; readonly yes: boolean },
-) {
+): Answer | undefined {
+  if (question === undefined) return undefined;
   if (question.kind === 'typed-name')
     return confirm.includes(question.expected)
       ? { event: question.event, typed: question.expected }

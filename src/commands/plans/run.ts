@@ -15,16 +15,20 @@ import type { Json } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { presentOf } from '../approvals/present.ts';
 import { assertApproversConfigured } from '../approvals/required.ts';
+import { mannerOf } from '../run/drive.ts';
 import { inSeconds } from '../run/run.ts';
 import { clockMark } from '../run/watch-clock.ts';
 import { drivePlan, type PlanSetting } from './drive-plan.ts';
 import { followPlan } from './follow-plan.ts';
 import { planNamed, surroundingsOf } from './plan-files.ts';
+import { showPlanRun } from './show-plan-run.ts';
 
-/** What the flags decide for a plan without a terminal. */
+/** What the flags of a plan decide. */
 export interface PlanFlags {
   readonly yes?: boolean;
   readonly confirm?: readonly string[];
+  /** Lines instead of the full screen, even in a terminal. */
+  readonly plain?: boolean;
 }
 
 interface PlanRunFlags extends PlanFlags {
@@ -34,7 +38,7 @@ interface PlanRunFlags extends PlanFlags {
 
 /**
  * `lifeboat plans run PLAN`: begins the run of a plan, which pins its text and its instances, and drives it
- * with everything that it starts. Exit 0 when every step is done, 1 when not, 3 when it waits for a person.
+ * with everything that it starts: on the full screen where that can be drawn, else by the flags. Exit 0 when every step is done, 1 when not, 3 when it waits for a person.
  */
 export const plansRun: Action<PlanRunFlags> = async (context, [word = ''], flags) => {
   const config = await loadConfig(context.env, context.configPath);
@@ -100,7 +104,11 @@ async function conduct(
 ): Promise<ExitCode> {
   try {
     await using driven = await drivePlan(setting, runId, input);
-    return await followPlan(setting, driven, flags, early);
+    const { yes = false, plain = false } = flags;
+    const manner = mannerOf(setting.context, { yes, plain, first: undefined });
+    // On a screen that is up already, there is no second one.
+    const isScreen = manner === 'screen' && setting.context.showRun === undefined;
+    return await (isScreen ? showPlanRun : followPlan)(setting, driven, flags, early);
   } finally {
     early.release();
   }

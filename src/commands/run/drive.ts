@@ -113,9 +113,9 @@ export async function drive(
  * How a run is shown and what answers it: a full screen, lines with questions (a dumb terminal, a screen
  * reader), or the flags.
  */
-function mannerOf(
+export function mannerOf(
   context: CommandContext,
-  { plain, yes, first }: DriveOptions,
+  { plain, yes, first }: Pick<DriveOptions, 'plain' | 'yes' | 'first'>,
 ): 'screen' | 'lines' | 'by-flags' {
   if (!isForPeople(context) || yes || first !== undefined) return 'by-flags';
   if (context.showRun !== undefined || (!plain && canDraw(context))) return 'screen';

@@ -74,7 +74,8 @@ export const resume: Action<DrivingFlags & ResumeFlags & DoubtFlags> = async (co
     if (summary.runbook === 'plan-step') throw await ofPlan(workspace, summary);
     if (summary.runbook === 'plan') {
       const { resumePlan } = await import('../plans/run.ts');
-      return await resumePlan(context, workspace, summary, { yes: options.yes, confirm: confirmedIn(flags) });
+      const { yes, plain } = options;
+      return await resumePlan(context, workspace, summary, { yes, plain, confirm: confirmedIn(flags) });
     }
     const wish = await instancesOfRun(workspace.journal, summary, flags.tokenFile);
     await using instances = await openInstances(context, config, workspace, wish);

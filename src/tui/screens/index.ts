@@ -28,3 +28,8 @@ export async function loadScreen(request: ScreenRequest): Promise<OpenScreen> {
       return (await import('./lab/lab.ts')).labScreen();
   }
 }
+
+/** Loads the screen of the run of a plan: it is shown by the process that drives it, never opened by name. */
+export function loadPlanScreen() {
+  return import('./plan/plan-screen.ts');
+}

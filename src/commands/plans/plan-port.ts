@@ -1,0 +1,55 @@
+import { msOf } from '../../base/instant.ts';
+import { metaOf, questionOf } from '../../runner/answer.ts';
+import type { Entry, JournalReader } from '../../store/journal.ts';
+import { fieldsOf } from '../../store/journal.ts';
+import { planView } from '../../view/plan/build-plan-view.ts';
+import type { PlanPort } from '../../view/plan/plan-port.ts';
+import type { PlanOutcome } from '../../view/plan/plan-view.ts';
+import { recordOf } from '../../view/run-record.ts';
+import type { DrivenPlan } from './drive-plan.ts';
+
+/** How many of the newest lines of a run are shown. */
+const NEWEST = 50;
+
+/** The run of a plan that this process drives, as its screen sees it. `driving`: what `conductor.run` gives. */
+export function planPortOf(
+  { run, conductor }: DrivenPlan,
+  journal: Pick<JournalReader, 'read'>,
+  driving: Promise<void>,
+): PlanPort {
+  return {
+    view: () => {
+      const { runId, snapshot, entries } = run.state();
+      return planView({
+        runId,
+        snapshot,
+        title: metaOf(snapshot)?.title ?? '',
+        question: questionOf(snapshot),
+        children: conductor.children(),
+        startedMs: msOf(entries[0]?.at),
+        outcome: outcomeOf(entries),
+        nowMs: Date.now(),
+      });
+    },
+    subscribe: (listener) => conductor.subscribe(listener),
+    answerPlan: (answer) => run.answer(answer),
+    answer: (runId, answer) => conductor.answer(runId, answer),
+    decide: (event, order) => conductor.decide(event, order),
+    wake: (runId) => conductor.wake(runId),
+    newest: async (runId) => recordOf(await journal.read(`run/${runId}`)).log.slice(-NEWEST),
+    leave: async (why = '') => conductor.leave(why),
+    ended: driving.then(() => run.ended),
+  };
+}
+
+/** How the run of a plan ended, from its last entry; undefined while it is open. */
+function outcomeOf(entries: readonly Entry[]): PlanOutcome | undefined {
+  const closing = entries.at(-1)?.type === 'run.closed' ? entries.at(-1) : undefined;
+  if (closing === undefined) return undefined;
+  const { title, outcome } = fieldsOf(closing.body);
+  return {
+    title: typeof title === 'string' ? title : 'over',
+    tone: outcome === 'done' ? 'good' : 'warn',
+    endedMs: msOf(closing.at),
+  };
+}

@@ -1,0 +1,64 @@
+import { type ExitCode, failureOf } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { EarlySignals } from '../../cli/stop-signal.ts';
+import { questionOf } from '../../runner/answer.ts';
+import { leftBySignal } from '../../view/run-port.ts';
+import type { DrivenPlan, PlanSetting } from './drive-plan.ts';
+import { answerByFlags } from './follow-plan.ts';
+import { planPortOf } from './plan-port.ts';
+import type { PlanFlags } from './run.ts';
+import { takenWishes, takeWishes } from './wishes.ts';
+
+/**
+ * Drives a plan on the full screen until a person leaves it, or until it is over and was read. Then it says
+ * on stdout how it ended, or how it goes on. Resolves with the exit code, that of a run.
+ */
+export async function showPlanRun(
+  { context, config, workspace }: PlanSetting,
+  driven: DrivenPlan,
+  { confirm = [] }: PlanFlags,
+  early: EarlySignals,
+): Promise<ExitCode> {
+  const { run, conductor } = driven;
+  const { runId, entries } = run.state();
+  const { showPlan } = await import('../../tui/show-plan.ts');
+  const { journal, keyring } = workspace;
+  const leave = (thrown: unknown) => conductor.leave(failureOf(thrown).shortMessage).catch(() => undefined);
+  const given = new Set<string>();
+  const unsubscribe = conductor.subscribe(() => {
+    const question = questionOf(run.state().snapshot);
+    const answer = answerByFlags(question, { confirm, yes: false });
+    const mark = JSON.stringify(question);
+    if (answer === undefined || given.has(mark)) return;
+    given.add(mark);
+    run.answer(answer).catch(leave);
+  });
+  const stop = new AbortController();
+  takeWishes(journal, runId, conductor, takenWishes(entries), stop.signal).catch((thrown: unknown) =>
+    stop.signal.aborted ? undefined : leave(thrown),
+  );
+  const came = early.release();
+  const driving = conductor.run();
+  // The screen reports it; without one, it is awaited below.
+  driving.catch(() => undefined);
+  const port = planPortOf(driven, journal, driving);
+  port.ended.catch(() => undefined);
+  try {
+    if (came !== undefined) await conductor.leave(leftBySignal(came));
+    const { connect } = context;
+    const { isLost } = await showPlan(
+      port,
+      context,
+      connect && ((screen) => connect({ ...context, keyring }, config, screen)),
+    );
+    const { exitCode, how } = await port.ended;
+    if (isLost) return exitCode as ExitCode;
+    const { plan, outcome } = port.view();
+    const words = how === 'ended' ? (outcome?.title ?? 'over') : `left; to go on: lifeboat resume ${runId}`;
+    context.stdout.write(`plan ${show(plan, 80)}: ${show(words, 300)}\n`);
+    return exitCode as ExitCode;
+  } finally {
+    stop.abort();
+    unsubscribe();
+  }
+}

@@ -1,0 +1,288 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import {
+  FINALLY,
+  HEALTHY,
+  type Lane,
+  NO_INSTANCE,
+  type ResolvedGroup,
+  type Step,
+} from '../../../machines/parts/plan.ts';
+import { type GroupState, NEW_GROUP } from '../../../machines/parts/plan-events.ts';
+import type { Question } from '../../../machines/parts/question.ts';
+import type { PlanContext } from '../../../machines/plan.ts';
+import { counted } from '../../base/format.ts';
+import type { ShownChild } from '../../plans/conductor.ts';
+import { groupsOf, type SteppedPhase } from '../../plans/facts.ts';
+import { type GroupRecord, type LaneState, lanesOf } from '../../plans/schedule.ts';
+import type { Tone } from '../run-view.ts';
+import { asksOf } from './plan-asks.ts';
+import type { GroupView, LaneCounts, LaneStep, LaneView, PlanOutcome, PlanView } from './plan-view.ts';
+
+/** The run of a plan as it is at a moment. */
+export interface PlanFold {
+  readonly runId: string;
+  readonly snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>;
+  /** The title of its state. */
+  readonly title: string;
+  readonly question: Question | undefined;
+  readonly children: readonly ShownChild[];
+  /** Milliseconds since 1970, as are all of these. */
+  readonly startedMs: number;
+  readonly outcome: PlanOutcome | undefined;
+  readonly nowMs: number;
+}
+
+const PHASES: readonly SteppedPhase[] = ['groups', HEALTHY, FINALLY];
+
+/** The run of a plan as plain data. Pure. */
+export function planView(fold: PlanFold): PlanView {
+  const { runId, snapshot, title, children, startedMs, outcome, nowMs } = fold;
+  const context = snapshot.context as PlanContext;
+  const { plan, rehearsal } = context.input;
+  const drawn = groupViews(snapshot, context, children, nowMs);
+  const asks = asksOf(fold.question, drawn, children);
+  const askOf = new Map(asks.flatMap(({ key, lanes }) => lanes.map((lane) => [lane.key, key] as const)));
+  const groups = drawn.map((group) => ({
+    ...group,
+    lanes: group.lanes.map((lane) => ({ ...lane, ask: askOf.get(lane.key) })),
+  }));
+  const { rto } = plan.objectives;
+  return {
+    runId,
+    plan: plan.plan,
+    mode: rehearsal ? 'REHEARSAL' : 'LIVE',
+    state: outcome?.title ?? title,
+    elapsedSeconds: Math.max(0, ((outcome?.endedMs ?? nowMs) - startedMs) / 1000),
+    rtoSeconds: rto === undefined ? undefined : rto / 1000,
+    outcome,
+    groups,
+    asks,
+    nowMs,
+  };
+}
+
+function groupViews(
+  { value }: Pick<AnyMachineSnapshot, 'value'>,
+  context: PlanContext,
+  children: readonly ShownChild[],
+  nowMs: number,
+): readonly GroupView[] {
+  const states = value as Readonly<Record<string, Readonly<Record<string, GroupState>>>>;
+  const byStep = new Map<string, ShownChild>();
+  for (const child of children) {
+    const key = `${child.group}/${child.lane}/${child.step}`;
+    if ((byStep.get(key)?.attempt ?? 0) < child.attempt) byStep.set(key, child);
+  }
+  return PHASES.flatMap((phase) => {
+    const groups = groupsOf(context, phase).filter(({ lanes }) => lanes.length > 0);
+    const isNow = typeof value === 'object' && Object.hasOwn(value, phase);
+    const records = Object.fromEntries(
+      groups.map(({ id }): [string, GroupRecord] => {
+        const data = context.groups[id] ?? NEW_GROUP;
+        const state = (isNow ? states[phase]?.[id] : undefined) ?? ENDED[data.ended ?? 'open'];
+        return [id, { ...data, state }];
+      }),
+    );
+    const rehearsal = context.input.rehearsal;
+    const facts = { groups, records, children, source: context.source, rehearsal, nowMs };
+    return groups.map((group) => {
+      const record = records[group.id] ?? { ...NEW_GROUP, state: 'waiting' };
+      const lanes = lanesOf(group, facts).map(({ lane, state, hasFailed }) =>
+        laneView(group, record, lane, { state, hasFailed, byStep }),
+      );
+      return groupView(group, record, lanes, isNow);
+    });
+  });
+}
+
+const ENDED = { done: 'done', stopped: 'stopped', 'not-run': 'notRun', open: 'waiting' } as const;
+
+function groupView(
+  group: ResolvedGroup,
+  record: GroupRecord,
+  lanes: readonly LaneView[],
+  isNow: boolean,
+): GroupView {
+  const { state } = record;
+  const held = state === 'held' ? record.held : undefined;
+  return {
+    id: group.id,
+    about: group.about,
+    state,
+    words: groupWords(group, record, lanes),
+    tone: groupTone(state, lanes),
+    isNow,
+    held: held && { why: held.why, lanes: held.lanes },
+    wave: { at: record.waves, of: group.sizes.length },
+    counts: countsOf(lanes),
+    stopRule:
+      group.stopAt === undefined
+        ? undefined
+        : `stops with failure ${group.stopAt} of ${counted(group.lanes.length, 'instance')}`,
+    steps: group.steps.map((step) => ({ id: step.id, words: step.about ?? kindWords(step) })),
+    lanes,
+  };
+}
+
+function countsOf(lanes: readonly LaneView[]): LaneCounts {
+  const counts = { done: 0, atWork: 0, waiting: 0, failed: 0, later: 0, out: 0 };
+  for (const { is } of lanes) counts[COUNTED[is]] += 1;
+  return counts;
+}
+
+const COUNTED: Readonly<Record<LaneView['is'], keyof LaneCounts>> = {
+  done: 'done',
+  'at-work': 'atWork',
+  waiting: 'waiting',
+  answered: 'waiting',
+  failing: 'failed',
+  failed: 'failed',
+  later: 'later',
+  ready: 'later',
+  out: 'out',
+};
+
+function groupWords(
+  { after, steps }: ResolvedGroup,
+  { state, held }: GroupRecord,
+  lanes: readonly LaneView[],
+): string {
+  switch (state) {
+    case 'waiting':
+      return after.length === 0 ? 'not begun' : `waits for ${after.join(', ')}`;
+    case 'running': {
+      const holdsBack = ({ is, at }: LaneView) =>
+        is === 'failing' && steps[(at ?? 1) - 1]?.onFailure !== 'continue';
+      return lanes.some(holdsBack) ? 'nothing new starts: a failure asks' : 'runs';
+    }
+    case 'held':
+      return held === undefined ? 'waits for you' : heldWords(held);
+    case 'stopping':
+      return 'stops when what is under way has ended';
+    case 'done':
+      return 'done';
+    case 'stopped':
+      return 'stopped';
+    case 'notRun':
+      return 'not run';
+  }
+}
+
+/** Why a group waits for a person. */
+function heldWords({ why, lanes }: NonNullable<GroupView['held']>): string {
+  switch (why) {
+    case 'stop-rule':
+      return `held by its stop rule: ${counted(lanes.length, 'failure')}`;
+    case 'failed':
+      return `held: ${fewOf(lanes)} failed`;
+    case 'promotion':
+      return 'held until you let the next wave begin';
+    case 'person':
+      return 'paused by a person';
+  }
+}
+
+const FEW = 3;
+
+/** Some names, and how many more. */
+function fewOf(names: readonly string[]): string {
+  const more = names.length - FEW;
+  return more > 0 ? `${names.slice(0, FEW).join(', ')} and ${more} more` : names.join(', ');
+}
+
+function groupTone(state: GroupState, lanes: readonly LaneView[]): Tone {
+  if (state === 'done') return 'good';
+  if (state === 'held' || state === 'stopped' || state === 'stopping') return 'warn';
+  if (lanes.some(({ is }) => is === 'failing' || is === 'failed')) return 'bad';
+  return state === 'running' ? 'plain' : 'dim';
+}
+
+interface Standing {
+  readonly state: LaneState;
+  readonly hasFailed: boolean;
+  readonly byStep: ReadonlyMap<string, ShownChild>;
+}
+
+function laneView(
+  group: ResolvedGroup,
+  record: GroupRecord,
+  { name, target }: Lane,
+  { state, hasFailed, byStep }: Standing,
+): LaneView {
+  const at = 'step' in state ? group.steps.indexOf(state.step) + 1 : undefined;
+  const child =
+    at === undefined ? undefined : byStep.get(`${group.id}/${name}/${group.steps[at - 1]?.id ?? ''}`);
+  const isOpen = state.is === 'at-work' || state.is === 'waiting' || state.is === 'failing';
+  const open = isOpen ? child : undefined;
+  const is = open?.isAnswered === true ? 'answered' : state.is;
+  const steps = group.steps.map(({ id }, index): LaneStep => {
+    const key = `${name}/${id}`;
+    const passed = record.passed[key];
+    const found = byStep.get(`${group.id}/${key}`);
+    const again = found !== undefined && found.attempt > 1 ? `attempt ${found.attempt}` : '';
+    const runId = found?.runId;
+    if (passed !== undefined) {
+      const how = passed.how === 'skipped' ? 'skipped' : 'done outside';
+      return { is: 'passed', runId, note: `${how}: ${passed.text}` };
+    }
+    if (found === undefined) {
+      const isBehind = state.is === 'done' || (at !== undefined && index + 1 < at);
+      return { is: isBehind ? 'left-out' : 'ahead', runId, note: '' };
+    }
+    const standing = found.state === 'done' || found.state === 'failed' ? found.state : 'open';
+    return { is: standing, runId, note: again };
+  });
+  return {
+    key: `${group.id}/${name}`,
+    group: group.id,
+    name,
+    shown: name === NO_INSTANCE ? group.id : name,
+    target,
+    is,
+    state: is === 'done' && hasFailed ? 'done, in part' : STATES[is],
+    tone: is === 'done' && hasFailed ? 'warn' : TONES[is],
+    words: laneWords(is, open, record.out[name]),
+    at,
+    sinceMs: state.is === 'done' ? state.endedMs || undefined : child?.sinceMs,
+    steps,
+    isOpen,
+    runId: child?.runId,
+    ask: undefined,
+  };
+}
+
+function laneWords(is: LaneView['is'], open: ShownChild | undefined, out: string | undefined): string {
+  if (is === 'out') return out ?? '';
+  if (is === 'answered') return 'waits for a free slot';
+  if (open === undefined) return '';
+  if (open.problem !== undefined) return open.problem;
+  return open.question !== undefined && is !== 'at-work' ? open.question.prompt : (open.where ?? '');
+}
+
+const STATES: Readonly<Record<LaneView['is'], string>> = {
+  done: 'done',
+  'at-work': 'at work',
+  waiting: 'waits for you',
+  answered: 'answered',
+  failing: 'failure asks',
+  failed: 'failed',
+  later: 'later',
+  ready: 'next',
+  out: 'out',
+};
+
+const TONES: Readonly<Record<LaneView['is'], Tone>> = {
+  done: 'good',
+  'at-work': 'plain',
+  waiting: 'warn',
+  answered: 'plain',
+  failing: 'bad',
+  failed: 'bad',
+  later: 'dim',
+  ready: 'dim',
+  out: 'dim',
+};
+
+function kindWords(step: Step): string {
+  return step.kind === 'runbook' ? step.runbook : step.kind;
+}
