@@ -38,6 +38,7 @@ import { presentOf } from '../approvals/present.ts';
 import { takeUpRun } from '../run/drive.ts';
 import { inSeconds } from '../run/run.ts';
 import { clockMark, watchClock } from '../run/watch-clock.ts';
+import { stepRunOf } from './step-run.ts';
 
 /** A plan's run that this process drives, with its children. */
 export interface DrivenPlan extends AsyncDisposable {
@@ -152,31 +153,12 @@ class ChildRuns {
     throw new Error(`the plan has no step ${start.group}/${start.step} on ${start.lane}`);
   }
 
-  async #runbook(
-    start: Start,
-    step: Extract<Step, { kind: 'runbook' }>,
-    { name, target }: Lane,
-  ): Promise<DrivenChild> {
+  async #runbook(start: Start, step: Extract<Step, { kind: 'runbook' }>, lane: Lane): Promise<DrivenChild> {
     const { context, config, workspace } = this.#setting;
-    const runbook = runbooks[step.runbook];
-    if (runbook === undefined) throw new Error(`there is no runbook ${step.runbook}`);
-    const into = step.runbook === 'disaster-recovery' && step.with.phase !== 'prepare' ? target : undefined;
-    const { phase: mode, action, time } = step.with;
-    const wish = {
-      instance: name,
-      target: into,
-      mode: step.runbook === 'disaster-recovery' ? mode : undefined,
-      action,
-      time,
-    };
-    const changed = config.instances[into ?? name];
-    const rehearsal = changed?.rehearsal === true;
-    this.#assertMayChange(runbook, wish, into ?? name, rehearsal);
-    const input = runbook.input.parse(
-      withoutUndefined({ ...wish, ...(rehearsal && into !== undefined ? { rehearsal } : {}) }),
-    );
-    const named = { instance: name, target: into };
-    const runId = await this.#start(start, runbook, { ...named, input: input as Json, rehearsal });
+    const { runbook, instance, target, input, rehearsal } = stepRunOf(step, lane, config);
+    this.#assertMayChange(runbook, input as object, target ?? instance, rehearsal);
+    const named = { instance, target };
+    const runId = await this.#start(start, runbook, { ...named, input, rehearsal });
     const instances = await openInstances(context, config, workspace, {
       ...named,
       source: runbook.touches(input).source,
@@ -312,10 +294,6 @@ class ChildRuns {
       ended,
     };
   }
-}
-
-function withoutUndefined(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** How many instances are asked at once. */
