@@ -53,10 +53,15 @@ export function buildPlanReport(source: PlanReportSource): PlanReport {
   const groups = source.groups
     .filter(({ group }) => group.lanes.length > 0)
     .map((worded) => planGroup(worded, facts));
-  const { rto, until: measuredUntil, status } = rtoOfPlan(groups, span, input.plan.objectives.rto);
+  const outcome = outcomeOf(entries);
+  const isUnproven = outcome.status === 'closed' && outcome.proven !== true;
+  const {
+    rto,
+    until: measuredUntil,
+    status,
+  } = rtoOfPlan(groups, { ...span, isUnproven }, input.plan.objectives.rto);
   const rpo = rpoOfLanes(children, input.plan.objectives.rpo);
   const ms = msOf(over?.entry.at) - msOf(startedAt) - (timeline?.clockMovedMs ?? 0);
-  const outcome = outcomeOf(entries);
   const base = {
     schema: 'lifeboat.plan-report/1' as const,
     generatedAt: source.generatedAt.toISOString(),

@@ -11,6 +11,8 @@ interface Span {
   readonly from: string;
   readonly until: string;
   readonly isOver: boolean;
+  /** Whether the run was closed without proof: then its times show no recovery. */
+  readonly isUnproven?: boolean;
 }
 
 /** The recovery time of a group: to its end. Its limit is that of the plan, in milliseconds. Pure. */
@@ -53,7 +55,8 @@ export function rtoOfPlan(
       ? isGreen
         ? undefined
         : 'not every check of health is green'
-      : 'the plan has no checks of health, so nothing shows when it was over');
+      : 'the plan has no checks of health, so nothing shows when it was over') ??
+    (span.isUnproven === true ? 'the run was closed without proof' : undefined);
   const status = isEnded && why === undefined ? 'over' : span.isOver ? 'given-up' : 'running';
   const rto = judged({ from: span.from, until, limitMs }, { isEnded, isOver: span.isOver, why });
   return { rto, until, status };

@@ -171,7 +171,7 @@ function figuresOf({ outcome, measured, groups, deviations, open }: PlanReport):
     {
       label: 'Instances',
       value: `${done} of ${lanes.length}`,
-      note: done === lanes.length ? 'passed every step' : 'passed every step; the others are below',
+      note: done === lanes.length ? 'done' : 'done; the others are below',
       tone: done === lanes.length ? 'good' : 'bad',
     },
     {
