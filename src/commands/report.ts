@@ -1,22 +1,26 @@
 import { dateAt } from '../base/date.ts';
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
 import { msOf } from '../base/instant.ts';
-import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { Action } from '../cli/define.ts';
 import { durationFrom } from '../cli/numbers.ts';
-import { notWritten, writeNewFile } from '../cli/write-new-file.ts';
+import { putNew as put } from '../cli/put-new.ts';
 import { readFleetRecord } from '../compose/fleet-record.ts';
 import { openReaderOf } from '../compose/store-of.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Brand } from '../report/brand.ts';
-import { compareReports } from '../report/comparison.ts';
+import { type Comparison, compareReports } from '../report/comparison.ts';
 import { estateOf } from '../report/estate.ts';
 import type { Report } from '../report/model/model.ts';
+import { comparePlanReports } from '../report/plan/plan-comparison.ts';
+import type { PlanReport } from '../report/plan/plan-report.ts';
 import { type ReportFormat, renderComparison, renderEstate, renderReport } from '../report/render-report.ts';
 import { findRun, listRuns } from '../runner/runs.ts';
+import type { JournalReader } from '../store/journal.ts';
+import type { RunSummary } from '../store/projections/run-summary.ts';
 import type { InstanceRecord, Part } from '../view/fleet/fleet-facts.ts';
 import { whereRunIs } from './drill/drill-homes.ts';
+import { isPlanRun, type PlanReports, planReportOf } from './plans/plan-report-of.ts';
 import { brandOf, reportOf } from './run/run-report.ts';
 
 interface ReportFlags {
@@ -34,13 +38,22 @@ interface ReportFlags {
 export const report: Action<ReportFlags> = async (context, words, flags) => {
   assertCount(words, flags);
   if (flags.all === true) return reportAll(context, flags);
-  const reports: Report[] = [];
-  for (const word of words) reports.push(await reportOfRun(await whereRunIs(context, word), word));
+  const found: Found[] = [];
+  for (const word of words) found.push(await reportOfRun(await whereRunIs(context, word), word));
   const format = formatOf(flags, context);
   const brand = format === 'json' ? {} : await brandOf(context);
-  put(context, flags.out, await written(reports, format, context, brand));
+  const [first] = found;
+  if (first !== undefined && 'children' in first && flags.compare !== true) {
+    const { putPlanReport } = await import('./plans/put-plan-report.ts');
+    await putPlanReport(context, first, { out: flags.out, format, brand });
+    return EXIT.closed;
+  }
+  put(context, flags.out, await written(found, format, context, brand));
   return EXIT.closed;
 };
+
+/** The record of a run, or that of a plan's run with those of its children. */
+type Found = Report | PlanReports;
 
 /** Reports on all instances of the config and of the journal, with the runs of the period. */
 async function reportAll(context: CommandContext, flags: ReportFlags): Promise<number> {
@@ -50,9 +63,12 @@ async function reportAll(context: CommandContext, flags: ReportFlags): Promise<n
   const configured = await namesIn(context);
   const journal = await openReaderOf(context);
   try {
-    const all = (await listRuns(journal)).filter(({ startedAt }) => msOf(startedAt) >= since.getTime());
+    const begun = (await listRuns(journal)).filter(({ startedAt }) => msOf(startedAt) >= since.getTime());
+    // The steps of a plan that are no runbooks are in the record of the plan.
+    const all = begun.filter((run) => !isPlanRun(run) && run.runbook !== 'plan-step');
     const reports: Report[] = [];
     for (const run of all) reports.push(await reportOf(journal, run));
+    const plans = await planReportsOf(journal, begun.filter(isPlanRun), reports);
     const known = [...configured, ...all.flatMap(({ instance, target }) => [instance, target ?? instance])];
     const names = [...new Set(known)];
     const records = await readFleetRecord(context, names);
@@ -63,7 +79,7 @@ async function reportAll(context: CommandContext, flags: ReportFlags): Promise<n
         ...recordOf(records.get(name)),
       })),
       reports,
-      { since, now },
+      { since, now, plans },
     );
     const format = formatOf(flags, context);
     const brand = format === 'json' ? {} : await brandOf(context);
@@ -72,6 +88,20 @@ async function reportAll(context: CommandContext, flags: ReportFlags): Promise<n
   } finally {
     await journal.close();
   }
+}
+
+async function planReportsOf(
+  journal: JournalReader,
+  runs: readonly RunSummary[],
+  reports: readonly Report[],
+): Promise<readonly PlanReport[]> {
+  const known = new Map(reports.map((one) => [one.run.id, one]));
+  const plans: PlanReport[] = [];
+  for (const run of runs) {
+    const found = await planReportOf(journal, run, known);
+    if (found !== undefined) plans.push(found.plan);
+  }
+  return plans;
 }
 
 function recordOf(part: Part<InstanceRecord> | undefined): InstanceRecord {
@@ -99,10 +129,11 @@ function formatOf({ format }: ReportFlags, { output = 'table' }: CommandContext)
   });
 }
 
-async function reportOfRun(context: CommandContext, word: string): Promise<Report> {
+async function reportOfRun(context: CommandContext, word: string): Promise<Found> {
   const journal = await openReaderOf(context);
   try {
-    return await reportOf(journal, await findRun(journal, word));
+    const run = await findRun(journal, word);
+    return (isPlanRun(run) ? await planReportOf(journal, run) : undefined) ?? (await reportOf(journal, run));
   } finally {
     await journal.close();
   }
@@ -130,36 +161,33 @@ function assertCount(words: readonly string[], { compare, all }: ReportFlags): v
 }
 
 async function written(
-  [first, second]: readonly Report[],
+  [first, second]: readonly Found[],
   format: ReportFormat,
   context: CommandContext,
   brand: Brand,
 ): Promise<string> {
   if (first === undefined) return '';
-  const comparison = second === undefined ? undefined : compareReports(first, second, new Date());
-  return inForm(comparison ?? first, context, () =>
-    comparison === undefined
-      ? renderReport(first, format, brand)
-      : renderComparison(comparison, format, brand),
-  );
+  if (second !== undefined) {
+    const comparison = compared(first, second);
+    return inForm(comparison, context, () => renderComparison(comparison, format, brand));
+  }
+  if ('children' in first) return '';
+  return inForm(first, context, () => renderReport(first, format, brand));
+}
+
+/** Like is compared with like. */
+function compared(first: Found, second: Found): Comparison {
+  const now = new Date();
+  if ('children' in first && 'children' in second) return comparePlanReports(first.plan, second.plan, now);
+  if (!('children' in first) && !('children' in second)) return compareReports(first, second, now);
+  throw new LifeboatError('usage.runs', 'the run of a plan is compared with another run of a plan', {
+    hints: ['`lifeboat runs` lists them'],
+    exitCode: EXIT.usage,
+  });
 }
 
 async function inForm(value: object, { output }: CommandContext, rendered: () => string): Promise<string> {
   if (output !== 'yaml') return rendered();
   const { printableYaml } = await import('../cli/printable-yaml.ts');
   return printableYaml(value);
-}
-
-/** Writes to stdout, or to a new file: an existing record is never overwritten. */
-function put({ stdout, stderr }: CommandContext, out: string | undefined, text: string): void {
-  if (out === undefined) {
-    stdout.write(text);
-    return;
-  }
-  try {
-    writeNewFile(out, text);
-  } catch (cause) {
-    throw notWritten(out, cause);
-  }
-  stderr.write(`written: ${show(out, 200)}\n`);
 }

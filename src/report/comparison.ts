@@ -44,6 +44,8 @@ const Side = z.object({
 export const Comparison = z.object({
   schema: z.literal('lifeboat.comparison/1'),
   generatedAt: z.string(),
+  /** What `steps` compares: the steps of a runbook, or the groups of a plan. */
+  parts: z.enum(['steps', 'groups']).default('steps'),
   runs: z.tuple([Side, Side]),
   alarms: z.array(z.object({ title: z.string(), text: z.string(), at: z.string(), by: z.string() })),
   /** Why the figures of the two cannot simply be compared; empty if they can. */
@@ -60,7 +62,7 @@ export function compareReports(one: Report, other: Report, generatedAt: Date): C
     (a.run.startedAt ?? '').localeCompare(b.run.startedAt ?? ''),
   ) as [Report, Report];
   const pairs = (label: string, of: (report: Report) => number | undefined) =>
-    pair(label, of(first), of(second));
+    pairOf(label, of(first), of(second));
   const words = (label: string, of: (report: Report) => string | undefined) => ({
     label,
     first: of(first) ?? 'not known',
@@ -69,6 +71,7 @@ export function compareReports(one: Report, other: Report, generatedAt: Date): C
   return Comparison.parse({
     schema: 'lifeboat.comparison/1',
     generatedAt: generatedAt.toISOString(),
+    parts: 'steps',
     runs: [sideOf(first), sideOf(second)],
     alarms: [first, second].flatMap(({ alarms, run }) =>
       alarms.map((alarm) => ({ ...alarm, title: `${alarm.title} (run ${run.id})` })),
@@ -123,7 +126,7 @@ function recoveryTimes(first: Report, second: Report): Pair[] {
     const [a, b] = [first, second].map(({ measured }) =>
       measured === undefined ? undefined : read(measured),
     );
-    return isLoose ? { label, first: a, second: b } : pair(label, a, b);
+    return isLoose ? { label, first: a, second: b } : pairOf(label, a, b);
   };
   return [
     of('recovery time (RTO)', ({ rto }) => rto.measuredSeconds),
@@ -131,7 +134,8 @@ function recoveryTimes(first: Report, second: Report): Pair[] {
   ];
 }
 
-function pair(label: string, first: number | undefined, second: number | undefined): Pair {
+/** A figure of two runs, compared if both are known. */
+export function pairOf(label: string, first: number | undefined, second: number | undefined): Pair {
   if (first === undefined || second === undefined) return { label, first, second };
   const difference = Number((second - first).toFixed(3));
   return { label, first, second, difference, ratio: first > 0 ? second / first : undefined };
@@ -153,7 +157,7 @@ function sideOf({
 /** Steps that both have, in the order of the first; then those of only one. Repeated steps are added up. */
 function stepPairs(first: Report, second: Report): Pair[] {
   const [a, b] = [stepTimes(first), stepTimes(second)];
-  return [...new Set([...a.keys(), ...b.keys()])].map((title) => pair(title, a.get(title), b.get(title)));
+  return [...new Set([...a.keys(), ...b.keys()])].map((title) => pairOf(title, a.get(title), b.get(title)));
 }
 
 function stepTimes({ course }: Report): Map<string, number> {
@@ -200,7 +204,7 @@ function cautionsOf(first: Report, second: Report): string[] {
 
 /** Two runs side by side as a document. */
 export function comparisonPages(comparison: Comparison): Document {
-  const { runs, alarms, cautions, words, times, steps, generatedAt, schema } = comparison;
+  const { runs, alarms, cautions, words, times, steps, parts, generatedAt, schema } = comparison;
   const [first, second] = runs;
   const isJudged = first.proven && second.proven;
   return {
@@ -217,10 +221,12 @@ export function comparisonPages(comparison: Comparison): Document {
     sections: [
       {
         title: 'Comparability',
-        blocks: [listOr('Full: the same version of the same runbook, on the same instance.', cautions)],
+        blocks: [listOr(COMPARABLE[parts], cautions)],
       },
       { title: 'Times', blocks: [...bars(runs), pairs('Times, slice by slice', times, isJudged)] },
-      { title: 'Steps', blocks: [pairs('Total time in each step', steps, isJudged)] },
+      parts === 'steps'
+        ? { title: 'Steps', blocks: [pairs('Total time in each step', steps, isJudged)] }
+        : { title: 'Groups', blocks: [pairs('From the begin to the end of each group', steps, isJudged)] },
       sideSection('Deviations', runs, ({ deviations }) =>
         deviations.map(({ kind, what, reason }) => `${kind}: ${what}: ${reason}`),
       ),
@@ -231,6 +237,11 @@ export function comparisonPages(comparison: Comparison): Document {
     foot: `Written ${time(generatedAt)} UTC from the journals of both runs (${schema}). All times are UTC.`,
   };
 }
+
+const COMPARABLE = {
+  steps: 'Full: the same version of the same runbook, on the same instance.',
+  groups: 'Full: the same text of the same plan.',
+} as const;
 
 function bars([first, second]: Comparison['runs']): Block[] {
   const known = [

@@ -5,6 +5,7 @@ import { counted, formatSeconds } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import type { Ledger } from '../store/projections/ledgers.ts';
 import type { Report } from './model/model.ts';
+import type { PlanReport } from './plan/plan-report.ts';
 import {
   type Block,
   type Document,
@@ -55,12 +56,31 @@ const EstateInstance = z.object({
   runs: z.array(EstateRun),
 });
 
+const EstatePlan = z.object({
+  run: z.string(),
+  plan: z.string(),
+  mode: z.string(),
+  by: z.string(),
+  startedAt: z.string(),
+  seconds: seconds.optional(),
+  result: EstateRun.shape.result,
+  instances: z.int(),
+  done: z.int().describe('instances that passed every step'),
+  rto: Objective,
+  /** Missing where nothing was restored. */
+  rpo: Objective.optional(),
+  deviations: z.int(),
+});
+type EstatePlan = z.infer<typeof EstatePlan>;
+
 /** All instances over a period, from the journal alone. Times RFC 3339, durations in seconds. */
 export const Estate = z.object({
   schema: z.literal('lifeboat.estate/1'),
   generatedAt: z.string(),
   since: z.string(),
   instances: z.array(EstateInstance),
+  /** The runs of plans in the period, oldest first. */
+  plans: z.array(EstatePlan).default([]),
 });
 export type Estate = z.infer<typeof Estate>;
 export type EstateInstance = Estate['instances'][number];
@@ -77,12 +97,17 @@ export interface EstateRecord {
 export function estateOf(
   records: readonly EstateRecord[],
   reports: readonly Report[],
-  { since, now }: { readonly since: Date; readonly now: Date },
+  {
+    since,
+    now,
+    plans = [],
+  }: { readonly since: Date; readonly now: Date; readonly plans?: readonly PlanReport[] },
 ): Estate {
   return {
     schema: 'lifeboat.estate/1',
     generatedAt: now.toISOString(),
     since: since.toISOString(),
+    plans: plans.toSorted((a, b) => a.run.startedAt.localeCompare(b.run.startedAt)).map(planOf),
     instances: records.map(({ name, isConfigured, ledger, followUps }) => {
       const [proven] = ledger.proven;
       const inForce = ledger.epochs.findLast(
@@ -120,12 +145,33 @@ export function estateOf(
   };
 }
 
-function runOf({ run, outcome, measured, deviations }: Report): EstateRun {
-  const objective = ({ measuredSeconds, limitSeconds, result }: NonNullable<Report['measured']>['rto']) => ({
+function objective({ measuredSeconds, limitSeconds, result }: NonNullable<Report['measured']>['rto']) {
+  return {
     ...(measuredSeconds === undefined ? {} : { measuredSeconds }),
     ...(limitSeconds === undefined ? {} : { limitSeconds }),
     result,
-  });
+  };
+}
+
+function planOf({ run, outcome, measured, groups, deviations }: PlanReport): EstatePlan {
+  const lanes = groups.flatMap((group) => group.lanes).filter(({ name }) => name !== '-');
+  return {
+    run: run.id,
+    plan: run.plan,
+    mode: run.kind === 'real' ? 'LIVE' : 'REHEARSAL',
+    by: run.operator,
+    startedAt: run.startedAt,
+    ...(run.seconds === undefined ? {} : { seconds: run.seconds }),
+    result: resultOf(outcome),
+    instances: lanes.length,
+    done: lanes.filter(({ state }) => state === 'done').length,
+    rto: objective(measured.rto),
+    ...(measured.rpo && { rpo: objective(measured.rpo) }),
+    deviations: deviations.length,
+  };
+}
+
+function runOf({ run, outcome, measured, deviations }: Report): EstateRun {
   return {
     run: run.id,
     runbook: run.runbook ?? 'unknown',
@@ -139,14 +185,14 @@ function runOf({ run, outcome, measured, deviations }: Report): EstateRun {
   };
 }
 
-function resultOf({ status, proven }: Report['outcome']): EstateRun['result'] {
+function resultOf({ status, proven }: Pick<Report['outcome'], 'status' | 'proven'>): EstateRun['result'] {
   if (status !== 'closed') return status;
   return proven === true ? 'proven' : 'not proven';
 }
 
 /** All instances over a period as a document. */
 export function estatePages(estate: Estate): Document {
-  const { instances, since, generatedAt, schema } = estate;
+  const { instances, plans, since, generatedAt, schema } = estate;
   const period = `${time(since)} to ${time(generatedAt)}`;
   return {
     title: `All instances, ${period}`,
@@ -159,7 +205,7 @@ export function estatePages(estate: Estate): Document {
           'Proven is what was opened with its key and read to its last byte.',
       ),
     ],
-    sections: [instanceTable(instances), runTable(instances)],
+    sections: [instanceTable(instances), ...planTable(plans), runTable(instances)],
     foot: `Written ${time(generatedAt)} UTC from the journal (${schema}). All times are UTC.`,
   };
 }
@@ -253,12 +299,31 @@ function runTable(instances: readonly EstateInstance[]): Section {
   return { title: 'Runs', blocks: [tableOr('None in the period.', 'Every run of the period', head, rows)] };
 }
 
+function planTable(plans: readonly EstatePlan[]): Section[] {
+  const head = ['Started', 'Plan', 'Mode', 'By', 'Result', 'Took', 'Instances', 'RTO', 'RPO', 'Run'];
+  const rows = plans.map((one): Text[] => [
+    time(one.startedAt),
+    one.plan,
+    one.mode,
+    one.by,
+    resultText(one),
+    one.seconds === undefined ? '-' : formatSeconds(one.seconds),
+    `${one.done} of ${one.instances}`,
+    objectiveText(one.rto),
+    objectiveText(one.rpo),
+    { code: one.run },
+  ]);
+  return rows.length === 0
+    ? []
+    : [{ title: 'Plans', blocks: [tableOr('', 'Every run of a plan in the period', head, rows)] }];
+}
+
 /** A run into another instance is listed under both. */
 function uniqueRuns(instances: readonly EstateInstance[]): readonly EstateRun[] {
   return [...new Map(instances.flatMap(({ runs }) => runs.map((run) => [run.run, run]))).values()];
 }
 
-function resultText({ result, deviations }: EstateRun): readonly Inline[] {
+function resultText({ result, deviations }: Pick<EstateRun, 'result' | 'deviations'>): readonly Inline[] {
   const more = deviations === 0 ? '' : `, ${counted(deviations, 'deviation')}`;
   return [result === 'proven' ? { good: result } : { bad: result }, more];
 }

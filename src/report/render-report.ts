@@ -4,6 +4,8 @@ import { type Comparison, comparisonPages } from './comparison.ts';
 import { type DrillReport, drillPages } from './drill/drill-report.ts';
 import { type Estate, estatePages } from './estate.ts';
 import type { Report } from './model/model.ts';
+import { type FileOf, planPages } from './plan/plan-pages.ts';
+import type { PlanReport } from './plan/plan-report.ts';
 import type { Document } from './render/document.ts';
 import { htmlDocument } from './render/html-document.ts';
 import { markdownDocument } from './render/markdown-document.ts';
@@ -21,6 +23,16 @@ export function renderReport(report: Report, format: ReportFormat, brand: Brand 
   return render(report, () => pagesOf(report), format, brand);
 }
 
+/** As `renderReport`, for the run of a plan. `fileOf` says where the report of each child is, for its link. */
+export function renderPlanReport(
+  report: PlanReport,
+  format: ReportFormat,
+  brand: Brand = {},
+  fileOf?: FileOf,
+): string {
+  return render(report, () => planPages(report, fileOf), format, brand);
+}
+
 /** As `renderReport`, for two runs side by side. */
 export function renderComparison(comparison: Comparison, format: ReportFormat, brand: Brand = {}): string {
   return render(comparison, () => comparisonPages(comparison), format, brand);
@@ -35,7 +47,7 @@ export function renderDrill(report: DrillReport, format: ReportFormat, brand: Br
 }
 
 function render(
-  value: Report | Comparison | Estate | DrillReport,
+  value: Report | PlanReport | Comparison | Estate | DrillReport,
   pages: () => Document,
   format: ReportFormat,
   brand: Brand,

@@ -1,6 +1,5 @@
 import { leftUnbound, stillOpen } from '../../machines/parts/unfinished.ts';
 import { msOf } from '../base/instant.ts';
-import { show } from '../base/text.ts';
 import { type Entry, fieldsOf, type Json } from '../store/journal.ts';
 import type { Loss } from '../store/log/log-entries.ts';
 import type { WrittenFollowUp } from '../store/run-entries.ts';
@@ -9,6 +8,7 @@ import { timelineOf } from './measure/timeline.ts';
 import { alarmsOf, lossAlarm } from './model/alarms.ts';
 import { changesOf, evidenceOf, linesOf, type RecordProof } from './model/chain.ts';
 import { checksOf } from './model/checks.ts';
+import { cleaned } from './model/cleaned.ts';
 import { type CourseOptions, courseOf } from './model/course.ts';
 import { custodyOf, forcedEnds } from './model/custody.ts';
 import { blanksFor, decisionsOf, deviationsOf, factsOf, issuesOf, SIGN_OFF } from './model/decided.ts';
@@ -88,24 +88,6 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
 
 /** Kinds of follow-up that take away what the run has left behind. */
 const CLEANUP = ['remove-target', 'old-binding', 'retire-key'];
-
-/**
- * The same data with every text in it printable and cut: the one place where what others have written is made
- * harmless, so that no renderer can forget it. Fields that are undefined are left out.
- */
-function cleaned(value: unknown): unknown {
-  if (typeof value === 'string') return show(value, LONGEST);
-  if (Array.isArray(value)) return value.map(cleaned);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, item]) => item !== undefined)
-      .map(([name, item]) => [name, cleaned(item)]),
-  );
-}
-
-/** Several audit events of the platform with their types. */
-const LONGEST = 1_000;
 
 const KINDS = { LIVE: 'real', REHEARSAL: 'rehearsal' } as const;
 

@@ -2,6 +2,7 @@ import { callOf, madeBy, verbDid, verbTo } from '../../machines/parts/verb-words
 import { counted, formatSeconds, readable } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import { type Entry, fieldsOf } from './journal.ts';
+import { childWords, planEventWords, planWishWords } from './plan-sentence.ts';
 import { UNOPENED } from './projections/ledgers.ts';
 import { recoverySentence } from './recovery-facts.ts';
 import { type ApprovalPolicy, type RunEntry, type RunEntryBody, readRunEntry, Who } from './run-entries.ts';
@@ -31,10 +32,11 @@ function sentenceAfter(before: SaidBefore, entry: Said): Sentence {
 function runSentence(entry: RunEntry, before: SaidBefore): Sentence {
   switch (entry.type) {
     case 'run.started': {
-      const { runbook, version, instance, mode, operator, who, approvals, input } = entry.body;
+      const { runbook, version, instance, mode, operator, who, approvals, input, plan } = entry.body;
       const { reason: why } = (input ?? {}) as { readonly reason?: unknown };
       const more = `${whoWords(who)}${policyWords(approvals)}${reason(typeof why === 'string' ? why : undefined)}`;
-      return say(`${operator} started ${runbook} ${version} on ${instance}, ${mode}${more}`);
+      const part = plan === undefined ? '' : `, ${childWords(plan)}`;
+      return say(`${operator} started ${runbook} ${version} on ${instance}, ${mode}${part}${more}`);
     }
     case 'run.resumed': {
       const { pid, who, approvals, keys } = entry.body;
@@ -128,6 +130,8 @@ function eventSentence(
   if (event.type === 'approval.expired')
     return { ...say(`nobody approved it in time; next: ${next}`, 'warn'), next };
   const [, activity] = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(event.type) ?? [];
+  const planned = planEventWords(event.type, event);
+  if (planned !== undefined) return planned;
   if (activity === undefined) return { ...say(`next: ${next}`, 'dim'), next };
   const { verb, input } = calls.get(activity) ?? { verb: activity, input: undefined };
   if (event.type.startsWith('xstate.done'))
@@ -168,7 +172,7 @@ function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence 
   if (body === null || typeof body !== 'object' || Array.isArray(body))
     return say(`${type} ${JSON.stringify(body)}`);
   const fields = body as Readonly<Record<string, unknown>>;
-  const found = singleSentence(type, fields) ?? recoverySentence(type, body);
+  const found = singleSentence(type, fields) ?? planWishWords({ type, body }) ?? recoverySentence(type, body);
   if (found !== undefined) return found;
   if (type === UNOPENED) {
     const { backup, code } = fields as {

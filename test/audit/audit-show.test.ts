@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { auditShow, entrySentences } from '../../src/store/sentence.ts';
 import { rotation } from '../report/rotation.ts';
 
@@ -50,4 +50,55 @@ test('no byte of an entry can act on a terminal', () => {
   const [line] = auditShow([entry as (typeof rotation)[number]]);
   expect(Object.values(line ?? {}).join('')).not.toMatch(/\p{Cc}|\p{Cf}/u);
   expect(line?.text.length).toBeLessThanOrEqual(300);
+});
+
+describe('the run of a plan', () => {
+  const said = (type: string, event: object) =>
+    entrySentences()({ type: 'event', body: { event: { type, ...event }, to: 'groups.data=running' } }).text;
+
+  test.each([
+    ['wave.begun', { group: 'data', wave: 2 }, 'group data: wave 2 begins'],
+    [
+      'group.held',
+      { group: 'data', why: 'failed', lanes: ['b'] },
+      'group data: it waits for a person: b failed',
+    ],
+    [
+      'group.held',
+      { group: 'data', why: 'promotion', lanes: [] },
+      'group data: waits until a person lets the next wave begin',
+    ],
+    ['group.ended', { group: 'data', how: 'not-run' }, 'group data: not run'],
+    [
+      'operator.skipStep',
+      { group: 'data', lane: 'b', step: 'recover', text: 'retired' },
+      'data/b/recover: skipped, because: retired',
+    ],
+    [
+      'plan.evaluated',
+      {
+        lanes: [
+          { group: 'data', lane: 'a' },
+          { group: 'data', lane: 'b', problem: 'b-dr: it is gone' },
+        ],
+      },
+      'looked at 2 instances: 1 could not be recovered, first b-dr: it is gone',
+    ],
+  ])('says in words what %s means', (type, event, words) => {
+    expect(said(type, event)).toBe(words);
+  });
+
+  test('says which wish of another process it refused', () => {
+    const entry = { type: 'wish.refused', body: { wish: 3, why: 'the group is over' } };
+    expect(entrySentences()(entry)).toEqual({ text: 'wish 3 was refused: the group is over', tone: 'warn' });
+  });
+
+  test('is named by each run that it started', () => {
+    const plan = { run: '01P', group: 'data', step: 'recover', lane: 'b', attempt: 2 };
+    const [first] = rotation;
+    const body = { ...(first?.body as object), plan };
+    expect(entrySentences()({ type: 'run.started', body }).text).toBe(
+      "Ada started rotate-key 1.0.0 on orders, LIVE, step data/b/recover of the plan's run 01P, attempt 2",
+    );
+  });
 });

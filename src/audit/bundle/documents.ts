@@ -51,6 +51,8 @@ export function bundleReadme(runId: string, anchor: string): string {
 
   journal.jsonl      every entry of the run, one a line
   ledger/            the same for each instance that the run wrote to: keys, recovery cards, proofs
+  wishes.jsonl       of the run of a plan: what people decided while another process drove it
+  children/RUN/      of the run of a plan: the same files for each run that it started
   log.jsonl          what the log says about itself: its name, the keys that sign it, losses that a person
                      accepted
   checkpoint.note    the signed head of the log (c2sp.org/tlog-checkpoint): its name, how many entries it
@@ -59,6 +61,7 @@ export function bundleReadme(runId: string, anchor: string): string {
   proof.json         the place of each line in the log, and the hashes that lead from them to the root
   report.md          the record for people; also as report.json and report.html
   plan.txt           what such a run is planned to do, step by step
+  plan.yaml          of the run of a plan: its text, as the run pinned it in its first entry
   machine.json       the states and transitions of the runbook in the version of this run; machine.mmd draws
                      them (Mermaid)
   approvals/         what a second person was asked to approve, and the signatures

@@ -7,6 +7,7 @@ import type { Place } from '../../store/log/places/place.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
 import { approvalFiles, bundleReadme, withManifest } from './documents.ts';
+import { childFile, JOURNAL, TRANSCRIPT, WISHES } from './names.ts';
 import { type BundleFiles, packFiles, packLines } from './pack.ts';
 import { proofText, type ShownLog, showLog } from './shown-log.ts';
 
@@ -28,12 +29,14 @@ export interface BundleSource {
 }
 
 export interface WholeSource extends BundleSource {
+  /** The runs that it started, where it is that of a plan. */
+  readonly children?: readonly string[] | undefined;
   /** The instances whose ledgers the run wrote to. */
   readonly instances: readonly string[];
   /** What explains the record: the report, the plan, the machine, the verifier. */
   readonly documents: BundleFiles;
   /** Read after the entries, since the entries of a live run refer to it. */
-  readonly transcript: () => Buffer | undefined;
+  readonly transcript: (runId: string) => Buffer | undefined;
 }
 
 /**
@@ -42,14 +45,21 @@ export interface WholeSource extends BundleSource {
  * would hold a secret; with `run.unknown` for a run without entries.
  */
 export async function makeBundle(source: WholeSource): Promise<Buffer> {
-  const { journal, runId, instances, documents, transcript } = source;
-  const ledgers = instances.map((name): [string, StreamName] => [ledgerFile(name), `instance/${name}`]);
-  const { files: evidence, shown } = await evidenceOf(source, ledgers);
+  const { journal, runId, children = [], instances, documents, transcript } = source;
+  const others: [string, StreamName][] = [
+    ...instances.map((name): [string, StreamName] => [ledgerFile(name), `instance/${name}`]),
+    ...children.map((child): [string, StreamName] => [childFile(child, JOURNAL), `run/${child}`]),
+    // What people decided about a plan that another process drove.
+    [WISHES, `plan/${runId}`],
+  ];
+  const { files: evidence, shown } = await evidenceOf(source, others);
   const files = new Map<string, Buffer>([...documents, ...evidence]);
-  const entries = (await journal.read(`run/${runId}`)).filter(({ index }) => index < shown.checkpoint.size);
-  for (const [name, bytes] of approvalFiles(entries)) files.set(name, bytes);
-  const requests = transcript();
-  if (requests !== undefined) files.set('transcript.jsonl', requests);
+  for (const run of [runId, ...children]) {
+    const entries = (await journal.read(`run/${run}`)).filter(({ index }) => index < shown.checkpoint.size);
+    for (const [name, bytes] of approvalFiles(entries)) files.set(name, bytes);
+    const requests = transcript(run);
+    if (requests !== undefined) files.set(run === runId ? TRANSCRIPT : childFile(run, TRANSCRIPT), requests);
+  }
   files.set('README.txt', Buffer.from(bundleReadme(runId, anchorOf(shown.checkpoint))));
   return packFiles(signed(files, source));
 }
@@ -67,7 +77,7 @@ async function evidenceOf(
   ledgers: readonly (readonly [string, StreamName])[],
 ): Promise<{ readonly files: Map<string, Buffer>; readonly shown: ShownLog }> {
   const streams = new Map<string, StreamName>([
-    ['journal.jsonl', `run/${runId}`],
+    [JOURNAL, `run/${runId}`],
     ['log.jsonl', LOG_STREAM],
     ...ledgers,
   ]);
@@ -86,8 +96,7 @@ async function evidenceOf(
     ...anchors.flatMap((anchor) => (anchor.origin === origin ? [anchor.size] : [])),
   ];
   const shown = await showLog(journal, streams, signer, sizes);
-  if (!shown.lines.has('journal.jsonl'))
-    throw new LifeboatError('run.unknown', `run ${runId} has no entries`);
+  if (!shown.lines.has(JOURNAL)) throw new LifeboatError('run.unknown', `run ${runId} has no entries`);
   const files = new Map<string, Buffer>();
   for (const [name, lines] of shown.lines) files.set(name, Buffer.from(`${lines.join('\n')}\n`));
   for (const [at, [note]] of [...fitting].entries())
@@ -121,22 +130,27 @@ function ledgerFile(name: string): string {
   return name.length <= 80 ? `ledger/${name}.jsonl` : `ledger/${name.slice(0, 60)}/${name.slice(60)}.jsonl`;
 }
 
-/** A run that armed more calls than this shows the newest of their checkpoints. */
+/** Runs that armed more calls than this show the newest of their checkpoints. */
 const MAX = 100;
 
 /**
- * The checkpoints for the bundle of a run: those that name one of its calls, the first one that covers all
- * its entries, and the newest of each key of the log, below which its endorsements count. Unreadable places
+ * The checkpoints for the bundle of some runs: those that name one of their calls, the first one that covers
+ * all their entries, and the newest of each key of the log, below which its endorsements count. Unreadable places
  * contribute none.
  */
-export async function notesOfRun(
+export async function notesOfRuns(
   journal: Pick<JournalReader, 'read'>,
   places: readonly Pick<Place, 'all'>[],
-  stream: StreamName,
+  runs: readonly string[],
 ): Promise<readonly string[]> {
-  const entries = await journal.read(stream);
+  const streams = runs.map((run): StreamName => `run/${run}`);
+  const indexes: number[] = [];
+  for (const stream of streams) {
+    const entries = await journal.read(stream);
+    indexes.push(entries[0]?.index ?? 0, entries.at(-1)?.index ?? 0);
+  }
   const said = hearLog(NOTHING_SAID, await journal.read(LOG_STREAM));
-  const [first, last] = [entries[0]?.index ?? 0, entries.at(-1)?.index ?? 0];
+  const [first, last] = [Math.min(...indexes), Math.max(...indexes)];
   const chosen = new Set<string>();
   for (const place of places) {
     const keys = new Map(said.keys);
@@ -148,7 +162,7 @@ export async function notesOfRun(
         if (claim === undefined) continue;
         if (claim.size <= first && keys.size === 0) break;
         if (claim.size > last) covering = note;
-        const isNaming = claim.armed.some((call) => call.stream === stream);
+        const isNaming = claim.armed.some((call) => streams.some((stream) => call.stream === stream));
         if (isNaming) naming += 1;
         if (isNaming && naming <= MAX) chosen.add(note);
         for (const [installation, key] of keys)

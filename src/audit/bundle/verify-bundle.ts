@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
-import { type Entry, LOG_STREAM, type StoredEntry } from '../../store/journal.ts';
+import { type Entry, fieldsOf, LOG_STREAM, type StoredEntry } from '../../store/journal.ts';
 import { type Anchor, anchorOf } from '../../store/log/anchor.ts';
 import { type Checkpoint, claimOf, readCheckpoint } from '../../store/log/checkpoint.ts';
 import { LOG_BEGUN, LogBegun, lossesIn, lossInWords } from '../../store/log/log-entries.ts';
@@ -11,8 +11,9 @@ import { entryOf } from '../../store/new-entry.ts';
 import { transcriptWatch } from '../audit-transcript.ts';
 import { createFindings, type Finding, type Findings, type Pin } from '../verdict.ts';
 import { approvalFiles, checkManifest, noteIn, runOf } from './documents.ts';
+import { childFile, childIn, hasEntries, JOURNAL, LOG, TRANSCRIPT, WISHES } from './names.ts';
 import type { BundleFiles } from './pack.ts';
-import { linesOf, type ReadLog, readLog, readProof } from './shown-log.ts';
+import { linesOf, type ReadLog, readLog, readProof, type ShownStream } from './shown-log.ts';
 
 /** The trusted input of an auditor, and what to check. */
 export interface BundleTrust {
@@ -35,7 +36,6 @@ export interface BundleReport {
 }
 
 const CHECKPOINT = 'checkpoint.note';
-const ENTRIES = /^(?:journal|log)\.jsonl$|^ledger\//u;
 
 /**
  * Recomputes everything in an evidence bundle, on any machine, without a home or a config: the signed list of
@@ -52,14 +52,14 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
   const others = [...files.keys()].filter((name) => name.startsWith('checkpoints/'));
   const notes: Notes = [CHECKPOINT, ...others].map((name) => [name, noteIn(files, name)]);
   const head = claimOf(noteIn(files, CHECKPOINT));
-  const lines = [...files].filter(([name]) => ENTRIES.test(name));
+  const lines = [...files].filter(([name]) => hasEntries(name));
   const proof = readProof(files.get('proof.json'));
   if (proof === undefined) findings.problem('proof.unreadable', 'proof.json is missing or unreadable');
   const of = new Map(lines.map(([name, bytes]) => [name, linesOf(bytes)]));
   const log = readLog(of, proof, head?.size ?? 0, findings);
   checkRoots(notes, log.tree, findings);
 
-  const aboutLog = log.streams.get('log.jsonl')?.entries.map(entryOf) ?? [];
+  const aboutLog = log.streams.get(LOG)?.entries.map(entryOf) ?? [];
   const begun = begunIn(aboutLog);
   checkStreams(log, run, begun !== undefined && begun.origin === head?.origin, findings);
   const pem = trust.publicKey;
@@ -78,8 +78,9 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
       stream: 'store/log',
     });
 
-  const entries = log.streams.get('journal.jsonl')?.entries ?? [];
-  if (trust.isLines !== true) checkDerived(files, entries, findings);
+  const runs = [...log.streams].filter(([file]) => file === JOURNAL || childIn(file) !== undefined);
+  const entries = runs.flatMap(([, stream]) => stream.entries);
+  if (trust.isLines !== true) checkDerived(files, run, entries, findings);
   for (const entry of entries) if (entry.type.startsWith('approval.')) trust.approval?.(entry);
   const all = [...log.streams.values()];
   const at = all
@@ -95,14 +96,23 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
 
 /** Each file has the stream that its name says, and the log begins with its own name. */
 function checkStreams({ streams }: ReadLog, run: string, isBegun: boolean, findings: Findings): void {
-  const wrong = [...streams].filter(
-    ([file, { stream }]) => file.startsWith('ledger/') && !stream.startsWith('instance/'),
-  );
+  const wrong = [...streams].filter(([file, stream]) => !isOfItsName(file, stream, run));
   const files = wrong.map(([file]) => file);
-  if (streams.get('journal.jsonl')?.stream !== `run/${run}`) files.push('journal.jsonl');
-  if (!isBegun) files.push('log.jsonl');
+  if (!streams.has(JOURNAL)) files.push(JOURNAL);
+  if (!isBegun && !files.includes(LOG)) files.push(LOG);
   for (const file of files)
     findings.problem('stream.other', `${show(file, 120)} does not hold what its name says`);
+}
+
+/** A child is a run that says itself that this run of a plan started it. */
+function isOfItsName(file: string, { stream, entries }: ShownStream, run: string): boolean {
+  if (file === JOURNAL) return stream === `run/${run}`;
+  if (file === WISHES) return stream === `plan/${run}`;
+  if (file === LOG) return true;
+  const child = childIn(file);
+  if (child === undefined) return stream.startsWith('instance/');
+  const [first] = entries.slice(0, 1).map(entryOf);
+  return stream === `run/${child}` && fieldsOf(fieldsOf(first?.body)['plan'])['run'] === run;
 }
 
 function sayLimits({ publicKey, anchors = [] }: BundleTrust, anchored: number, findings: Findings): void {
@@ -120,11 +130,17 @@ function sayLimits({ publicKey, anchors = [] }: BundleTrust, anchored: number, f
 }
 
 /** Derived files must match the record. */
-function checkDerived(files: BundleFiles, run: readonly StoredEntry[], findings: Findings): void {
-  const transcripts = transcriptWatch(() => files.get('transcript.jsonl'), false, findings);
-  for (const entry of run) transcripts.take(entry);
+function checkDerived(
+  files: BundleFiles,
+  run: string,
+  entries: readonly StoredEntry[],
+  findings: Findings,
+): void {
+  const transcriptIn = (id: string) => files.get(id === run ? TRANSCRIPT : childFile(id, TRANSCRIPT));
+  const transcripts = transcriptWatch(transcriptIn, false, findings);
+  for (const entry of entries) transcripts.take(entry);
   transcripts.finish();
-  const approvals = approvalFiles(run.map(entryOf));
+  const approvals = approvalFiles(entries.map(entryOf));
   const names = [...files.keys()].filter((name) => name.startsWith('approvals/'));
   for (const name of new Set([...approvals.keys(), ...names]))
     if (approvals.get(name)?.equals(files.get(name) ?? Buffer.alloc(0)) !== true)

@@ -12,6 +12,9 @@ import { parseArgs } from 'node:util';
 /** Bytes. No file of a bundle is larger, no line than the second, no signed note than the third. */
 const [MAX, MAX_LINE, NOTE] = [2 ** 26, 2 ** 21, 2 ** 17];
 const USAGE = 'usage: node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]...';
+/** Files with entries: of the run, of the log, of ledgers, and of the runs that the run of a plan started. */
+const CHILD = /^children\/([^/]+)\/journal\.jsonl$/;
+const ENTRIES = /^(?:journal|log|wishes)\.jsonl$|^ledger\/|^children\/[^/]+\/journal\.jsonl$/;
 const ED25519 = /-----BEGIN PUBLIC KEY-----\s+MCowBQYDK2VwAyEA[^-]+-----END PUBLIC KEY-----/g;
 const [problems, limits] = [[], []];
 const clean = (text) =>
@@ -106,7 +109,7 @@ function openTree(size, leaves, { sizes, nodes }) {
 /** The entries by file: each line is the exact text of a leaf, and no stream has a gap. */
 function readStreams(files, proof, run) {
   const [leaves, streams] = [new Map(), new Map()];
-  const names = [...files.keys()].filter((name) => /^(?:journal|log)\.jsonl$|^ledger\//.test(name)).sort();
+  const names = [...files.keys()].filter((name) => ENTRIES.test(name)).sort();
   must(names.join() === Object.keys(proof.leaves).sort().join(), 'proof.json is not about these files');
   for (const name of names) {
     const [lines, places] = [files.get(name).toString('latin1').split('\n'), proof.leaves[name] ?? []];
@@ -116,8 +119,13 @@ function readStreams(files, proof, run) {
       index: places[at],
     }));
     const stream = String(entries[0]?.stream);
-    const isIts = { 'journal.jsonl': stream === `run/${run}`, 'log.jsonl': stream === 'store/log' }[name];
-    must(isIts ?? stream.startsWith('instance/'), `${name} does not hold what its name says`);
+    const own = { 'journal.jsonl': `run/${run}`, 'log.jsonl': 'store/log', 'wishes.jsonl': `plan/${run}` }[
+      name
+    ];
+    const [, child] = CHILD.exec(name) ?? [];
+    const isChild = stream === `run/${child}` && entries[0]?.body?.plan?.run === run;
+    const isIts = child ? isChild : own ? stream === own : stream.startsWith('instance/');
+    must(isIts, `${name} does not hold what its name says`);
     for (const [at, { index, body, by, type, ...rest }] of entries.entries()) {
       const exact = canonical({ at: rest.at, body, by, seq: at + 1, stream, type });
       must(exact === lines[at], `line ${at + 1} of ${name} is not entry ${at + 1} of its stream`);
@@ -159,12 +167,12 @@ function checkFiles(files, keys, run) {
   for (const line of listed) must(false, `${line.slice(66)} is missing, or was changed`);
 }
 
-/** The transcript and the files of approvals are those of the record, and nothing follows its end. */
-function checkDocuments(files, entries) {
+/** The transcript and the files of approvals are those of a run, and nothing follows its end. */
+function checkDocuments(files, entries, below) {
   const end = entries.findIndex(({ type }) => /^run\.(?:closed|abandoned)$/.test(type));
   const isLate = ({ type }, at) => at > end && !/^(?:run\.resumed|approval\.withdrawn)$/.test(type);
   must(end === -1 || !entries.some(isLate), 'there are entries after the end of the run');
-  const transcript = files.get('transcript.jsonl') ?? Buffer.alloc(0);
+  const transcript = files.get(`${below}transcript.jsonl`) ?? Buffer.alloc(0);
   const kept = entries.filter(({ type }) => type === 'transcript.kept').map(({ body }) => body);
   for (const { bytes, sha256 } of kept)
     must(hex(transcript.subarray(0, bytes)) === sha256, 'the transcript does not match the record');
@@ -211,7 +219,9 @@ try {
   checkCheckpoints(files, roots, about, keys);
   for (const { type } of about) limit(type === 'loss.accepted', 'log.jsonl accepts a loss of entries');
   checkFiles(files, keys, run);
-  checkDocuments(files, streams.get('journal.jsonl'));
+  checkDocuments(files, streams.get('journal.jsonl'), '');
+  for (const [name, entries] of streams)
+    if (CHILD.test(name)) checkDocuments(files, entries, name.replace('journal.jsonl', ''));
   for (const anchor of values.anchor) checkAnchor(anchor, log, roots);
   for (const [name, entries] of streams) console.log(clean(`${name}: ${entries.length} entries`));
 } catch (error) {

@@ -7,6 +7,7 @@ import { Comparison } from '../../report/comparison.ts';
 import { DrillDue } from '../../report/drill/drill-report.ts';
 import { Estate } from '../../report/estate.ts';
 import { Report } from '../../report/model/model.ts';
+import { PlanReport } from '../../report/plan/plan-report.ts';
 import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../../service/schemas.ts';
 import { BackupListing } from '../../service/v0.ts';
 import { Finding } from '../../store/projections/evaluations.ts';
@@ -235,6 +236,7 @@ const proof = {
   }),
   report: { about: 'the record of a run', type: Report },
   comparison: { about: 'two runs side by side', type: Comparison },
+  'plan-report': { about: "the record of a plan's run", type: PlanReport },
   estate: { about: 'all instances over a period', type: Estate },
   approvals: list(
     'approvals',

@@ -51,6 +51,12 @@ export const plans = {
       }),
     ),
   }),
+  'plan-fallback': schema('plan-fallback', "what is left of a plan's run, as files", {
+    runId: z.string(),
+    folder: z.string(),
+    checklist: z.string().describe('its name in the folder'),
+    scripts: z.array(z.object({ group: z.string(), lane: z.string(), step: z.string(), file: z.string() })),
+  }),
   'plan-check': schema('plan-check', 'what a run of a plan would do', {
     plan: z.string(),
     sha256,

@@ -1,16 +1,19 @@
 import { hash } from 'node:crypto';
 import { arch, platform } from 'node:os';
 import { runbookOf } from '../../../machines/index.ts';
+import { childFile } from '../../audit/bundle/names.ts';
 import type { BundleFiles } from '../../audit/bundle/pack.ts';
 import { ownFile } from '../../base/own-program.ts';
 import { printableJson, show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { FORMATS, renderReport } from '../../report/render-report.ts';
-import type { Entry, JournalReader } from '../../store/journal.ts';
+import type { Brand } from '../../report/brand.ts';
+import { FORMATS, renderPlanReport, renderReport } from '../../report/render-report.ts';
+import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { type PlanNames, plannedSteps } from '../../view/dry-run-view.ts';
 import { drawingsOf, machineTable } from '../../view/machine-drawing.ts';
 import type { PlannedStep } from '../../view/plan-schema.ts';
+import { isPlanRun, type PlanReports, planReportOf } from '../plans/plan-report-of.ts';
 import { pathOf } from '../run/assert-supported.ts';
 import { brandOf, reportOf } from '../run/run-report.ts';
 
@@ -39,9 +42,26 @@ async function reportFiles(
   journal: JournalReader,
   summary: RunSummary,
 ): Promise<[string, string][]> {
-  const report = await reportOf(journal, summary);
   const brand = await brandOf(context);
+  const found = isPlanRun(summary) ? await planReportOf(journal, summary) : undefined;
+  if (found !== undefined) return planFiles(found, brand);
+  const report = await reportOf(journal, summary);
   return FORMATS.map((format) => [`report.${format}`, renderReport(report, format, brand)]);
+}
+
+/** The record of a plan's run, and that of each run that it started, in the folder of its journal. */
+function planFiles({ plan, children }: PlanReports, brand: Brand): [string, string][] {
+  const own = FORMATS.map((format): [string, string] => {
+    const fileOf = (run: string) => (children.has(run) ? childFile(run, `report.${format}`) : undefined);
+    return [`report.${format}`, renderPlanReport(plan, format, brand, fileOf)];
+  });
+  const others = [...children].flatMap(([run, report]) =>
+    FORMATS.map((format): [string, string] => [
+      childFile(run, `report.${format}`),
+      renderReport(report, format, brand),
+    ]),
+  );
+  return [...own, ...others];
 }
 
 /**
@@ -60,22 +80,28 @@ function machineFiles(
     ];
   }
   const { input } = (entries[0]?.body ?? {}) as { readonly input?: unknown };
+  // The machine of a plan has a region for each of its groups.
+  const machine = runbook.machineFor?.(input) ?? runbook.machine;
   const steps = plannedSteps(runbook, { instance, target }, pathOf(runbook, input));
-  const states = machineTable(runbook.machine);
+  const states = machineTable(machine);
+  const { text: pinned } = fieldsOf(input);
   const description = {
     id,
     version,
     title: runbook.title,
-    initial: runbook.machine.root.initial.target.map(({ key }) => key),
+    initial: machine.root.initial.target.map(({ key }) => key),
     states,
   };
   return [
+    ...(isPlanRun({ runbook: id }) && typeof pinned === 'string'
+      ? [['plan.yaml', pinned] as [string, string]]
+      : []),
     ['plan.txt', planText(runbook.title, { instance, target }, steps)],
     [
       'machine.json',
       `${printableJson({ ...description, sha256: hash('sha256', printableJson(states), 'hex') })}\n`,
     ],
-    ['machine.mmd', `${drawingsOf(runbook.machine).join('\n')}\n`],
+    ['machine.mmd', `${drawingsOf(machine).join('\n')}\n`],
   ];
 }
 

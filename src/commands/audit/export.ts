@@ -14,10 +14,11 @@ import { loadConfig } from '../../config/load.ts';
 import { tokenVariables } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { findRun } from '../../runner/runs.ts';
-import { type Entry, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
+import { type Entry, fieldsOf, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
 import { installationOf } from '../../store/log/checkpoint.ts';
 import type { Signer } from '../../store/log/signer.ts';
+import { childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { createSecretGuard, type SecretGuard } from '../../store/secret-guard.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
@@ -29,7 +30,8 @@ interface ExportFlags {
 }
 
 /**
- * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar; with `--lines` only its
+ * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar, of the run of a plan also every
+ * run that it started; with `--lines` only its
  * journal, as self-contained lines. Never overwrites a file. Signs only an intact record: rejects with
  * `evidence.not-intact`; so a key that signs here without an endorsement is not vouched for. The proof shows
  * the log at each given anchor, so that the anchor can be verified with the bundle.
@@ -150,9 +152,10 @@ async function sourceOf(
   anchors: readonly Anchor[],
   guard: SecretGuard,
 ): Promise<BundleSource> {
-  const { notesOfRun } = await import('../../audit/bundle/make-bundle.ts');
+  const { notesOfRuns } = await import('../../audit/bundle/make-bundle.ts');
   const { placesHere } = await import('../../compose/checkpoint-places.ts');
-  const notes = await notesOfRun(journal, await placesHere(context), `run/${runId}`);
+  const children = (await childrenOf(journal, runId)).map((child) => child.runId);
+  const notes = await notesOfRuns(journal, await placesHere(context), [runId, ...children]);
   const madeBy = `lifeboat ${context.version}`;
   return { journal, runId, signer, notes, anchors, madeAt: new Date(), madeBy, guard };
 }
@@ -164,31 +167,42 @@ async function bundleOf(context: CommandContext, summary: RunSummary, source: Bu
   const { journal } = source;
   const home = homeFolder(context.env);
   const entries = await journal.read(`run/${summary.runId}`);
+  const children = (await childrenOf(journal, summary.runId)).map(({ runId }) => runId);
   return makeBundle({
     ...source,
-    instances: await ledgersOf(journal, summary),
+    children,
+    instances: await ledgersOf(journal, summary, children),
     documents: await bundleDocuments(context, journal, summary, entries),
-    transcript: () => transcriptOf(home, summary.runId),
+    transcript: (runId) => transcriptOf(home, runId),
   });
 }
 
-/** The instances of the run, and every other one whose ledger cites it. */
+/** The instances of the run and of its children, and every other one whose ledger cites one of them. */
 async function ledgersOf(
   journal: JournalReader,
   { runId, instance, target }: RunSummary,
+  children: readonly string[],
 ): Promise<readonly string[]> {
+  const runs = new Set([runId, ...children]);
+  const touched: string[] = [];
+  for (const child of children) {
+    const [started] = await journal.read(`run/${child}`);
+    const { instance: on, target: into } = fieldsOf(started?.body);
+    touched.push(...[on, into].filter((name) => typeof name === 'string'));
+  }
   const heads = await journal.streams('instance/');
   const quoting = await Promise.all(
     heads.map(async ({ stream }) =>
-      (await journal.read(stream)).some((entry) => quotes(entry, runId)) ? [stream] : [],
+      (await journal.read(stream)).some((entry) => quotes(entry, runs)) ? [stream] : [],
     ),
   );
   const names = quoting.flat().map((stream) => stream.slice('instance/'.length));
-  return [...new Set([instance, target ?? instance, ...names])];
+  return [...new Set([instance, target ?? instance, ...touched, ...names])];
 }
 
-function quotes({ body }: Entry, runId: string): boolean {
-  return typeof body === 'object' && body !== null && 'run' in body && body['run'] === runId;
+function quotes({ body }: Entry, runs: ReadonlySet<string>): boolean {
+  const { run } = fieldsOf(body);
+  return typeof run === 'string' && runs.has(run);
 }
 
 /**

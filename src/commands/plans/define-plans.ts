@@ -61,6 +61,20 @@ exit code 3. \`lifeboat resume RUN\` goes on.`,
   defineDecisions(plans, command);
   command(
     plans,
+    'fallback <run>',
+    "write what is left of a plan's run, for people without Lifeboat",
+    async () => (await import('./fallback.ts')).plansFallback,
+    [new Option('--out <dir>', 'write it into this new folder (default: lifeboat-fallback-RUN)')],
+    {
+      about: `A script for each runbook that is left of an instance, begun or not, and a
+checklist: groups in order, with waves, waits, manual steps, approvals, checks and
+commands, and how each is taken back. It needs no key and sends nothing. Write it
+again when the run has gone on: a step must not be done twice.`,
+      examples: ['lifeboat plans fallback last', 'lifeboat plans fallback 01KA --out ./rest'],
+    },
+  );
+  command(
+    plans,
     'init <name>',
     'write a first plan',
     async () => (await import('./init.ts')).plansInit,

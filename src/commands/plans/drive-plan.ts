@@ -39,6 +39,8 @@ import { presentOf } from '../approvals/present.ts';
 import { takeUpRun } from '../run/drive.ts';
 import { inSeconds } from '../run/run.ts';
 import { clockMark, watchClock } from '../run/watch-clock.ts';
+import { confirmWhenSigned } from './confirm-when-signed.ts';
+import { stepRunOf } from './step-run.ts';
 
 /** A plan's run that this process drives, with its children. */
 export interface DrivenPlan extends AsyncDisposable {
@@ -61,8 +63,11 @@ export async function drivePlan(setting: PlanSetting, runId: string, input: Plan
   const { config, context, workspace } = setting;
   const { journal, sealer } = workspace;
   const subject = planSubject(input.plan.plan);
+  const summary = { runId, runbook: planRunbook.id, version: planRunbook.version, instance: subject };
+  const gate = await gateOfRun(context, config, workspace, summary, planRunbook, undefined);
   const run = await takeUp({
     journal,
+    gate,
     runbook: planRunbook,
     runId,
     instance: subject,
@@ -74,6 +79,7 @@ export async function drivePlan(setting: PlanSetting, runId: string, input: Plan
     leaveWhenPaused: false,
   });
   await using opened = new AsyncDisposableStack();
+  opened.defer(await confirmWhenSigned(run, gate));
   const platform = lazyPlatform(context, config);
   opened.defer(() => platform.close());
   const children = new ChildRuns(setting, runId, input);
@@ -148,12 +154,19 @@ class ChildRuns {
     );
     if (row?.result === undefined) return undefined;
     const ended = Promise.resolve({ result: row.result, endedMs: msOf(row.endedAt) });
-    const nothing = { question: undefined, asksAbout: undefined, paused: undefined, warning: undefined };
+    const nothing = {
+      question: undefined,
+      asksAbout: undefined,
+      paused: undefined,
+      warning: undefined,
+      sinceMs: undefined,
+    };
     return {
       runId,
       state: () => ({ ...nothing, where: row.where, targetNow: undefined }),
       subscribe: () => () => undefined,
       answer: () => Promise.reject(new Error('the run is over')),
+      wake: () => undefined,
       detach: async () => undefined,
       ended,
     };
@@ -174,31 +187,12 @@ class ChildRuns {
     throw new Error(`the plan has no step ${start.group}/${start.step} on ${start.lane}`);
   }
 
-  async #runbook(
-    start: Start,
-    step: Extract<Step, { kind: 'runbook' }>,
-    { name, target }: Lane,
-  ): Promise<DrivenChild> {
+  async #runbook(start: Start, step: Extract<Step, { kind: 'runbook' }>, lane: Lane): Promise<DrivenChild> {
     const { context, config, workspace } = this.#setting;
-    const runbook = runbooks[step.runbook];
-    if (runbook === undefined) throw new Error(`there is no runbook ${step.runbook}`);
-    const into = step.runbook === 'disaster-recovery' && step.with.phase !== 'prepare' ? target : undefined;
-    const { phase: mode, action, time } = step.with;
-    const wish = {
-      instance: name,
-      target: into,
-      mode: step.runbook === 'disaster-recovery' ? mode : undefined,
-      action,
-      time,
-    };
-    const changed = config.instances[into ?? name];
-    const rehearsal = changed?.rehearsal === true;
-    this.#assertMayChange(runbook, wish, into ?? name, rehearsal);
-    const input = runbook.input.parse(
-      withoutUndefined({ ...wish, ...(rehearsal && into !== undefined ? { rehearsal } : {}) }),
-    );
-    const named = { instance: name, target: into };
-    const runId = await this.#start(start, runbook, { ...named, input: input as Json, rehearsal });
+    const { runbook, instance, target, input, rehearsal } = stepRunOf(step, lane, config);
+    this.#assertMayChange(runbook, input as object, target ?? instance, rehearsal);
+    const named = { instance, target };
+    const runId = await this.#start(start, runbook, { ...named, input, rehearsal });
     const instances = await openInstances(context, config, workspace, {
       ...named,
       source: runbook.touches(input).source,
@@ -270,7 +264,8 @@ class ChildRuns {
       seal: async () => void (await sealer.sealNow()),
       leaveWhenPaused: false,
     });
-    return this.#driven(runId, run, async () => undefined);
+    const stop = await confirmWhenSigned(run, gate);
+    return this.#driven(runId, run, async () => stop());
   }
 
   async #start(
@@ -336,10 +331,6 @@ class ChildRuns {
       ended,
     };
   }
-}
-
-function withoutUndefined(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** How many instances are asked at once. */

@@ -53,7 +53,8 @@ export function fallbackScriptFor(
   return { path, text, write };
 }
 
-function connectionOf({ name, config }: OpenInstance): FallbackInstance {
+/** Where an instance is, for a script. */
+export function connectionOf({ name, config }: Pick<OpenInstance, 'name' | 'config'>): FallbackInstance {
   const { url, revision, token } = config;
   return {
     name,

@@ -20,7 +20,7 @@ import {
  * An objective and its measurement. Seconds; `undefined` without a limit or a measurement. `why` says what is
  * missing for a recovery that was given up or is not shown.
  */
-const Objective = z.object({
+export const Objective = z.object({
   limitSeconds: z.number().optional(),
   measuredSeconds: z.number().optional(),
   result: z.enum(['met', 'missed', 'given up', 'not decided', 'does not apply']),

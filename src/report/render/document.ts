@@ -3,12 +3,12 @@ import type { Report } from '../model/model.ts';
 import type { Course, Fact } from '../model/model-rows.ts';
 
 /**
- * A piece of a line. `code` is compared exactly; `strong` is emphasised; `good` and `bad` are verdicts;
+ * A piece of a line. `code` is compared exactly, and `file` is where more about it is, beside the document; `strong` is emphasised; `good` and `bad` are verdicts;
  * `blank` is a line for a person to write on. Texts are raw: each renderer escapes them.
  */
 export type Inline =
   | string
-  | { readonly code: string }
+  | { readonly code: string; readonly file?: string | undefined }
   | { readonly strong: string }
   | { readonly good: string }
   | { readonly bad: string }
@@ -33,7 +33,38 @@ export type Block =
   | { readonly kind: 'figures'; readonly figures: readonly Figure[] }
   /** The course of a run, only drawn: the tables contain it too. */
   | { readonly kind: 'picture'; readonly caption: string; readonly course: Course }
-  | { readonly kind: 'bars'; readonly caption: string; readonly runs: readonly Bars[] };
+  | { readonly kind: 'bars'; readonly caption: string; readonly runs: readonly Bars[] }
+  /** The groups of a plan over time, only drawn: a table contains them too. */
+  | { readonly kind: 'gantt'; readonly caption: string; readonly gantt: Gantt }
+  /** What people do, each to be ticked off. */
+  | { readonly kind: 'tasks'; readonly items: readonly Text[] };
+
+/** Rows of bars over one axis of time. Times RFC 3339. */
+export interface Gantt {
+  readonly from: string;
+  readonly until: string;
+  /** When the limit of the recovery time is reached. */
+  readonly limitAt?: string | undefined;
+  readonly rows: readonly GanttRow[];
+}
+
+export interface GanttRow {
+  readonly title: string;
+  readonly bars: readonly {
+    readonly tone: 'execute' | 'work' | 'human' | 'queue';
+    readonly from: string;
+    readonly until: string;
+    readonly label: string;
+  }[];
+}
+
+/**
+ * A file below the folder of the document, as the target of a link: letters, digits, dots, dashes and slashes
+ * only, so that no address comes from a text. Undefined for anything else.
+ */
+export function linkTarget(file: string | undefined): string | undefined {
+  return file !== undefined && /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/u.test(file) ? file : undefined;
+}
 
 export interface Figure {
   readonly label: string;

@@ -6,9 +6,11 @@ import {
   type Figure,
   type Inline,
   inlines,
+  linkTarget,
   type Section,
   type Text,
 } from './document.ts';
+import { GANTT_LEGEND, ganttSvg } from './gantt-svg.ts';
 import { type Markup, markup, NOTHING, readableText, trusted } from './markup.ts';
 import { barsSvg, courseSvg, LEGEND } from './svg.ts';
 
@@ -96,6 +98,10 @@ function block(one: Block): Markup {
       return picture(one.caption, courseSvg(one.course, one.caption), LEGEND);
     case 'bars':
       return picture(one.caption, barsSvg(one.runs, one.caption), LEGEND);
+    case 'gantt':
+      return picture(one.caption, ganttSvg(one.gantt, one.caption), GANTT_LEGEND);
+    case 'tasks':
+      return markup`<ul class="tasks">${one.items.map((item) => markup`<li>${line(item)}</li>`)}</ul>`;
     default:
       return one satisfies never;
   }
@@ -142,7 +148,9 @@ function piece(one: Inline): Markup {
   if (typeof one === 'string') return words(one);
   if ('code' in one) {
     const kind = /\S{25,}/u.test(one.code) ? 'long' : 'whole';
-    return markup`<code class="${kind}">${one.code}</code>`;
+    const code = markup`<code class="${kind}">${one.code}</code>`;
+    const file = linkTarget(one.file);
+    return file === undefined ? code : markup`<a href="${file}">${code}</a>`;
   }
   if ('strong' in one) return markup`<strong>${words(one.strong)}</strong>`;
   if ('good' in one) return markup`<strong class="good">${words(one.good)}</strong>`;
@@ -233,6 +241,7 @@ thead th { color: var(--mute); font-weight: 600; border-bottom: 2px solid var(--
 .facts { margin: .4rem 0; } .facts th { width: min(13rem, 34%); color: var(--mute); font-weight: 500; }
 .wide { margin: .8rem 0; overflow-x: auto; }
 .wide:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+.tasks { padding-left: 1.3rem; list-style: "\\2610  "; }
 .fill { padding: 0; list-style: none; }
 .fill li { display: flex; flex-wrap: wrap; gap: 0 .8rem; align-items: end; min-height: 2.1rem; }
 .fill li > span:first-child { max-width: 100%; color: var(--mute); font-size: .9rem; }

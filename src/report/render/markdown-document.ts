@@ -1,7 +1,7 @@
 import { readable } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { Brand } from '../brand.ts';
-import { type Block, type Document, type Inline, inlines, type Text } from './document.ts';
+import { type Block, type Document, type Inline, inlines, linkTarget, type Text } from './document.ts';
 
 /** A document as Markdown (GitHub's tables), readable as plain text too. */
 export function markdownDocument(document: Document, { name }: Brand = {}): string {
@@ -47,6 +47,8 @@ function block(one: Block): string {
       );
     case 'list':
       return one.items.map((item) => `- ${line(item)}`).join('\n');
+    case 'tasks':
+      return one.items.map((item) => `- [ ] ${line(item)}`).join('\n');
     case 'lines':
       return `${plain(one.caption)}:\n\n${one.lines.map((text) => `    ${text}`).join('\n')}`;
     case 'blanks':
@@ -65,7 +67,10 @@ function line(text: Text): string {
 
 function piece(one: Inline): string {
   if (typeof one === 'string') return plain(one, LONGEST);
-  if ('code' in one) return code(one.code, LONGEST);
+  if ('code' in one) {
+    const [text, file] = [code(one.code, LONGEST), linkTarget(one.file)];
+    return file === undefined ? text : `[${text}](${file})`;
+  }
   if ('strong' in one) return `**${plain(one.strong, LONGEST)}**`;
   if ('good' in one) return `**${plain(one.good, LONGEST)}**`;
   if ('bad' in one) return `**${plain(one.bad, LONGEST)}**`;

@@ -45,11 +45,14 @@ ${ticks(scale).map(({ ms, text }) => tick(scale, ms, text, bottom))}${lanes.map(
 }
 
 /** From the beginning to the end, or to the limit where that is not far behind it. */
-function scaleFor({ from, until, limitAt }: Course): Scale {
+export function scaleFor(
+  { from, until, limitAt }: Pick<Course, 'from' | 'until' | 'limitAt'>,
+  left = LEFT,
+): Scale {
   const [start, end] = [msOf(from), msOf(until)];
   const limit = limitAt === undefined ? end : msOf(limitAt);
   const near = limit > end && limit - start <= (end - start) * 1.5;
-  return scaleOf(start, near ? limit + (limit - start) * 0.02 : end);
+  return scaleOf(start, near ? limit + (limit - start) * 0.02 : end, left);
 }
 
 function lanesOf({ slices, steps, tasks }: Course): { title: string; bars: Bar[] }[] {
@@ -107,14 +110,18 @@ function bar({ name, from, until, label }: Bar, scale: Scale, y: number): Markup
   return markup`<g><title>${readableText(full)}</title><rect class="b-${name}" x="${round(x)}" y="${y + 2}" width="${round(width)}" height="${LANE - 4}" rx="1.5"/>${words}</g>\n`;
 }
 
-function tick(scale: Scale, ms: number, text: string, bottom: number): Markup {
+export function tick(scale: Scale, ms: number, text: string, bottom: number): Markup {
   const x = round(scale.x(ms));
   const anchor = x > WIDTH - 40 ? 'end' : ms === scale.fromMs ? 'start' : 'middle';
   return markup`<line class="grid" x1="${x}" y1="${TOP - 6}" x2="${x}" y2="${bottom}"/><text class="mute" x="${x}" y="14" text-anchor="${anchor}">${text}</text>\n`;
 }
 
 /** The limit of the recovery time: a line where it is on the picture, else a word on where it is. */
-function limitLine({ from, limitAt }: Course, scale: Scale, bottom: number): Markup {
+export function limitLine(
+  { from, limitAt }: Pick<Course, 'from' | 'limitAt'>,
+  scale: Scale,
+  bottom: number,
+): Markup {
   if (limitAt === undefined) return NOTHING;
   const limit = msOf(limitAt);
   const words = `limit ${formatSeconds((limit - msOf(from)) / 1000)}`;
@@ -127,7 +134,7 @@ function limitLine({ from, limitAt }: Course, scale: Scale, bottom: number): Mar
   return markup`<line class="limit" x1="${x}" y1="${TOP - 8}" x2="${x}" y2="${bottom + 6}"/><text class="limit-text" x="${anchor === 'end' ? x - 4 : x + 4}" y="${y}" text-anchor="${anchor}">${words}</text>`;
 }
 
-function round(value: number): number {
+export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
@@ -203,7 +210,7 @@ function total(slices: Bars['slices']): number {
 }
 
 /** The picture's measures, in units of its own. */
-const WIDTH = 1000;
+export const WIDTH = 1000;
 const LEFT = 92;
 const RIGHT = 14;
 
@@ -214,10 +221,10 @@ export interface Scale {
   x(ms: number): number;
 }
 
-function scaleOf(fromMs: number, untilMs: number): Scale {
+function scaleOf(fromMs: number, untilMs: number, left: number): Scale {
   const end = Math.max(untilMs, fromMs + 1);
-  const width = WIDTH - LEFT - RIGHT;
-  const x = (ms: number) => LEFT + (width * (Math.min(end, Math.max(fromMs, ms)) - fromMs)) / (end - fromMs);
+  const width = WIDTH - left - RIGHT;
+  const x = (ms: number) => left + (width * (Math.min(end, Math.max(fromMs, ms)) - fromMs)) / (end - fromMs);
   return { fromMs, untilMs: end, x };
 }
 
@@ -233,7 +240,7 @@ const STEPS = [
 ];
 
 /** At most nine round moments after the start, each with its distance from it in words. */
-function ticks({ fromMs, untilMs }: Scale): { readonly ms: number; readonly text: string }[] {
+export function ticks({ fromMs, untilMs }: Scale): { readonly ms: number; readonly text: string }[] {
   const span = untilMs - fromMs;
   const step = STEPS.find((one) => span / one <= 9) ?? span;
   const count = Math.floor(span / step + 1e-9);
@@ -253,6 +260,6 @@ function joined(ms: number, large: number, largeUnit: string, small: number, sma
 }
 
 /** Whether a text surely fits, by a generous width of its letters. */
-function fits(text: string, width: number): boolean {
+export function fits(text: string, width: number): boolean {
   return Array.from(text).length * 7 + 8 <= width;
 }

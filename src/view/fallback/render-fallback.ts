@@ -32,6 +32,8 @@ interface FallbackWish {
   /** The machine's context in that state. */
   readonly context: unknown;
   readonly runId: string;
+  /** The run to resume instead; default: this one. */
+  readonly resume?: string | undefined;
   /** Path of the script, for its own instructions. */
   readonly path: string;
   readonly instances: FallbackInstances;
@@ -44,10 +46,11 @@ interface FallbackWish {
  * Printable. Pure.
  */
 export function fallbackOf(wish: FallbackWish): string {
-  const { runbook, state, context, runId, path, instances, now, rehearsal } = wish;
+  const { runbook, state, context, runId, resume, path, instances, now, rehearsal } = wish;
   const steps = stepsByHand(runbook.machine, context, state);
   const head = {
     runId,
+    resume,
     title: runbook.titleOf?.(context as never) ?? runbook.title,
     at: metaAt(runbook.machine, state)?.title ?? state,
     writtenAt: now,
@@ -72,6 +75,7 @@ function knownBy(runbook: Runbook, context: unknown): string[] {
 
 interface FallbackHead {
   readonly runId: string;
+  readonly resume?: string | undefined;
   readonly title: string;
   /** What the run was at when the script was written. */
   readonly at: string;
@@ -136,7 +140,7 @@ function headLines(
     remark(`written  ${formatTime(head.writtenAt.toISOString())} UTC`),
     '#',
     '# Use it when lifeboat, its machine or its keychain is gone. As long as lifeboat can go on, let it:',
-    remark(`  lifeboat resume ${head.runId}`),
+    remark(`  lifeboat resume ${head.resume ?? head.runId}`),
     '# Never use both at once: a call could be made twice.',
     '#',
     remark(`To run it:     bash ${quoted(head.path)}`),

@@ -1,0 +1,522 @@
+import { counted, formatSeconds } from '../../base/format.ts';
+import { msOf } from '../../base/instant.ts';
+import {
+  alarmText,
+  BLANK,
+  type Block,
+  type Document,
+  type Figure,
+  given,
+  type Inline,
+  listOr,
+  paragraph,
+  type Section,
+  seconds,
+  type Text,
+  tableOf,
+  tableOr,
+  time,
+} from '../render/document.ts';
+import { ganttOf } from './plan-gantt.ts';
+import type { PlanGroup, PlanLane, PlanReport, PlanStepRow } from './plan-report.ts';
+import { SECTIONS } from './requirements.ts';
+
+/** Where the report of a child is, beside this one; undefined without one. */
+export type FileOf = (run: string) => string | undefined;
+
+/** The record of a plan's run as the document that every renderer writes. */
+export function planPages(report: PlanReport, fileOf: FileOf = () => undefined): Document {
+  const { run } = report;
+  const refer = (id: string): Inline => ({ code: id, file: fileOf(id) });
+  return {
+    title: report.title,
+    mark: `${run.kind === 'real' ? 'LIVE' : 'REHEARSAL'}, run ${run.id}`,
+    lead: summary(report),
+    sections: [
+      askedSection(report),
+      { title: SECTIONS.objectives, blocks: objectiveBlocks(report) },
+      { title: SECTIONS.order, blocks: orderBlocks(report, refer) },
+      { title: SECTIONS.instances, blocks: instanceBlocks(report, refer) },
+      { title: SECTIONS.deviations, blocks: deviationBlocks(report) },
+      { title: 'Still open', blocks: [listOr('Nothing.', report.open), ...followUpBlocks(report, refer)] },
+      { title: SECTIONS.undo, blocks: undoBlocks(report) },
+      { title: SECTIONS.approvals, blocks: approvalBlocks(report, refer) },
+      { title: SECTIONS.checks, blocks: checkBlocks(report, refer) },
+      { title: 'People', blocks: peopleBlocks(report) },
+      { title: SECTIONS.issues, blocks: blanks(report, 'issues') },
+      { title: 'What rules ask for', blocks: requirementBlocks(report) },
+      { title: 'Sign-off', blocks: signOffBlocks(report) },
+    ],
+    appendix: [
+      { title: 'Timeline (UTC)', isDetail: true, blocks: timelineBlocks(report) },
+      { title: 'Evidence', isDetail: true, blocks: evidenceBlocks(report) },
+    ],
+    foot:
+      `Written ${time(report.generatedAt)} UTC from the journals of the run and of its children ` +
+      `(${report.schema}). All times are UTC.`,
+  };
+}
+
+/** The first page: what went wrong, the figures, what was asked, and what came of it. */
+function summary(report: PlanReport): Block[] {
+  const { alarms, run, outcome, asked, open, deviations, blanks: left, signOff, evidence } = report;
+  const when = `${time(run.startedAt)} to ${run.endedAt === undefined ? 'now' : time(run.endedAt)}`;
+  return [
+    ...alarms.map((alarm): Block => ({ kind: 'alarm', title: alarm.title, text: alarmText(alarm) })),
+    { kind: 'figures', figures: figuresOf(report) },
+    {
+      kind: 'facts',
+      caption: 'Summary',
+      rows: [
+        ['What was asked', asked.purpose ?? NOT_SAID],
+        [
+          'What was done',
+          `plan ${run.plan}, ${run.kind === 'real' ? 'for real' : 'as a rehearsal'}, by ${run.operator}, ${when}.`,
+        ],
+        ['Result', outcomeText(outcome)],
+        ['Recovery time', objectiveText(report.measured.rto)],
+        [
+          'Recovery point',
+          report.measured.rpo === undefined ? 'Nothing was restored.' : objectiveText(report.measured.rpo),
+        ],
+        ['Groups', groupsText(report)],
+        [
+          'What is open',
+          open.length === 0 ? 'Nothing.' : [{ bad: counted(open.length, 'item') }, `: ${some(open)}`],
+        ],
+        [
+          'Deviations from the plan',
+          deviations.length === 0 ? 'None.' : some(deviations.map(({ kind, what }) => `${kind}: ${what}`)),
+        ],
+        ['Anchor for the ticket', evidence.anchor === undefined ? 'None.' : { code: evidence.anchor }],
+        [
+          'To be filled in by people',
+          `${counted(left.length, 'line')}, and the sign-off by ${signOff.length} people.`,
+        ],
+      ],
+    },
+  ];
+}
+
+const NOT_SAID: Text = 'The plan does not say it.';
+const MOST = 5;
+
+function some(texts: readonly string[]): string {
+  const more = texts.length - MOST;
+  return `${texts.slice(0, MOST).join('; ')}${more > 0 ? `; ${more} more` : ''}.`;
+}
+
+function outcomeText({ status, proven, text }: PlanReport['outcome']): Text {
+  if (status === 'closed')
+    return [
+      { strong: text },
+      '. The result is ',
+      proven === true ? { good: 'proven' } : { bad: 'not proven' },
+      '.',
+    ];
+  if (status === 'abandoned') return [{ bad: 'Abandoned' }, `: ${text}.`];
+  return [{ bad: 'This run is still open.' }, ` It is at: ${text}. The record ends with its last entry.`];
+}
+
+type Objective = PlanReport['measured']['rto'];
+
+function objectiveText(one: Objective): Text {
+  const limit = one.limitSeconds === undefined ? '' : `, limit ${formatSeconds(one.limitSeconds)}`;
+  return [seconds(one.measuredSeconds, 'not measured'), `${limit}: `, verdict(one), '.'];
+}
+
+function verdict({ result, why }: Objective): Inline {
+  const text = why === undefined ? result : `${result} (${why})`;
+  if (result === 'met') return { good: text };
+  return result === 'missed' || result === 'given up' ? { bad: text } : text;
+}
+
+function groupsText({ groups }: PlanReport): string {
+  const main = groups.filter(({ phase }) => phase === 'groups');
+  const done = main.filter(({ ended }) => ended === 'done').length;
+  const lanes = main.flatMap((group) => group.lanes).filter(({ name }) => name !== '-');
+  const whole = lanes.filter(({ state }) => state === 'done').length;
+  return `${done} of ${counted(main.length, 'group')} done; ${whole} of ${counted(lanes.length, 'instance')} done.`;
+}
+
+const TONES = {
+  met: 'good',
+  missed: 'bad',
+  'given up': 'bad',
+  'not decided': 'plain',
+  'does not apply': 'plain',
+} as const;
+
+function figuresOf({ outcome, measured, groups, deviations, open }: PlanReport): Figure[] {
+  const objective = (label: string, one: Objective): Figure => ({
+    label,
+    value: seconds(one.measuredSeconds, 'not measured'),
+    note: `limit ${seconds(one.limitSeconds, 'none set')}: ${one.result}${one.why === undefined ? '' : `: ${one.why}`}`,
+    tone: TONES[one.result],
+  });
+  const lanes = groups
+    .flatMap((group) => (group.phase === 'groups' ? group.lanes : []))
+    .filter(({ name }) => name !== '-');
+  const done = lanes.filter(({ state }) => state === 'done').length;
+  return [
+    {
+      label: 'Result',
+      value:
+        outcome.status === 'closed' ? (outcome.proven === true ? 'proven' : 'not proven') : outcome.status,
+      note: outcome.text,
+      tone: outcome.proven === true ? 'good' : 'bad',
+    },
+    objective('Recovery time (RTO)', measured.rto),
+    ...(measured.rpo === undefined ? [] : [objective('Recovery point (RPO), the worst', measured.rpo)]),
+    {
+      label: 'Instances',
+      value: `${done} of ${lanes.length}`,
+      note: done === lanes.length ? 'done' : 'done; the others are below',
+      tone: done === lanes.length ? 'good' : 'bad',
+    },
+    {
+      label: 'Deviations',
+      value: String(deviations.length),
+      note: deviations.length === 0 ? 'done as the plan says' : 'listed below, with reasons',
+      tone: 'plain',
+    },
+    {
+      label: 'Still open',
+      value: String(open.length),
+      note: open.length === 0 ? 'nothing' : 'listed below',
+      tone: open.length === 0 ? 'good' : 'bad',
+    },
+  ];
+}
+
+function askedSection(report: PlanReport): Section {
+  const { asked, run } = report;
+  return {
+    title: SECTIONS.asked,
+    blocks: [
+      {
+        kind: 'facts',
+        caption: 'What the plan says',
+        rows: [
+          ['Plan', run.plan],
+          ['SHA-256 of its text', { code: run.sha256 }],
+          ['Purpose', asked.purpose ?? NOT_SAID],
+          ['Activation', asked.activation ?? NOT_SAID],
+          ['Deactivation', asked.deactivation ?? NOT_SAID],
+          [
+            'Scope',
+            asked.scope.map(({ instance, target }) => into(instance, target)).join(', ') || 'no instances',
+          ],
+          ['Sources', run.source === 'up' ? 'counted as reachable' : 'counted as lost'],
+          ...given('Incident', run.incidentAt),
+          ['Tool', `${run.tool.name} ${run.tool.version}, Node ${run.tool.node}`],
+        ],
+      },
+      tableOr(
+        'The plan names no contacts.',
+        'Contacts',
+        ['Name', 'Role', 'Reached by'],
+        asked.contacts.map(({ name, role, reach }) => [name, role ?? BLANK, reach ?? BLANK]),
+      ),
+      ...blanks(report, 'asked'),
+    ],
+  };
+}
+
+function into(instance: string, target: string | undefined): string {
+  return target === undefined ? instance : `${instance} -> ${target}`;
+}
+
+function objectiveBlocks(report: PlanReport): Block[] {
+  const { measured, groups } = report;
+  const rows = groups.flatMap((group): Text[][] =>
+    group.rto === undefined ? [] : [[group.id, ...objectiveCells(group.rto), ...objectiveCells(group.rpo)]],
+  );
+  const since =
+    measured.since === 'incident'
+      ? 'the incident'
+      : 'the start of the run, because nobody said when the incident began';
+  return [
+    ...tableOf(
+      'Objectives against what was measured',
+      ['', 'RTO', 'Result', 'RPO', 'Result'],
+      [['the whole plan', ...objectiveCells(measured.rto), ...objectiveCells(measured.rpo)], ...rows],
+    ),
+    paragraph(
+      `Recovery times count from ${since}, ${time(measured.from)}; that of the plan ${UNTIL[measured.status]}, ` +
+        `${time(measured.until)}, that of a group to its end. ` +
+        'A recovery point is the worst of the instances, as their own reports measure it.',
+    ),
+    ...blanks(report, 'objectives'),
+  ];
+}
+
+const UNTIL = {
+  running: 'until now, since it is not over',
+  over: 'to the last green of its checks of health',
+  'given-up': 'until it ended without being over',
+} as const;
+
+function objectiveCells(one: Objective | undefined): [Text, Text] {
+  if (one === undefined) return ['nothing was restored', ''];
+  const limit = one.limitSeconds === undefined ? '' : ` of ${formatSeconds(one.limitSeconds)}`;
+  return [`${seconds(one.measuredSeconds, 'not measured')}${limit}`, verdict(one)];
+}
+
+type Refer = (run: string) => Inline;
+
+function orderBlocks(report: PlanReport, refer: Refer): Block[] {
+  const { groups } = report;
+  const rows = groups
+    .flatMap((group) => group.lanes.flatMap((lane) => lane.steps.map((step) => ({ group, lane, step }))))
+    .flatMap(({ group, lane, step }) => step.runs.map((one) => ({ group, lane, step, one })))
+    .toSorted((a, b) => a.one.startedAt.localeCompare(b.one.startedAt))
+    .map(({ group, lane, step, one }, at): Text[] => [
+      String(at + 1),
+      time(one.startedAt),
+      one.endedAt === undefined ? 'not over' : time(one.endedAt),
+      group.id,
+      laneName(lane),
+      step.what,
+      one.result === 'done' ? { good: one.result } : { bad: one.result },
+      refer(one.run),
+    ]);
+  return [
+    ...ganttOf(report),
+    ...tableOf(
+      'Groups and waves',
+      ['Group', 'Wave', 'Begun', 'Ended', 'Took', 'Instances', 'What came of it'],
+      groups.flatMap(groupRows),
+    ),
+    tableOr(
+      'Nothing was begun.',
+      'Every step in the order in which it began',
+      ['No', 'Begun', 'Ended', 'Group', 'Instance', 'Step', 'Result', 'Run'],
+      rows,
+    ),
+  ];
+}
+
+const ENDS = { done: 'done', stopped: 'stopped', 'not-run': 'not run' } as const;
+
+function groupRows(group: PlanGroup): Text[][] {
+  const { id, startedAt, endedAt, ended, lanes, waves, held } = group;
+  const state: Text =
+    ended === undefined
+      ? startedAt === undefined
+        ? 'not begun'
+        : { bad: 'not over' }
+      : ended === 'done'
+        ? { good: ENDS[ended] }
+        : { bad: ENDS[ended] };
+  const took = group.seconds === undefined ? '' : formatSeconds(group.seconds);
+  const count = lanes.filter(({ name }) => name !== '-').length;
+  return [
+    [{ strong: id }, '', time(startedAt), time(endedAt), took, count === 0 ? '' : String(count), state],
+    ...waves.map(({ wave, from, until, lanes: names }): Text[] => [
+      id,
+      String(wave),
+      time(from),
+      time(until),
+      formatSeconds(between(from, until)),
+      names.filter((name) => name !== '-').join(', '),
+      counts(lanes.filter((lane) => lane.wave === wave)),
+    ]),
+    ...held.map(({ from, until, why }): Text[] => [
+      id,
+      '',
+      time(from),
+      time(until),
+      formatSeconds(between(from, until)),
+      '',
+      `waited for a person: ${why}`,
+    ]),
+  ];
+}
+
+function between(from: string, until: string): number {
+  return Math.max(0, msOf(until) - msOf(from)) / 1000;
+}
+
+function counts(lanes: readonly PlanLane[]): string {
+  const states = [...Map.groupBy(lanes, ({ state }) => state)];
+  return states.map(([state, some]) => `${some.length} ${state}`).join(', ');
+}
+
+function laneName({ name, target }: Pick<PlanLane, 'name' | 'target'>): string {
+  return name === '-' ? '' : into(name, target);
+}
+
+function instanceBlocks({ groups }: PlanReport, refer: Refer): Block[] {
+  const rows = groups.flatMap(({ id, lanes }) =>
+    lanes.map((lane): Text[] => [
+      laneName(lane) || 'once',
+      id,
+      String(lane.wave),
+      lane.state === 'done' ? { good: lane.state } : { bad: lane.state },
+      lane.steps.flatMap((step, at) => [...(at === 0 ? [] : ['; ']), ...stepText(step, refer)]),
+      lane.rpo === undefined
+        ? ''
+        : [seconds(lane.rpo.measuredSeconds, 'not measured'), ': ', verdict(lane.rpo)],
+    ]),
+  );
+  return [
+    tableOr(
+      'There are none.',
+      'Each instance with its runs',
+      ['Instance', 'Group', 'Wave', 'Result', 'Steps and their runs', 'RPO'],
+      rows,
+    ),
+    paragraph(['Each run has a report of its own: ', { code: 'lifeboat report RUN' }, '.']),
+  ];
+}
+
+function stepText({ id, state, runs }: PlanStepRow, refer: Refer): Inline[] {
+  return [`${id}: ${state}`, ...runs.flatMap(({ run }): Inline[] => [' ', refer(run)])];
+}
+
+function deviationBlocks({ deviations }: PlanReport): Block[] {
+  const rows = deviations.map(({ at, by, kind, what, reason }): Text[] => [
+    time(at),
+    by,
+    kind,
+    what,
+    reason === '' ? 'no reason was given' : reason,
+  ]);
+  return [
+    tableOr(
+      'None: it was done as the plan says.',
+      'Deviations from the plan',
+      ['Time', 'Who', 'What', 'Where', 'Reason'],
+      rows,
+    ),
+  ];
+}
+
+function followUpBlocks({ followUps }: PlanReport, refer: Refer): Block[] {
+  const rows = followUps.map(({ run, what, owner, closed }): Text[] => [
+    what,
+    owner,
+    closed ?? { bad: 'open' },
+    refer(run),
+  ]);
+  return tableOf('What the recoveries left to be done', ['Follow-up', 'Owner', 'State', 'Run'], rows);
+}
+
+function undoBlocks(report: PlanReport): Block[] {
+  const rows = report.undo.map(({ group, step, what, undo }): Text[] => [
+    `${group}/${step}`,
+    what,
+    undo ?? BLANK,
+  ]);
+  return [
+    {
+      kind: 'facts',
+      caption: 'Normal operation',
+      rows: [['Deactivation', report.asked.deactivation ?? NOT_SAID]],
+    },
+    tableOr(
+      'Nothing was begun that is taken back.',
+      'How each step is taken back',
+      ['Step', 'What it did', 'Taken back by'],
+      rows,
+    ),
+    ...blanks(report, 'return'),
+  ];
+}
+
+function approvalBlocks({ approvals }: PlanReport, refer: Refer): Block[] {
+  const rows = approvals.map(({ order, state, approver, at, reason, run }): Text[] => [
+    time(at),
+    order,
+    state === 'given' ? { good: state } : { bad: state },
+    approver ?? '',
+    reason ?? '',
+    refer(run),
+  ]);
+  return [
+    tableOr('None was asked for.', 'Approvals', ['Time', 'Order', 'State', 'By', 'Reason', 'Run'], rows),
+  ];
+}
+
+function checkBlocks({ reconciliations }: PlanReport, refer: Refer): Block[] {
+  const rows = reconciliations.map(({ at, what, good, run }): Text[] => [
+    time(at),
+    what,
+    good === undefined ? 'for comparison' : good ? { good: 'yes' } : { bad: 'NO' },
+    refer(run),
+  ]);
+  return [
+    tableOr('None is on record.', 'Checks and reconciliations', ['Time', 'What', 'As expected', 'Run'], rows),
+  ];
+}
+
+function peopleBlocks(report: PlanReport): Block[] {
+  const rows = report.people.map(({ name, roles, proof }): Text[] => [name, roles.join(', '), proof]);
+  const decided = report.decisions.map(({ at, by, what, reason }): Text[] => [time(at), by, what, reason]);
+  return [
+    tableOr('Nobody is named.', 'People', ['Name', 'Role', 'Shown by'], rows),
+    ...tableOf('Decisions', ['Time', 'Who', 'Decision', 'Reason'], decided),
+    ...blanks(report, 'people'),
+  ];
+}
+
+function requirementBlocks({ requirements }: PlanReport): Block[] {
+  const rows = requirements.map(({ rule, asks, section, answer }): Text[] => [
+    rule,
+    asks,
+    section,
+    answer ?? BLANK,
+  ]);
+  return [
+    tableOr(
+      '',
+      'Where this record has what rules ask for',
+      ['Rule', 'What it asks', 'Section', 'On record'],
+      rows,
+    ),
+    paragraph('What is left open is not on record: people write it in. This table is no legal assessment.'),
+  ];
+}
+
+function signOffBlocks(report: PlanReport): Block[] {
+  const rows = report.signOff.map(({ role, statement }): Text[] => [role, BLANK, BLANK, statement, BLANK]);
+  return [
+    ...tableOf('To be filled in by people', ['Role', 'Name', 'Date', 'Statement', 'Signature'], rows),
+    ...blanks(report, 'signOff'),
+  ];
+}
+
+function timelineBlocks({ entries }: PlanReport): Block[] {
+  const rows = entries.map(({ at, seq, by, text }): Text[] => [time(at), String(seq), by, text]);
+  return tableOf("Every entry of the journal of the plan's run", ['Time', 'No', 'Who', 'What'], rows);
+}
+
+function evidenceBlocks({ evidence, run }: PlanReport): Block[] {
+  const { head, signedHead, bundle, verify } = evidence;
+  return [
+    ...(head === undefined
+      ? []
+      : [
+          paragraph([
+            `${counted(run.entries, 'entry', 'entries')}, the last with the leaf hash `,
+            { code: head },
+            '.',
+          ]),
+        ]),
+    paragraph([
+      'The journals of the run and of everything that it started are in one bundle: ',
+      { code: bundle },
+      '.',
+    ]),
+    ...(signedHead === undefined
+      ? []
+      : [{ kind: 'lines' as const, caption: 'Signed head of the log', lines: signedHead }]),
+    paragraph(['To verify: ', { code: verify }, '.']),
+  ];
+}
+
+function blanks({ blanks: all }: PlanReport, part: PlanReport['blanks'][number]['in']): Block[] {
+  const labels = all.filter((one) => one.in === part).map(({ label }) => label);
+  return labels.length === 0 ? [] : [{ kind: 'blanks', labels }];
+}
