@@ -300,7 +300,7 @@ export const ROOMS: readonly Room[] = [
       'machines/parts/touches.ts',
       'machines/parts/verb-words.ts',
       'type machines/plan.ts',
-      'type src/plans/conductor.ts',
+      'type src/plans/conductor-port.ts',
       'src/plans/evaluate.ts',
       'src/plans/evaluation-schema.ts',
       'src/plans/facts.ts',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { allRunbooks } from '../../machines/index.ts';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import { leafText } from '../../src/store/canonical.ts';
+import { fieldsOf, type StreamName } from '../../src/store/journal.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { builtProduct, type Product } from '../bench-kit/product.ts';
@@ -126,6 +127,35 @@ const SINGLE: readonly Ending[] = (
   perform: async (bench) => mustEnd(bench.run(...words), code),
 }));
 
+/** Steps of a plan: what each is called, the step, the decision about it, and how the plan's command ends. */
+const STEPS: readonly Ending[] = (
+  [
+    ['check-found', 'check: { command: [test, -d, /] }', undefined],
+    [
+      'check-skipped',
+      'check: { command: [test, -f, /none] }',
+      ['skip', 'last', 'only/one', '--reason', 'known'],
+    ],
+    ['command-run', 'command: { argv: [echo, hello], kind: repeatable }', undefined],
+    ['command-once', 'command: { argv: [echo, hello], kind: once, landed: [test, -f, /none] }', undefined],
+    ['command-already', 'command: { argv: [echo, hello], kind: once, landed: [test, -d, /] }', 'waits'],
+    ['manual-done', 'manual: { do: look }', ['done', 'last', 'only/one', '--proof', 'seen in the dashboard']],
+    ['wait', 'wait: 1s', undefined],
+  ] as const
+).map(([name, step, decision]) => ({
+  runbook: 'plan-step',
+  name,
+  perform: async (bench) => {
+    mkdirSync(join(bench.folder, 'plans'));
+    const text = `plan: steps\ngroups: [{ id: only, steps: [{ id: one, ${step} }] }]\n`;
+    writeFileSync(join(bench.folder, 'plans', 'steps.yaml'), text);
+    await mustEnd(bench.run('plans', 'run', 'steps'), decision === undefined ? 0 : 3);
+    if (decision === undefined || decision === 'waits') return;
+    await mustEnd(bench.run('plans', ...decision), 0);
+    await mustEnd(bench.run('resume', 'last'), 1);
+  },
+}));
+
 const wanted = process.argv.slice(2);
 const product = builtProduct({ cheapVault: true });
 for (const id of wanted) await recordRunbook(product, id);
@@ -136,7 +166,9 @@ async function recordRunbook(from: Product, id: string): Promise<void> {
   const folder = join(import.meta.dirname, `${id}-${version}`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  for (const ending of [...ROTATIONS, ...RECOVERIES, ...SINGLE].filter(({ runbook }) => runbook === id)) {
+  for (const ending of [...ROTATIONS, ...RECOVERIES, ...SINGLE, ...STEPS].filter(
+    ({ runbook }) => runbook === id,
+  )) {
     const lines = await recordEnding(from, ending);
     writeFileSync(join(folder, `${ending.name}.jsonl`), `${lines.join('\n')}\n`);
     process.stdout.write(`${id}-${version}/${ending.name}: ${lines.length} entries\n`);
@@ -156,11 +188,13 @@ async function recordEnding(from: Product, ending: Ending): Promise<readonly str
     await ending.perform(bench);
     const journal = await openReaderOf({ env: bench.env });
     try {
-      const last = (await journal.streams('run/')).at(-1);
+      const of = async (stream: StreamName) =>
+        (await journal.read(stream)).some(({ body }) => fieldsOf(body)['runbook'] === ending.runbook);
+      let last: StreamName | undefined;
+      for (const { stream } of await journal.streams('run/')) if (await of(stream)) last = stream;
       if (last === undefined) throw new Error(`${ending.name} left no run`);
       const lines: string[] = [];
-      for await (const entry of journal.log.stored())
-        if (entry.stream === last.stream) lines.push(leafText(entry));
+      for await (const entry of journal.log.stored()) if (entry.stream === last) lines.push(leafText(entry));
       return lines;
     } finally {
       await journal.close();

@@ -20,12 +20,8 @@ import { openForRun } from '../../compose/service-of.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import { type LoadedConfig, tokenVariables } from '../../config/loaded.ts';
 import { childRunId } from '../../plans/child-id.ts';
-import {
-  Conductor,
-  type ConductorPort,
-  type DrivenChild,
-  type RecordedChild,
-} from '../../plans/conductor.ts';
+import { Conductor } from '../../plans/conductor.ts';
+import type { ConductorPort, DrivenChild, RecordedChild } from '../../plans/conductor-port.ts';
 import { groupsOf } from '../../plans/facts.ts';
 import type { Start } from '../../plans/schedule.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';

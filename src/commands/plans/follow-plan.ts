@@ -4,7 +4,7 @@ import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import { isForPeople } from '../../cli/print-result.ts';
 import type { EarlySignals } from '../../cli/stop-signal.ts';
-import type { ShownChild } from '../../plans/conductor.ts';
+import type { ShownChild } from '../../plans/conductor-port.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
 import { leftBySignal } from '../../view/run-port.ts';
 import { printWaiting } from '../run/print-headless.ts';

@@ -20,6 +20,11 @@ const rows: readonly (readonly [name: string, about: string, words?: string])[] 
   ['plans list', 'list the plan files', 'recovery region'],
   ['plans run', 'run a plan over all of its instances', 'recovery region failover'],
   ['plans show', 'show where each instance of a plan stands', 'recovery region progress'],
+  [
+    'plans fallback',
+    'write what is left of a plan, for people without Lifeboat',
+    'recovery script checklist by hand',
+  ],
   ['plans pause', 'start nothing new in a group', 'recovery plan hold'],
   ['plans resume', 'let a group continue', 'recovery plan go on'],
   ['plans stop', 'stop a group, or the plan', 'recovery plan end'],

@@ -11,7 +11,7 @@ import { type GroupState, NEW_GROUP } from '../../../machines/parts/plan-events.
 import type { Question } from '../../../machines/parts/question.ts';
 import type { PlanContext } from '../../../machines/plan.ts';
 import { counted } from '../../base/format.ts';
-import type { ShownChild } from '../../plans/conductor.ts';
+import type { ShownChild } from '../../plans/conductor-port.ts';
 import { groupsOf, type SteppedPhase } from '../../plans/facts.ts';
 import { type GroupRecord, type LaneState, lanesOf } from '../../plans/schedule.ts';
 import type { Tone } from '../run-view.ts';

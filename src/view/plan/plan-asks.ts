@@ -1,6 +1,6 @@
 import { optionKey, type Question, type QuestionOption } from '../../../machines/parts/question.ts';
 import { counted } from '../../base/format.ts';
-import type { ShownChild } from '../../plans/conductor.ts';
+import type { ShownChild } from '../../plans/conductor-port.ts';
 import { pauseOrResume, stopping } from './plan-decisions.ts';
 import type { AskingLane, AskOption, AskView, GroupView, LaneView } from './plan-view.ts';
 

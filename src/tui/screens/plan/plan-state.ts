@@ -177,7 +177,7 @@ export function laneAt(
 }
 
 /** An offer, or why there is none here. */
-export function offered(
+function offered(
   offer: Offer | undefined,
   none: string,
 ): { readonly disabled: string | undefined; readonly decision: Decision | undefined } {
