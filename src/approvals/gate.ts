@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { isoOf } from '../base/date.ts';
 import { LifeboatError } from '../base/errors.ts';
 import type { Gate, RunState } from '../runner/run.ts';
@@ -104,12 +105,15 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
       const terms = deps.termsOf?.(state);
       const plan = terms && deps.planOf(state);
       if (plan === undefined || terms === undefined) return undefined;
-      const { asked, withdrawn: taken } = requestStateOf(state.entries);
+      const { asked, withdrawn: known } = requestStateOf(state.entries);
       const misfit = asked && fitsState(asked, plan, state.entries);
       if (asked === undefined || misfit === CHANGED) return { notes: [ask(state, plan).note] };
       const isOver = isExpired(asked.text, momentSinceAsked(state.entries, deps.now()));
-      const isLeft = misfit !== undefined || taken !== undefined || terms.onExpiry === 'pause';
-      return isOver && !isLeft ? { event: { type: 'approval.expired' } } : undefined;
+      if (!isOver || misfit !== undefined || terms.onExpiry === 'pause') return undefined;
+      // Whoever took a request back has decided that it waits for a person.
+      const { withdrawn: file } = approvalPaths(deps.home, plan.run, asked.challenge);
+      const isTaken = known !== undefined || existsSync(file);
+      return isTaken ? undefined : { event: { type: 'approval.expired' } };
     },
     mayArm: async (entries, call) => {
       const run = entries[0]?.stream.slice('run/'.length) ?? '';

@@ -287,13 +287,19 @@ describe.concurrent('an approval that a plan asks for', () => {
     expect(await typesIn(at)).toEqual([ASKED]);
   });
 
-  test('that was withdrawn does not expire into another answer', async (context) => {
-    const { expect } = context;
-    const at = await somePlan(context, 'step', { onExpiry: 'stop' });
-    await at.withdraw('not tonight');
-    expect((await at.type())?.code).toBe('approval.withdrawn');
-    expect(stateOf(at)).toBe('approve.asking');
-  });
+  test.for(['ask-again', 'stop'] as const)(
+    'that was withdrawn waits for a person after its time as well, with `%s`',
+    async (onExpiry, context) => {
+      const { expect } = context;
+      const at = await somePlan(context, 'step', { onExpiry });
+      await at.withdraw('not tonight');
+      at.clock.seconds = WITHIN;
+      await at.lookAgain();
+      expect([stateOf(at), await typesIn(at)]).toEqual(['approve.asking', [ASKED]]);
+      expect((await at.type())?.code).toBe('approval.withdrawn');
+      expect(await typesIn(at)).toEqual([ASKED, 'approval.withdrawn', ASKED]);
+    },
+  );
 
   test('of a start shows the plan, the hash of its file, its steps and every target', async (context) => {
     const { expect } = context;
