@@ -11,7 +11,7 @@ beforeEach(() =>
 afterEach(() => void vi.useRealTimers());
 
 /** Lets what a key has begun come to its end. */
-const settle = () => vi.advanceTimersByTimeAsync(70);
+const settle = () => vi.advanceTimersByTimeAsync(250);
 
 const TWO_FAILED = () => viewOf({ children: [failureOf('db-1'), failureOf('db-2')] });
 const CONFIRM: Question = {
@@ -196,7 +196,7 @@ describe('the screen of a plan', () => {
     const plan = openedPlan(viewOf({ children: [childOf('db-1')] }));
     plan.keys('down', 'down');
     plan.show(TWO_FAILED());
-    vi.advanceTimersByTime(100);
+    vi.advanceTimersByTime(250);
     expect(plan.rows().find((row) => row.includes('❯'))).toContain('db-2');
   });
 
@@ -226,7 +226,7 @@ describe('the screen of a plan', () => {
       looks += 1;
     });
     for (let event = 0; event < 1_000; event += 1) plan.show(view);
-    vi.advanceTimersByTime(70);
+    vi.advanceTimersByTime(250);
     expect(looks).toBe(1);
   });
 
