@@ -11,7 +11,9 @@ import type { DrivenPlan } from './drive-plan.ts';
 /** How many of the newest lines of a run are shown. */
 const NEWEST = 50;
 
-/** The run of a plan that this process drives, as its screen sees it. `driving`: what `conductor.run` gives. */
+/**
+ * The run of a plan that this process drives, as its screen sees it. `driving` is what `conductor.run` gives.
+ */
 export function planPortOf(
   { run, conductor }: DrivenPlan,
   journal: Pick<JournalReader, 'read'>,

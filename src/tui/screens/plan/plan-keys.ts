@@ -236,7 +236,7 @@ function typingKeys(page: Page & { readonly is: 'typing' }, view: PlanView): rea
 }
 
 /** Why a typed text is not taken; undefined if it is. */
-export function problemOf(needs: Needs, text: string): string | undefined {
+function problemOf(needs: Needs, text: string): string | undefined {
   const trimmed = text.trim();
   switch (needs.what) {
     case 'name':

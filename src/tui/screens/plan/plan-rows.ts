@@ -116,7 +116,7 @@ export function askLine(ask: AskView, width: number, isHere: boolean, look: Look
 }
 
 /** The counts that are not zero: `3 done, 2 at work`. */
-export function countWords(counts: LaneCounts): string {
+function countWords(counts: LaneCounts): string {
   const words = (Object.keys(COUNTS) as (keyof LaneCounts)[]).flatMap((name) =>
     counts[name] === 0 ? [] : [`${counts[name]} ${COUNTS[name]}`],
   );
