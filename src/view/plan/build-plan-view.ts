@@ -116,7 +116,7 @@ function groupView(
     wave: { at: record.waves, of: group.sizes.length },
     counts: countsOf(lanes),
     stopRule:
-      group.stopAt === undefined
+      group.stopAt === undefined || record.ended !== undefined
         ? undefined
         : `stops with failure ${group.stopAt} of ${counted(group.lanes.length, 'instance')}`,
     steps: group.steps.map((step) => ({ id: step.id, words: step.about ?? kindWords(step) })),

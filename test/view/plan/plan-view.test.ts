@@ -45,7 +45,7 @@ describe('the view of the run of a plan', () => {
   });
 
   test('asks once what several instances ask in the same words but for their names', () => {
-    const [ask, ...others] = viewOf({ children: [failureOf('db-1'), failureOf('db-2')] }).asks;
+    const [ask, ...others] = viewOf({ children: [failureOf('db-2'), failureOf('db-1')] }).asks;
     expect(others).toEqual([]);
     expect(ask).toMatchObject({ tone: 'bad', prompt: 'the restore of TARGET failed: no answer within 20 s' });
     expect(ask?.lanes.map(({ shown }) => shown)).toEqual(['db-1', 'db-2']);
