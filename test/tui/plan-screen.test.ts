@@ -120,6 +120,31 @@ describe('the screen of a plan', () => {
     ]);
   });
 
+  test('asks for a key in a hidden field, and gives it to the one that asks', async () => {
+    const question: Question = {
+      kind: 'secret',
+      prompt: 'the key of the backup',
+      event: 'operator.giveKey',
+      twice: false,
+      isNew: false,
+      minLength: 1,
+      options: [],
+    };
+    const plan = openedPlan(viewOf({ children: [childOf('db-1', { state: 'waiting', question })] }));
+    plan.keys('enter', 'enter');
+    await settle();
+    expect(plan.did.answers.map(({ answer }) => Object.keys(answer))).toEqual([['event', 'secret']]);
+    expect(plan.did.answers[0]?.answer.secret?.reveal()).toBe('a key that nobody sees');
+  });
+
+  test('has everything tried again that waits for the same credentials', async () => {
+    const paused = { state: 'waiting', isPaused: true, problem: 'the token was refused' } as const;
+    const plan = openedPlan(viewOf({ children: [childOf('db-1', paused), childOf('db-2', paused)] }));
+    plan.keys('enter', 'enter');
+    await settle();
+    expect(plan.did.woken).toEqual(['RUN-db-1-recover', 'RUN-db-2-recover']);
+  });
+
   test('pauses the group under the cursor, and asks before a group that is held goes on', async () => {
     const plan = openedPlan(viewOf({ children: [childOf('db-1')] }));
     plan.keys('p');
