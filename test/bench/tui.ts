@@ -38,6 +38,7 @@ try {
   const here = (name: string) => join(import.meta.dirname, name);
   const peer = [process.execPath, await bundleScreen(here('tui-peer.ts'), folder, BARE_INK)];
   const fleet = [process.execPath, await bundleScreen(here('tui-fleet.ts'), folder)];
+  const plan = [process.execPath, await bundleScreen(here('tui-plan.ts'), folder)];
   mkdirSync(join(folder, 'home'), { mode: 0o700 });
   writeFileSync(join(folder, 'lifeboat.yaml'), `platform: none\ninstances:\n${CONFIG}`);
   const env = {
@@ -96,6 +97,15 @@ try {
     '<= 16 ms a frame',
   );
   print('  keys of a fast hold that were dropped', `${HURRIED - many.moved} of ${HURRIED}`, 'none');
+  const planned = await during(
+    () => openScreen(plan, 'recover group by group', { ...env, EVENTS: String(EVENTS) }),
+    measureEvents,
+  );
+  print(
+    'the same for the screen of a plan / bare Ink',
+    times(planned.frameMs, few.frameMs, 'ms a frame'),
+    '<= 16 ms a frame',
+  );
 } finally {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -1,8 +1,12 @@
 import type { ScreenRequest, ShownKey } from '../../src/tui/live-screen.ts';
+import { FRESH_LIST } from '../../src/tui/parts/list.ts';
 import { EVERYWHERE } from '../../src/tui/screens/help/help.ts';
 import { loadScreen } from '../../src/tui/screens/index.ts';
+import { planKeys } from '../../src/tui/screens/plan/plan-keys.ts';
+import { FIRST, type Page } from '../../src/tui/screens/plan/plan-state.ts';
 import { helpBindings } from '../../src/tui/screens/run/keymap.ts';
 import type { Facts } from '../../src/view/app/sources.ts';
+import { childOf, failureOf, viewOf } from '../view/plan/fake-plan.ts';
 
 /** Every screen of the app once, in the order of the page. */
 const SCREENS: { readonly [Name in ScreenRequest['name']]: ScreenRequest & { readonly name: Name } } = {
@@ -24,6 +28,7 @@ export async function keyTables(): Promise<string> {
   const parts = [
     part('On every screen', EVERYWHERE),
     part('While a run is driven', helpBindings()),
+    part('While a plan is driven', keysOfPlan()),
     ...(await Promise.all(
       Object.entries(SCREENS).map(async ([name, request]) =>
         part(`Screen \`${name}\``, await keysOf(request)),
@@ -42,6 +47,18 @@ async function keysOf(request: ScreenRequest): Promise<readonly ShownKey[]> {
   const now = () => new Date(0);
   const open = await loadScreen(request);
   return open({ request, facts: WITH_LAB, now, onEffect: () => undefined }).keys();
+}
+
+/** The keys of the screen of a plan: its groups, a question, an instance. */
+function keysOfPlan(): readonly ShownKey[] {
+  const view = viewOf({ children: [failureOf('db-1'), childOf('db-2')] });
+  const back = FIRST.page;
+  const pages: readonly Page[] = [
+    back,
+    { is: 'ask', ask: view.asks[0]?.key ?? '', list: FRESH_LIST, back },
+    { is: 'lane', lane: 'data/db-1', scroll: 0, back },
+  ];
+  return pages.flatMap((page) => planKeys({ ...FIRST, page }, view));
 }
 
 /** Nothing is known but that the config names a lab: some keys are there only then. */

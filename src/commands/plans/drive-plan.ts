@@ -301,7 +301,7 @@ class ChildRuns {
       const [row] = (await childrenOf(this.#setting.workspace.journal, this.#planRun)).filter(
         (one) => one.runId === runId,
       );
-      const endedMs = row?.endedAt === undefined ? Date.now() : msOf(row.endedAt);
+      const endedMs = instantOf(row?.endedAt) ?? Date.now();
       return { result: how === 'ended' ? row?.result : undefined, endedMs };
     });
     return {

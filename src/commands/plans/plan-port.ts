@@ -1,7 +1,8 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import { metaAt } from '../../../machines/parts/states.ts';
 import { msOf } from '../../base/instant.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
-import type { Entry, JournalReader } from '../../store/journal.ts';
-import { fieldsOf } from '../../store/journal.ts';
+import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
 import { planView } from '../../view/plan/build-plan-view.ts';
 import type { PlanPort } from '../../view/plan/plan-port.ts';
 import type { PlanOutcome } from '../../view/plan/plan-view.ts';
@@ -11,7 +12,9 @@ import type { DrivenPlan } from './drive-plan.ts';
 /** How many of the newest lines of a run are shown. */
 const NEWEST = 50;
 
-/** The run of a plan that this process drives, as its screen sees it. `driving`: what `conductor.run` gives. */
+/**
+ * The run of a plan that this process drives, as its screen sees it. `driving` is what `conductor.run` gives.
+ */
 export function planPortOf(
   { run, conductor }: DrivenPlan,
   journal: Pick<JournalReader, 'read'>,
@@ -23,7 +26,7 @@ export function planPortOf(
       return planView({
         runId,
         snapshot,
-        title: metaOf(snapshot)?.title ?? '',
+        title: titleOf(snapshot),
         question: questionOf(snapshot),
         children: conductor.children(),
         startedMs: msOf(entries[0]?.at),
@@ -40,6 +43,15 @@ export function planPortOf(
     leave: async (why = '') => conductor.leave(why),
     ended: driving.then(() => run.ended),
   };
+}
+
+/** The title of its phase: while several groups are at work, no single state has one. */
+function titleOf(snapshot: AnyMachineSnapshot): string {
+  const value: unknown = snapshot.value;
+  const [phase] = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  const stepped = ['groups', 'healthy', 'finally'].find((one) => one === phase);
+  const meta = stepped === undefined ? metaOf(snapshot) : metaAt(snapshot.machine, stepped);
+  return meta?.title ?? '';
 }
 
 /** How the run of a plan ended, from its last entry; undefined while it is open. */

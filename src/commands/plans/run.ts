@@ -38,7 +38,8 @@ interface PlanRunFlags extends PlanFlags {
 
 /**
  * `lifeboat plans run PLAN`: begins the run of a plan, which pins its text and its instances, and drives it
- * with everything that it starts: on the full screen where that can be drawn, else by the flags. Exit 0 when every step is done, 1 when not, 3 when it waits for a person.
+ * with everything that it starts: on the full screen where that can be drawn, else by the flags. Exit 0 when
+ * every step is done, 1 when not, 3 when it waits for a person; left on the screen, 130.
  */
 export const plansRun: Action<PlanRunFlags> = async (context, [word = ''], flags) => {
   const config = await loadConfig(context.env, context.configPath);

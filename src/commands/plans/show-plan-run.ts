@@ -54,8 +54,8 @@ export async function showPlanRun(
     const { exitCode, how } = await port.ended;
     if (isLost) return exitCode as ExitCode;
     const { plan, outcome } = port.view();
-    const words = how === 'ended' ? (outcome?.title ?? 'over') : `left; to go on: lifeboat resume ${runId}`;
-    context.stdout.write(`plan ${show(plan, 80)}: ${show(words, 300)}\n`);
+    const left = `plan ${plan} was left; to go on: lifeboat resume ${runId}`;
+    context.stdout.write(`${show(how === 'ended' ? (outcome?.title ?? 'over') : left, 300)}\n`);
     return exitCode as ExitCode;
   } finally {
     stop.abort();

@@ -44,7 +44,7 @@ export function planView(fold: PlanFold): PlanView {
   const askOf = new Map(asks.flatMap(({ key, lanes }) => lanes.map((lane) => [lane.key, key] as const)));
   const groups = drawn.map((group) => ({
     ...group,
-    lanes: group.lanes.map((lane) => ({ ...lane, ask: askOf.get(lane.key) })),
+    lanes: group.lanes.map((lane) => (askOf.has(lane.key) ? { ...lane, ask: askOf.get(lane.key) } : lane)),
   }));
   const { rto } = plan.objectives;
   return {
@@ -116,7 +116,7 @@ function groupView(
     wave: { at: record.waves, of: group.sizes.length },
     counts: countsOf(lanes),
     stopRule:
-      group.stopAt === undefined
+      group.stopAt === undefined || record.ended !== undefined
         ? undefined
         : `stops with failure ${group.stopAt} of ${counted(group.lanes.length, 'instance')}`,
     steps: group.steps.map((step) => ({ id: step.id, words: step.about ?? kindWords(step) })),
@@ -215,7 +215,10 @@ function laneView(
   const isOpen = state.is === 'at-work' || state.is === 'waiting' || state.is === 'failing';
   const open = isOpen ? child : undefined;
   const is = open?.isAnswered === true ? 'answered' : state.is;
+  // Most of many instances wait for their turn, and all of those look the same.
+  const isUntouched = state.is === 'later' && Object.keys(record.passed).length === 0;
   const steps = group.steps.map(({ id }, index): LaneStep => {
+    if (isUntouched) return AHEAD;
     const key = `${name}/${id}`;
     const passed = record.passed[key];
     const found = byStep.get(`${group.id}/${key}`);
@@ -227,7 +230,7 @@ function laneView(
     }
     if (found === undefined) {
       const isBehind = state.is === 'done' || (at !== undefined && index + 1 < at);
-      return { is: isBehind ? 'left-out' : 'ahead', runId, note: '' };
+      return isBehind ? { ...AHEAD, is: 'left-out' } : AHEAD;
     }
     const standing = found.state === 'done' || found.state === 'failed' ? found.state : 'open';
     return { is: standing, runId, note: again };
@@ -250,6 +253,8 @@ function laneView(
     ask: undefined,
   };
 }
+
+const AHEAD: LaneStep = { is: 'ahead', runId: undefined, note: '' };
 
 function laneWords(is: LaneView['is'], open: ShownChild | undefined, out: string | undefined): string {
   if (is === 'out') return out ?? '';

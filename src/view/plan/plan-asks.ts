@@ -16,6 +16,8 @@ export function asksOf(
 ): readonly AskView[] {
   const lanes = new Map(groups.flatMap((group) => group.lanes.map((lane) => [lane.key, lane] as const)));
   const found = new Map<string, { ask: AskView; names: Names; lanes: AskingLane[] }>();
+  const places = new Map([...lanes.keys()].map((key, at) => [key, at]));
+  const placeOf = (key: string) => places.get(key) ?? 0;
   for (const child of children) {
     const lane = lanes.get(`${child.group}/${child.lane}`);
     if (lane === undefined || !isAsking(lane) || lane.runId !== child.runId) continue;
@@ -32,7 +34,10 @@ export function asksOf(
     else same.lanes.push(asking);
   }
   const asked = [...found.values()]
-    .map(({ ask, names, lanes: all }) => askedBy(ask, names, all))
+    .map(({ ask, names, lanes: all }) => {
+      const inOrder = all.toSorted((one, other) => placeOf(one.key) - placeOf(other.key));
+      return askedBy(ask, names, inOrder);
+    })
     .toSorted((one, other) => other.lanes.length - one.lanes.length);
   return [
     ...(own === undefined ? [] : [ownAsk(own)]),

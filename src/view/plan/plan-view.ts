@@ -40,7 +40,7 @@ export interface GroupView {
   /** The wave that has begun, of how many; 0 before the first. */
   readonly wave: { readonly at: number; readonly of: number };
   readonly counts: LaneCounts;
-  /** How many failures stop it, in words; undefined if none do. */
+  /** How many failures stop it, in words; undefined if none do, or if it is over. */
   readonly stopRule: string | undefined;
   readonly steps: readonly { readonly id: string; readonly words: string }[];
   readonly lanes: readonly LaneView[];

@@ -37,8 +37,11 @@ interface PlanScreenOptions {
   readonly alone?: string | undefined;
 }
 
-/** The frame time of the screen: with a thousand events a second the view is built this seldom. */
-const LOOK_MS = 66;
+/**
+ * With a thousand events a second the view is built this seldom: it holds every instance of the plan. The
+ * first event after a pause is shown at once, and so is what a key has done.
+ */
+const LOOK_MS = 200;
 const TICK_MS = 1_000;
 
 /** The screen of the run of a plan. It stays subscribed to the plan until `stop`. */

@@ -1,4 +1,3 @@
-import type { Offer } from '../../../view/plan/plan-decisions.ts';
 import type {
   Act,
   AskingLane,
@@ -174,12 +173,4 @@ export function laneAt(
     if (lane !== undefined) return { group, lane };
   }
   return undefined;
-}
-
-/** An offer, or why there is none here. */
-function offered(
-  offer: Offer | undefined,
-  none: string,
-): { readonly disabled: string | undefined; readonly decision: Decision | undefined } {
-  return offer === undefined ? { disabled: none, decision: undefined } : offer;
 }

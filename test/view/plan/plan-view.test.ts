@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import type { Question } from '../../../machines/parts/question.ts';
+import { aboutStep, outOrUp, pauseOrResume, stopping } from '../../../src/view/plan/plan-decisions.ts';
+import type { GroupView, LaneView, PlanView } from '../../../src/view/plan/plan-view.ts';
+import { childOf, failureOf, NOW_MS, viewOf } from './fake-plan.ts';
+
+const dataOf = ({ groups }: PlanView): GroupView => groups.find(({ id }) => id === 'data') as GroupView;
+const laneOf = (view: PlanView, name: string): LaneView =>
+  dataOf(view).lanes.find((lane) => lane.name === name) as LaneView;
+
+const CONFIRM: Question = {
+  kind: 'typed-name',
+  prompt: 'type db-1-dr',
+  order: 'recover db-1 into db-1-dr',
+  expected: 'db-1-dr',
+  event: 'operator.confirm',
+  stakes: { overwritten: 'db-1-dr', lost: 'an hour', wayBack: 'none' },
+  options: [],
+};
+
+describe('the view of the run of a plan', () => {
+  test('says the mode, the time against the RTO, and of each group its wave, counts and stop rule', () => {
+    const view = viewOf({ children: [childOf('db-1'), failureOf('db-2')] });
+    expect(view).toMatchObject({ mode: 'REHEARSAL', plan: 'west', elapsedSeconds: 600, rtoSeconds: 1800 });
+    expect(dataOf(view)).toMatchObject({
+      words: 'nothing new starts: a failure asks',
+      wave: { at: 1, of: 2 },
+      counts: { done: 0, atWork: 1, waiting: 0, failed: 1, later: 4, out: 0 },
+      stopRule: 'stops with failure 2 of 6 instances',
+    });
+    expect(view.groups.map(({ id, words }) => `${id}: ${words}`)).toContain('notice: waits for data');
+  });
+
+  test('says of each instance its target, its step, and what it does since when', () => {
+    const view = viewOf({
+      children: [
+        childOf('db-1', { state: 'done', endedMs: NOW_MS - 1_000 }),
+        childOf('db-1', { step: 'look', state: 'waiting' }),
+      ],
+    });
+    expect(laneOf(view, 'db-1')).toMatchObject({ target: 'db-1-dr', at: 2, state: 'waits for you' });
+    expect(laneOf(view, 'db-1').steps.map(({ is }) => is)).toEqual(['done', 'open']);
+    expect(laneOf(view, 'db-2')).toMatchObject({ at: 1, state: 'next' });
+    expect(laneOf(view, 'db-3')).toMatchObject({ at: undefined, state: 'later' });
+  });
+
+  test('asks once what several instances ask in the same words but for their names', () => {
+    const [ask, ...others] = viewOf({ children: [failureOf('db-2'), failureOf('db-1')] }).asks;
+    expect(others).toEqual([]);
+    expect(ask).toMatchObject({ tone: 'bad', prompt: 'the restore of TARGET failed: no answer within 20 s' });
+    expect(ask?.lanes.map(({ shown }) => shown)).toEqual(['db-1', 'db-2']);
+    expect(ask?.options.map(({ label }) => label)).toEqual(['restore TARGET again', 'stop here']);
+  });
+
+  test('asks each on its own what differs in more than the names', () => {
+    const { asks } = viewOf({ children: [failureOf('db-1'), failureOf('db-2', 'the disk is full')] });
+    expect(asks.map(({ prompt }) => prompt)).toEqual([
+      'the restore of db-1-dr failed: no answer within 20 s',
+      'the restore of db-2-dr failed: the disk is full',
+    ]);
+  });
+
+  test('never lets one typed name stand for two instances', () => {
+    const confirm = (lane: string) => childOf(lane, { state: 'waiting', question: CONFIRM });
+    const { asks } = viewOf({ children: [confirm('db-1'), confirm('db-2')] });
+    expect(asks.map(({ lanes }) => lanes.length)).toEqual([1, 1]);
+    expect(asks[0]?.options[0]?.needs).toMatchObject({ what: 'name', expected: 'db-1-dr' });
+    expect(asks[0]?.facts).toContain('lost: an hour');
+  });
+
+  test("puts the plan's own question first, then failures, then groups that are held", () => {
+    const own: Question = { kind: 'choice', prompt: 'go on?', options: [] };
+    const { asks } = viewOf({
+      question: own,
+      state: 'held',
+      data: { held: { why: 'failed', lanes: ['db-2'] } },
+      children: [childOf('db-1', { state: 'waiting', question: own }), failureOf('db-2')],
+    });
+    expect(asks.map(({ of }) => of.is)).toEqual(['plan', 'lanes', 'group', 'lanes']);
+    expect(asks[2]?.options.map(({ label }) => label)).toEqual([
+      'let data go on without what failed',
+      'stop data',
+    ]);
+  });
+
+  test('no longer asks what has an answer that waits for a free slot', () => {
+    const view = viewOf({ children: [{ ...failureOf('db-1'), isAnswered: true }] });
+    expect(view.asks).toEqual([]);
+    expect(laneOf(view, 'db-1')).toMatchObject({ state: 'answered', words: 'waits for a free slot' });
+  });
+
+  test('offers to try again what waits for credentials', () => {
+    const paused = { state: 'waiting', isPaused: true, problem: 'the token was refused' } as const;
+    const [ask] = viewOf({ children: [childOf('db-1', paused), childOf('db-2', paused)] }).asks;
+    expect(ask).toMatchObject({ prompt: 'the token was refused', options: [{ label: 'try again' }] });
+    expect(ask?.lanes).toHaveLength(2);
+  });
+});
+
+describe('what a person may decide', () => {
+  test('follows the state of the group, with a reason where it does not fit', () => {
+    const running = dataOf(viewOf());
+    expect(pauseOrResume(running)).toMatchObject({ decision: { order: 'pause data' }, disabled: undefined });
+    const held = dataOf(viewOf({ state: 'held', data: { held: { why: 'promotion', lanes: [] } } }));
+    expect(pauseOrResume(held).decision.order).toBe('let the next wave of data begin');
+    const done = dataOf(viewOf({ state: 'done', data: { ended: 'done' } }));
+    expect(pauseOrResume(done).disabled).toBe('data does not run: it is done');
+    expect(stopping(done).disabled).toBe('data cannot be stopped: it is done');
+    expect(stopping(running).decision.needs).toMatchObject({ what: 'name', expected: 'data' });
+  });
+
+  test('never begins a second run of a step that is under way', () => {
+    const view = viewOf({ children: [failureOf('db-1')] });
+    const { tryAgain, skip, doneOutside } = aboutStep(dataOf(view), laneOf(view, 'db-1'));
+    for (const { disabled } of [tryAgain, skip, doneOutside])
+      expect(disabled).toBe('recover of db-1 is under way: answer what it asks');
+  });
+
+  test('is to try a failed step again, to skip it, or to say that it was done', () => {
+    const view = viewOf({ children: [childOf('db-1', { state: 'failed', endedMs: NOW_MS })] });
+    const { tryAgain, skip, doneOutside } = aboutStep(dataOf(view), laneOf(view, 'db-1'));
+    expect([tryAgain, skip, doneOutside].map(({ disabled }) => disabled)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(tryAgain.decision.event).toEqual({
+      ...{ type: 'operator.tryAgain', group: 'data', lane: 'db-1', step: 'recover' },
+    });
+  });
+
+  test('is to take an instance out, and up again', () => {
+    const view = viewOf();
+    expect(outOrUp(dataOf(view), laneOf(view, 'db-2')).decision.event.type).toBe('operator.takeOut');
+    const without = viewOf({ data: { out: { 'db-2': 'it is empty' } } });
+    expect(laneOf(without, 'db-2')).toMatchObject({ state: 'out', words: 'it is empty' });
+    expect(outOrUp(dataOf(without), laneOf(without, 'db-2')).decision.event.type).toBe('operator.takeUp');
+  });
+});
