@@ -1,4 +1,5 @@
 import { NO_INSTANCE, type PlanInput, type Step } from '../../../machines/parts/plan.ts';
+import type { RecoveryCard } from '../../../machines/parts/recovery-data.ts';
 import { counted, formatSeconds } from '../../base/format.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
 import type { RestGroup, RestLane, RestStep } from '../../plans/rest.ts';
@@ -9,6 +10,7 @@ import {
   paragraph,
   type Text,
   tableOf,
+  time,
 } from '../../report/render/document.ts';
 import { stepInWords } from './step-words.ts';
 
@@ -18,6 +20,8 @@ interface Head {
   readonly writtenAt: Date;
   /** The file of the script for a step on an instance; undefined without one. */
   readonly scriptOf: (group: string, lane: string, step: string) => string | undefined;
+  /** The recovery card of an instance, as the ledger has it. */
+  readonly cardOf: (instance: string) => RecoveryCard | undefined;
 }
 
 /**
@@ -81,12 +85,39 @@ function groupBlocks(rest: RestGroup, head: Head): Block[] {
     ...(out.length === 0
       ? []
       : [paragraph(`Taken out: ${out.map((one) => `${nameOf(one.lane)} (${one.out})`).join(', ')}.`)]),
+    ...tableOf(
+      'Recovery cards',
+      ['Instance', 'GUID of its backups', 'Key', 'Newest backup', 'Made'],
+      cardRows(open, head),
+    ),
     ...waves.flatMap(([wave, some]): Block[] => [
       ...(hasWaves ? [paragraph({ strong: `Wave ${wave} of ${group.sizes.length}` })] : []),
       { kind: 'tasks', items: tasksOf(rest, some, head) },
       ...(hasWaves && wave < group.sizes.length ? [{ kind: 'tasks' as const, items: between(rest) }] : []),
     ]),
   ];
+}
+
+/** What a recovery into another instance needs, which the script asks for. */
+function cardRows(lanes: readonly RestLane[], { cardOf }: Head): Text[][] {
+  return lanes.flatMap(({ lane, steps }): Text[][] => {
+    const isRecovered = steps.some(
+      ({ step }) => step.kind === 'runbook' && step.runbook === 'disaster-recovery',
+    );
+    const card = isRecovered ? cardOf(lane.name) : undefined;
+    if (!isRecovered) return [];
+    if (card === undefined) return [[lane.name, { bad: 'no card on record' }, '', '', '']];
+    const { backupGuid, fingerprint, newest, preparedAt } = card;
+    return [
+      [
+        lane.name,
+        { code: backupGuid },
+        fingerprint === undefined ? 'unknown' : { code: fingerprint },
+        newest === undefined ? 'unknown' : String(newest.id),
+        time(preparedAt),
+      ],
+    ];
+  });
 }
 
 /** What holds for the whole group. */

@@ -21,6 +21,7 @@ import { fold } from '../../runner/fold.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import { findRun } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
+import { readLedgers } from '../../store/projections/ledgers.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
 import { fallbackOf } from '../../view/fallback/render-fallback.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
@@ -50,11 +51,13 @@ export const plansFallback: Action<{ readonly out?: string }> = async (given, [w
     const now = new Date();
     const scripts = await scriptsOf(rest, { journal, config, runId, folder, now });
     const fileOf = new Map(scripts.map(({ group, lane, step, file }) => [`${group}/${lane}/${step}`, file]));
+    const ledgers = new Map(await readLedgers(journal));
     const checklist = checklistOf(rest, {
       runId,
       input,
       writtenAt: now,
       scriptOf: (...names) => fileOf.get(names.join('/')),
+      cardOf: (instance) => ledgers.get(instance)?.card,
     });
     makePrivateFolder(folder);
     for (const { file, text } of [...scripts, { file: CHECKLIST, text: markdownDocument(checklist) }])

@@ -31,7 +31,7 @@ groups:
 healthy: [{ tcp: "127.0.0.1:5432" }]
 `;
 
-export const RUN = '01P';
+const RUN = '01P';
 const START = Date.UTC(2026, 2, 1, 3);
 
 /** The time this many seconds after the start. */
