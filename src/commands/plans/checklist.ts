@@ -25,8 +25,8 @@ interface Head {
 }
 
 /**
- * The rest of a plan as a checklist for people who have no Lifeboat: groups in order, with waves, waits, manual
- * steps, approvals, checks, commands, and how each is taken back. Pure.
+ * The rest of a plan as a checklist for people who have no Lifeboat: groups in order, with waves, waits,
+ * manual steps, approvals, checks, commands, and how each is taken back. Pure.
  */
 export function checklistOf(rest: readonly RestGroup[], head: Head): Document {
   const { runId, input, writtenAt } = head;

@@ -31,8 +31,9 @@ import { isPlanRun } from './plan-report-of.ts';
 import { stepRunOf } from './step-run.ts';
 
 /**
- * `lifeboat plans fallback RUN`: writes what is left of a plan's run at this moment into a new folder: a script
- * for each runbook that is left of an instance, and a checklist for people. Needs no key, and sends nothing.
+ * `lifeboat plans fallback RUN`: writes what is left of a plan's run at this moment into a new folder: a
+ * script for each runbook that is left of an instance, and a checklist for people. Needs no key, and sends
+ * nothing.
  */
 export const plansFallback: Action<{ readonly out?: string }> = async (given, [word = ''], flags) => {
   const context = await whereRunIs(given, word);
@@ -105,8 +106,8 @@ async function scriptsOf(rest: readonly RestGroup[], scene: Scene): Promise<read
 }
 
 /**
- * The script of a runbook that is left, from where its run is, or from its begin. Undefined for a step that is
- * none, and for an instance that lifeboat.yaml does not name: nobody knows where that is.
+ * The script of a runbook that is left, from where its run is, or from its begin. Undefined for a step that
+ * is none, and for an instance that lifeboat.yaml does not name: nobody knows where that is.
  */
 async function scriptOf(
   group: string,
@@ -167,7 +168,7 @@ function notAPlan(runId: string): LifeboatError {
   return new LifeboatError('plan.none', `run ${runId} is not that of a plan`, {
     hints: [
       'the script of any other run is kept in the folder fallback of its home',
-      'lifeboat runs lists the runs',
+      '`lifeboat runs` lists them',
     ],
     exitCode: EXIT.usage,
   });

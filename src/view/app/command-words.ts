@@ -18,7 +18,7 @@ const rows: readonly (readonly [name: string, about: string, words?: string])[] 
   ['plans check', 'check a plan file, and say what a run of it would do', 'recovery region validate'],
   [
     'plans fallback',
-    "write what is left of a plan's run, for people without Lifeboat",
+    "write what is left of a plan's run, for work by hand",
     'checklist script paper by hand',
   ],
   ['plans init', 'write a first plan from the config', 'recovery region new'],
