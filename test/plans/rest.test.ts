@@ -19,7 +19,7 @@ groups:
       - { id: recover, runbook: disaster-recovery, undo: none; the source stays }
       - { id: probe, check: { http: "https://x/ready", expect: { status: 204 } } }
       - id: switch
-        command: { argv: [./switch, "it's"], kind: once, landed: [./switched] }
+        command: { argv: [./switch, "it's <a> | \`b\`"], kind: once, landed: [./switched] }
         undo: { manual: { do: switch back } }
       - { id: ask, manual: { do: ask the source }, when: source-down, undo: none; asked }
   - id: people
@@ -107,7 +107,7 @@ describe('the checklist for people', () => {
     );
     expect(all).toContain('expected: status 204');
     expect(all).toContain(
-      "`./switch 'it'\\''s'`, once only. Ask first whether it has happened: `./switched`",
+      "`` ./switch 'it'\\''s <a> | `b`' ``, once only. Ask first whether it has happened: `./switched`",
     );
     expect(all).toContain('Taken back by: hand: switch back.');
     expect(all).toContain('- [ ] **rest**: wait 5 min.');

@@ -2,6 +2,7 @@ import { NO_INSTANCE, type PlanInput, type Step } from '../../../machines/parts/
 import type { RecoveryCard } from '../../../machines/parts/recovery-data.ts';
 import { counted, formatSeconds } from '../../base/format.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
+import { show } from '../../base/text.ts';
 import type { RestGroup, RestLane, RestStep } from '../../plans/rest.ts';
 import {
   type Block,
@@ -37,7 +38,7 @@ export function checklistOf(rest: readonly RestGroup[], head: Head): Document {
     mark: `${input.rehearsal ? 'REHEARSAL' : 'LIVE'}, run ${runId}`,
     lead: [
       paragraph('Use it when Lifeboat, its machine or its journal is gone. As long as it can go on, let it:'),
-      { kind: 'list', items: [{ code: `lifeboat resume ${shellQuoted(runId)}` }] },
+      { kind: 'list', items: [commandOf(['lifeboat', 'resume', runId])] },
       paragraph('Never use both at once: a call could be made twice.'),
       {
         kind: 'facts',
@@ -182,7 +183,7 @@ function workOf({ step }: RestStep, script: string | undefined): Inline[] {
     case 'runbook':
       return script === undefined
         ? [`${stepInWords(step)}; there is no script, since lifeboat.yaml does not name its instances.`]
-        : [{ code: `bash ${shellQuoted(script)}` }, ` (${stepInWords(step)}).`];
+        : [commandOf(['bash', script]), ` (${stepInWords(step)}).`];
     case 'check':
       return [`${stepInWords(step)}${expected(step.check)}.`];
     case 'manual': {
@@ -212,13 +213,22 @@ function expected({ expect }: Extract<Step, { kind: 'check' }>['check']): string
     : `; expected: ${wanted.map(([key, value]) => `${key} ${String(value)}`).join(', ')}`;
 }
 
+/** A command as it is typed; what a changed form of a word would name instead is not known. */
+function commandOf(argv: readonly string[]): Inline {
+  const text = argv.map(shellQuoted).join(' ');
+  if (show(text, LONGEST) === text) return { typed: text };
+  return { bad: `a command that cannot be typed as it is (see the plan): ${show(text, LONGEST)}` };
+}
+
+const LONGEST = 2_000;
+
 function commandWords({ argv, kind, landed }: Extract<Step, { kind: 'command' }>['command']): Inline[] {
-  const typed: Inline = { code: argv.map(shellQuoted).join(' ') };
+  const typed = commandOf(argv);
   if (kind === 'repeatable' || landed === undefined) return [typed, '.'];
   return [
     typed,
     ', once only. Ask first whether it has happened: ',
-    { code: landed.map(shellQuoted).join(' ') },
+    commandOf(landed),
     ' ends with 0 if it has.',
   ];
 }

@@ -114,6 +114,13 @@ function objectiveBlocks(report: PlanReport): Block[] {
         `${time(measured.until)}, that of a group to its end. ` +
         'A recovery point is the worst of the instances, as their own reports measure it.',
     ),
+    ...(report.run.clockMoved
+      ? [
+          paragraph(
+            'The clock of this machine was moved during the run: its times are as good as that clock.',
+          ),
+        ]
+      : []),
     ...blanks(report, 'objectives'),
   ];
 }

@@ -152,6 +152,7 @@ function piece(one: Inline): Markup {
     const file = linkTarget(one.file);
     return file === undefined ? code : markup`<a href="${file}">${code}</a>`;
   }
+  if ('typed' in one) return markup`<code class="long">${one.typed}</code>`;
   if ('strong' in one) return markup`<strong>${words(one.strong)}</strong>`;
   if ('good' in one) return markup`<strong class="good">${words(one.good)}</strong>`;
   if ('bad' in one) return markup`<strong class="bad">${words(one.bad)}</strong>`;
