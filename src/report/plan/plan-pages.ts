@@ -128,7 +128,7 @@ function objectiveBlocks(report: PlanReport): Block[] {
 const UNTIL = {
   running: 'until now, since it is not over',
   over: 'to the last green of its checks of health',
-  'given-up': 'until it ended without being over',
+  'given-up': 'to where it ended without proof that it was over',
 } as const;
 
 function objectiveCells(one: Objective | undefined): [Text, Text] {
