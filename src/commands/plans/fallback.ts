@@ -20,9 +20,10 @@ import { markdownDocument } from '../../report/render/markdown-document.ts';
 import { fold } from '../../runner/fold.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import { findRun } from '../../runner/runs.ts';
-import type { Entry, JournalReader } from '../../store/journal.ts';
+import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
 import { readLedgers } from '../../store/projections/ledgers.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { fallbackOf } from '../../view/fallback/render-fallback.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 import { connectionOf } from '../run/fallback-script.ts';
@@ -40,8 +41,7 @@ export const plansFallback: Action<{ readonly out?: string }> = async (given, [w
   const config = await loadConfig(context.env, context.configPath);
   const journal = await openReaderOf(context);
   try {
-    const summary = await findRun(journal, word);
-    if (!isPlanRun(summary)) throw notAPlan(summary.runId);
+    const summary = await planRunOf(journal, await findRun(journal, word));
     const folder = flags.out ?? `lifeboat-fallback-${summary.runId}`;
     assertEmpty(folder);
     const { runId } = summary;
@@ -75,6 +75,15 @@ export const plansFallback: Action<{ readonly out?: string }> = async (given, [w
     await journal.close();
   }
 };
+
+/** The run of a plan that is meant: a run that it started, such as the last one, means it as well. */
+async function planRunOf(journal: JournalReader, found: RunSummary): Promise<RunSummary> {
+  if (isPlanRun(found)) return found;
+  const [started] = await journal.read(`run/${found.runId}`);
+  const { run } = fieldsOf(fieldsOf(started?.body)['plan']);
+  if (typeof run !== 'string') throw notAPlan(found.runId);
+  return findRun(journal, run);
+}
 
 const CHECKLIST = 'checklist.md';
 
