@@ -53,7 +53,7 @@ truncated; where the key opens it and it holds no data, empty.`,
       new Option('--format <name>', 'md, html (one file, prints well) or json')
         .choices(['md', 'json', 'html'])
         .default(undefined, 'md'),
-      new Option('--out <file>', 'write it into this new file; a folder for a plan (default: stdout)'),
+      new Option('--out <file>', 'a new file, or a folder for a plan (default: stdout)'),
       new Option('--compare', 'two runs side by side, the older one first'),
       new Option('--all', 'all instances over a period, instead of a run'),
       new Option('--since <duration>', 'how long the period is that ends now').default(undefined, '90d'),

@@ -23,7 +23,7 @@ export function renderReport(report: Report, format: ReportFormat, brand: Brand 
   return render(report, () => pagesOf(report), format, brand);
 }
 
-/** As `renderReport`, for the run of a plan. `fileOf` says where the report of each child is, for its link. */
+/** As `renderReport`, for the run of a plan. `fileOf` says where the report of each child is. */
 export function renderPlanReport(
   report: PlanReport,
   format: ReportFormat,

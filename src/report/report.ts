@@ -115,6 +115,7 @@ function runOf(entries: readonly Entry[]): Report['run'] {
     clockSetBack: timeline?.clockSetBack ?? false,
     clockMovedSeconds: (timeline?.clockMovesMs ?? []).map((ms) => ms / 1000),
     serviceClockAheadSeconds: skewOf(entries),
+    plan: started?.plan,
     tool: started?.tool,
     entries: entries.length,
   };

@@ -19,6 +19,10 @@ const SCREENS = 'src/tui/screens/';
 const WITH_MACHINES = [
   'src/commands/doctor/doctor.ts',
   'src/commands/drill/drill.ts',
+  'src/commands/plans/check.ts',
+  'src/commands/plans/decide.ts',
+  'src/commands/plans/fallback.ts',
+  'src/commands/plans/run.ts',
   'src/commands/report.ts',
   'src/commands/run/resume.ts',
   'src/commands/run/run.ts',

@@ -233,6 +233,11 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
     'test/e2e/approvals-refused.long.test.ts',
     "'approvals', 'withdraw'",
   ],
+  'lifeboat report RUN --format html --out ./record': [
+    'test/e2e/plan-record.test.ts',
+    "'--format', 'html', '--out', pages",
+  ],
+  'lifeboat plans fallback RUN': ['test/e2e/plan-record.test.ts', "'plans', 'fallback'"],
   'lifeboat audit export RUN': ['test/e2e/bundle.long.test.ts', "'audit', 'export'"],
   'lifeboat audit verify BUNDLE': ['test/e2e/bundle.long.test.ts', "'audit', 'verify'"],
   'lifeboat store init': ['test/e2e/store.long.test.ts', "'store', 'init'"],

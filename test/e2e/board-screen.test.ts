@@ -18,7 +18,7 @@ describe.skipIf(!hasTerminal()).concurrent('the board, in a real terminal', () =
   test('shows why an instance could not be recovered, goes into it and back, and changes nothing', async (context) => {
     const { expect } = context;
     const { bench, screen } = await openBoard(context);
-    await screen.shows(/of 2 instances could not be recovered now/u);
+    await screen.shows(/of 2 instances NOT READY/u);
     await screen.shows('there is no recovery card');
     await screen.shows(/answers at most \d+s old/u);
     await screen.shows(/disk \d+ % used, parachute opens at \d+ %/u);
@@ -45,7 +45,7 @@ describe.skipIf(!hasTerminal()).concurrent('the board, in a real terminal', () =
     });
     await screen.shows(/asked \d of 2/u);
     await screen.shows('there is no recovery card');
-    await screen.shows(/orders +NO .* 401 login/u);
+    await screen.shows(/orders +NOT READY .* 401 login/u);
     screen.type('q');
     await screen.isGivenBack(0);
   });
@@ -56,7 +56,7 @@ describe.skipIf(!hasTerminal()).concurrent('the board, in a real terminal', () =
     context.onTestFinished(() => rmSync(compiled, { recursive: true, maxRetries: 5 }));
     const { open } = await sitDown({ ...product, compiled }, context);
     const screen = open();
-    await screen.shows(/could not be recovered now/u);
+    await screen.shows(/instances? NOT READY/u);
     screen.type('q');
     await screen.isGivenBack(0);
     expect(readdirSync(compiled)).toContainEqual(expect.stringMatching(/-app-screen\.code$/u));

@@ -1,5 +1,5 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { pathOf } from '../../src/cli/help-texts.ts';
@@ -48,6 +48,13 @@ const COMMANDS = withAllBelow(commandLine('0.0.0'))
   .filter((command) => command.options.some(({ long }) => long === '--output'))
   .filter((command) => command.registeredArguments.length > 0 || command.commands.length === 0);
 const nameOf = (command: (typeof COMMANDS)[number]) => pathOf(command).replace('lifeboat ', '');
+
+/** A plan that waits for nobody. */
+const PLAN = `plan: west
+groups:
+  - id: tell
+    steps: [{ id: tell, command: { argv: [/bin/echo, told], kind: repeatable } }]
+`;
 
 /** The commands that read something of one instance, and need no more than its name. */
 const READS = COMMANDS.filter(
@@ -148,6 +155,27 @@ describe('a command with -o json prints what its schema says:', () => {
     const force = ['--force', '--because', 'a test'];
     await prints(['key-end'], 'keys', 'destroy', old, '-i', 'orders', '--confirm', old, ...force);
     await prints(['passphrase'], 'keys', 'passphrase', '--new-file', words);
+  });
+
+  test('the run of a plan and its record', { timeout: 1_200_000 }, async (context) => {
+    const { run, folder, env } = await bench(context, { taskMs: 20 });
+    const prints = async (names: readonly SchemaName[], ...args: string[]) => {
+      const { names: found, stderr } = await printed(run, ...args);
+      context.expect([args, found], stderr).toEqual([args, names]);
+    };
+    const plans = join(dirname(env['LIFEBOAT_CONFIG'] ?? ''), 'plans');
+    mkdirSync(plans);
+    writeFileSync(join(plans, 'west.yaml'), PLAN, { mode: 0o600 });
+    await run('plans', 'run', 'west');
+    await run('plans', 'run', 'west');
+    const found = itemsIn<{ runId: string; runbook: string }>((await run('runs', '--json')).stdout);
+    const [first = '', second = ''] = found.flatMap(({ runId, runbook }) =>
+      runbook === 'plan' ? [runId] : [],
+    );
+    await prints(['plan-report'], 'report', first);
+    await prints(['comparison'], 'report', '--compare', first, second);
+    await prints(['estate'], 'report', '--all');
+    await prints(['plan-fallback'], 'plans', 'fallback', first, '--out', join(folder, 'rest'));
   });
 
   test('a run and its record', { timeout: 1_200_000 }, async (context) => {

@@ -135,8 +135,8 @@ const MAX = 100;
 
 /**
  * The checkpoints for the bundle of some runs: those that name one of their calls, the first one that covers
- * all their entries, and the newest of each key of the log, below which its endorsements count. Unreadable places
- * contribute none.
+ * all their entries, and the newest of each key of the log, below which its endorsements count. Unreadable
+ * places contribute none.
  */
 export async function notesOfRuns(
   journal: Pick<JournalReader, 'read'>,

@@ -30,11 +30,11 @@ interface ExportFlags {
 }
 
 /**
- * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar, of the run of a plan also every
- * run that it started; with `--lines` only its
- * journal, as self-contained lines. Never overwrites a file. Signs only an intact record: rejects with
- * `evidence.not-intact`; so a key that signs here without an endorsement is not vouched for. The proof shows
- * the log at each given anchor, so that the anchor can be verified with the bundle.
+ * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar, of the run of a plan also
+ * every run that it started; with `--lines` only its journal, as self-contained lines. Never overwrites a
+ * file. Signs only an intact record: rejects with `evidence.not-intact`; so a key that signs here without an
+ * endorsement is not vouched for. The proof shows the log at each given anchor, so that the anchor can be
+ * verified with the bundle.
  */
 export async function auditExportCommand(
   given: CommandContext,

@@ -1,6 +1,8 @@
 import { NO_INSTANCE, type PlanInput, type Step } from '../../../machines/parts/plan.ts';
+import type { RecoveryCard } from '../../../machines/parts/recovery-data.ts';
 import { counted, formatSeconds } from '../../base/format.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
+import { show } from '../../base/text.ts';
 import type { RestGroup, RestLane, RestStep } from '../../plans/rest.ts';
 import {
   type Block,
@@ -9,6 +11,7 @@ import {
   paragraph,
   type Text,
   tableOf,
+  time,
 } from '../../report/render/document.ts';
 import { stepInWords } from './step-words.ts';
 
@@ -18,11 +21,13 @@ interface Head {
   readonly writtenAt: Date;
   /** The file of the script for a step on an instance; undefined without one. */
   readonly scriptOf: (group: string, lane: string, step: string) => string | undefined;
+  /** The recovery card of an instance, as the ledger has it. */
+  readonly cardOf: (instance: string) => RecoveryCard | undefined;
 }
 
 /**
- * The rest of a plan as a checklist for people who have no Lifeboat: groups in order, with waves, waits, manual
- * steps, approvals, checks, commands, and how each is taken back. Pure.
+ * The rest of a plan as a checklist for people who have no Lifeboat: groups in order, with waves, waits,
+ * manual steps, approvals, checks, commands, and how each is taken back. Pure.
  */
 export function checklistOf(rest: readonly RestGroup[], head: Head): Document {
   const { runId, input, writtenAt } = head;
@@ -33,7 +38,7 @@ export function checklistOf(rest: readonly RestGroup[], head: Head): Document {
     mark: `${input.rehearsal ? 'REHEARSAL' : 'LIVE'}, run ${runId}`,
     lead: [
       paragraph('Use it when Lifeboat, its machine or its journal is gone. As long as it can go on, let it:'),
-      { kind: 'list', items: [{ code: `lifeboat resume ${shellQuoted(runId)}` }] },
+      { kind: 'list', items: [commandOf(['lifeboat', 'resume', runId])] },
       paragraph('Never use both at once: a call could be made twice.'),
       {
         kind: 'facts',
@@ -81,12 +86,39 @@ function groupBlocks(rest: RestGroup, head: Head): Block[] {
     ...(out.length === 0
       ? []
       : [paragraph(`Taken out: ${out.map((one) => `${nameOf(one.lane)} (${one.out})`).join(', ')}.`)]),
+    ...tableOf(
+      'Recovery cards',
+      ['Instance', 'GUID of its backups', 'Key', 'Newest backup', 'Made'],
+      cardRows(open, head),
+    ),
     ...waves.flatMap(([wave, some]): Block[] => [
       ...(hasWaves ? [paragraph({ strong: `Wave ${wave} of ${group.sizes.length}` })] : []),
       { kind: 'tasks', items: tasksOf(rest, some, head) },
       ...(hasWaves && wave < group.sizes.length ? [{ kind: 'tasks' as const, items: between(rest) }] : []),
     ]),
   ];
+}
+
+/** What a recovery into another instance needs, which the script asks for. */
+function cardRows(lanes: readonly RestLane[], { cardOf }: Head): Text[][] {
+  return lanes.flatMap(({ lane, steps }): Text[][] => {
+    const isRecovered = steps.some(
+      ({ step }) => step.kind === 'runbook' && step.runbook === 'disaster-recovery',
+    );
+    const card = isRecovered ? cardOf(lane.name) : undefined;
+    if (!isRecovered) return [];
+    if (card === undefined) return [[lane.name, { bad: 'no card on record' }, '', '', '']];
+    const { backupGuid, fingerprint, newest, preparedAt } = card;
+    return [
+      [
+        lane.name,
+        { code: backupGuid },
+        fingerprint === undefined ? 'unknown' : { code: fingerprint },
+        newest === undefined ? 'unknown' : String(newest.id),
+        time(preparedAt),
+      ],
+    ];
+  });
 }
 
 /** What holds for the whole group. */
@@ -151,7 +183,7 @@ function workOf({ step }: RestStep, script: string | undefined): Inline[] {
     case 'runbook':
       return script === undefined
         ? [`${stepInWords(step)}; there is no script, since lifeboat.yaml does not name its instances.`]
-        : [{ code: `bash ${shellQuoted(script)}` }, ` (${stepInWords(step)}).`];
+        : [commandOf(['bash', script]), ` (${stepInWords(step)}).`];
     case 'check':
       return [`${stepInWords(step)}${expected(step.check)}.`];
     case 'manual': {
@@ -181,13 +213,22 @@ function expected({ expect }: Extract<Step, { kind: 'check' }>['check']): string
     : `; expected: ${wanted.map(([key, value]) => `${key} ${String(value)}`).join(', ')}`;
 }
 
+/** A command as it is typed; what a changed form of a word would name instead is not known. */
+function commandOf(argv: readonly string[]): Inline {
+  const text = argv.map(shellQuoted).join(' ');
+  if (show(text, LONGEST) === text) return { typed: text };
+  return { bad: `a command that cannot be typed as it is (see the plan): ${show(text, LONGEST)}` };
+}
+
+const LONGEST = 2_000;
+
 function commandWords({ argv, kind, landed }: Extract<Step, { kind: 'command' }>['command']): Inline[] {
-  const typed: Inline = { code: argv.map(shellQuoted).join(' ') };
+  const typed = commandOf(argv);
   if (kind === 'repeatable' || landed === undefined) return [typed, '.'];
   return [
     typed,
     ', once only. Ask first whether it has happened: ',
-    { code: landed.map(shellQuoted).join(' ') },
+    commandOf(landed),
     ' ends with 0 if it has.',
   ];
 }

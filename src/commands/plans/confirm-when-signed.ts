@@ -6,8 +6,8 @@ import type { Run } from '../../runner/run.ts';
 const LOOK_MS = 2_000;
 
 /**
- * Types the name of an approval as soon as a signature that counts is there; before it resolves, those that are
- * there already. Lets what has expired act. Returns what ends it.
+ * Types the name of an approval as soon as a signature that counts is there; before it resolves, those that
+ * are there already. Lets what has expired act. Returns what ends it.
  */
 export async function confirmWhenSigned(run: Run, gate: ApprovalGate): Promise<() => void> {
   const look = async (): Promise<void> => {

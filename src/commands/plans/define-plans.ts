@@ -31,7 +31,7 @@ plan can be run and has weaknesses, such as a check that cannot fail.`,
       new Option('--rehearsal', 'change only scratch instances'),
       new Option('--source-down', 'leave out steps with `when: source-up`'),
       new Option('--confirm <group>', 'confirm this group; repeatable').argParser(repeated),
-      new Option('--yes', 'give the recommended answer to every question that has one'),
+      new Option('--yes', 'give the recommended answer'),
       new Option('--plain', 'lines instead of the full screen'),
     ],
     {
@@ -62,14 +62,15 @@ exit code 3. \`lifeboat resume RUN\` goes on.`,
   command(
     plans,
     'fallback <run>',
-    "write what is left of a plan's run, for people without Lifeboat",
+    'write what is left of a run, for work by hand',
     async () => (await import('./fallback.ts')).plansFallback,
-    [new Option('--out <dir>', 'write it into this new folder (default: lifeboat-fallback-RUN)')],
+    [new Option('--out <dir>', 'a new folder (default: lifeboat-fallback-RUN)')],
     {
-      about: `A script for each runbook that is left of an instance, begun or not, and a
-checklist: groups in order, with waves, waits, manual steps, approvals, checks and
-commands, and how each is taken back. It needs no key and sends nothing. Write it
-again when the run has gone on: a step must not be done twice.`,
+      about: `For people without Lifeboat, its machine or its keys: a script for each runbook
+that is left of an instance, begun or not, and a checklist: groups in order, with
+waves, waits, manual steps, approvals, checks and commands, and how each is taken
+back. It needs no key and sends nothing. Write it again when the run has gone on:
+a step must not be done twice.`,
       examples: ['lifeboat plans fallback last', 'lifeboat plans fallback 01KA --out ./rest'],
     },
   );

@@ -20,8 +20,10 @@ import { markdownDocument } from '../../report/render/markdown-document.ts';
 import { fold } from '../../runner/fold.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import { findRun } from '../../runner/runs.ts';
-import type { Entry, JournalReader } from '../../store/journal.ts';
+import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
+import { readLedgers } from '../../store/projections/ledgers.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { fallbackOf } from '../../view/fallback/render-fallback.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 import { connectionOf } from '../run/fallback-script.ts';
@@ -30,16 +32,16 @@ import { isPlanRun } from './plan-report-of.ts';
 import { stepRunOf } from './step-run.ts';
 
 /**
- * `lifeboat plans fallback RUN`: writes what is left of a plan's run at this moment into a new folder: a script
- * for each runbook that is left of an instance, and a checklist for people. Needs no key, and sends nothing.
+ * `lifeboat plans fallback RUN`: writes what is left of a plan's run at this moment into a new folder: a
+ * script for each runbook that is left of an instance, and a checklist for people. Needs no key, and sends
+ * nothing.
  */
 export const plansFallback: Action<{ readonly out?: string }> = async (given, [word = ''], flags) => {
   const context = await whereRunIs(given, word);
   const config = await loadConfig(context.env, context.configPath);
   const journal = await openReaderOf(context);
   try {
-    const summary = await findRun(journal, word);
-    if (!isPlanRun(summary)) throw notAPlan(summary.runId);
+    const summary = await planRunOf(journal, await findRun(journal, word));
     const folder = flags.out ?? `lifeboat-fallback-${summary.runId}`;
     assertEmpty(folder);
     const { runId } = summary;
@@ -50,11 +52,13 @@ export const plansFallback: Action<{ readonly out?: string }> = async (given, [w
     const now = new Date();
     const scripts = await scriptsOf(rest, { journal, config, runId, folder, now });
     const fileOf = new Map(scripts.map(({ group, lane, step, file }) => [`${group}/${lane}/${step}`, file]));
+    const ledgers = new Map(await readLedgers(journal));
     const checklist = checklistOf(rest, {
       runId,
       input,
       writtenAt: now,
       scriptOf: (...names) => fileOf.get(names.join('/')),
+      cardOf: (instance) => ledgers.get(instance)?.card,
     });
     makePrivateFolder(folder);
     for (const { file, text } of [...scripts, { file: CHECKLIST, text: markdownDocument(checklist) }])
@@ -71,6 +75,15 @@ export const plansFallback: Action<{ readonly out?: string }> = async (given, [w
     await journal.close();
   }
 };
+
+/** The run of a plan that is meant: a run that it started, such as the last one, means it as well. */
+async function planRunOf(journal: JournalReader, found: RunSummary): Promise<RunSummary> {
+  if (isPlanRun(found)) return found;
+  const [started] = await journal.read(`run/${found.runId}`);
+  const { run } = fieldsOf(fieldsOf(started?.body)['plan']);
+  if (typeof run !== 'string') throw notAPlan(found.runId);
+  return findRun(journal, run);
+}
 
 const CHECKLIST = 'checklist.md';
 
@@ -102,8 +115,8 @@ async function scriptsOf(rest: readonly RestGroup[], scene: Scene): Promise<read
 }
 
 /**
- * The script of a runbook that is left, from where its run is, or from its begin. Undefined for a step that is
- * none, and for an instance that lifeboat.yaml does not name: nobody knows where that is.
+ * The script of a runbook that is left, from where its run is, or from its begin. Undefined for a step that
+ * is none, and for an instance that lifeboat.yaml does not name: nobody knows where that is.
  */
 async function scriptOf(
   group: string,
@@ -164,7 +177,7 @@ function notAPlan(runId: string): LifeboatError {
   return new LifeboatError('plan.none', `run ${runId} is not that of a plan`, {
     hints: [
       'the script of any other run is kept in the folder fallback of its home',
-      'lifeboat runs lists the runs',
+      '`lifeboat runs` lists them',
     ],
     exitCode: EXIT.usage,
   });

@@ -15,9 +15,9 @@ interface Wish {
 }
 
 /**
- * Writes the record of a plan's run: to stdout, or with a name that ends in `.md`, `.html` or `.json` into this
- * new file. Any other name is a folder: it gets the record, and that of each child beside it, linked. No file
- * is ever overwritten (`usage.out`, exit 2).
+ * Writes the record of a plan's run: to stdout, or with a name that ends in `.md`, `.html` or `.json` into
+ * this new file. Any other name is a folder: it gets the record, and that of each child beside it, linked. No
+ * file is ever overwritten (`usage.out`, exit 2).
  */
 export async function putPlanReport(
   context: CommandContext,

@@ -106,6 +106,10 @@ export const Report = z.object({
     clockMovedSeconds: z.array(z.number()),
     /** How far the clock of the service was ahead of this machine's. */
     serviceClockAheadSeconds: z.number().optional(),
+    /** The step of a plan's run that it is. */
+    plan: z
+      .object({ run: z.string(), group: z.string(), step: z.string(), lane: z.string(), attempt: z.number() })
+      .optional(),
     tool: z.object({ name: z.string(), version: z.string(), node: z.string() }).optional(),
     entries: z.number(),
   }),

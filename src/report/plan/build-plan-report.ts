@@ -69,11 +69,7 @@ export function buildPlanReport(source: PlanReportSource): PlanReport {
     alarms: [
       ...(source.losses ?? []).map(lossAlarm),
       ...alarmsOf(source.entries, []),
-      ...children.flatMap(({ runId, report }) =>
-        report.alarms
-          .filter(({ title }) => !title.startsWith('ENTRIES LOST'))
-          .map((alarm) => ({ ...alarm, title: `${alarm.title} (run ${runId})` })),
-      ),
+      ...alarmsOfChildren(children),
     ],
     run: {
       id: entries[0]?.stream.replace(/^run\//u, '') ?? 'none',
@@ -86,7 +82,7 @@ export function buildPlanReport(source: PlanReportSource): PlanReport {
       startedAt,
       endedAt: over?.entry.at,
       seconds: ms >= 0 ? ms / 1000 : undefined,
-      clockSetBack: timeline?.clockSetBack ?? false,
+      clockMoved: timeline?.clockSetBack === true || (timeline?.clockMovesMs.length ?? 0) > 0,
       tool: started?.body.tool ?? { name: 'unknown', version: 'unknown', node: 'unknown' },
       entries: source.entries.length,
     },
@@ -131,6 +127,23 @@ export function buildPlanReport(source: PlanReportSource): PlanReport {
   const clean = cleaned({ ...base, requirements: requirementsOf(base) });
   return PlanReport.parse(clean);
 }
+
+/** Alarms of many runs with one title are one: each is in the report of its run. */
+function alarmsOfChildren(children: readonly ReportedChild[]): PlanReport['alarms'] {
+  const all = children.flatMap(({ runId, report }) =>
+    report.alarms.filter(({ title }) => !title.startsWith('ENTRIES LOST')).map((alarm) => ({ runId, alarm })),
+  );
+  return [...Map.groupBy(all, ({ alarm }) => alarm.title)].flatMap(([title, some]) => {
+    const [first] = some;
+    if (first === undefined) return [];
+    if (some.length <= MOST_ALIKE)
+      return some.map(({ runId, alarm }) => ({ ...alarm, title: `${title} (run ${runId})` }));
+    const text = `the first of them, in run ${first.runId}: ${first.alarm.text}`;
+    return [{ ...first.alarm, title: `${title} (${some.length} times)`, text }];
+  });
+}
+
+const MOST_ALIKE = 2;
 
 function lastOf(times: readonly (string | undefined)[]): string {
   return (

@@ -120,7 +120,8 @@ export const PlanReport = z.object({
     startedAt: z.string(),
     endedAt: z.string().optional(),
     seconds: z.number().optional(),
-    clockSetBack: z.boolean(),
+    /** Whether the clock of the machine that drove it was set during the run. */
+    clockMoved: z.boolean(),
     tool: z.object({ name: z.string(), version: z.string(), node: z.string() }),
     entries: z.number(),
   }),

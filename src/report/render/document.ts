@@ -3,12 +3,14 @@ import type { Report } from '../model/model.ts';
 import type { Course, Fact } from '../model/model-rows.ts';
 
 /**
- * A piece of a line. `code` is compared exactly, and `file` is where more about it is, beside the document; `strong` is emphasised; `good` and `bad` are verdicts;
+ * A piece of a line. `code` is compared exactly, and `file` is where more about it is, beside the document.
+ * `typed` is a command as it is typed, not for tables; `strong` is emphasised; `good` and `bad` are verdicts;
  * `blank` is a line for a person to write on. Texts are raw: each renderer escapes them.
  */
 export type Inline =
   | string
   | { readonly code: string; readonly file?: string | undefined }
+  | { readonly typed: string }
   | { readonly strong: string }
   | { readonly good: string }
   | { readonly bad: string }

@@ -101,7 +101,7 @@ function block(one: Block): Markup {
     case 'gantt':
       return picture(one.caption, ganttSvg(one.gantt, one.caption), GANTT_LEGEND);
     case 'tasks':
-      return markup`<ul class="tasks">${one.items.map((item) => markup`<li>${line(item)}</li>`)}</ul>`;
+      return markup`<ul>${one.items.map((item) => markup`<li>\u2610 ${line(item)}</li>`)}</ul>`;
     default:
       return one satisfies never;
   }
@@ -152,6 +152,7 @@ function piece(one: Inline): Markup {
     const file = linkTarget(one.file);
     return file === undefined ? code : markup`<a href="${file}">${code}</a>`;
   }
+  if ('typed' in one) return markup`<code class="long">${one.typed}</code>`;
   if ('strong' in one) return markup`<strong>${words(one.strong)}</strong>`;
   if ('good' in one) return markup`<strong class="good">${words(one.good)}</strong>`;
   if ('bad' in one) return markup`<strong class="bad">${words(one.bad)}</strong>`;
@@ -241,7 +242,6 @@ thead th { color: var(--mute); font-weight: 600; border-bottom: 2px solid var(--
 .facts { margin: .4rem 0; } .facts th { width: min(13rem, 34%); color: var(--mute); font-weight: 500; }
 .wide { margin: .8rem 0; overflow-x: auto; }
 .wide:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
-.tasks { padding-left: 1.3rem; list-style: "\\2610  "; }
 .fill { padding: 0; list-style: none; }
 .fill li { display: flex; flex-wrap: wrap; gap: 0 .8rem; align-items: end; min-height: 2.1rem; }
 .fill li > span:first-child { max-width: 100%; color: var(--mute); font-size: .9rem; }

@@ -71,6 +71,7 @@ function piece(one: Inline): string {
     const [text, file] = [code(one.code, LONGEST), linkTarget(one.file)];
     return file === undefined ? text : `[${text}](${file})`;
   }
+  if ('typed' in one) return typed(one.typed);
   if ('strong' in one) return `**${plain(one.strong, LONGEST)}**`;
   if ('good' in one) return `**${plain(one.good, LONGEST)}**`;
   if ('bad' in one) return `**${plain(one.bad, LONGEST)}**`;
@@ -96,6 +97,15 @@ function plain(text: string, limit?: number): string {
 function code(text: string, limit?: number): string {
   // Two adjacent backticks would begin a span that ends at the next such pair.
   return `\`${show(text, limit).replace(/[`|<>]/gu, '?') || ' '}\``;
+}
+
+/** A code span with exactly this text, between more backticks than it has in a row. */
+function typed(text: string): string {
+  const shown = show(text, LONGEST);
+  const longest = Math.max(0, ...[...shown.matchAll(/`+/gu)].map(([row]) => row.length));
+  const fence = '`'.repeat(longest + 1);
+  const gap = longest > 0 ? ' ' : '';
+  return `${fence}${gap}${shown}${gap}${fence}`;
 }
 
 /** A table of cells that are Markdown already. */

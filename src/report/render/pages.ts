@@ -60,6 +60,7 @@ function runSection(report: Report): Section {
     ['Mode', run.mode ?? 'unknown'],
     ['Operator', run.operator ?? 'unknown'],
     ['People who acted', acting.join(', ')],
+    ...given('Part of', partOf(run)),
     ...given('Reason', run.reason),
     ...given('Incident', run.incidentAt),
     ['Started', run.startedAt ?? 'unknown'],
@@ -72,6 +73,14 @@ function runSection(report: Report): Section {
     ],
   ];
   return { title: 'The run', blocks: [{ kind: 'facts', caption: 'The run', rows }] };
+}
+
+/** The step of a plan's run that it is. */
+function partOf({ plan }: Report['run']): Text | undefined {
+  if (plan === undefined) return undefined;
+  const { run, group, lane, step, attempt } = plan;
+  const place = [group, ...(lane === '-' ? [] : [lane]), step].join('/');
+  return [`step ${place}${attempt > 1 ? `, attempt ${attempt}` : ''} of the plan's run `, { code: run }];
 }
 
 /** By the operator's clock, which may have been set in between. */

@@ -176,20 +176,34 @@ def header(name, size):
     return block[:148] + b"%06o\0 " % sum(block) + block[156:]
 
 
+OWN = ("journal.jsonl", "log.jsonl", "wishes.jsonl")
+CHILD = re.compile(r"children/([^/]+)/journal\.jsonl")
+
+
+def is_its(name, exact, run, entries):
+    """Whether an entry is of the stream that the name of its file says; a child names the run of the plan that started it."""
+    child = CHILD.fullmatch(name)
+    if child is None:
+        want = dict(zip(OWN, (f"run/{run}", "store/log", f"plan/{run}"))).get(name)
+        return exact["stream"] == want or (want is None and exact["stream"].startswith("instance/"))
+    first = entries[0] if entries else exact
+    return exact["stream"] == f"run/{child[1]}" and first["body"]["plan"]["run"] == run
+
+
 def read_streams(files, places, run, problems):
     leaves, streams = {}, {}
-    names = [name for name in files if name in ("journal.jsonl", "log.jsonl") or name.startswith("ledger/")]
+    names = [name for name in files if name in OWN or name.startswith("ledger/") or CHILD.fullmatch(name)]
     assert set(names) == set(places), "the proof is about other files"
     for name in names:
         lines = files[name].decode("ascii").split("\n")
         assert lines.pop() == "" and len(lines) == len(places[name])
-        entries, want = [], {"journal.jsonl": f"run/{run}", "log.jsonl": "store/log"}.get(name)
+        entries = []
         for number, (line, index) in enumerate(zip(lines, places[name]), 1):
             assert len(line) <= 2**21, "a line that is no entry"
             exact = json.loads(line, parse_int=Number, parse_float=Number, object_pairs_hook=once)
             assert sorted(exact) == ["at", "body", "by", "seq", "stream", "type"] and spelled(exact) == line
             assert exact["seq"] == str(number) and index not in leaves
-            assert exact["stream"] == want or (want is None and exact["stream"].startswith("instance/"))
+            assert is_its(name, exact, run, entries)
             assert number == 1 or (exact["stream"] == entries[0]["stream"] and index > entries[-1]["index"])
             entries.append({**json.loads(line), "index": index})
             leaves[index] = sha256(b"\0" + line.encode())
@@ -197,12 +211,12 @@ def read_streams(files, places, run, problems):
     return leaves, streams
 
 
-def check_documents(files, entries, limits):
+def check_documents(files, entries, limits, below=""):
     ends = [entry["seq"] for entry in entries if entry["type"] in ("run.closed", "run.abandoned")]
     for entry in entries:
         free = entry["type"] in ("run.resumed", "approval.withdrawn")
         assert not ends or entry["seq"] <= ends[0] or free, "an entry behind the end of the run"
-    transcript, last = files.get("transcript.jsonl", b""), None
+    transcript, last = files.get(f"{below}transcript.jsonl", b""), None
     for entry in entries:
         if entry["type"] == "transcript.kept":
             last = entry["body"]
@@ -264,6 +278,8 @@ def verify(path, pem=None, anchors=()):
     assert files["SHA256SUMS"].decode() == sums, "a file is missing, was changed, or does not belong here"
     if is_whole:
         check_documents(files, streams["journal.jsonl"], limits)
+        for name in filter(CHILD.fullmatch, streams):
+            check_documents(files, streams[name], limits, name.removesuffix("journal.jsonl"))
 
     for anchor in anchors:
         match = re.fullmatch(r"(lifeboat:([0-9a-f]{16}):([1-9]\d{0,14}):([0-9a-f]{20})):([0-9a-f]{4})", anchor)

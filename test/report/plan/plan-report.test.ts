@@ -119,6 +119,18 @@ describe('the record of a plan', () => {
     expect(deviations).toEqual([]);
   });
 
+  test('says once what went wrong in many of its runs', () => {
+    const alarm = { title: 'SKIPPED', text: 'a step was left out', at: at(5), by: 'ada' };
+    const loud = (count: number) =>
+      CHILDREN.map((one, index) =>
+        index < count ? { ...one, report: { ...one.report, alarms: [alarm] } } : one,
+      );
+    const titles = (count: number) =>
+      reportOn(planEntries(input, WELL, 1200), loud(count)).alarms.map(({ title }) => title);
+    expect(titles(1)).toEqual(['SKIPPED (run 01C-data-db-1-recover-1)']);
+    expect(titles(5)).toEqual(['SKIPPED (5 times)']);
+  });
+
   test('has what rules ask for, and leaves open what nobody knows', () => {
     const { requirements, undo } = well();
     const answers = new Map(requirements.map(({ rule, asks, answer }) => [`${rule}: ${asks}`, answer]));

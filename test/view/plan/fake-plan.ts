@@ -2,7 +2,7 @@ import type { PlanInput } from '../../../machines/parts/plan.ts';
 import { type GroupData, type GroupState, NEW_GROUP } from '../../../machines/parts/plan-events.ts';
 import type { Question } from '../../../machines/parts/question.ts';
 import type { PlanContext } from '../../../machines/plan.ts';
-import type { ShownChild } from '../../../src/plans/conductor.ts';
+import type { ShownChild } from '../../../src/plans/conductor-port.ts';
 import { readPlan } from '../../../src/plans/plan-file.ts';
 import { resolvePlan } from '../../../src/plans/resolve.ts';
 import { type PlanFold, planView } from '../../../src/view/plan/build-plan-view.ts';
@@ -49,7 +49,7 @@ export function foldOf(
     input: inputOf(instances),
     source: 'up',
     lanes: [],
-    approvedBy: [],
+    approved: 0,
     confirmed: ['data'],
     groups: { data: { ...NEW_GROUP, waves: 1, ...data } },
     results: [],
