@@ -7,6 +7,8 @@ interface Asked {
   readonly question: Question | undefined;
   readonly asksAbout: 'failure' | 'doubt' | undefined;
   readonly warning: string | undefined;
+  /** Whether a name was typed in it before. */
+  readonly hasConfirmed: boolean;
 }
 
 /**
@@ -17,7 +19,7 @@ interface Asked {
  */
 export function automaticAnswer(
   step: Step,
-  { question, asksAbout, warning }: Asked,
+  { question, asksAbout, warning, hasConfirmed }: Asked,
   { isConfirmed, passed, rehearsal }: Given,
 ): Answer | undefined {
   if (question === undefined || asksAbout === 'doubt') return undefined;
@@ -28,7 +30,8 @@ export function automaticAnswer(
   }
   if (step.kind !== 'runbook') return undefined;
   if (question.kind === 'typed-name') {
-    const isOrder = question.event === 'operator.confirm' && warning === undefined;
+    // A run that asks again has found other facts, or has sent something that failed.
+    const isOrder = question.event === 'operator.confirm' && warning === undefined && !hasConfirmed;
     return isOrder && isConfirmed ? { event: question.event, typed: question.expected } : undefined;
   }
   if (question.kind !== 'choice' && question.kind !== 'followUps') return undefined;

@@ -31,6 +31,8 @@ export interface ChildSnapshot {
   readonly paused: Failure | undefined;
   /** What is known against its confirmation: then no plan answers it. */
   readonly warning: string | undefined;
+  /** Whether a name was typed in it before. */
+  readonly hasConfirmed: boolean;
   /** How its target differs from what was confirmed; undefined where there is no target yet. */
   readonly targetNow: unknown;
 }

@@ -28,8 +28,9 @@ import { metaOf, questionOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
 import { startRun } from '../../runner/runs.ts';
 import { takeUp } from '../../runner/take-up.ts';
-import type { Json } from '../../store/journal.ts';
+import { fieldsOf, type Json } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
+import { incrementalFold } from '../../store/projections/projection.ts';
 import { gateOfRun } from '../approvals/gate-of-run.ts';
 import { presentOf } from '../approvals/present.ts';
 import { takeUpRun } from '../run/drive.ts';
@@ -119,6 +120,13 @@ export async function drivePlan(setting: PlanSetting, runId: string, input: Plan
   return { run, conductor: new Conductor(port), [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
+/** What the record of a child says beside its state. */
+interface Noted {
+  /** When it came to its state. */
+  sinceMs: number | undefined;
+  hasConfirmed: boolean;
+}
+
 /** The runs of a plan's steps in this process. */
 class ChildRuns {
   readonly #setting: PlanSetting;
@@ -156,6 +164,7 @@ class ChildRuns {
       paused: undefined,
       warning: undefined,
       sinceMs: undefined,
+      hasConfirmed: false,
     };
     return {
       runId,
@@ -304,6 +313,14 @@ class ChildRuns {
       const endedMs = instantOf(row?.endedAt) ?? Date.now();
       return { result: how === 'ended' ? row?.result : undefined, endedMs };
     });
+    const noted = incrementalFold<Noted>(
+      () => ({ sinceMs: undefined, hasConfirmed: false }),
+      (state, { type, at, body }) => {
+        if (type === 'event' || type === 'run.started') state.sinceMs = instantOf(at);
+        const { event } = fieldsOf(body);
+        if (type === 'event' && fieldsOf(event)['type'] === 'operator.confirm') state.hasConfirmed = true;
+      },
+    );
     return {
       runId,
       state: () => {
@@ -313,7 +330,7 @@ class ChildRuns {
         return {
           question: questionOf(snapshot),
           where: metaOf(snapshot)?.title,
-          sinceMs: instantOf(entries.findLast(({ type }) => type === 'event' || type === 'run.started')?.at),
+          ...noted(entries),
           asksAbout: isDoubt ? 'doubt' : snapshot.hasTag('failed' as never) ? 'failure' : undefined,
           paused,
           warning: metaOf(snapshot)?.warning?.(context),
