@@ -394,4 +394,6 @@ export interface PlanInput {
   readonly sha256: string;
   readonly rehearsal: boolean;
   readonly source: 'up' | 'down';
+  /** When the incident began, if it is known. RFC 3339. */
+  readonly incidentAt?: string | undefined;
 }

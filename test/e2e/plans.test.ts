@@ -42,6 +42,22 @@ describe.concurrent('the run of a plan', () => {
     expect(stderr).toContain('every step of every instance is done');
   });
 
+  test('counts its recovery time, and that of its recoveries, from the incident', async (context) => {
+    const { expect } = context;
+    const { run, plan, good, entries } = await openPlanBench((options) => bench(context, options), 1);
+    plan('west', RECOVER);
+    const ended = await run('plans', 'run', 'west', '--incident', '10 minutes ago', '--confirm', 'data');
+    expect(ended.code, ended.stderr).toBe(0);
+    const begun = (await entries('run/')).filter(({ type }) => type === 'run.started');
+    const incidents = begun.flatMap(({ body }) => {
+      const { runbook, input } = body as { runbook: string; input: { incidentAt?: string; mode?: string } };
+      return runbook === 'plan' || input.mode === 'perform' ? [input.incidentAt] : [];
+    });
+    expect(incidents).toEqual([expect.any(String), incidents[0]]);
+    const report = await good('report', (await planRun(run)) ?? '');
+    expect(report).toMatch(/10 min/u);
+  });
+
   test('is not touched by what becomes of its file: it has pinned the text and the instances', async (context) => {
     const { expect } = context;
     const { run, plan, performed } = await openPlanBench((options) => bench(context, options), 2);

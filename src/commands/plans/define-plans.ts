@@ -30,6 +30,7 @@ plan can be run and has weaknesses, such as a check that cannot fail.`,
     [
       new Option('--rehearsal', 'change only scratch instances'),
       new Option('--source-down', 'leave out steps with `when: source-up`'),
+      new Option('--incident <time>', 'when the incident began: the RTO counts from it'),
       new Option('--confirm <group>', 'confirm this group; repeatable').argParser(repeated),
       new Option('--yes', 'give the recommended answer'),
       new Option('--plain', 'lines instead of the full screen'),

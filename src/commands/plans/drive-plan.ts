@@ -194,7 +194,12 @@ class ChildRuns {
 
   async #runbook(start: Start, step: Extract<Step, { kind: 'runbook' }>, lane: Lane): Promise<DrivenChild> {
     const { context, config, workspace } = this.#setting;
-    const { runbook, instance, target, input, rehearsal } = stepRunOf(step, lane, config);
+    const { runbook, instance, target, input, rehearsal } = stepRunOf(
+      step,
+      lane,
+      config,
+      this.#input.incidentAt,
+    );
     this.#assertMayChange(runbook, input as object, target ?? instance, rehearsal);
     const named = { instance, target };
     const runId = await this.#start(start, runbook, { ...named, input, rehearsal });

@@ -1,5 +1,6 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { metaAt } from '../../../machines/parts/states.ts';
+import type { PlanContext } from '../../../machines/plan.ts';
 import { msOf } from '../../base/instant.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
 import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
@@ -29,7 +30,7 @@ export function planPortOf(
         title: titleOf(snapshot),
         question: questionOf(snapshot),
         children: conductor.children(),
-        startedMs: msOf(entries[0]?.at),
+        startedMs: msOf((snapshot.context as PlanContext).input.incidentAt ?? entries[0]?.at),
         outcome: outcomeOf(entries),
         nowMs: Date.now(),
       });

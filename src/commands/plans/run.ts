@@ -17,6 +17,7 @@ import { presentOf } from '../approvals/present.ts';
 import { assertApproversConfigured } from '../approvals/required.ts';
 import { mannerOf } from '../run/drive.ts';
 import { inSeconds } from '../run/run.ts';
+import { momentFrom } from '../run/run-input.ts';
 import { clockMark } from '../run/watch-clock.ts';
 import { drivePlan, type PlanSetting } from './drive-plan.ts';
 import { followPlan } from './follow-plan.ts';
@@ -34,6 +35,7 @@ export interface PlanFlags {
 interface PlanRunFlags extends PlanFlags {
   readonly rehearsal?: boolean;
   readonly sourceDown?: boolean;
+  readonly incident?: string;
 }
 
 /**
@@ -62,7 +64,17 @@ export async function runPlan(setting: PlanSetting, read: ReadPlan, flags: PlanR
   const { groups: _, ...rest } = plan;
   const rehearsal = flags.rehearsal === true;
   const source = flags.sourceDown === true ? 'down' : 'up';
-  const input: PlanInput = { plan: rest, groups, text, sha256, rehearsal, source };
+  const incidentAt =
+    flags.incident === undefined ? undefined : await momentFrom(flags.incident, '--incident', new Date());
+  const input: PlanInput = {
+    plan: rest,
+    groups,
+    text,
+    sha256,
+    rehearsal,
+    source,
+    ...(incidentAt === undefined ? {} : { incidentAt }),
+  };
   const instance = planSubject(plan.plan);
   const early = keepSignals();
   const runId = await startRun(workspace.journal, {

@@ -14,11 +14,19 @@ export interface StepRun {
   readonly rehearsal: boolean;
 }
 
+/** The runbooks whose recovery time can count from the incident. */
+const RECOVERIES: ReadonlySet<string> = new Set([
+  'disaster-recovery',
+  'restore-backup',
+  'restore-point-in-time',
+]);
+
 /** What a step runs on an instance. Throws for a runbook that is not there. Pure. */
 export function stepRunOf(
   step: Extract<Step, { kind: 'runbook' }>,
   { name, target }: Lane,
   { instances }: Pick<LoadedConfig, 'instances'>,
+  incidentAt?: string,
 ): StepRun {
   const runbook = runbooks[step.runbook];
   if (runbook === undefined) throw new Error(`there is no runbook ${step.runbook}`);
@@ -32,6 +40,7 @@ export function stepRunOf(
     mode: isRecovery ? phase : undefined,
     action,
     time,
+    incidentAt: RECOVERIES.has(step.runbook) ? incidentAt : undefined,
     rehearsal: rehearsal && into !== undefined ? rehearsal : undefined,
   };
   const input = runbook.input.parse(withoutUndefined(wish)) as Json;

@@ -27,6 +27,7 @@ export interface PlanFold {
   readonly question: Question | undefined;
   readonly children: readonly ShownChild[];
   /** Milliseconds since 1970, as are all of these. */
+  /** When the incident began, or the run. */
   readonly startedMs: number;
   readonly outcome: PlanOutcome | undefined;
   readonly nowMs: number;
