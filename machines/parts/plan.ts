@@ -74,7 +74,18 @@ export type Check = Readonly<z.output<typeof CheckFields>>;
 export const Check = CheckFields.superRefine((check, { addIssue }) => {
   const asked = CHECKS.filter((key) => check[key] !== undefined);
   if (asked.length !== 1) addIssue(`a check asks one thing: ${CHECKS.join(', ')}`);
+  const problem = check.http === undefined ? undefined : problemOfAddress(check.http);
+  if (problem !== undefined) addIssue({ code: 'custom', path: ['http'], message: problem });
 });
+
+/** What is wrong with the address of a check. One with a password in it would be on every screen. */
+function problemOfAddress(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/u.test(url.protocol))
+    return 'this is no address of the form https://HOST/PATH';
+  if (url.username === '' && url.password === '') return undefined;
+  return 'an address has no user or password: both would be on record';
+}
 
 const Approve = z.strictObject({
   quorum: z.int().min(1).max(20).default(1).describe('how many people have to approve'),

@@ -124,6 +124,16 @@ describe('a plan file', () => {
       'groups.0.stopWhen.maxErrors: there is no such key',
     ],
     [
+      'an address with a password, without telling it',
+      changed('tcp: "127.0.0.1:5432"', 'http: §"https://me:secret@example.com/"'),
+      'healthy.0.http: an address has no user or password: both would be on record',
+    ],
+    [
+      'an address that is none',
+      changed('tcp: "127.0.0.1:5432"', 'http: §ftp.example.com'),
+      'healthy.0.http: this is no address of the form https://HOST/PATH',
+    ],
+    [
       'two groups with one id',
       changed('healthy', '  - { id: §data, steps: [{ id: x, wait: 1s }] }\nhealthy'),
       'groups.1.id: there are two with the id data',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
-import { PlanFile, type PlanInput } from '../../machines/parts/plan.ts';
+import { PlanFile, type PlanInput, type ResolvedGroup } from '../../machines/parts/plan.ts';
 import type { PlanEvent } from '../../machines/parts/plan-events.ts';
 import { planMachine } from '../../machines/plan.ts';
 import { planFacts } from '../../src/plans/facts.ts';
@@ -339,6 +339,22 @@ function happen(world: World, [what, which, how]: readonly [number, number, numb
   const states = ['done', 'done', 'done', 'failed', 'failing', 'waiting'] as const;
   world.end(child, states[how % states.length] ?? 'done');
 }
+
+test('of 10,000 waits that are over at the same moment, no more go on at once than the group allows', () => {
+  const groups = [group('a', { maxConcurrency: 7, steps: [{ id: 'rest', wait: '1m' }, step('one')] })];
+  const input = inputOf(groups);
+  const lanes = Array.from({ length: 10_000 }, (_, at) => ({ name: `db-${at}` }));
+  const [only] = input.groups;
+  const world = new World({
+    ...input,
+    groups: [{ ...(only as ResolvedGroup), lanes, sizes: [lanes.length] }],
+  });
+  world.settle();
+  expect(world.open()).toHaveLength(10_000);
+  for (const child of world.open()) world.end(child, 'done');
+  world.settle();
+  expect(world.open()).toHaveLength(7);
+});
 
 describe('in any order of events', () => {
   test('no limit is exceeded, nothing starts twice, and nothing starts in a group that does not run', () => {
