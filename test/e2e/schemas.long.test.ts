@@ -50,6 +50,10 @@ const COMMANDS = withAllBelow(commandLine('0.0.0'))
 const nameOf = (command: (typeof COMMANDS)[number]) => pathOf(command).replace('lifeboat ', '');
 
 /** A plan that waits for nobody. */
+const PEOPLE = `plan: people
+groups: [{ id: people, for: { instances: [orders] }, steps: [{ id: look, manual: { do: look } }] }]
+`;
+
 const PLAN = `plan: west
 groups:
   - id: tell
@@ -166,8 +170,35 @@ describe('a command with -o json prints what its schema says:', () => {
     const plans = join(dirname(env['LIFEBOAT_CONFIG'] ?? ''), 'plans');
     mkdirSync(plans);
     writeFileSync(join(plans, 'west.yaml'), PLAN, { mode: 0o600 });
-    await run('plans', 'run', 'west');
-    await run('plans', 'run', 'west');
+    const config = env['LIFEBOAT_CONFIG'] ?? '';
+    const text = readFileSync(config, 'utf8').replace('  orders-dr:\n', '  orders-dr:\n    role: target\n');
+    writeFileSync(config, text);
+    await prints(['plan-file'], 'plans', 'init', 'first');
+    await prints(['plans'], 'plans', 'list');
+    await prints(['plan-check'], 'plans', 'check', 'west');
+    await prints(['plan-run'], 'plans', 'run', 'west');
+    await prints(['plan-run'], 'plans', 'run', 'west');
+    await prints(['plan-run'], 'plans', 'show', 'last');
+    writeFileSync(join(plans, 'people.yaml'), PEOPLE, { mode: 0o600 });
+    await run('plans', 'run', 'people');
+    const reason = ['--reason', 'a test'];
+    await prints(['plan-decision'], 'plans', 'pause', 'last', 'people', ...reason);
+    await prints(['plan-decision'], 'plans', 'resume', 'last', 'people');
+    await prints(['plan-decision'], 'plans', 'source', 'last', 'down');
+    await prints(['plan-decision'], 'plans', 'take-out', 'last', 'people/orders', ...reason);
+    await prints(['plan-decision'], 'plans', 'take-up', 'last', 'people/orders');
+    await prints(['plan-decision'], 'plans', 'retry', 'last', 'people/orders/look');
+    await prints(['plan-decision'], 'plans', 'skip', 'last', 'people/orders/look', ...reason);
+    await prints(
+      ['plan-decision'],
+      'plans',
+      'done',
+      'last',
+      'people/orders/look',
+      '--proof',
+      'seen by a test',
+    );
+    await prints(['plan-decision'], 'plans', 'stop', 'last', ...reason);
     const found = itemsIn<{ runId: string; runbook: string }>((await run('runs', '--json')).stdout);
     const [first = '', second = ''] = found.flatMap(({ runId, runbook }) =>
       runbook === 'plan' ? [runId] : [],

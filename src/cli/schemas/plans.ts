@@ -57,6 +57,11 @@ export const plans = {
     checklist: z.string().describe('its name in the folder'),
     scripts: z.array(z.object({ group: z.string(), lane: z.string(), step: z.string(), file: z.string() })),
   }),
+  'plan-file': schema('plan-file', 'a plan file that was written', { plan: z.string(), path: z.string() }),
+  'plan-decision': schema('plan-decision', 'a decision about the run of a plan, which is on record', {
+    runId,
+    decision: z.string().describe('in words'),
+  }),
   'plan-check': schema('plan-check', 'what a run of a plan would do', {
     plan: z.string(),
     sha256,

@@ -171,7 +171,12 @@ export async function setStage(context: CommandContext, options: StageOptions): 
           { ...one, tags: [...(tags[name] ?? [])] },
         ]),
       );
-      const setting = { context: here, config: { ...config, instances }, workspace };
+      // The result of a drill is that of the drill alone.
+      const setting = {
+        context: { ...here, output: 'table' as const },
+        config: { ...config, instances },
+        workspace,
+      };
       const code = await runPlan(setting, readPlan(text, 'plan'), { rehearsal: true, yes: true, confirm });
       if (code !== EXIT.closed) ended = code;
       return code;

@@ -4,6 +4,7 @@ import { mostSimilar } from '../../base/similar.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { drivePlan } from './drive-plan.ts';
@@ -117,7 +118,10 @@ async function decide(
         .decide(wish.event, wish.label)
         .finally(() => driven.run.detach('the decision is on record'));
     } else await untilTaken(workspace.journal, runId, await writeWish(workspace.journal, runId, wish));
-    context.stdout.write(`${show(wish.label, 200)}: on record\n`);
+    const result = { runId, decision: wish.label };
+    await printResult(context, 'plan-decision', result, () =>
+      context.stdout.write(`${show(wish.label, 200)}: on record\n`),
+    );
     return EXIT.closed;
   } finally {
     await workspace.close();

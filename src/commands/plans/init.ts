@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { notWritten, writeNewFile } from '../../cli/write-new-file.ts';
 import { loadConfig } from '../../config/load.ts';
 import { assertFits, readPlan } from '../../plans/plan-file.ts';
@@ -35,8 +36,11 @@ export const plansInit: Action<{ readonly print?: boolean }> = async (context, [
   } catch (cause) {
     throw notWritten(path, cause);
   }
-  context.stdout.write(
-    `${show(path, 200)} is written; what it would do: lifeboat plans check ${show(name, 80)}\n`,
+  const result = { plan: read.plan.plan, path };
+  await printResult(context, 'plan-file', result, () =>
+    context.stdout.write(
+      `${show(path, 200)} is written; what it would do: lifeboat plans check ${show(name, 80)}\n`,
+    ),
   );
   return EXIT.closed;
 };

@@ -4,6 +4,7 @@ import { EXIT, type ExitCode, LifeboatError } from '../../base/errors.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
+import { isForPeople, printRecord } from '../../cli/print-result.ts';
 import { keepSignals } from '../../cli/stop-signal.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
@@ -22,6 +23,7 @@ import { clockMark } from '../run/watch-clock.ts';
 import { drivePlan, type PlanSetting } from './drive-plan.ts';
 import { followPlan } from './follow-plan.ts';
 import { planNamed, surroundingsOf } from './plan-files.ts';
+import { standingOf } from './show.ts';
 import { showPlanRun } from './show-plan-run.ts';
 
 /** What the flags of a plan decide. */
@@ -121,7 +123,10 @@ async function conduct(
     const manner = mannerOf(setting.context, { yes, plain, first: undefined });
     // On a screen that is up already, there is no second one.
     const isScreen = manner === 'screen' && setting.context.showRun === undefined;
-    return await (isScreen ? showPlanRun : followPlan)(setting, driven, flags, early);
+    const code = await (isScreen ? showPlanRun : followPlan)(setting, driven, flags, early);
+    if (!isForPeople(setting.context))
+      await printRecord(setting.context, 'plan-run', await standingOf(setting.workspace.journal, runId));
+    return code;
   } finally {
     early.release();
   }

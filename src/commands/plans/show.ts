@@ -9,6 +9,7 @@ import { openReaderOf } from '../../compose/store-of.ts';
 import { planFacts, standingFacts } from '../../plans/facts.ts';
 import { type Child, type LaneState, lanesOf } from '../../plans/schedule.ts';
 import { fold } from '../../runner/fold.ts';
+import type { JournalReader } from '../../store/journal.ts';
 import { type ChildRow, childrenOf } from '../../store/projections/plan-children.ts';
 import { findPlanRun } from './find-plan-run.ts';
 
@@ -20,28 +21,10 @@ type Row = ResultOf<'plan-run'>['lanes'][number];
 export const plansShow: Action<object> = async (context, [word]) => {
   const journal = await openReaderOf(context);
   try {
-    const { summary, input, entries } = await findPlanRun(journal, word);
-    const { snapshot } = fold(planRunbook, input, entries);
-    const rows = await childrenOf(journal, summary.runId);
-    const of = snapshot.context as PlanContext;
-    const children = rows.map(childOf);
-    const facts = planFacts(snapshot, children, Date.now()) ?? standingFacts(of, children, Date.now());
-    const lanes = facts.groups.flatMap((group) =>
-      lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, rows)),
-    );
-    const result = {
-      runId: summary.runId,
-      plan: of.input.plan.plan,
-      mode: summary.mode,
-      status: summary.status,
-      where: summary.where,
-      groups: facts.groups.map(({ id }) => ({ id, state: facts.records[id]?.state ?? 'waiting' })),
-      lanes,
-    };
+    const result = await standingOf(journal, word);
+    const { runId, mode, where, lanes } = result;
     await printResult(context, 'plan-run', result, () => {
-      context.stdout.write(
-        `plan ${show(result.plan)}, run ${summary.runId}, ${summary.mode}: ${show(summary.where, 200)}\n`,
-      );
+      context.stdout.write(`plan ${show(result.plan)}, run ${runId}, ${mode}: ${show(where, 200)}\n`);
       for (const { id, state } of result.groups) context.stdout.write(`  ${id}: ${state}\n`);
       printTable(
         context,
@@ -70,6 +53,30 @@ export const plansShow: Action<object> = async (context, [word]) => {
     await journal.close();
   }
 };
+
+/** Where each instance of the run of a plan stands, by the record. Rejects as `findPlanRun` does. */
+export async function standingOf(
+  journal: Pick<JournalReader, 'rows' | 'read'>,
+  word: string | undefined,
+): Promise<ResultOf<'plan-run'>> {
+  const { summary, input, entries } = await findPlanRun(journal, word);
+  const { snapshot } = fold(planRunbook, input, entries);
+  const rows = await childrenOf(journal, summary.runId);
+  const of = snapshot.context as PlanContext;
+  const children = rows.map(childOf);
+  const facts = planFacts(snapshot, children, Date.now()) ?? standingFacts(of, children, Date.now());
+  return {
+    runId: summary.runId,
+    plan: of.input.plan.plan,
+    mode: summary.mode,
+    status: summary.status,
+    where: summary.where,
+    groups: facts.groups.map(({ id }) => ({ id, state: facts.records[id]?.state ?? 'waiting' })),
+    lanes: facts.groups.flatMap((group) =>
+      lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, rows)),
+    ),
+  };
+}
 
 function childOf({ group, step, lane, attempt, result, endedAt, isLeft }: ChildRow): Child {
   return {
