@@ -343,3 +343,11 @@ export type SendEnd = z.infer<ReturnType<typeof SendEnd>>;
 export function landedOf({ send }: { readonly send: SendEnd }) {
   return send.is === 'landed' ? send : undefined;
 }
+
+/** Codes of failures that say of a call: nothing came of it. Nothing failed either: it can be sent again. */
+const ABSENCES: ReadonlySet<string> = new Set(['service.never-arrived', 'command.not-landed']);
+
+/** Whether a failure is the absence of a call, proven by what the service shows. */
+export function isAbsence(failure: Failure | undefined): boolean {
+  return failure !== undefined && ABSENCES.has(failure.code);
+}

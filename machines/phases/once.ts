@@ -74,6 +74,8 @@ interface Once {
     readonly title: string;
     readonly ways: FailureWays;
     readonly on?: Edges | undefined;
+    /** The failure when nothing came of the sends. Default: `neverDone`, in words for a service. */
+    readonly never?: ((slice: OnceSlice) => Failure) | undefined;
   };
   /** The target when a failure is skipped. */
   readonly without?: string | undefined;
@@ -114,7 +116,9 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
           : []),
         {
           target: 'failed',
-          actions: assignWith(({ context }) => ({ failure: neverDone(context[task], what) })),
+          actions: assignWith(({ context }) => ({
+            failure: failed.never?.(context[task]) ?? neverDone(context[task], what),
+          })),
         },
       ],
     },

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Failure } from '../../src/base/failure.ts';
 import type { RunContext } from '../context.ts';
 import { approvalQuestion } from '../parts/approval-question.ts';
 import type { Approve, Check, Step } from '../parts/plan.ts';
@@ -6,7 +7,7 @@ import { assignWith, changed } from '../setup.ts';
 import { choice, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
-import { once, sending } from './once.ts';
+import { type OnceSlice, once, sending } from './once.ts';
 import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
@@ -155,6 +156,7 @@ export function runOnce({ exits }: Stepped): Phase {
         },
         failed: {
           title: 'it has not happened',
+          never: notLanded,
           ways: {
             retry: 'runs it once more',
             skip: { disabled: 'say that it was done outside, or stop this step' },
@@ -165,6 +167,19 @@ export function runOnce({ exits }: Stepped): Phase {
       },
     ),
   );
+}
+
+/** A command that ended otherwise than with 0 has failed. One whose process died was only never seen to end. */
+function notLanded({ send }: Pick<OnceSlice, 'send'>): Failure {
+  const { lost, evidence } = send.is === 'absent' ? send : {};
+  if (lost !== undefined)
+    return { ...lost, hints: ['its `landed` program says that it has not happened', ...lost.hints] };
+  return {
+    code: 'command.not-landed',
+    shortMessage: 'the command was begun, and its `landed` program says that it has not happened',
+    hints: ['it no longer runs', 'look at what it may have done in part, then run it once more'],
+    evidence: { shown: evidence ?? null },
+  };
 }
 
 /** Asks a person to do something, and what shows that it is done. */

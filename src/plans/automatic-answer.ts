@@ -1,11 +1,12 @@
 import type { Step } from '../../machines/parts/plan.ts';
 import { type Answer, optionKey, type Question, STOP_EVENT } from '../../machines/parts/question.ts';
 import { stillOpen } from '../../machines/parts/unfinished.ts';
+import type { Trouble } from './conductor-port.ts';
 
 /** The question of a child, and what is known against it. */
 interface Asked {
   readonly question: Question | undefined;
-  readonly asksAbout: 'failure' | 'doubt' | undefined;
+  readonly asksAbout: Trouble | undefined;
   readonly warning: string | undefined;
   /** Whether a name was typed in it before. */
   readonly hasConfirmed: boolean;
@@ -13,17 +14,20 @@ interface Asked {
 
 /**
  * The answer that a plan gives to a question of a child; undefined where a person has to. It is the name that
- * was confirmed for the group, if nothing speaks against it; what a question recommends; the backup that the
- * step names; and the end of a step that a person passed, or whose failure the plan passes. Nothing else:
- * least of all what became of a call in doubt. Pure.
+ * was confirmed for the group, unless something is known against it; what a question recommends; the backup that
+ * the step names; and the end of a step that a person passed, or whose failure the plan passes. It decides
+ * nothing else: not what became of a call in doubt, and not whether a call that never arrived is sent again.
+ * Pure.
  */
 export function automaticAnswer(
   step: Step,
   { question, asksAbout, warning, hasConfirmed }: Asked,
-  { isConfirmed, passed, rehearsal }: Given,
+  { isConfirmed, isRepeated, passed, rehearsal }: Given,
 ): Answer | undefined {
   if (question === undefined || asksAbout === 'doubt') return undefined;
+  if (isRepeated) return stopOf(question, 'it is tried again in a run of its own');
   if (passed !== undefined) return passedBy(step, question, passed);
+  if (asksAbout === 'absence') return undefined;
   if (asksAbout === 'failure') {
     if (step.onFailure === 'pause' || question.kind === 'typed-name') return undefined;
     return stopOf(question, step.onFailure === 'continue' ? step.because : undefined);
@@ -52,6 +56,8 @@ export function automaticAnswer(
 /** What was decided for the group, the step and the plan. */
 interface Given {
   readonly isConfirmed: boolean;
+  /** Whether a person has the step tried again: a run of its own begins when this one has ended. */
+  readonly isRepeated: boolean;
   readonly passed: Passed | undefined;
   readonly rehearsal: boolean;
 }

@@ -18,6 +18,12 @@ export interface DrivenChild {
   readonly ended: Promise<{ readonly result: 'done' | 'failed' | undefined; readonly endedMs: number }>;
 }
 
+/**
+ * What a child asks about: a failure; a call in doubt; or the absence of a call, such as after the death of
+ * the process that sent it: nothing has happened, and nothing failed.
+ */
+export type Trouble = 'failure' | 'doubt' | 'absence';
+
 /** A child as the conductor looks at it. */
 export interface ChildSnapshot {
   readonly question: Question | undefined;
@@ -25,8 +31,8 @@ export interface ChildSnapshot {
   readonly where: string | undefined;
   /** When it came into that state, in milliseconds since 1970. */
   readonly sinceMs: number | undefined;
-  /** Whether it asks about a failure, or about a call in doubt. */
-  readonly asksAbout: 'failure' | 'doubt' | undefined;
+  /** What its question is about, where it is no step of its way. */
+  readonly asksAbout: Trouble | undefined;
   /** Set while it waits for credentials. */
   readonly paused: Failure | undefined;
   /** What is known against its confirmation: then no plan answers it. */

@@ -276,10 +276,13 @@ export class Conductor {
       seen === undefined || state.targetNow === undefined
         ? state.targetNow === undefined
         : this.#port.differences(seen, state.targetNow).length === 0;
+    const place = `${start.lane}/${start.step}`;
+    const { passed = {}, attempts = {} } = context.groups[start.group] ?? {};
     const answer = automaticAnswer(step, state, {
       isConfirmed: context.confirmed.includes(start.group) && isSame,
+      isRepeated: start.attempt < (attempts[place] ?? 1),
       rehearsal: context.input.rehearsal,
-      passed: context.groups[start.group]?.passed[`${start.lane}/${start.step}`],
+      passed: passed[place],
     });
     return answer !== undefined && !given.has(markOf(state, answer)) ? answer : undefined;
   }
@@ -394,7 +397,7 @@ function stateOf(
 ): ChildState {
   if (paused !== undefined) return 'waiting';
   if (question === undefined || isAutomatic) return 'at-work';
-  return asksAbout === undefined ? 'waiting' : 'failing';
+  return asksAbout === undefined || asksAbout === 'absence' ? 'waiting' : 'failing';
 }
 
 function fromRecord({ runId, result, endedAt, where, isLeft, ...start }: RecordedChild): ShownChild {

@@ -224,6 +224,10 @@ function failedLanes(
   );
 }
 
+function isOpenChild({ state }: Child): boolean {
+  return state !== 'done' && state !== 'failed';
+}
+
 interface StandingLane {
   readonly lane: Lane;
   readonly state: LaneState;
@@ -243,7 +247,10 @@ export function lanesOf(group: ResolvedGroup, facts: PlanFacts): readonly Standi
   for (const child of facts.children)
     if (child.group === group.id) {
       const key = `${child.lane}/${child.step}`;
-      if (child.attempt === (record.attempts[key] ?? 1)) byLane.set(key, child);
+      const attempt = record.attempts[key] ?? 1;
+      // The next attempt begins when the one before has ended.
+      if (child.attempt === attempt || (child.attempt < attempt && isOpenChild(child)))
+        byLane.set(key, child);
     }
   const begun = lanesBegun(group, record.waves);
   return group.lanes.map((lane, at) => ({
@@ -269,7 +276,7 @@ function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }
     const key = `${name}/${step.id}`;
     const child = byLane.get(key);
     endedMs = Math.max(endedMs, child?.endedMs ?? 0);
-    const isOpen = child !== undefined && child.state !== 'done' && child.state !== 'failed';
+    const isOpen = child !== undefined && isOpenChild(child);
     // A run that a person has passed still has to end before anything else is done to the instance.
     if (Object.hasOwn(record.passed, key) && !isOpen) continue;
     if (child === undefined) {

@@ -100,6 +100,26 @@ describe.concurrent('the run of a plan', () => {
     expect([alone.code, alone.stderr]).toEqual([3, expect.stringContaining(`run ${child}`)]);
   });
 
+  test('asks a person about a recovery that never reached the service, also where it continues after a failure', async (context) => {
+    const { expect } = context;
+    let isFirst = true;
+    const trouble = (call: Parameters<typeof isPerform>[0]): Trouble | undefined => {
+      if (!isPerform(call) || !isFirst) return undefined;
+      isFirst = false;
+      return { work: false, answer: 'lost' };
+    };
+    const opened = await openPlanBench((options) => bench(context, options), 2, { trouble });
+    const { run, plan, performed, good } = opened;
+    plan('west', RECOVER.replace('undo: none', 'onFailure: continue, because: it may wait, undo: none'));
+    const asked = await run('plans', 'run', 'west', '--confirm', 'data');
+    expect([asked.code, asked.stderr]).toEqual([3, expect.stringContaining('never arrived')]);
+    expect(performed()['db-1-dr']).toBe(0);
+    await good('plans', 'retry', 'last', 'data/db-1/recover');
+    const { code, stderr } = await run('resume', 'last', '--confirm', 'data');
+    expect(code, stderr).toBe(0);
+    expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 1 });
+  });
+
   test('asks by itself on an instance whose target is no longer what was confirmed', async (context) => {
     const { expect } = context;
     const { run, plan, server, performed } = await openPlanBench((options) => bench(context, options), 2);

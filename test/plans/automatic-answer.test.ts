@@ -43,7 +43,7 @@ const asked = (question: Question, more: object = {}) => ({
   hasConfirmed: false,
   ...more,
 });
-const given = { isConfirmed: true, passed: undefined, rehearsal: false };
+const given = { isConfirmed: true, isRepeated: false, passed: undefined, rehearsal: false };
 
 describe('the answer that a plan gives by itself', () => {
   test('is the name that was confirmed for the group', () => {
@@ -72,6 +72,21 @@ describe('the answer that a plan gives by itself', () => {
     expect(automaticAnswer(RECOVER, failing, given)).toBeUndefined();
     const passing = { ...RECOVER, onFailure: 'continue', because: 'it may wait' } as Step;
     expect(automaticAnswer(passing, failing, given)).toEqual({ event: 'operator.stop', text: 'it may wait' });
+  });
+
+  test('is none about a call that never arrived, also where the plan passes failures', () => {
+    const passing = { ...RECOVER, onFailure: 'continue', because: 'it may wait' } as Step;
+    const absent = asked(FAILURE, { asksAbout: 'absence' }) as Parameters<typeof automaticAnswer>[1];
+    expect(automaticAnswer(passing, absent, given)).toBeUndefined();
+  });
+
+  test('ends a run whose step a person has tried again, but none with a call in doubt', () => {
+    const repeated = { ...given, isRepeated: true };
+    const about = (asksAbout: string) =>
+      asked(FAILURE, { asksAbout }) as Parameters<typeof automaticAnswer>[1];
+    for (const trouble of ['failure', 'absence'])
+      expect(automaticAnswer(RECOVER, about(trouble), repeated)).toMatchObject({ event: 'operator.stop' });
+    expect(automaticAnswer(RECOVER, about('doubt'), repeated)).toBeUndefined();
   });
 
   test('gives a step the words of the person who passed it, and ends a runbook', () => {

@@ -71,6 +71,8 @@ class World {
   begin(start: Start): void {
     const key = keyOf(start);
     if (this.children.has(key)) throw new Error(`${key} is started twice`);
+    if (this.open().some((one) => keyOf({ ...one, attempt: start.attempt }) === key))
+      throw new Error(`${key} is started while an earlier attempt is open`);
     const record = this.facts()?.records[start.group];
     if (record?.state !== 'running') throw new Error(`${key} is started while its group is ${record?.state}`);
     this.log.push(`start ${key}`);
@@ -97,10 +99,14 @@ class World {
     }
   }
 
-  /** How many of a group's lanes have failed or are failing. */
+  /** How many of a group's lanes have failed or are failing, in the attempt that counts. */
   failures(group: string): number {
+    const attempts = this.facts()?.records[group]?.attempts ?? {};
     const lanes = [...this.children.values()].filter(
-      (child) => child.group === group && (child.state === 'failed' || child.state === 'failing'),
+      (child) =>
+        child.group === group &&
+        child.attempt === (attempts[`${child.lane}/${child.step}`] ?? 1) &&
+        (child.state === 'failed' || child.state === 'failing'),
     );
     return new Set(lanes.map(({ lane }) => lane)).size;
   }
@@ -227,6 +233,20 @@ describe('a group', () => {
     expect(world.open()).toMatchObject([{ lane: first?.lane, attempt: 2 }]);
   });
 
+  test('begins another attempt of a step only when the one before has ended', () => {
+    const world = new World(inputOf([group('a', { maxConcurrency: 1 })]));
+    world.settle();
+    const [first] = world.open();
+    world.end(first as Child, 'waiting');
+    world.tell({ type: 'operator.tryAgain', group: 'a', lane: first?.lane ?? '', step: 'one' });
+    world.settle();
+    const again = () => world.open().filter(({ lane }) => lane === first?.lane);
+    expect(again()).toMatchObject([{ attempt: 1 }]);
+    for (const child of world.open()) world.end(child, child.lane === first?.lane ? 'failed' : 'done');
+    world.settle();
+    expect(again()).toMatchObject([{ attempt: 2 }]);
+  });
+
   test('does not start a group whose predecessor was stopped', () => {
     const world = new World(inputOf([group('a'), group('b', { after: ['a'] })]));
     world.settle();
@@ -328,6 +348,11 @@ function happen(world: World, [what, which, how]: readonly [number, number, numb
     return;
   }
   if (child === undefined) return;
+  if (what % 10 === 8) {
+    const { group: id, lane, step: name } = child;
+    world.tell({ type: 'operator.tryAgain', group: id, lane, step: name });
+    return;
+  }
   const facts = world.facts();
   const ofChild = facts?.groups.find((one) => one.id === child.group);
   if (child.state !== 'at-work' && facts !== undefined && ofChild !== undefined) {

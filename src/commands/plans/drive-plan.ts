@@ -1,3 +1,4 @@
+import type { AnyMachineSnapshot } from 'xstate';
 import type { RunContext } from '../../../machines/context.ts';
 import { planStep, runbooks } from '../../../machines/index.ts';
 import { targetDifferences } from '../../../machines/parts/baseline.ts';
@@ -6,6 +7,7 @@ import { NO_INSTANCE } from '../../../machines/parts/plan.ts';
 import type { LaneFacts } from '../../../machines/parts/plan-events.ts';
 import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { isAbsence } from '../../../machines/parts/task-data.ts';
 import { replacesData } from '../../../machines/parts/touches.ts';
 import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
 import { activitiesFor } from '../../activities/index.ts';
@@ -21,7 +23,7 @@ import type { Workspace } from '../../compose/workspace.ts';
 import { type LoadedConfig, tokenVariables } from '../../config/loaded.ts';
 import { childRunId } from '../../plans/child-id.ts';
 import { Conductor } from '../../plans/conductor.ts';
-import type { ConductorPort, DrivenChild, RecordedChild } from '../../plans/conductor-port.ts';
+import type { ConductorPort, DrivenChild, RecordedChild, Trouble } from '../../plans/conductor-port.ts';
 import { groupsOf } from '../../plans/facts.ts';
 import type { Start } from '../../plans/schedule.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
@@ -331,12 +333,11 @@ class ChildRuns {
       state: () => {
         const { snapshot, paused, entries } = run.state();
         const context = snapshot.context as RunContext;
-        const isDoubt = snapshot.hasTag('in-doubt' as never);
         return {
           question: questionOf(snapshot),
           where: metaOf(snapshot)?.title,
           ...noted(entries),
-          asksAbout: isDoubt ? 'doubt' : snapshot.hasTag('failed' as never) ? 'failure' : undefined,
+          asksAbout: troubleOf(snapshot),
           paused,
           warning: metaOf(snapshot)?.warning?.(context),
           targetNow: context.run.target.kind === 'other' ? context.target.facts?.identity : undefined,
@@ -349,6 +350,12 @@ class ChildRuns {
       ended,
     };
   }
+}
+
+function troubleOf(snapshot: AnyMachineSnapshot): Trouble | undefined {
+  if (snapshot.hasTag('in-doubt' as never)) return 'doubt';
+  if (!snapshot.hasTag('failed' as never)) return undefined;
+  return isAbsence((snapshot.context as RunContext).failure) ? 'absence' : 'failure';
 }
 
 /** How many instances are asked at once. */
