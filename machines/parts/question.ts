@@ -18,6 +18,8 @@ export interface QuestionOption<Event extends OperatorEvent = OperatorEvent> {
   readonly hint?: string | undefined;
   /** The answer that `--yes` gives. At most one per question, and never one that destroys. */
   readonly recommended?: boolean;
+  /** Whether the backup that it chooses was read to its end with a held key. */
+  readonly isProven?: boolean;
   readonly needs?: { readonly what: 'reason' | 'evidence'; readonly prompt: string } | undefined;
   /** Why it cannot be chosen now; the option stays visible. */
   readonly disabled?: string | undefined;

@@ -128,6 +128,7 @@ function optionOf(backup: BackupFacts): Option {
     event: { type: 'operator.chooseBackup', id },
     label: `backup ${id} of ${triggeredAt ?? finishedAt ?? 'an unknown time'}`,
     hint: `${sizeOf(size)}; ${loss}${opensWords(backup)}${unoffered}`,
+    ...(backup.opens?.how === 'verified' ? { isProven: true } : {}),
   };
 }
 

@@ -169,7 +169,9 @@ export function runOnce({ exits }: Stepped): Phase {
   );
 }
 
-/** A command that ended otherwise than with 0 has failed. One whose process died was only never seen to end. */
+/**
+ * A command that ended otherwise than with 0 has failed. One whose process died was only never seen to end.
+ */
 function notLanded({ send }: Pick<OnceSlice, 'send'>): Failure {
   const { lost, evidence } = send.is === 'absent' ? send : {};
   if (lost !== undefined)

@@ -68,6 +68,26 @@ export function testNotification(at: Date): Notification {
   return { id: `test/${at.getTime()}`, event: 'test', since, text, command };
 }
 
+/** What a step of a plan tells. `step` is the id of its run, so it is the same at each attempt. */
+export function planNotification(
+  told: {
+    readonly runId: string;
+    readonly instance: string;
+    readonly step: string;
+    readonly mode: 'LIVE' | 'REHEARSAL';
+    readonly text: string;
+  },
+  at: Date,
+): Notification {
+  const { runId, instance, step, mode, text } = told;
+  const command = `lifeboat plans show ${shellQuoted(runId)}`;
+  return {
+    ...{ id: `plan/${step}`, event: 'plan', since: at.toISOString(), command },
+    ...{ run: runId, runbook: 'plan', instance, mode },
+    text: `${mode === 'REHEARSAL' ? 'REHEARSAL: ' : ''}${readable(text, 1_000)}; ${command}`,
+  };
+}
+
 function sentenceFor(notice: Notice): string {
   if (notice.event === 'drill-due') return 'a drill is due';
   if (notice.event === 'evaluation-due')

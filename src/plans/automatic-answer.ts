@@ -14,10 +14,10 @@ interface Asked {
 
 /**
  * The answer that a plan gives to a question of a child; undefined where a person has to. It is the name that
- * was confirmed for the group, unless something is known against it; what a question recommends; the backup that
- * the step names; and the end of a step that a person passed, or whose failure the plan passes. It decides
- * nothing else: not what became of a call in doubt, and not whether a call that never arrived is sent again.
- * Pure.
+ * was confirmed for the group, unless something is known against it; what a question recommends; the backup
+ * that the step names; and the end of a step that a person passed, or whose failure the plan passes. It
+ * decides nothing else: not what became of a call in doubt, and not whether a call that never arrived is sent
+ * again. Pure.
  */
 export function automaticAnswer(
   step: Step,
@@ -48,7 +48,7 @@ export function automaticAnswer(
   const backups = question.options.filter(({ event }) => event.type === 'operator.chooseBackup');
   if (backups.length === 0 || isConfirmed === false) return undefined;
   const [newest] = backups;
-  const proven = backups.find(({ hint = '' }) => hint.includes('verified to its end'));
+  const proven = backups.find(({ isProven }) => isProven === true);
   const chosen = step.with.backup === 'newest' ? newest : proven;
   return chosen && { event: optionKey(chosen.event) };
 }

@@ -1,4 +1,4 @@
-import type { ResolvedGroup, Step } from '../../machines/parts/plan.ts';
+import type { ResolvedGroup } from '../../machines/parts/plan.ts';
 import type { GroupResult, PlanEvent } from '../../machines/parts/plan-events.ts';
 import { type Answer, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
@@ -14,10 +14,11 @@ import type {
   RecordedChild,
   ShownChild,
 } from './conductor-port.ts';
-import { groupsOf, planFacts, standingFacts } from './facts.ts';
+import { placeOf, planFacts, standingFacts } from './facts.ts';
 import {
   type ChildState,
   freeSlots,
+  keyOf,
   lanesOf,
   type PlanFacts,
   type Start,
@@ -269,8 +270,7 @@ export class Conductor {
     if (driven === undefined || result !== undefined) return undefined;
     const state = driven.state();
     if (state.question === undefined || state.paused !== undefined) return undefined;
-    const step = stepOf(context, start);
-    if (step === undefined) return undefined;
+    const { step } = placeOf(context.input, start);
     const seen = context.lanes.find(({ group, lane }) => group === start.group && lane === start.lane)?.seen;
     const isSame =
       seen === undefined || state.targetNow === undefined
@@ -419,13 +419,6 @@ function fromRecord({ runId, result, endedAt, where, isLeft, ...start }: Recorde
   };
 }
 
-function stepOf(context: PlanContext, { group, step }: Start): Step | undefined {
-  for (const phase of ['groups', 'healthy', 'finally'] as const)
-    for (const one of groupsOf(context, phase))
-      if (one.id === group) return one.steps.find(({ id }) => id === step);
-  return undefined;
-}
-
 function isAt({ value }: Pick<PlanSnapshot, 'value'>, phase: string, inner?: string): boolean {
   if (inner === undefined) return value === phase;
   return typeof value === 'object' && Reflect.get(value, phase) === inner;
@@ -434,8 +427,4 @@ function isAt({ value }: Pick<PlanSnapshot, 'value'>, phase: string, inner?: str
 /** The same answer to the same question is given once. */
 function markOf({ question }: Pick<ChildSnapshot, 'question'>, { event, id }: Answer): string {
   return JSON.stringify([question, event, id]);
-}
-
-function keyOf({ group, lane, step, attempt }: Start): string {
-  return `${group}/${lane}/${step}#${attempt}`;
 }

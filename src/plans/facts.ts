@@ -1,9 +1,9 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import { FINALLY, HEALTHY, type ResolvedGroup } from '../../machines/parts/plan.ts';
+import { FINALLY, HEALTHY, type PlanInput, type ResolvedGroup } from '../../machines/parts/plan.ts';
 import { type GroupState, NEW_GROUP } from '../../machines/parts/plan-events.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { closingGroups } from './resolve.ts';
-import type { Child, GroupRecord, PlanFacts } from './schedule.ts';
+import type { Child, GroupRecord, PlanFacts, Start } from './schedule.ts';
 
 /** The phases of a plan's run whose groups have steps. */
 export type SteppedPhase = 'groups' | typeof HEALTHY | typeof FINALLY;
@@ -51,8 +51,29 @@ export function standingFacts(context: PlanContext, children: readonly Child[], 
 }
 
 /** The groups of a phase. */
-export function groupsOf({ input }: PlanContext, phase: SteppedPhase): readonly ResolvedGroup[] {
+export function groupsOf(
+  { input }: Pick<PlanContext, 'input'>,
+  phase: SteppedPhase,
+): readonly ResolvedGroup[] {
   if (phase === 'groups') return input.groups;
   const closing = closingGroups(input.plan);
   return [phase === HEALTHY ? closing.healthy : closing.finally];
+}
+
+/**
+ * Where a child belongs: its group, step and lane, in whatever phase. Throws if the plan has no such place.
+ */
+export function placeOf(input: PlanInput, { group, step, lane }: Omit<Start, 'attempt'>) {
+  for (const phase of ['groups', HEALTHY, FINALLY] as const)
+    for (const one of groupsOf({ input }, phase)) {
+      if (one.id !== group) continue;
+      const place = {
+        group: one,
+        step: one.steps.find(({ id }) => id === step),
+        lane: one.lanes.find(({ name }) => name === lane),
+      };
+      if (place.step !== undefined && place.lane !== undefined)
+        return { group: one, step: place.step, lane: place.lane };
+    }
+  throw new Error(`the plan has no step ${group}/${step} on ${lane}`);
 }

@@ -47,6 +47,11 @@ export interface Start {
   readonly attempt: number;
 }
 
+/** What tells one child of a plan's run from all others. */
+export function keyOf({ group, lane, step, attempt }: Start): string {
+  return `${group}/${lane}/${step}#${attempt}`;
+}
+
 /** What happens next: events to record first, or children to start, and when time alone changes that. */
 export interface Next {
   readonly events: readonly GroupEvent[];

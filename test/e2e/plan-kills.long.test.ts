@@ -143,7 +143,8 @@ describe.each(STORES)('a plan on %s whose process is killed at any moment', (sto
           const ended = await run('resume', 'last', '--confirm', GROUPS.join(','));
           code = ended.stderr.includes(' is held by ') ? null : ended.code;
           if (code === 3 && ended.stderr.includes('people look')) break;
-          // A process that died before its call left leaves a recovery that never arrived: a person repeats it.
+          // A process that died before its call left leaves a recovery that never arrived: a person repeats
+          // it.
           if (code === 3) await repeatAll(opened);
           if (code === null || ended.code === 5) await delay(500);
         }

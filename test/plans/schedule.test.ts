@@ -9,6 +9,7 @@ import { resolvePlan } from '../../src/plans/resolve.ts';
 import {
   type Child,
   freeSlots,
+  keyOf,
   lanesOf,
   type PlanFacts,
   type Start,
@@ -110,10 +111,6 @@ class World {
     );
     return new Set(lanes.map(({ lane }) => lane)).size;
   }
-}
-
-function keyOf({ group, lane, step, attempt }: Start): string {
-  return `${group}/${lane}/${step}#${attempt}`;
 }
 
 function inputOf(groups: readonly object[], more: object = {}): PlanInput {

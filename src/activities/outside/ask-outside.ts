@@ -6,9 +6,9 @@ import { redact } from '../../base/redact.ts';
 import { childEnvironment, runProgram, runShell } from '../../base/run-shell.ts';
 import { show } from '../../base/text.ts';
 import { type ActivityContext, type ActivityOf, because, ok } from '../activity.ts';
+import type { OutsideDeps } from '../deps.ts';
 import { readMeasure } from '../reconcile.ts';
 import { misfitOf } from './comparison.ts';
-import type { OutsideDeps } from './deps.ts';
 
 /** How long one question may take, if the step says nothing. Milliseconds. */
 const USUAL_MS = 30_000;

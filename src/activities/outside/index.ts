@@ -3,8 +3,8 @@ import type { OutsideVerb } from '../../../machines/verbs.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { msOf } from '../../base/instant.ts';
 import { type ActivityOf, ok, readVerb, repeatableVerb } from '../activity.ts';
+import type { OutsideDeps } from '../deps.ts';
 import { askOutside } from './ask-outside.ts';
-import type { OutsideDeps } from './deps.ts';
 import { runCommand, runOnce } from './run-command.ts';
 
 type OutsideActivities = { readonly [V in OutsideVerb]: ActivityOf<V> };

@@ -6,7 +6,7 @@ import { redact } from '../../base/redact.ts';
 import { childEnvironment, type Ended, onPath, runProgram } from '../../base/run-shell.ts';
 import { show } from '../../base/text.ts';
 import { type ActivityContext, type ActivityOf, no, ok } from '../activity.ts';
-import type { OutsideDeps } from './deps.ts';
+import type { OutsideDeps } from '../deps.ts';
 
 const SHOWN = 300;
 /** After its time limit, and what it takes to end a program then, none of it can still be under way. */

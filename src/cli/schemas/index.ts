@@ -130,6 +130,7 @@ const notify = {
       'drill-failed',
       'rotation-due',
       'evaluation-due',
+      'plan',
       'test',
     ]),
     since: time.describe('since when this has been so, RFC 3339'),

@@ -1,37 +1,31 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { RunContext } from '../../../machines/context.ts';
-import { planStep, runbooks } from '../../../machines/index.ts';
+import { planStep } from '../../../machines/index.ts';
 import { targetDifferences } from '../../../machines/parts/baseline.ts';
 import type { Lane, PlanInput, Step } from '../../../machines/parts/plan.ts';
-import { NO_INSTANCE } from '../../../machines/parts/plan.ts';
-import type { LaneFacts } from '../../../machines/parts/plan-events.ts';
 import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { isAbsence } from '../../../machines/parts/task-data.ts';
-import { replacesData } from '../../../machines/parts/touches.ts';
 import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
-import { activitiesFor } from '../../activities/index.ts';
 import { outsideActivities } from '../../activities/outside/index.ts';
-import { errorFrom, LifeboatError } from '../../base/errors.ts';
+import { LifeboatError } from '../../base/errors.ts';
 import { instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { depsFor } from '../../compose/activity-deps.ts';
 import { lazyPlatform, openInstances, type RunInstances, servicesOfRun } from '../../compose/instances.ts';
-import { openForRun } from '../../compose/service-of.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import { type LoadedConfig, tokenVariables } from '../../config/loaded.ts';
 import { childRunId } from '../../plans/child-id.ts';
 import { Conductor } from '../../plans/conductor.ts';
 import type { ConductorPort, DrivenChild, RecordedChild, Trouble } from '../../plans/conductor-port.ts';
-import { groupsOf } from '../../plans/facts.ts';
+import { placeOf } from '../../plans/facts.ts';
 import type { Start } from '../../plans/schedule.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
 import { startRun } from '../../runner/runs.ts';
 import { takeUp } from '../../runner/take-up.ts';
 import { fieldsOf, type Json } from '../../store/journal.ts';
-import { childrenOf } from '../../store/projections/plan-children.ts';
+import { childOf, childrenOf } from '../../store/projections/plan-children.ts';
 import { incrementalFold } from '../../store/projections/projection.ts';
 import { gateOfRun } from '../approvals/gate-of-run.ts';
 import { presentOf } from '../approvals/present.ts';
@@ -39,6 +33,7 @@ import { takeUpRun } from '../run/drive.ts';
 import { inSeconds } from '../run/run.ts';
 import { clockMark, watchClock } from '../run/watch-clock.ts';
 import { confirmWhenSigned } from './confirm-when-signed.ts';
+import { evaluateLanes } from './evaluate-lanes.ts';
 import { stepRunOf } from './step-run.ts';
 
 /** A plan's run that this process drives, with its children. */
@@ -146,7 +141,7 @@ class ChildRuns {
   async begin(start: Start): Promise<DrivenChild> {
     const over = await this.#over(start);
     if (over !== undefined) return over;
-    const { group, step, lane } = this.#find(start);
+    const { group, step, lane } = placeOf(this.#input, start);
     return step.kind === 'runbook'
       ? this.#runbook(start, step, lane)
       : this.#step(start, step, { lane, isOfInstance: group.for !== undefined });
@@ -155,9 +150,7 @@ class ChildRuns {
   /** A step whose run has ended, perhaps in another process; undefined for any other. */
   async #over(start: Start): Promise<DrivenChild | undefined> {
     const runId = childRunId(this.#planRun, start);
-    const row = (await childrenOf(this.#setting.workspace.journal, this.#planRun)).find(
-      (one) => one.runId === runId,
-    );
+    const row = await childOf(this.#setting.workspace.journal, runId);
     if (row?.result === undefined) return undefined;
     const ended = Promise.resolve({ result: row.result, endedMs: msOf(row.endedAt) });
     const nothing = {
@@ -181,17 +174,6 @@ class ChildRuns {
 
   async close(): Promise<void> {
     await Promise.all(this.#open.splice(0).map((one) => one[Symbol.asyncDispose]()));
-  }
-
-  #find(start: Start) {
-    const context = { input: this.#input } as never;
-    for (const phase of ['groups', 'healthy', 'finally'] as const)
-      for (const group of groupsOf(context, phase)) {
-        const step = group.id === start.group ? group.steps.find(({ id }) => id === start.step) : undefined;
-        const lane = group.lanes.find(({ name }) => name === start.lane);
-        if (step !== undefined && lane !== undefined) return { group, step, lane };
-      }
-    throw new Error(`the plan has no step ${start.group}/${start.step} on ${start.lane}`);
   }
 
   async #runbook(start: Start, step: Extract<Step, { kind: 'runbook' }>, lane: Lane): Promise<DrivenChild> {
@@ -267,7 +249,7 @@ class ChildRuns {
         instance,
         hideEnv: tokenVariables(config),
         reconcile: config.instances[instance]?.reconcile,
-        tell: (to, text, signal) => tell(config, to, text, signal),
+        tell: (to, text, signal) => this.#tell(runId, { to, text }, signal),
       }),
       take: () => Promise.reject(new Error('a step of a plan asks for no key')),
       now: () => new Date(),
@@ -278,6 +260,33 @@ class ChildRuns {
     });
     const stop = await confirmWhenSigned(run, gate);
     return this.#driven(runId, run, async () => stop());
+  }
+
+  /**
+   * Sends the text of a step to a target of the config, or to all; resolves with the names of those that took
+   * it.
+   */
+  async #tell(
+    step: string,
+    { to, text }: { readonly to: string | undefined; readonly text: string },
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const [{ send }, { bodyOf, planNotification }] = await Promise.all([
+      import('../../notify/send.ts'),
+      import('../../notify/notice.ts'),
+    ]);
+    const { notify } = this.#setting.config;
+    const run = { runId: this.#planRun, instance: planSubject(this.#input.plan.plan) };
+    const mode = this.#input.rehearsal ? 'REHEARSAL' : 'LIVE';
+    const body = bodyOf(planNotification({ ...run, step, mode, text }, new Date()));
+    const sent = await Promise.all(
+      notify
+        .filter(({ name }) => to === undefined || name === to)
+        .map(async (target) =>
+          (await send(target, body, signal)).outcome === 'delivered' ? [target.name] : [],
+        ),
+    );
+    return sent.flat();
   }
 
   async #start(
@@ -314,9 +323,7 @@ class ChildRuns {
   #driven(runId: string, run: Run, close: () => Promise<void>): DrivenChild {
     const ended = run.ended.then(async ({ how }) => {
       await close();
-      const [row] = (await childrenOf(this.#setting.workspace.journal, this.#planRun)).filter(
-        (one) => one.runId === runId,
-      );
+      const row = await childOf(this.#setting.workspace.journal, runId);
       const endedMs = instantOf(row?.endedAt) ?? Date.now();
       return { result: how === 'ended' ? row?.result : undefined, endedMs };
     });
@@ -356,89 +363,4 @@ function troubleOf(snapshot: AnyMachineSnapshot): Trouble | undefined {
   if (snapshot.hasTag('in-doubt' as never)) return 'doubt';
   if (!snapshot.hasTag('failed' as never)) return undefined;
   return isAbsence((snapshot.context as RunContext).failure) ? 'absence' : 'failure';
-}
-
-/** How many instances are asked at once. */
-const AT_ONCE = 20;
-
-/**
- * Looks at the instance that each lane changes. Sends only GETs; what cannot be asked is a problem of its
- * lane.
- */
-async function evaluateLanes(
-  { context, config, workspace }: PlanSetting,
-  { groups }: PlanInput,
-  platform: RunInstances['platform'],
-): Promise<readonly LaneFacts[]> {
-  const all = groups.flatMap((group) => {
-    if (group.for === undefined) return [];
-    return group.lanes.map((lane) => ({ group, lane, into: targetOf(group.steps, lane) }));
-  });
-  const { default: limit } = await import('p-limit');
-  const one = limit(AT_ONCE);
-  return Promise.all(
-    all.map(({ group, lane, into }) =>
-      one(async (): Promise<LaneFacts> => {
-        const base = { group: group.id, lane: lane.name };
-        if (lane.name === NO_INSTANCE || into === undefined) return base;
-        try {
-          await using instance = await openForRun(context, config, workspace, into);
-          const source = config.instances[lane.name];
-          const deps = depsFor(instance, { ...workspace, platform });
-          const { inspectTarget } = activitiesFor({ instance: deps });
-          const signal = AbortSignal.timeout(30_000);
-          const looking = {
-            runId: '',
-            instance: into,
-            signal,
-            now: () => new Date(),
-            report: () => undefined,
-          };
-          const apps = source?.apps?.map(({ name }) => name);
-          const looked = await inspectTarget.run({ apps }, looking);
-          if (!looked.ok) throw errorFrom(looked.failure);
-          const [blocker] = looked.output.blockers;
-          return {
-            ...base,
-            seen: JSON.stringify(looked.output.identity),
-            ...(blocker === undefined ? {} : { problem: `${into}: ${blocker.shortMessage}` }),
-          };
-        } catch (thrown) {
-          const why = thrown instanceof LifeboatError ? thrown.shortMessage : 'it cannot be asked';
-          return { ...base, problem: `${into}: ${show(why, 200)}` };
-        }
-      }),
-    ),
-  );
-}
-
-/** The target whose data a lane replaces; undefined where it replaces none of another instance. */
-function targetOf(steps: readonly Step[], { target }: Lane): string | undefined {
-  const replaces = steps.some((step) => {
-    if (step.kind !== 'runbook') return false;
-    const touches = runbooks[step.runbook]?.touches({
-      mode: step.with.phase,
-      action: step.with.action,
-      target,
-    });
-    return touches !== undefined && replacesData(touches) && touches.target === 'replaced';
-  });
-  return replaces ? target : undefined;
-}
-
-async function tell(
-  config: LoadedConfig,
-  to: string | undefined,
-  text: string,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const { send } = await import('../../notify/send.ts');
-  const targets = config.notify.filter(({ name }) => to === undefined || name === to);
-  const body = JSON.stringify({ schema: 'lifeboat.notification/1', event: 'plan', text: show(text, 1_000) });
-  const sent = await Promise.all(
-    targets.map(async (target) =>
-      (await send(target, body, signal)).outcome === 'delivered' ? [target.name] : [],
-    ),
-  );
-  return sent.flat();
 }

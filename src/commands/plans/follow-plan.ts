@@ -5,6 +5,7 @@ import { show } from '../../base/text.ts';
 import { isForPeople } from '../../cli/print-result.ts';
 import type { EarlySignals } from '../../cli/stop-signal.ts';
 import type { ShownChild } from '../../plans/conductor-port.ts';
+import { keyOf } from '../../plans/schedule.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
 import { leftBySignal } from '../../view/run-port.ts';
 import { printWaiting } from '../run/print-headless.ts';
@@ -106,8 +107,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Says a child's state when it is a new one. */
 function report(child: ShownChild, said: Map<string, string>, say: (text: string) => void): void {
-  const { group, lane, step, attempt, state, where, question, problem } = child;
-  const key = `${group}/${lane}/${step}#${attempt}`;
+  const { group, lane, step, state, where, question, problem } = child;
+  const key = keyOf(child);
   const text = problem ?? (state === 'waiting' || state === 'failing' ? question?.prompt : where) ?? '';
   const line = `${state} ${text}`;
   if (said.get(key) === line) return;

@@ -1,7 +1,6 @@
 import type { PlanInput } from '../../../machines/parts/plan.ts';
 import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
-import { EXIT, type ExitCode, LifeboatError } from '../../base/errors.ts';
-import { shellQuoted } from '../../base/shell-quote.ts';
+import type { ExitCode } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { isForPeople, printRecord } from '../../cli/print-result.ts';
@@ -10,7 +9,6 @@ import { openWorkspace, type Workspace, workspaceFor } from '../../compose/works
 import { loadConfig } from '../../config/load.ts';
 import { assertFits, type ReadPlan } from '../../plans/plan-file.ts';
 import { resolvePlan } from '../../plans/resolve.ts';
-import { inputOf } from '../../runner/run-log.ts';
 import { startRun } from '../../runner/runs.ts';
 import type { Json } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
@@ -21,6 +19,7 @@ import { inSeconds } from '../run/run.ts';
 import { momentFrom } from '../run/run-input.ts';
 import { clockMark } from '../run/watch-clock.ts';
 import { drivePlan, type PlanSetting } from './drive-plan.ts';
+import { findPlanRun } from './find-plan-run.ts';
 import { followPlan } from './follow-plan.ts';
 import { planNamed, surroundingsOf } from './plan-files.ts';
 import { standingOf } from './show.ts';
@@ -101,12 +100,7 @@ export async function resumePlan(
   flags: PlanFlags,
 ): Promise<ExitCode> {
   const config = await loadConfig(context.env, context.configPath);
-  const input = inputOf(await workspace.journal.read(`run/${runId}`)) as unknown as PlanInput | undefined;
-  if (input === undefined)
-    throw new LifeboatError('plan.no-input', `run ${runId} has no plan on record`, {
-      hints: [`read it with: lifeboat audit show ${shellQuoted(runId)}`],
-      exitCode: EXIT.usage,
-    });
+  const { input } = await findPlanRun(workspace.journal, runId);
   return conduct({ context, config, workspace }, runId, input, flags, keepSignals());
 }
 

@@ -72,3 +72,12 @@ export async function childrenOf(
   const rows = await journal.rows(planChildren.name, { group: planRun });
   return rows.map(({ value }) => value as unknown as ChildRow);
 }
+
+/** One child by its id; undefined if it never began. */
+export async function childOf(
+  journal: Pick<JournalReader, 'rows'>,
+  runId: string,
+): Promise<ChildRow | undefined> {
+  const [row] = await journal.rows(planChildren.name, { keyPrefix: runId, limit: 1 });
+  return row?.key === runId ? (row.value as unknown as ChildRow) : undefined;
+}

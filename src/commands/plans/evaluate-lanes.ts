@@ -1,0 +1,79 @@
+import { runbooks } from '../../../machines/index.ts';
+import { type Lane, NO_INSTANCE, type PlanInput, type Step } from '../../../machines/parts/plan.ts';
+import type { LaneFacts } from '../../../machines/parts/plan-events.ts';
+import { replacesData } from '../../../machines/parts/touches.ts';
+import { activitiesFor } from '../../activities/index.ts';
+import { errorFrom, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import { depsFor } from '../../compose/activity-deps.ts';
+import type { RunInstances } from '../../compose/instances.ts';
+import { openForRun } from '../../compose/service-of.ts';
+import type { PlanSetting } from './drive-plan.ts';
+
+/** How many instances are asked at once. */
+const AT_ONCE = 20;
+
+/**
+ * Looks at the instance that each lane changes. Sends only GETs; what cannot be asked is a problem of its
+ * lane.
+ */
+export async function evaluateLanes(
+  { context, config, workspace }: PlanSetting,
+  { groups }: PlanInput,
+  platform: RunInstances['platform'],
+): Promise<readonly LaneFacts[]> {
+  const all = groups.flatMap((group) => {
+    if (group.for === undefined) return [];
+    return group.lanes.map((lane) => ({ group, lane, into: targetOf(group.steps, lane) }));
+  });
+  const { default: limit } = await import('p-limit');
+  const one = limit(AT_ONCE);
+  return Promise.all(
+    all.map(({ group, lane, into }) =>
+      one(async (): Promise<LaneFacts> => {
+        const base = { group: group.id, lane: lane.name };
+        if (lane.name === NO_INSTANCE || into === undefined) return base;
+        try {
+          await using instance = await openForRun(context, config, workspace, into);
+          const source = config.instances[lane.name];
+          const deps = depsFor(instance, { ...workspace, platform });
+          const { inspectTarget } = activitiesFor({ instance: deps });
+          const signal = AbortSignal.timeout(30_000);
+          const looking = {
+            runId: '',
+            instance: into,
+            signal,
+            now: () => new Date(),
+            report: () => undefined,
+          };
+          const apps = source?.apps?.map(({ name }) => name);
+          const looked = await inspectTarget.run({ apps }, looking);
+          if (!looked.ok) throw errorFrom(looked.failure);
+          const [blocker] = looked.output.blockers;
+          return {
+            ...base,
+            seen: JSON.stringify(looked.output.identity),
+            ...(blocker === undefined ? {} : { problem: `${into}: ${blocker.shortMessage}` }),
+          };
+        } catch (thrown) {
+          const why = thrown instanceof LifeboatError ? thrown.shortMessage : 'it cannot be asked';
+          return { ...base, problem: `${into}: ${show(why, 200)}` };
+        }
+      }),
+    ),
+  );
+}
+
+/** The target whose data a lane replaces; undefined where it replaces none of another instance. */
+function targetOf(steps: readonly Step[], { target }: Lane): string | undefined {
+  const replaces = steps.some((step) => {
+    if (step.kind !== 'runbook') return false;
+    const touches = runbooks[step.runbook]?.touches({
+      mode: step.with.phase,
+      action: step.with.action,
+      target,
+    });
+    return touches !== undefined && replacesData(touches) && touches.target === 'replaced';
+  });
+  return replaces ? target : undefined;
+}
