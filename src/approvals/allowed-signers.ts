@@ -68,6 +68,14 @@ export function namesIn(line: string): readonly string[] {
   return (quoted ?? bare).split(',').filter((name) => name !== '');
 }
 
+/** The names of everybody who may approve at `now`, line by line: each line is a person. Pure. */
+export function approversIn(text: string, now: Date): readonly (readonly string[])[] {
+  return text.split('\n').flatMap((line) => {
+    const entry = entryOf(line.trim());
+    return entry !== undefined && evaluate(entry, now).canApprove ? [entry.names] : [];
+  });
+}
+
 /** A line of an allowed-signers file that a person should look at. */
 interface SignersFinding {
   /** Counted from one. */

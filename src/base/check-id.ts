@@ -21,3 +21,8 @@ export const CHECK_IDS = [
 ] as const;
 
 export type CheckId = (typeof CHECK_IDS)[number];
+
+/** What is checked of a plan, beside its instances. In this order, too. */
+export const PLAN_CHECK_IDS = ['file', 'instances', 'targets', 'time', 'people', 'rehearsed'] as const;
+
+export type PlanCheckId = (typeof PLAN_CHECK_IDS)[number];

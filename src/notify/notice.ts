@@ -23,7 +23,12 @@ export type Notice = {
     }
   | { readonly event: 'ended'; readonly run: NamedRun; readonly outcome: RunEnding }
   | { readonly event: 'drill-due' }
-  | { readonly event: 'evaluation-due'; readonly missed: 'evaluation' | 'drill' }
+  | {
+      readonly event: 'evaluation-due';
+      readonly missed: 'evaluation' | 'drill';
+      /** The plan that it is about, with periods of its own. */
+      readonly plan?: string;
+    }
   | { readonly event: 'rotation-due'; readonly instance: string; readonly key: string }
   | { readonly event: 'drill-failed'; readonly drill: string; readonly scope: string }
 );
@@ -90,6 +95,10 @@ export function planNotification(
 
 function sentenceFor(notice: Notice): string {
   if (notice.event === 'drill-due') return 'a drill is due';
+  if (notice.event === 'evaluation-due' && notice.plan !== undefined)
+    return notice.missed === 'drill'
+      ? `plan ${notice.plan} has no proven run within 1.25 of its period`
+      : `plan ${notice.plan} was not evaluated within two periods`;
   if (notice.event === 'evaluation-due')
     return notice.missed === 'drill'
       ? 'no drill was proven for 1.25 of its period'
@@ -114,8 +123,12 @@ const ENDINGS: Readonly<Record<RunEnding, string>> = {
 
 function commandFor(notice: Notice): string {
   if (notice.event === 'drill-due' || notice.event === 'drill-failed') return 'lifeboat drill --auto';
-  if (notice.event === 'evaluation-due')
-    return notice.missed === 'drill' ? 'lifeboat drill --auto' : 'lifeboat plans evaluate';
+  if (notice.event === 'evaluation-due') {
+    const { missed, plan } = notice;
+    if (plan === undefined) return missed === 'drill' ? 'lifeboat drill --auto' : 'lifeboat plans evaluate';
+    const name = shellQuoted(plan);
+    return missed === 'drill' ? `lifeboat plans run ${name} --rehearsal` : `lifeboat plans evaluate ${name}`;
+  }
   if (notice.event === 'rotation-due') return `lifeboat run rotate-key ${shellQuoted(notice.instance)}`;
   const runId = shellQuoted(notice.run.runId);
   return notice.event === 'ended' ? `lifeboat report ${runId}` : `lifeboat resume ${runId}`;

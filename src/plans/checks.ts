@@ -3,7 +3,7 @@ import { counted, formatSpan, formatTime, futureWords } from '../base/format.ts'
 import { futureSeconds, instantOf, msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { Ledger } from '../store/projections/ledgers.ts';
-import { type InstanceFacts, knownOf, type Part } from '../view/fleet/fleet-facts.ts';
+import { type InstanceFacts, type InstanceRecord, knownOf, type Part } from '../view/fleet/fleet-facts.ts';
 import { isSameBackup, keysOfBackup, opennessOf } from '../view/fleet/openers.ts';
 import type { ListedBackup } from '../view/fleet/status-schema.ts';
 import type { CheckState } from './evaluation-schema.ts';
@@ -43,9 +43,14 @@ export const ASK: Readonly<Record<CheckId, Ask>> = {
 /** A target that no run has touched has nothing to recover, whatever its service backs up. */
 export function holdsNothing({ role, record }: Pick<InstanceFacts, 'role' | 'record'>): boolean {
   if (role !== 'target' || record.state !== 'known') return false;
-  const { ledger, recovered } = record.value;
-  const { epochs, card, proven } = ledger;
-  return epochs.length === 0 && card === undefined && proven.length === 0 && recovered === undefined;
+  return record.value.ledger.epochs.length === 0 && !wasUsed(record.value);
+}
+
+/**
+ * Whether the record shows that an instance was recovered, or prepared for that. Its key alone shows nothing.
+ */
+function wasUsed({ ledger: { card, proven }, recovered }: InstanceRecord): boolean {
+  return card !== undefined || proven.length > 0 || recovered !== undefined;
 }
 
 function filled(ask: Ask): Ask {
@@ -270,8 +275,7 @@ function target({ target: other, overview }: InstanceFacts): Found {
   for (const what of ['service', 'plan'] as const)
     if (mine?.[what] !== undefined && its?.[what] !== undefined && mine[what] !== its[what])
       return red('target.other', `target ${name} is of another ${what}`, askedAt);
-  if (!holdsNothing({ role: 'target', record }))
-    return red('target.filled', `target ${name} holds data of its own`, askedAt);
+  if (wasUsed(record.value)) return red('target.filled', `target ${name} holds data of its own`, askedAt);
   return green(`target ${name} is there and empty`, askedAt);
 }
 
@@ -366,18 +370,18 @@ function unread(what: string, part: Part<unknown>, askedAt?: number): Found {
   return unknown('unasked', `${what} was not asked for`, askedAt);
 }
 
-function green(reason: string, askedAt: number | undefined): Found {
+export function green(reason: string, askedAt: number | undefined): Found {
   return { state: 'green', code: 'ok', reason, askedAt };
 }
 
-function red(code: string, reason: string, askedAt?: number): Found {
+export function red(code: string, reason: string, askedAt?: number): Found {
   return { state: 'red', code, reason, askedAt };
 }
 
-function unknown(code: string, reason: string, askedAt?: number): Found {
+export function unknown(code: string, reason: string, askedAt?: number): Found {
   return { state: 'unknown', code, reason, askedAt };
 }
 
-function without(code: string, reason: string): Found {
+export function without(code: string, reason: string): Found {
   return { state: 'not-applicable', code, reason };
 }

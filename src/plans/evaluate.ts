@@ -78,7 +78,7 @@ function periodOf(id: CheckId, { policy }: InstanceFacts): Period | undefined {
 }
 
 /** Only what is green ages: a red answer stays red until somebody asks again. */
-function aged(found: Found, period: Period | undefined, nowMs: number): Found {
+export function aged(found: Found, period: Period | undefined, nowMs: number): Found {
   const { state, reason, askedAt } = found;
   if (state !== 'green' || period === undefined) return found;
   if (askedAt === undefined || Number.isNaN(askedAt))

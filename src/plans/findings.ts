@@ -3,7 +3,7 @@ import { show } from '../base/text.ts';
 import type { Evaluated, EvaluationMade, Finding, Shape } from '../store/projections/evaluations.ts';
 import { type InstanceFacts, knownOf } from '../view/fleet/fleet-facts.ts';
 import { SHAPE_LIMIT } from './checks.ts';
-import type { Check, Evaluation } from './evaluation-schema.ts';
+import type { Check, Evaluation, PlanCheck, PlanEvaluation } from './evaluation-schema.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -13,7 +13,7 @@ const DAY_MS = 24 * 60 * 60_000;
  * without another. Pure.
  */
 export function findingsOf(
-  { checks }: Evaluation,
+  { checks }: { readonly checks: readonly (Check | PlanCheck)[] },
   before: Pick<Evaluated, 'findings'> | undefined,
   now: Date,
   owner?: string,
@@ -22,7 +22,7 @@ export function findingsOf(
 }
 
 function findingOf(
-  { id, state, reason, periodSeconds = 0, waiver }: Check,
+  { id, state, reason, periodSeconds = 0, waiver }: (Check | PlanCheck) & Pick<Check, 'waiver'>,
   before: Pick<Evaluated, 'findings'> | undefined,
   now: Date,
   owner: string | undefined,
@@ -46,7 +46,7 @@ function findingOf(
  * verdict, the same findings, the same plan and service. Pure.
  */
 export function toRecord(
-  evaluation: Evaluation,
+  evaluation: Pick<Evaluation | PlanEvaluation, 'verdict' | 'reason'>,
   findings: readonly Finding[],
   { overview }: Pick<InstanceFacts, 'overview'>,
   before: Evaluated | undefined,

@@ -83,6 +83,20 @@ export function forecastOf(input: PlanInput, timeOf: TimeOf): Forecast {
   return { groups, totalMs: nowMs, path: criticalPath(input.groups, times), unknown, steps: count };
 }
 
+/** A forecast as it is printed, beside the recovery time objective in milliseconds. Pure. */
+export function shownForecast(
+  { totalMs, path, steps, unknown }: Forecast,
+  { rto }: { readonly rto?: number | undefined },
+) {
+  return {
+    seconds: totalMs / 1000,
+    path,
+    steps,
+    unknown,
+    ...(rto === undefined ? {} : { rtoSeconds: rto / 1000 }),
+  };
+}
+
 /** A forecast is asked before anything is confirmed, so no name is wanted: steps count only by their time. */
 function unconfirmed(groups: readonly ResolvedGroup[]): readonly ResolvedGroup[] {
   return groups.map((group) => ({

@@ -242,6 +242,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   'lifeboat drill --plan': ['test/e2e/drill-plan.long.test.ts', "'drill', '--plan'"],
   'lifeboat drill --plan --auto': ['test/e2e/drill-plan.long.test.ts', "'drill', '--plan', '--auto'"],
   'lifeboat plans init region-west': ['test/e2e/schemas.long.test.ts', "'plans', 'init', 'first'"],
+  'lifeboat plans evaluate region-west': ['test/e2e/plans.test.ts', "'plans', 'evaluate', 'west'"],
   'lifeboat plans check region-west': ['test/e2e/schemas.long.test.ts', "'plans', 'check', 'west'"],
   'lifeboat plans list': ['test/e2e/schemas.long.test.ts', "'plans', 'list'"],
   'lifeboat plans run region-west': ['test/e2e/plans.test.ts', "'plans', 'run', 'west'"],

@@ -1,5 +1,5 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { Evaluation } from '../../src/plans/evaluation-schema.ts';
 import type { Finding } from '../../src/store/projections/evaluations.ts';
@@ -108,6 +108,27 @@ describe.concurrent('lifeboat plans evaluate', () => {
     const evaluated = await run('plans', 'evaluate', '--json');
     const [item] = itemsIn<Item>(evaluated.stdout);
     expect(item?.checks.find(({ id }) => id === 'evaluated')?.state).toBe('green');
+  });
+
+  test('that a plan asks for and that did not run is notified once for the plan, as is a missing rehearsal', async (context) => {
+    const { expect } = context;
+    const { run, env, folder } = await bench(context);
+    const told = join(folder, 'told');
+    const config = env['LIFEBOAT_CONFIG'] ?? '';
+    appendFileSync(config, `notify: [{ name: file, command: 'cat >> ${told}; echo >> ${told}' }]\n`);
+    mkdirSync(join(dirname(config), 'plans'));
+    writeFileSync(
+      join(dirname(config), 'plans', 'west.yaml'),
+      'plan: west\nevaluate: { every: 1h }\ndrill: { every: 90d }\n' +
+        'groups: [{ id: look, for: { instances: [orders] }, steps: [{ id: see, check: { tcp: "127.0.0.1:1" } }] }]\n',
+    );
+    await run('notify', 'send');
+    await run('notify', 'send');
+    const notices = readFileSync(told, 'utf8').trim().split('\n');
+    expect(notices.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ event: 'evaluation-due', command: 'lifeboat plans evaluate west' }),
+      expect.objectContaining({ event: 'evaluation-due', command: 'lifeboat plans run west --rehearsal' }),
+    ]);
   });
 
   test('looks whether the target that the config names is there and empty', async (context) => {

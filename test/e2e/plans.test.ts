@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
+import type { PlanEvaluation } from '../../src/plans/evaluation-schema.ts';
 import type { Trouble } from '../bench-kit/foreign/call.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { isPerform, openPlanBench } from '../plans/plan-bench.ts';
@@ -132,6 +133,52 @@ describe.concurrent('the run of a plan', () => {
     expect([code, stderr]).toEqual([3, expect.stringContaining('data db-2 recover')]);
     expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 0 });
     expect(server.instance('db-2-dr').restores).toHaveLength(0);
+  });
+
+  test('is evaluated with its instances and targets: what it lacks, what its runs show, and that its targets are filled', async (context) => {
+    const { expect } = context;
+    const { run, plan, entries, server } = await openPlanBench((options) => bench(context, options), 2);
+    plan('west', `objectives: { rto: 2h }\n${RECOVER}`);
+    const evaluate = async () => {
+      const ended = await run('plans', 'evaluate', 'west', '--json');
+      const { plans, items } = JSON.parse(ended.stdout) as {
+        readonly plans: readonly (PlanEvaluation & { readonly changed: boolean })[];
+        readonly items: readonly { readonly instance: string }[];
+      };
+      return { code: ended.code, of: plans[0], asked: items.map(({ instance }) => instance) };
+    };
+    const from = server.calls.length;
+    const first = await evaluate();
+    expect(server.calls.slice(from).every(({ method }) => method === 'GET')).toBe(true);
+    expect(first.asked).toEqual(['db-1', 'db-2', 'db-1-dr', 'db-2-dr']);
+    expect([first.code, first.of]).toMatchObject([
+      3,
+      {
+        verdict: 'unknown',
+        reason: expect.stringContaining('2 of 2 steps have not been run'),
+        changed: true,
+      },
+    ]);
+    expect((await evaluate()).of).toMatchObject({ changed: false, since: expect.any(String) });
+    expect((await run('status')).stdout.split('\n')).toContainEqual(
+      expect.stringMatching(/^plan west: UNKNOWN/u),
+    );
+
+    const ran = await run('plans', 'run', 'west', '--confirm', 'data');
+    expect(ran.code, ran.stderr).toBe(0);
+    const after = await evaluate();
+    expect([after.code, after.of?.verdict]).toEqual([1, 'not-ready']);
+    const states = Object.fromEntries(after.of?.checks.map(({ id, state }) => [id, state]) ?? []);
+    expect(states).toMatchObject({ time: 'green', rehearsed: 'green', targets: 'red' });
+    const made = (await entries('instance/plan.west')).filter(({ type }) => type === 'evaluation.made');
+    expect(made).toHaveLength(2);
+
+    plan('west', 'groups: nonsense');
+    const broken = await run('plans', 'evaluate', 'west');
+    expect([broken.code, broken.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^plan west: NOT READY since .* UTC: .*lifeboat plans check west$/mu),
+    ]);
   });
 
   test('does a command once: where its landed command says that it has happened, it is not run', async (context) => {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { EXIT } from '../../base/errors.ts';
 import { bytes, fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
 import { schemaId } from '../../base/schema-id.ts';
-import { Evaluation } from '../../plans/evaluation-schema.ts';
+import { Evaluation, PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import { Comparison } from '../../report/comparison.ts';
 import { DrillDue } from '../../report/drill/drill-report.ts';
 import { Estate } from '../../report/estate.ts';
@@ -160,6 +160,7 @@ const status = {
   status: schema('status', 'each instance, and whether it could be recovered now', {
     at: time,
     items: z.array(InstanceStatus),
+    plans: z.array(PlanEvaluation).describe('the plan files, evaluated; empty where instances were named'),
     drills: DrillDue,
   }),
   evaluations: schema('evaluations', 'each instance, evaluated, with every check', {
@@ -172,6 +173,15 @@ const status = {
         changed: z.boolean().describe('whether the record said otherwise before'),
       }),
     ),
+    plans: z
+      .array(
+        z.object({
+          ...PlanEvaluation.shape,
+          findings: z.array(Finding).describe('one for each check of the plan that is not green'),
+          changed: z.boolean().describe('whether the record said otherwise before'),
+        }),
+      )
+      .describe('the plans that were evaluated'),
     drills: DrillDue,
   }),
 } as const;

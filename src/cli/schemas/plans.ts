@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { instance, mode, runId, seconds, sha256 } from '../../base/fields.ts';
+import { PlanForecast } from '../../plans/evaluation-schema.ts';
 import { list, schema } from './result.ts';
 
 const place = z.object({
@@ -86,13 +87,7 @@ export const plans = {
         seconds: seconds.optional().describe('by earlier runs; missing if nothing shows it'),
       }),
     ),
-    forecast: z.object({
-      seconds: seconds.describe('at least this long, if steps have no known time'),
-      path: z.array(z.string()).describe('the groups that decide how long it takes'),
-      steps: z.int().nonnegative(),
-      unknown: z.int().nonnegative().describe('how many of them have no known time'),
-      rtoSeconds: seconds.optional(),
-    }),
+    forecast: PlanForecast,
     findings: z.array(place).describe('weaknesses of a plan that can be run'),
   }),
 } as const;

@@ -17,6 +17,7 @@ import { instanceStatus } from '../../view/fleet/instance-status.ts';
 import type { InstanceStatus } from '../../view/fleet/status-schema.ts';
 import { homeTrouble } from '../doctor/home-trouble.ts';
 import { knownDrills } from '../drill/drill-records.ts';
+import { planNames } from '../plans/plan-files.ts';
 import { keyringOfEachLook } from './load-keys.ts';
 
 /** As many as `lifeboat status` asks at the same time. */
@@ -53,7 +54,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       kept.set(facts.name, facts);
       statuses.set(facts.name, instanceStatus(withTarget(facts), new Date()));
     };
-    let known: Pick<Fleet, 'startedBy' | 'troubles'> = {};
+    let known: Pick<Fleet, 'startedBy' | 'troubles' | 'plans'> = {};
     let answered = 0;
     const due = drillDue(knownDrills(context.env), config.drills?.every, new Date());
     // A board row has no room to explain how to plan a drill; `lifeboat status` does.
@@ -107,7 +108,38 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
         tell();
       },
     });
+    if (signal.aborted) return;
+    const plans = await plansOf(
+      context,
+      config,
+      new Map([...kept].map(([name, of]) => [name, withTarget(of)])),
+    );
+    known = { ...known, ...(plans === undefined ? {} : { plans }) };
+    tell();
   };
+}
+
+/** The plan files, evaluated by these answers; undefined without any, or where the journal cannot be read. */
+async function plansOf(
+  context: CommandContext,
+  config: LoadedConfig,
+  facts: ReadonlyMap<string, InstanceFacts>,
+): Promise<Fleet['plans']> {
+  const names = planNames(config);
+  if (names.length === 0) return undefined;
+  // A board without plans does not load what evaluates them.
+  const { evaluatePlans, findPlan } = await import('../plans/evaluate-plans.ts');
+  try {
+    const journal = await openJournalIfAny(context);
+    try {
+      const found = await Promise.all(names.map((name) => findPlan(config, name)));
+      return await evaluatePlans(config, journal, found, facts);
+    } finally {
+      await journal?.close();
+    }
+  } catch {
+    return undefined;
+  }
 }
 
 /** Adds when this machine last saw the instance. An instance that answers keeps what was seen. */

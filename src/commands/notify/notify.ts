@@ -16,10 +16,12 @@ import { bodyOf, type Notice, testNotification } from '../../notify/notice.ts';
 import { type Sent, send } from '../../notify/send.ts';
 import { drillMissedSince, evaluationMissed } from '../../plans/missed.ts';
 import { type DrillRecord, drillDue, isFailure } from '../../report/drill/drill-report.ts';
+import type { JournalReader } from '../../store/journal.ts';
 import { type Ledger, readLedgers } from '../../store/projections/ledgers.ts';
 import { rotationsOf } from '../../store/projections/rotation.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { destroyDue } from '../keys/end-key.ts';
+import { planNames } from '../plans/plan-files.ts';
 
 /** `lifeboat notify send`: delivers what is due. Exit 0 when nothing failed, 1 otherwise. */
 export const notifySend: Action<{ readonly all?: boolean }> = async (context, _, { all = false }) => {
@@ -62,6 +64,7 @@ export async function sendNow(
   try {
     if (isTimer) await destroyDue(context, config, workspace);
     const rotations = rotationNotices(await readLedgers(workspace.journal), config);
+    const ofPlans = await planNotices(context, config, workspace.journal);
     const drills = () => {
       const known = knownDrills(context.env).filter(({ id }) => id !== drill?.id);
       const all = drill === undefined ? known : [...known, drill];
@@ -70,6 +73,7 @@ export async function sendNow(
         ...drillNotices(all, config, drill !== undefined),
         ...missedNotices(all, config, lastEvaluated(context.env), now),
         ...rotations,
+        ...ofPlans,
       ];
     };
     const outbox = await openOutbox(workspace.journal, targets, drills);
@@ -173,6 +177,18 @@ function drillNotices(
     ...due,
     { id: `drill-failed/${drill}`, event: 'drill-failed', index: undefined, since, stands, drill, scope },
   ];
+}
+
+/** The notices that a plan was not evaluated, or not rehearsed, for too long by its own periods. */
+async function planNotices(
+  { env }: Pick<CommandContext, 'env'>,
+  config: LoadedConfig,
+  journal: JournalReader,
+): Promise<readonly Notice[]> {
+  const names = planNames(config);
+  if (names.length === 0) return [];
+  const { missedOfPlans } = await import('../plans/missed-plans.ts');
+  return missedOfPlans(config, journal, names, { last: lastEvaluated(env), now: new Date() });
 }
 
 /** The notices that an evaluation, or a drill, has not been made for too long; each stands until it is. */

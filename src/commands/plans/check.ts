@@ -5,21 +5,19 @@ import { mainPathOf } from '../../../machines/parts/states.ts';
 import { replacesData, touchesOf } from '../../../machines/parts/touches.ts';
 import { EXIT } from '../../base/errors.ts';
 import { counted, formatSeconds } from '../../base/format.ts';
-import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult, type ResultOf } from '../../cli/print-result.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { loadConfig } from '../../config/load.ts';
-import { forecastOf, type TimeOf } from '../../plans/forecast.ts';
+import { forecastOf, shownForecast } from '../../plans/forecast.ts';
 import { assertFits } from '../../plans/plan-file.ts';
 import { resolvePlan } from '../../plans/resolve.ts';
 import { weaknessesIn } from '../../plans/weaknesses.ts';
-import type { JournalReader } from '../../store/journal.ts';
-import { runs, summariesOf } from '../../store/projections/runs.ts';
 import { plannedSteps } from '../../view/dry-run-view.ts';
 import { planNamed, surroundingsOf } from './plan-files.ts';
+import { planHistory } from './plan-history.ts';
 import { stepInWords } from './step-words.ts';
 
 type Checked = ResultOf<'plan-check'>;
@@ -36,7 +34,7 @@ export const plansCheck: Action<object> = async (context, [word = '']) => {
   assertFits(read, misfits);
   const journal = await openJournalIfAny(context);
   try {
-    const timeOf = await timesFrom(journal, groups);
+    const { timeOf } = await planHistory(journal, plan.plan);
     const input: PlanInput = { plan, groups, text, sha256, rehearsal: false, source: 'up' };
     const forecast = forecastOf(input, timeOf);
     const result: Checked = {
@@ -49,13 +47,7 @@ export const plansCheck: Action<object> = async (context, [word = '']) => {
           ...(times === undefined ? {} : { seconds: (times.endMs - times.beginMs) / 1000 }),
         };
       }),
-      forecast: {
-        seconds: forecast.totalMs / 1000,
-        path: forecast.path,
-        steps: forecast.steps,
-        unknown: forecast.unknown,
-        ...(plan.objectives.rto === undefined ? {} : { rtoSeconds: plan.objectives.rto / 1000 }),
-      },
+      forecast: shownForecast(forecast, plan.objectives),
       findings: read
         .placesOf(weaknessesIn(plan))
         .map(({ line, column, message }) => ({ line, column, message })),
@@ -108,36 +100,6 @@ function overwrittenBy(step: Step, { name, target }: Lane): readonly string[] {
   const touches = touchesOf(step.runbook, { mode: step.with.phase, action: step.with.action, target });
   if (!replacesData(touches)) return [];
   return [touches.target === 'replaced' ? (target ?? name) : name];
-}
-
-/** How many closed runs are looked at for the times of a plan. */
-const LOOKED_AT = 5_000;
-
-/** The time that nine of ten earlier runs of the runbook took at most, of the instance if there are any. */
-async function timesFrom(
-  journal: JournalReader | undefined,
-  groups: readonly ResolvedGroup[],
-): Promise<TimeOf> {
-  const needed = new Set(
-    groups.flatMap(({ steps }) => steps.flatMap((step) => (step.kind === 'runbook' ? [step.runbook] : []))),
-  );
-  const rows = await journal?.rows(runs.name, { group: 'closed', limit: LOOKED_AT, order: 'descending' });
-  const times = new Map<string, number[]>();
-  for (const { runbook, instance, startedAt, lastAt, proven } of summariesOf(rows ?? [])) {
-    if (!proven || !needed.has(runbook as never)) continue;
-    const ms = msOf(lastAt) - msOf(startedAt);
-    for (const key of [runbook, `${runbook}/${instance}`]) times.set(key, [...(times.get(key) ?? []), ms]);
-  }
-  return (step, { lane }) => {
-    if (step.kind === 'wait') return step.wait;
-    if (step.kind !== 'runbook') return undefined;
-    return ninth(times.get(`${step.runbook}/${lane}`) ?? times.get(step.runbook));
-  };
-}
-
-function ninth(times: readonly number[] | undefined): number | undefined {
-  const sorted = (times ?? []).toSorted((one, other) => one - other);
-  return sorted[Math.max(0, Math.ceil(sorted.length * 0.9) - 1)];
 }
 
 function print(

@@ -89,18 +89,23 @@ one more. The target of NAME is NAME-dr, or what \`role: target\` and the names 
   );
   command(
     plans,
-    'evaluate',
-    'evaluate each instance, and record what changed',
+    'evaluate [plan]',
+    'evaluate each instance and plan, and record what changed',
     async () => (await import('./evaluate.ts')).plansEvaluate,
     [
       instance('only this instance, with every check'),
       new Option('--limit <duration>', 'how long each may take, at most 1h (default: 20s)'),
     ],
     {
-      about: `It sends only GETs. An instance is PROVEN, READY, NOT READY or UNKNOWN. Exit
-code 1 when one is NOT READY, 3 when one is UNKNOWN and none NOT READY. An entry
-is written only for an instance whose verdict or findings changed.`,
-      examples: ['lifeboat plans evaluate', 'lifeboat plans evaluate -i orders -o json'],
+      about: `It sends only GETs. With a PLAN, that plan with its instances and targets: it is as
+good as the worst of them and of its own checks. An instance or plan is PROVEN,
+READY, NOT READY or UNKNOWN. Exit code 1 when one is NOT READY, 3 when one is
+UNKNOWN and none NOT READY. An entry is written only for what changed.`,
+      examples: [
+        'lifeboat plans evaluate',
+        'lifeboat plans evaluate region-west',
+        'lifeboat plans evaluate -i orders -o json',
+      ],
     },
   );
   command(plans, 'list', 'list the plan files', async () => (await import('./list.ts')).plansList, [], {

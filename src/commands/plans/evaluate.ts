@@ -1,3 +1,4 @@
+import { planSubject } from '../../../machines/plan-runbook.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
@@ -6,22 +7,26 @@ import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
 import { rememberEvaluated } from '../../compose/last-evaluated.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { survey } from '../../compose/survey.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { evaluate } from '../../plans/evaluate.ts';
-import type { Check } from '../../plans/evaluation-schema.ts';
+import type { Check, PlanCheck } from '../../plans/evaluation-schema.ts';
 import { findingsOf, toRecord } from '../../plans/findings.ts';
 import { isDrillMissed } from '../../plans/missed.ts';
 import { drillDue, dueWords } from '../../report/drill/drill-report.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import type { NewEntry } from '../../store/journal.ts';
-import { evaluationEntry } from '../../store/projections/evaluations.ts';
+import { evaluationEntry, readEvaluations } from '../../store/projections/evaluations.ts';
 import { VERDICT_WORDS, waiverWords } from '../../view/app/status-cells.ts';
 import { type InstanceFacts, knownOf } from '../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 import { knownDrills } from '../drill/drill-records.ts';
+import { askedBy, evaluatePlans, type FoundPlan, findPlan } from './evaluate-plans.ts';
+import { planNames } from './plan-files.ts';
+import { planLine, verdictSince } from './plan-line.ts';
 
 interface EvaluateFlags {
   readonly instance?: string;
@@ -30,42 +35,97 @@ interface EvaluateFlags {
 
 type Row = ResultOf<'evaluations'>['items'][number];
 
+type PlanRow = ResultOf<'evaluations'>['plans'][number];
+
 /**
- * `lifeboat plans evaluate`: evaluates each instance of the config, or one with every check. Sends only GETs.
- * Writes an entry into the ledger of each instance whose verdict or findings changed. Exit 0 when each is
- * proven, ready or empty; 1 when one is not ready; 3 when one is unknown and none is not ready.
+ * `lifeboat plans evaluate [PLAN]`: evaluates each instance and each plan of the config, one plan with its
+ * instances, or one instance with every check. Sends only GETs. Writes an entry into the ledger of each
+ * instance or plan whose verdict or findings changed. Exit 0 when each, or the one plan, is proven, ready or
+ * empty; 1 when one is not ready; 3 when one is unknown and none is not ready.
  */
-export const plansEvaluate: Action<EvaluateFlags> = async (context, _, flags) => {
+export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flags) => {
   const limitMs = flags.limit === undefined ? undefined : durationFrom(flags.limit, 'limit', ['1s', '1h']);
   const config = await loadConfig(context.env, context.configPath);
-  if (flags.instance !== undefined) instanceNamed(config, flags.instance);
-  const names = flags.instance === undefined ? Object.keys(config.instances) : [flags.instance];
+  const { names, plans } = await wantedOf(config, word, flags.instance);
   const begun = new Date().toISOString();
+  const facts = new Map<string, InstanceFacts>();
   const found = new Map<string, { readonly row: Row; readonly entry: NewEntry | undefined }>();
   await survey(context, {
     ...{ config, names, limitMs },
     // This evaluation is the last one of each.
     last: Object.fromEntries(names.map((name) => [name, begun])),
-    answered: (facts) => found.set(facts.name, evaluated(facts, config, new Date())),
+    answered: (of) => {
+      facts.set(of.name, of);
+      found.set(of.name, evaluated(of, config, new Date()));
+    },
   });
   const all = names.flatMap((name) => found.get(name) ?? []);
   const at = new Date();
   const items = all.map(({ row }) => row);
+  const ofPlans = await evaluatedPlans(context, config, plans, facts);
+  const rows = ofPlans.map(({ row }) => row);
   const drills = drillDue(knownDrills(context.env), config.drills?.every, at);
-  await printResult(context, 'evaluations', { at: at.toISOString(), items, drills }, () => {
-    if (flags.instance === undefined) printAll(context, items);
+  await printResult(context, 'evaluations', { at: at.toISOString(), items, plans: rows, drills }, () => {
+    if (word !== undefined) for (const row of rows) printPlan(context, row);
+    if (flags.instance === undefined && items.length > 0) printAll(context, items);
     else for (const row of items) printOne(context, row);
+    if (word === undefined) for (const row of rows) context.stdout.write(`${planLine(row)}\n`);
     if (isDrillMissed(drills, at)) context.stdout.write(`drills: finding: next due: ${dueWords(drills)}\n`);
   });
   await record(
     context,
     config,
-    all.flatMap(({ entry }) => entry ?? []),
+    [...all, ...ofPlans].flatMap(({ entry }) => entry ?? []),
   );
-  await rememberEvaluated(context.env, names, at);
-  const has = (verdict: Row['verdict']) => items.some((row) => row.verdict === verdict);
+  await rememberEvaluated(context.env, [...names, ...rows.map(({ plan }) => planSubject(plan))], at);
+  const has = (verdict: Row['verdict']) =>
+    (word === undefined ? [...items, ...rows] : rows).some((row) => row.verdict === verdict);
   return has('not-ready') ? EXIT.failed : has('unknown') ? EXIT.waiting : EXIT.closed;
 };
+
+/** What is evaluated: one instance, a plan with its instances and targets, or everything. */
+async function wantedOf(
+  config: LoadedConfig,
+  word: string | undefined,
+  instance: string | undefined,
+): Promise<{ readonly names: readonly string[]; readonly plans: readonly FoundPlan[] }> {
+  if (word !== undefined && instance !== undefined)
+    throw new LifeboatError('usage.plan', 'name a plan or an instance, not both', {
+      hints: ['nothing was evaluated'],
+      exitCode: EXIT.usage,
+    });
+  if (instance !== undefined) return { names: [instanceNamed(config, instance) && instance], plans: [] };
+  const plans = await Promise.all(
+    (word === undefined ? planNames(config) : [word]).map((one) => findPlan(config, one)),
+  );
+  return { names: word === undefined ? Object.keys(config.instances) : plans.flatMap(askedBy), plans };
+}
+
+/** Evaluates the plans by what was asked of their instances, with an entry for each that changed. */
+async function evaluatedPlans(
+  context: CommandContext,
+  config: LoadedConfig,
+  plans: readonly FoundPlan[],
+  facts: ReadonlyMap<string, InstanceFacts>,
+): Promise<readonly { readonly row: PlanRow; readonly entry: NewEntry | undefined }[]> {
+  if (plans.length === 0) return [];
+  const journal = await openJournalIfAny(context);
+  try {
+    const known = journal === undefined ? undefined : await readEvaluations(journal);
+    const now = new Date();
+    return (await evaluatePlans(config, journal, plans, facts)).map((evaluation) => {
+      const subject = planSubject(evaluation.plan);
+      const before = known?.get(subject);
+      const findings = findingsOf(evaluation, before, now, config.operator.name);
+      const body = toRecord(evaluation, findings, { overview: { state: 'missing' } }, before);
+      const since = before?.verdict === evaluation.verdict ? { since: before.since } : {};
+      const row = { ...evaluation, ...since, findings, changed: body !== undefined };
+      return { row, entry: body === undefined ? undefined : evaluationEntry(subject, body) };
+    });
+  } finally {
+    await journal?.close();
+  }
+}
 
 function evaluated(facts: InstanceFacts, { operator }: Pick<LoadedConfig, 'operator'>, now: Date) {
   const { name } = facts;
@@ -139,8 +199,12 @@ function printOne(
   context: CommandContext,
   { instance, verdict, since, reason, checks, findings }: Row,
 ): void {
-  const from = since === undefined ? '' : ` since ${formatTime(since)} UTC`;
-  context.stdout.write(`${instance}: ${VERDICT_WORDS[verdict]}${from}: ${reason}\n`);
+  context.stdout.write(`${instance}: ${verdictSince({ verdict, since })}: ${reason}\n`);
+  printChecks(context, checks);
+  printFindings(context, findings);
+}
+
+function printChecks(context: CommandContext, checks: readonly (Check | PlanCheck)[]): void {
   const columns = [
     { title: 'check', gives: true },
     { title: 'state' },
@@ -153,9 +217,19 @@ function printOne(
     STATES[check.state],
     spanOf(check.ageSeconds),
     spanOf(check.periodSeconds),
-    check.waiver === undefined ? check.reason : `${check.reason}; ${waiverWords(check)}`,
+    'waiver' in check && check.waiver !== undefined ? `${check.reason}; ${waiverWords(check)}` : check.reason,
   ]);
   printTable(context, columns, rows);
+}
+
+function printPlan(context: CommandContext, row: PlanRow): void {
+  context.stdout.write(`${planLine(row)}\n`);
+  printChecks(context, row.checks);
+  printFindings(context, row.findings);
+  context.stdout.write('\n');
+}
+
+function printFindings(context: CommandContext, findings: Row['findings']): void {
   for (const { check, owner, firstSeen, due } of findings) {
     const who = owner === undefined ? 'nobody is named for it' : `owner ${show(owner, 80)}`;
     context.stdout.write(

@@ -69,6 +69,16 @@ const METRICS: readonly Metric[] = [
     [{ state: 'overdue' }, followUps?.overdue],
   ]),
   one('calls_in_doubt', 'Calls whose outcome is not known.', ({ inDoubt }) => inDoubt),
+  {
+    name: 'lifeboat_plan_verdict',
+    help: 'The verdict of the evaluation of a plan: 1 for the one that holds.',
+    samples: ({ plans }) =>
+      plans.flatMap(({ plan, verdict: of }) =>
+        VERDICTS.filter((verdict) => verdict !== 'empty').map(
+          (verdict): Sample => [{ plan, verdict }, Number(of === verdict)],
+        ),
+      ),
+  },
   drill('last', 'When the last drill ended, whatever came of it.', ({ last }) => last?.at),
   drill('proven', 'When the last drill ended that was proven.', ({ lastProven }) => lastProven?.at),
   drill('due', 'When the next drill is due by the config.', ({ dueAt }) => dueAt),

@@ -4,9 +4,12 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { survey } from '../../compose/survey.ts';
 import { homeFolder } from '../../config/find.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import type { PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import {
   DRILL_WORDS,
   type DrillDue,
@@ -39,6 +42,8 @@ import type { InstanceStatus } from '../../view/fleet/status-schema.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 import { homeTrouble } from '../doctor/home-trouble.ts';
 import { knownDrills } from '../drill/drill-records.ts';
+import { planNames } from '../plans/plan-files.ts';
+import { planLine } from '../plans/plan-line.ts';
 import { metricsText } from './metrics-text.ts';
 
 interface StatusFlags {
@@ -64,15 +69,19 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
     for (const hint of trouble.hints) context.stderr.write(`hint: ${hint}\n`);
   }
   const found = new Map<string, InstanceStatus>();
+  const known = new Map<string, InstanceFacts>();
   const answered = (facts: InstanceFacts) => {
+    known.set(facts.name, facts);
     found.set(facts.name, instanceStatus(facts, new Date()));
   };
   await survey(context, { config, names, limitMs, answered });
   const at = new Date();
   const drills = drillDue(knownDrills(context.env), config.drills?.every, at);
   const instances = names.flatMap((name) => found.get(name) ?? []);
-  await printStatus(context, { at, instances, drills });
-  if (flags.prometheus !== undefined) await writeMetrics(flags.prometheus, { at, instances, drills });
+  const plans = named.length > 0 ? [] : await plansOf(context, config, known);
+  const report: FleetReport = { at, instances, plans, drills };
+  await printStatus(context, report);
+  if (flags.prometheus !== undefined) await writeMetrics(flags.prometheus, report);
   return instances.every(isGood) ? EXIT.closed : EXIT.failed;
 };
 
@@ -104,18 +113,41 @@ async function writeMetrics(path: string, report: FleetReport): Promise<void> {
 export interface FleetReport {
   readonly at: Date;
   readonly instances: readonly InstanceStatus[];
+  readonly plans: readonly PlanEvaluation[];
   readonly drills: DrillDue;
+}
+
+/** The plan files, evaluated by what was asked of their instances. */
+async function plansOf(
+  context: CommandContext,
+  config: LoadedConfig,
+  facts: ReadonlyMap<string, InstanceFacts>,
+): Promise<readonly PlanEvaluation[]> {
+  const names = planNames(config);
+  if (names.length === 0) return [];
+  const { evaluatePlans, findPlan } = await import('../plans/evaluate-plans.ts');
+  const journal = await openJournalIfAny(context);
+  try {
+    return await evaluatePlans(
+      config,
+      journal,
+      await Promise.all(names.map((name) => findPlan(config, name))),
+      facts,
+    );
+  } finally {
+    await journal?.close();
+  }
 }
 
 /** Prints the report to stdout: as one object, or as a table with the reasons below it. */
 async function printStatus(context: CommandContext, report: FleetReport): Promise<void> {
-  const { at, instances, drills } = report;
-  await printResult(context, 'status', { at: at.toISOString(), items: instances, drills }, () =>
+  const { at, instances, plans, drills } = report;
+  await printResult(context, 'status', { at: at.toISOString(), items: instances, plans, drills }, () =>
     printFleet(context, report),
   );
 }
 
-function printFleet(context: CommandContext, { at, instances, drills }: FleetReport): void {
+function printFleet(context: CommandContext, { at, instances, plans, drills }: FleetReport): void {
   const columns = [
     { title: 'instance', gives: true },
     { title: 'verdict' },
@@ -129,7 +161,11 @@ function printFleet(context: CommandContext, { at, instances, drills }: FleetRep
     { title: 'follow-ups', drops: true },
   ];
   printTable(context, columns, instances.map(rowOf));
-  const lines = [...instances.flatMap((status) => linesBelow(status, at)), drillLine(drills)];
+  const lines = [
+    ...instances.flatMap((status) => linesBelow(status, at)),
+    ...plans.map(planLine),
+    drillLine(drills),
+  ];
   for (const line of lines) context.stdout.write(`${line}\n`);
 }
 

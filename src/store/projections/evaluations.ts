@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CHECK_IDS } from '../../base/check-id.ts';
+import { CHECK_IDS, PLAN_CHECK_IDS } from '../../base/check-id.ts';
 import { lazily } from '../../base/lazily.ts';
 import type { Entry, JournalReader, Json, NewEntry, ProjectedRow } from '../journal.ts';
 import { instanceOf } from './follow-ups.ts';
@@ -11,7 +11,7 @@ import type { FoldedRow, Projection } from './projection.ts';
  */
 
 export const Finding = z.object({
-  check: z.enum(CHECK_IDS),
+  check: z.enum([...CHECK_IDS, ...PLAN_CHECK_IDS]),
   state: z.enum(['red', 'unknown']),
   reason: z.string(),
   /** Who is to see to it, where the config says so. */

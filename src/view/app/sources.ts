@@ -1,4 +1,5 @@
 import { msOf } from '../../base/instant.ts';
+import type { PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
 import type { ListedRun } from '../../store/projections/run-summary.ts';
 import type { Part } from '../fleet/fleet-facts.ts';
@@ -112,6 +113,8 @@ export interface Fleet {
   readonly answered: number;
   /** When the next drill is due, in words. */
   readonly drills: string;
+  /** The plan files, evaluated once every instance has answered; missing until then. */
+  readonly plans?: readonly Pick<PlanEvaluation, 'plan' | 'verdict' | 'reason'>[] | undefined;
   /** When the oldest answer of each instance came; instances without an answer are missing. */
   readonly answeredAt?: ReadonlyMap<string, Date>;
   /** Since when the instances without an answer are asked. */

@@ -15,7 +15,7 @@ function report(...names: readonly string[]) {
     const done = [{ id: 1, triggeredAt: '2026-03-10T11:00:00Z', size: 42 }];
     return instanceStatus({ ...asked, backups: { state: 'known', at, value: { done } } }, at);
   });
-  return metricsText({ at, instances, drills: drillDue([], 3_600_000, at) });
+  return metricsText({ at, instances, plans: [], drills: drillDue([], 3_600_000, at) });
 }
 
 test('each metric comes once with HELP and TYPE, times in seconds, sizes in bytes, and what is unknown is left out', () => {

@@ -1,7 +1,13 @@
 import { counted } from '../../../base/format.ts';
 import { msOf } from '../../../base/instant.ts';
+import type { InstanceVerdict } from '../../../plans/evaluation-schema.ts';
 import type { Fact, Fleet, RunRow, Trouble } from '../../../view/app/sources.ts';
-import { type BoardSort, type FleetCounts, fleetCounts } from '../../../view/app/status-cells.ts';
+import {
+  type BoardSort,
+  type FleetCounts,
+  fleetCounts,
+  VERDICT_WORDS,
+} from '../../../view/app/status-cells.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { cutLine, lineWidth, wrapLine } from '../../line.ts';
 import { type Line, type Look, type Span, span } from '../../span.ts';
@@ -30,7 +36,12 @@ export function topLines(top: Top, width: number, most: number, look: Look): rea
   const room = Math.max(1, most - head.length);
   const more = room === 1 ? [] : [cutLine([span('  `lifeboat doctor` says more', 'text.dim')], width, look)];
   const shown = troubles.length > room ? [...troubles.slice(0, room - more.length), ...more] : troubles;
-  return [...head, ...shown, ...runLines(top, width, Math.max(1, room - shown.length), look)];
+  const left = room - shown.length;
+  // Open runs come first where there is little room.
+  const plans = planLines(top, look)
+    .slice(0, Math.max(0, left - 1))
+    .map((line) => cutLine(line, width, look));
+  return [...head, ...shown, ...plans, ...runLines(top, width, Math.max(1, left - plans.length), look)];
 }
 
 /** Fewer rows than this have no room for a sentence of two rows. */
@@ -148,6 +159,24 @@ function troubleLines({ text, hints }: Trouble, width: number, look: Look): read
   return [
     ...wrapLine([span(`${look.glyphs.warn} ${text}`, 'status.bad')], width, 2),
     ...hints.flatMap((hint) => wrapLine([span(`  ${hint}`)], width, 2)),
+  ];
+}
+
+/** A row for each plan that could not recover its instances now, the worst first; one for all others. */
+function planLines({ fleet }: Top, { glyphs }: Look): readonly Line[] {
+  const plans = fleet.last?.value.plans ?? [];
+  const bad = (verdict: string, sign: string, token: Token) =>
+    plans
+      .filter((one) => one.verdict === verdict)
+      .map(({ plan, reason }) => [
+        span(`${sign} plan ${plan}: ${VERDICT_WORDS[verdict as InstanceVerdict]}: ${reason}`, token),
+      ]);
+  const good = plans.filter(({ verdict }) => verdict === 'proven' || verdict === 'ready');
+  const names = good.map(({ plan, verdict }) => `${plan} ${VERDICT_WORDS[verdict]}`).join(', ');
+  return [
+    ...bad('not-ready', glyphs.failed, 'status.bad'),
+    ...bad('unknown', glyphs.warn, 'status.warn'),
+    ...(good.length === 0 ? [] : [[span(`${glyphs.done} plans: ${names}`, 'status.ok')]]),
   ];
 }
 

@@ -1,0 +1,82 @@
+import type { PlanInput, ResolvedGroup } from '../../../machines/parts/plan.ts';
+import { approversIn } from '../../approvals/allowed-signers.ts';
+import { readBounded } from '../../base/bounded-file.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import type { PlanEvaluation } from '../../plans/evaluation-schema.ts';
+import { forecastOf } from '../../plans/forecast.ts';
+import { evaluatePlan, instancesOf } from '../../plans/plan-evaluation.ts';
+import { assertFits, type ReadPlan } from '../../plans/plan-file.ts';
+import { resolvePlan } from '../../plans/resolve.ts';
+import type { JournalReader } from '../../store/journal.ts';
+import type { InstanceFacts } from '../../view/fleet/fleet-facts.ts';
+import { planNamed, surroundingsOf } from './plan-files.ts';
+import { planHistory } from './plan-history.ts';
+
+/** A plan of the folder, or why it cannot be run. */
+export interface FoundPlan {
+  readonly name: string;
+  readonly found: (ReadPlan & { readonly groups: readonly ResolvedGroup[] }) | { readonly problem: string };
+}
+
+/** Reads a plan by its name. Never rejects for what is in the file: that is its evaluation. */
+export async function findPlan(config: LoadedConfig, name: string): Promise<FoundPlan> {
+  try {
+    const read = await planNamed(config, name);
+    const { groups, misfits } = resolvePlan(read.plan, surroundingsOf(config));
+    assertFits(read, misfits);
+    return { name: read.plan.plan, found: { ...read, groups } };
+  } catch (thrown) {
+    if (!(thrown instanceof LifeboatError) || thrown.code === 'plan.missing') throw thrown;
+    return { name, found: { problem: `${show(thrown.shortMessage, 300)}: lifeboat plans check ${name}` } };
+  }
+}
+
+/** The instances that the evaluation of a plan asks: those of its groups, and their targets. */
+export function askedBy({ found }: FoundPlan): readonly string[] {
+  if ('problem' in found) return [];
+  const targets = found.groups.flatMap(({ lanes }) => lanes.flatMap(({ target }) => target ?? []));
+  return [...new Set([...instancesOf(found.groups), ...targets])];
+}
+
+/** Evaluates plans whose instances were asked. Sends nothing. */
+export async function evaluatePlans(
+  config: LoadedConfig,
+  journal: JournalReader | undefined,
+  plans: readonly FoundPlan[],
+  facts: ReadonlyMap<string, InstanceFacts>,
+): Promise<readonly PlanEvaluation[]> {
+  const now = new Date();
+  const approvers = await approversOf(config, now);
+  const starter = [config.operator.name, config.operator.email].filter((name) => name !== undefined);
+  const evaluations: PlanEvaluation[] = [];
+  for (const { name, found } of plans) {
+    const base = { name, facts, approvers, starter };
+    if ('problem' in found) evaluations.push(evaluatePlan({ ...base, file: found }, now));
+    else {
+      const { lastProven, timeOf } = await planHistory(journal, name);
+      const { plan, groups, text, sha256 } = found;
+      const input: PlanInput = { plan, groups, text, sha256, rehearsal: false, source: 'up' };
+      const { groups: _, ...rest } = plan;
+      const file = { plan: rest, groups, sha256, forecast: forecastOf(input, timeOf) };
+      evaluations.push(evaluatePlan({ ...base, file, lastProven }, now));
+    }
+  }
+  return evaluations;
+}
+
+/** An allowed-signers file is at most this long, in bytes. */
+const MAX_SIGNERS = 1024 * 1024;
+
+async function approversOf(
+  { approvals }: Pick<LoadedConfig, 'approvals'>,
+  now: Date,
+): Promise<readonly (readonly string[])[] | { readonly problem: string }> {
+  if (approvals === undefined) return { problem: 'lifeboat.yaml names no allowed signers (`approvals`)' };
+  try {
+    return approversIn((await readBounded(approvals.allowedSigners, MAX_SIGNERS)).toString('utf8'), now);
+  } catch {
+    return { problem: `the allowed signers cannot be read: ${show(approvals.allowedSigners, 200)}` };
+  }
+}

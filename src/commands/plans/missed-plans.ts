@@ -1,0 +1,40 @@
+import { planSubject } from '../../../machines/plan-runbook.ts';
+import { msOf } from '../../base/instant.ts';
+import type { LastEvaluated } from '../../compose/last-evaluated.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import type { Notice } from '../../notify/notice.ts';
+import { drillMissedSince, evaluationMissed } from '../../plans/missed.ts';
+import type { JournalReader } from '../../store/journal.ts';
+import { findPlan } from './evaluate-plans.ts';
+import { planHistory } from './plan-history.ts';
+
+/**
+ * The notices that a plan was not evaluated for two of its periods, or without a proven run within 1.25 of
+ * its period; each stands until it is. A plan that cannot be read is the matter of its evaluation.
+ */
+export async function missedOfPlans(
+  config: LoadedConfig,
+  journal: JournalReader,
+  names: readonly string[],
+  { last, now }: { readonly last: LastEvaluated; readonly now: Date },
+): Promise<readonly Notice[]> {
+  const notices: Notice[] = [];
+  for (const { name, found } of await Promise.all(names.map((one) => findPlan(config, one)))) {
+    if ('problem' in found) continue;
+    const { evaluate, drill } = found.plan;
+    const note = (missed: 'evaluation' | 'drill', since: string | undefined) =>
+      notices.push({
+        ...{ event: 'evaluation-due', index: undefined, stands: true, plan: name, missed },
+        // What never happened is due at every moment, but is notified only once.
+        id: `evaluation-due/${planSubject(name)}:${missed}/${since ?? 'first'}`,
+        since: since ?? now.toISOString(),
+      });
+    const late = evaluate && evaluationMissed([planSubject(name)], last, evaluate.every, now);
+    if (late !== undefined) note('evaluation', late.since);
+    if (drill === undefined) continue;
+    const { lastProven } = await planHistory(journal, name);
+    const since = drillMissedSince({ lastProven, everySeconds: drill.every / 1000 });
+    if (since === undefined || msOf(since) <= now.getTime()) note('drill', since);
+  }
+  return notices;
+}

@@ -1,0 +1,76 @@
+import type { PlanInput } from '../../../machines/parts/plan.ts';
+import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
+import { msOf } from '../../base/instant.ts';
+import type { TimeOf } from '../../plans/forecast.ts';
+import type { ProvenPlan } from '../../plans/plan-evaluation.ts';
+import { inputOf } from '../../runner/run-log.ts';
+import type { JournalReader } from '../../store/journal.ts';
+import { childrenOf } from '../../store/projections/plan-children.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
+import { runs, summariesOf } from '../../store/projections/runs.ts';
+
+/** What earlier runs show of a plan. */
+export interface PlanHistory {
+  readonly timeOf: TimeOf;
+  readonly lastProven: ProvenPlan | undefined;
+}
+
+/** How many closed runs are looked at, the newest first. */
+const LOOKED_AT = 5_000;
+
+/**
+ * What the journal shows of a plan. A runbook takes as long as nine of ten of its earlier proven runs, of the
+ * instance if there are any; every other step as long as in the newest proven run of the plan.
+ */
+export async function planHistory(
+  journal: Pick<JournalReader, 'rows' | 'read'> | undefined,
+  plan: string,
+): Promise<PlanHistory> {
+  const rows = await journal?.rows(runs.name, { group: 'closed', limit: LOOKED_AT, order: 'descending' });
+  const proven = summariesOf(rows ?? []).filter((run) => run.proven);
+  const of = proven.find(
+    ({ runbook, instance }) => runbook === planRunbook.id && instance === planSubject(plan),
+  );
+  const lastProven = journal === undefined || of === undefined ? undefined : await pinnedBy(journal, of);
+  const steps = lastProven === undefined ? [] : await childrenOf(journal as JournalReader, lastProven.runId);
+  const times = new Map<string, number[]>();
+  const add = (key: string, ms: number) => times.set(key, [...(times.get(key) ?? []), ms]);
+  for (const run of proven) {
+    const { instance, startedAt, lastAt } = run;
+    const kind = kindOf(run.runbook, run.target !== undefined);
+    for (const key of [kind, `${kind}/${instance}`]) add(key, msOf(lastAt) - msOf(startedAt));
+  }
+  for (const { group, step, startedAt, endedAt } of steps)
+    if (endedAt !== undefined) add(`step ${group}/${step}`, msOf(endedAt) - msOf(startedAt));
+  const ninth = (key: string) => ninthOf(times.get(key) ?? []);
+  return {
+    lastProven,
+    timeOf: (step, { group, lane }) => {
+      if (step.kind === 'wait') return step.wait;
+      if (step.kind !== 'runbook') return ninth(`step ${group}/${step.id}`);
+      const kind = kindOf(step.runbook, step.with.phase !== 'prepare');
+      return ninth(`${kind}/${lane}`) ?? ninth(kind);
+    },
+  };
+}
+
+async function pinnedBy(
+  journal: Pick<JournalReader, 'read'>,
+  { runId, mode, lastAt }: RunSummary,
+): Promise<ProvenPlan | undefined> {
+  const input = inputOf(await journal.read(`run/${runId}`)) as unknown as PlanInput | undefined;
+  if (input === undefined) return undefined;
+  const { plan, groups, sha256 } = input;
+  return { runId, mode, at: lastAt, plan, groups, sha256 };
+}
+
+/** To prepare a recovery takes no target and little time: it says nothing about performing one. */
+function kindOf(runbook: string, performs: boolean): string {
+  return runbook === 'disaster-recovery' && !performs ? `${runbook} prepare` : runbook;
+}
+
+/** What nine of ten took at most; undefined if nothing is known. */
+function ninthOf(times: readonly number[]): number | undefined {
+  const sorted = times.toSorted((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil(sorted.length * 0.9) - 1)];
+}

@@ -1,0 +1,248 @@
+import type { PlanInput, ResolvedGroup } from '../../machines/parts/plan.ts';
+import { PLAN_CHECK_IDS, type PlanCheckId } from '../base/check-id.ts';
+import { isoOf } from '../base/date.ts';
+import { counted, formatSeconds, formatTime } from '../base/format.ts';
+import { msOf } from '../base/instant.ts';
+import { show } from '../base/text.ts';
+import type { InstanceFacts } from '../view/fleet/fleet-facts.ts';
+import { ASK, type Found, green, red, unknown, without } from './checks.ts';
+import { aged, evaluate } from './evaluate.ts';
+import type { InstanceVerdict, PlanCheck, PlanEvaluation } from './evaluation-schema.ts';
+import { type Forecast, shownForecast } from './forecast.ts';
+import { DRILL_SHARE, PERIODS, type Period } from './periods.ts';
+
+/** What is known of a plan. */
+export interface PlanKnown {
+  readonly name: string;
+  /** The plan with its instances; `problem` where it cannot be run: one printable line. */
+  readonly file: PlanRead | { readonly problem: string };
+  /** Every instance and target of the plan. One that is missing was not asked. */
+  readonly facts: ReadonlyMap<string, InstanceFacts>;
+  /** The newest run of it that was proven, with what it had pinned. */
+  readonly lastProven?: ProvenPlan | undefined;
+  /** Names of the people who may approve, each with all names; `problem` where nobody can. */
+  readonly approvers: readonly (readonly string[])[] | { readonly problem: string };
+  /** The names of the person who would start it. */
+  readonly starter: readonly string[];
+}
+
+interface PlanRead extends Pick<PlanInput, 'plan' | 'groups' | 'sha256'> {
+  /** How long it takes by earlier runs. */
+  readonly forecast: Forecast;
+}
+
+/** A run of a plan that was proven, and what it had pinned. */
+export interface ProvenPlan extends Pick<PlanInput, 'plan' | 'groups' | 'sha256'> {
+  readonly runId: string;
+  readonly mode: 'LIVE' | 'REHEARSAL';
+  /** RFC 3339. */
+  readonly at: string;
+}
+
+/**
+ * Whether a plan could recover its instances at a moment: the worst of its instances, and its own checks. It
+ * is proven when each instance is and the plan, as it stands now, was run to a proven end within its
+ * `drill.every`. Pure.
+ */
+export function evaluatePlan(known: PlanKnown, now: Date): PlanEvaluation {
+  const { name, file, facts } = known;
+  const nowMs = now.getTime();
+  const names = 'problem' in file ? [] : instancesOf(file.groups);
+  const verdicts = names.map((instance) => {
+    const of = facts.get(instance);
+    return { instance, ...(of === undefined ? UNASKED : evaluate(of, now)) };
+  });
+  const checks = PLAN_CHECK_IDS.map((id) => planCheck(id, { known, verdicts, nowMs }));
+  const against = checks.filter(
+    ({ id, state }) => id !== 'rehearsed' && state !== 'green' && state !== 'not-applicable',
+  );
+  const worst = against.find(({ state }) => state === 'red') ?? against[0];
+  const rehearsed = checks.find(({ id }) => id === 'rehearsed');
+  const isProven = rehearsed?.state === 'green' && verdicts.every(({ verdict }) => verdict === 'proven');
+  const counts = countsOf(verdicts);
+  return {
+    plan: name,
+    ...(worst === undefined
+      ? { verdict: isProven ? 'proven' : 'ready', reason: readyReason(rehearsed, verdicts) }
+      : { verdict: worst.state === 'red' ? 'not-ready' : 'unknown', reason: worst.reason }),
+    counts,
+    checks,
+    instances: verdicts.map(({ instance, verdict, reason }) => ({ instance, verdict, reason })),
+    ...('problem' in file ? {} : { forecast: shownForecast(file.forecast, file.plan.objectives) }),
+  };
+}
+
+const UNASKED = { verdict: 'unknown', reason: 'it was not asked' } as const;
+
+type Verdict = { readonly instance: string; readonly verdict: InstanceVerdict; readonly reason: string };
+
+interface Asked {
+  readonly known: PlanKnown;
+  readonly verdicts: readonly Verdict[];
+  readonly nowMs: number;
+}
+
+/** The instances of a plan, each once. */
+export function instancesOf(groups: readonly ResolvedGroup[]): readonly string[] {
+  return [
+    ...new Set(
+      groups.flatMap((group) => (group.for === undefined ? [] : group.lanes.map(({ name }) => name))),
+    ),
+  ];
+}
+
+function planCheck(id: PlanCheckId, asked: Asked): PlanCheck {
+  const { known, nowMs } = asked;
+  const { file } = known;
+  const isUnread = 'problem' in file && id !== 'file';
+  const period = 'problem' in file ? undefined : periodOf(id, file);
+  const found = isUnread
+    ? without('plan.unread', 'the plan cannot be run')
+    : aged(PLAN_ASK[id](asked), period, nowMs);
+  const { state, code, reason, askedAt } = found;
+  return {
+    ...{ id, state, code, reason },
+    ...(askedAt === undefined || Number.isNaN(askedAt)
+      ? {}
+      : { askedAt: isoOf(askedAt), ageSeconds: Math.max(0, (nowMs - askedAt) / 1000) }),
+    ...(period === undefined || state === 'not-applicable' ? {} : { periodSeconds: period.green / 1000 }),
+  };
+}
+
+function periodOf(id: PlanCheckId, { plan: { drill } }: PlanRead): Period | undefined {
+  if (id === 'rehearsed' && drill !== undefined)
+    return { green: drill.every, red: drill.every * DRILL_SHARE };
+  if (id === 'rehearsed') return PERIODS.restored;
+  return id === 'targets' ? PERIODS.target : undefined;
+}
+
+const PLAN_ASK: Readonly<Record<PlanCheckId, (asked: Asked) => Found>> = {
+  file: ({ known: { file } }) =>
+    'problem' in file ? red('plan.unread', file.problem) : fixed('it fits lifeboat.yaml'),
+  instances,
+  targets,
+  time,
+  people,
+  rehearsed,
+};
+
+function instances({ verdicts }: Asked): Found {
+  const first = (wanted: InstanceVerdict) => verdicts.find(({ verdict }) => verdict === wanted);
+  const bad = first('not-ready');
+  if (bad !== undefined) return red('instance.not-ready', `${bad.instance}: ${bad.reason}`);
+  const open = first('unknown') ?? first('empty');
+  if (open !== undefined) return unknown('instance.unknown', `${open.instance}: ${open.reason}`);
+  return verdicts.length === 0
+    ? without('instance.none', 'it has no instances')
+    : fixed(`${counted(verdicts.length, 'instance')} could be recovered`);
+}
+
+/** Each target that the plan overwrites is there, alike and empty. */
+function targets({ known: { file, facts }, nowMs }: Asked): Found {
+  const lanes = 'problem' in file ? [] : file.groups.flatMap((group) => group.lanes);
+  const found = lanes.flatMap(({ name, target }) => {
+    const source = facts.get(name);
+    if (target === undefined || source === undefined) return [];
+    const other = facts.get(target);
+    return [
+      other === undefined
+        ? unknown('unasked', `target ${target} was not asked`)
+        : ASK.target({ ...source, target: other }, nowMs),
+    ];
+  });
+  const worst = found.find(({ state }) => state === 'red') ?? found.find(({ state }) => state === 'unknown');
+  if (worst !== undefined) return worst;
+  if (found.length === 0) return without('target.none', 'the plan names no targets');
+  return green(
+    `${counted(found.length, 'target')} there and empty`,
+    Math.min(...found.map(({ askedAt = 0 }) => askedAt)),
+  );
+}
+
+/** The critical path by earlier runs keeps the recovery time objective. */
+function time({ known: { file } }: Asked): Found {
+  if ('problem' in file) return without('plan.unread', file.problem);
+  const { plan, forecast } = file;
+  const { rto } = plan.objectives;
+  if (rto === undefined) return without('rto.none', 'the plan names no recovery time objective');
+  const { totalMs, path, unknown: untimed, steps } = forecast;
+  const words = `${formatSeconds(totalMs / 1000)} by way of ${path.join(', ')}, and the RTO is ${formatSeconds(rto / 1000)}`;
+  if (totalMs > rto) return red('rto.too-long', `it takes ${words}`);
+  return untimed > 0
+    ? unknown(
+        'rto.unknown',
+        `how long it takes is unknown: ${untimed} of ${steps} steps have not been run before`,
+      )
+    : fixed(`it takes ${words}`);
+}
+
+/** Enough people may approve, without the one who starts it where the plan says so. */
+function people({ known: { file, approvers, starter } }: Asked): Found {
+  if ('problem' in file) return without('plan.unread', file.problem);
+  const { plan, groups } = file;
+  const steps = [...groups.flatMap((group) => group.steps), ...(plan.finally?.steps ?? [])];
+  const wanted = [
+    plan.approve,
+    ...steps.map((step) => (step.kind === 'approve' ? step.approve : undefined)),
+  ].filter((one) => one !== undefined);
+  if (wanted.length === 0) return without('approval.none', 'nobody has to approve it');
+  if ('problem' in approvers) return red('approval.nobody', approvers.problem);
+  for (const { quorum, of, notBy } of wanted) {
+    const able = approvers.filter(
+      (names) =>
+        (of === undefined || names.some((one) => of.includes(one))) &&
+        !(notBy === 'starter' && names.some((one) => starter.includes(one))),
+    );
+    if (able.length < quorum)
+      return red(
+        'approval.too-few',
+        `${able.length} of ${counted(quorum, 'person', 'people')} who have to approve can do so`,
+      );
+  }
+  return fixed('enough people can approve it');
+}
+
+/** The plan as it stands now was run to a proven end, as a rehearsal or live. */
+function rehearsed({ known: { file, lastProven } }: Asked): Found {
+  if ('problem' in file) return without('plan.unread', file.problem);
+  if (lastProven === undefined) return red('rehearsal.never', 'the plan was never run to a proven end');
+  const { runId, mode, at } = lastProven;
+  const words = `${mode === 'LIVE' ? 'run' : 'rehearsed'} on ${formatTime(at)} UTC by run ${show(runId, 40)}`;
+  const askedAt = msOf(at);
+  if (!isSame(file, lastProven))
+    return red('rehearsal.changed', `${words}, and the plan changed since`, askedAt);
+  return green(words, askedAt);
+}
+
+/** Whether two plans are the same but for their comments and layout, with the same instances and targets. */
+function isSame(
+  one: Pick<PlanInput, 'plan' | 'groups' | 'sha256'>,
+  other: Pick<PlanInput, 'plan' | 'groups' | 'sha256'>,
+): boolean {
+  const lanesOf = ({ groups }: Pick<PlanInput, 'groups'>) => JSON.stringify(groups.map(({ lanes }) => lanes));
+  if (lanesOf(one) !== lanesOf(other)) return false;
+  if (one.sha256 === other.sha256) return true;
+  return JSON.stringify([one.plan, one.groups]) === JSON.stringify([other.plan, other.groups]);
+}
+
+/** What does not age: it is read from the files at hand. */
+function fixed(reason: string): Found {
+  return { state: 'green', code: 'ok', reason };
+}
+
+function readyReason(rehearsal: PlanCheck | undefined, verdicts: readonly Verdict[]): string {
+  const open = verdicts.find(({ verdict }) => verdict !== 'proven');
+  if (rehearsal?.state !== 'green' || open === undefined) return rehearsal?.reason ?? '';
+  return `${open.instance}: ${open.reason}`;
+}
+
+function countsOf(verdicts: readonly Verdict[]): PlanEvaluation['counts'] {
+  const count = (wanted: InstanceVerdict) => verdicts.filter(({ verdict }) => verdict === wanted).length;
+  return {
+    proven: count('proven'),
+    ready: count('ready'),
+    'not-ready': count('not-ready'),
+    unknown: count('unknown'),
+    empty: count('empty'),
+  };
+}

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { PlanFile } from '../../machines/parts/plan.ts';
+import { approversIn } from '../../src/approvals/allowed-signers.ts';
+import { evaluatePlan, type PlanKnown } from '../../src/plans/plan-evaluation.ts';
+import { resolvePlan } from '../../src/plans/resolve.ts';
+import type { InstanceFacts } from '../../src/view/fleet/fleet-facts.ts';
+import { ago, DAY, failed, HOUR, instance, known, NOW, record, recovered } from './instance.ts';
+import { surroundingsWith } from './surroundings.ts';
+
+const RECOVER = { id: 'recover', runbook: 'disaster-recovery', undo: 'none; the source stays' };
+
+/** A plan for db-1 and db-2, and everything about it green, but for what is given. */
+function west(more: object = {}, given: Partial<PlanKnown> = {}): PlanKnown {
+  const text = {
+    plan: 'west',
+    objectives: { rto: '2h' },
+    groups: [{ id: 'data', for: { name: 'db-*', target: '{name}-dr' }, steps: [RECOVER] }],
+    ...more,
+  };
+  const plan = PlanFile.parse(text);
+  const { groups } = resolvePlan(plan, { ...surroundingsWith(2), hasApprovers: true });
+  const { groups: _, ...rest } = plan;
+  const forecast = { groups: [], totalMs: HOUR, path: ['data'], unknown: 0, steps: 2 };
+  const file = { plan: rest, groups, sha256: 'one', forecast };
+  const proven = { record: known(record({ recovered: recovered(48) })) };
+  const facts = new Map<string, InstanceFacts>();
+  for (const name of ['db-1', 'db-2']) {
+    facts.set(name, instance({ name, ...proven }));
+    const empty = record({}, [], []);
+    facts.set(`${name}-dr`, instance({ name: `${name}-dr`, role: 'target', record: known(empty) }));
+  }
+  const lastProven = {
+    runId: '01RUN',
+    mode: 'REHEARSAL' as const,
+    at: ago(48),
+    plan: rest,
+    groups,
+    sha256: 'one',
+  };
+  return { name: 'west', file, facts, lastProven, approvers: [], starter: ['ann'], ...given };
+}
+
+/** The same plan, with other facts of one instance. */
+function withFacts(of: PlanKnown, name: string, given: Partial<InstanceFacts>): PlanKnown {
+  const before = of.facts.get(name) as InstanceFacts;
+  return { ...of, facts: new Map([...of.facts, [name, { ...before, ...given }]]) };
+}
+
+const check = (of: PlanKnown, id: string, now = NOW) =>
+  evaluatePlan(of, now).checks.find((one) => one.id === id);
+
+describe('a plan is', () => {
+  test('PROVEN where every instance is, and it was run as it stands to a proven end', () => {
+    const { verdict, reason, counts } = evaluatePlan(west(), NOW);
+    expect([verdict, reason]).toEqual(['proven', expect.stringMatching(/^rehearsed on .* by run 01RUN$/u)]);
+    expect(counts).toMatchObject({ proven: 2, ready: 0 });
+  });
+
+  test('NOT READY by the first instance that is not, and UNKNOWN by one that could not be asked', () => {
+    const one = withFacts(west(), 'db-2', { backups: known({ done: [], skewMs: 0 }) });
+    expect(evaluatePlan(one, NOW)).toMatchObject({
+      verdict: 'not-ready',
+      reason: expect.stringMatching(/^db-2: /u),
+      counts: { proven: 1, 'not-ready': 1 },
+    });
+    const silent = withFacts(west(), 'db-1', { overview: failed, backups: failed });
+    expect(evaluatePlan(silent, NOW).verdict).toBe('unknown');
+    const missing = west();
+    const unasked = { ...missing, facts: new Map([...missing.facts].filter(([name]) => name !== 'db-1')) };
+    expect(evaluatePlan(unasked, NOW)).toMatchObject({
+      verdict: 'unknown',
+      reason: 'db-1: it was not asked',
+    });
+  });
+
+  test('READY where it was never run, or longer ago than its period, and where an instance is only ready', () => {
+    expect(evaluatePlan(west({}, { lastProven: undefined }), NOW)).toMatchObject({
+      verdict: 'ready',
+      reason: 'the plan was never run to a proven end',
+    });
+    expect(evaluatePlan(west({ drill: { every: '1d' } }), NOW).verdict).toBe('ready');
+    const one = withFacts(west(), 'db-1', { record: known(record()) });
+    expect(evaluatePlan(one, NOW)).toMatchObject({ verdict: 'ready', counts: { proven: 1, ready: 1 } });
+  });
+
+  test('no longer PROVEN after a change of its steps or instances, but after one of its comments', () => {
+    const proven = west();
+    const edited = { ...proven, file: { ...proven.file, sha256: 'two' } } as PlanKnown;
+    expect(evaluatePlan(edited, NOW).verdict).toBe('proven');
+    const other = west({
+      groups: [{ id: 'data', for: { instances: ['db-1'], target: '{name}-dr' }, steps: [RECOVER] }],
+    });
+    const changed = { ...other, lastProven: proven.lastProven };
+    expect(evaluatePlan(changed, NOW)).toMatchObject({
+      verdict: 'ready',
+      reason: expect.stringContaining('the plan changed since'),
+    });
+  });
+
+  test('NOT READY where its file has a mistake, with no other finding', () => {
+    const { verdict, reason, checks } = evaluatePlan(west({}, { file: { problem: '2 mistakes' } }), NOW);
+    expect([verdict, reason]).toEqual(['not-ready', '2 mistakes']);
+    expect(checks.filter(({ state }) => state !== 'not-applicable').map(({ id }) => id)).toEqual(['file']);
+  });
+
+  test('NOT READY where a target holds data, and UNKNOWN where a target was looked at too long ago', () => {
+    const filled = withFacts(west(), 'db-2-dr', { record: known(record()) });
+    expect(evaluatePlan(filled, NOW)).toMatchObject({
+      verdict: 'not-ready',
+      reason: 'target db-2-dr holds data of its own',
+    });
+    expect(check(west(), 'targets', new Date(NOW.getTime() + 2 * DAY))).toMatchObject({ state: 'unknown' });
+  });
+
+  test('NOT READY where earlier runs took longer than its RTO, UNKNOWN where steps were never run', () => {
+    const timed = (totalMs: number, unknown: number) => {
+      const of = west();
+      const forecast = { groups: [], totalMs, path: ['data'], unknown, steps: 2 };
+      return evaluatePlan({ ...of, file: { ...of.file, forecast } } as PlanKnown, NOW);
+    };
+    expect(timed(3 * HOUR, 1)).toMatchObject({
+      verdict: 'not-ready',
+      reason: expect.stringContaining('RTO'),
+    });
+    expect(timed(HOUR, 1)).toMatchObject({
+      verdict: 'unknown',
+      reason: expect.stringContaining('1 of 2 steps'),
+    });
+  });
+
+  test('NOT READY where too few people can approve it without the one who starts it', () => {
+    const approve = { approve: { quorum: 2, of: ['ann', 'ben', 'cleo'] } };
+    const of = (...approvers: readonly (readonly string[])[]) =>
+      evaluatePlan(west(approve, { approvers }), NOW);
+    expect(of(['ann'], ['ben'])).toMatchObject({
+      verdict: 'not-ready',
+      reason: '1 of 2 people who have to approve can do so',
+    });
+    expect(of(['ben'], ['cleo']).verdict).toBe('proven');
+    expect(of(['ben'], ['dan']).verdict).toBe('not-ready');
+  });
+});
+
+test('a later moment gives a plan no better verdict', () => {
+  const rank = ['proven', 'ready', 'unknown', 'not-ready'];
+  for (const of of [west(), west({ drill: { every: '3d' } }), west({}, { lastProven: undefined })]) {
+    const verdicts = [0, 1, 2, 3, 7, 30, 90, 365].map(
+      (days) => evaluatePlan(of, new Date(NOW.getTime() + days * DAY)).verdict,
+    );
+    const ranks = verdicts.map((verdict) => rank.indexOf(verdict));
+    expect(ranks).toEqual(ranks.toSorted((one, other) => one - other));
+  }
+});
+
+test('only signers whose key approves now count as people', () => {
+  const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGFiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6MDEy';
+  const text = [
+    `ann@example.org ${key}`,
+    `old@example.org valid-before="20200101" ${key}`,
+    `* ${key}`,
+    '# comment',
+  ].join('\n');
+  expect(approversIn(text, NOW)).toEqual([['ann@example.org']]);
+});
