@@ -130,6 +130,7 @@ function group(id: string) {
         meta: { title: 'waits for a person' },
         on: {
           'operator.resumeGroup': { ...keep, target: 'running' },
+          'group.stopping': { guard: mine, target: 'stopping' },
           'operator.stopGroup': { guard: mine, target: 'stopping' },
           'operator.stop': { target: 'stopping', actions: 'keepStop' },
         },

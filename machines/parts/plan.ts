@@ -183,7 +183,9 @@ const StepFields = z.strictObject({
     .max(20)
     .optional()
     .describe('how often it is tried again; not for what is sent once'),
-  timeout: Limit.optional().describe('how long it may take before it counts as failed'),
+  timeout: Limit.optional().describe(
+    'a check: how long it may take before it counts as failed; a runbook: before it holds up nothing more but its instance',
+  ),
   undo: z
     .union([Words, z.strictObject({ manual: Manual })], 'undo is a sentence, or {manual: …}')
     .optional()
@@ -225,6 +227,11 @@ const Step = StepFields.superRefine((step, context) => {
     at('retries', 'what is sent once is never repeated blindly: after a lost answer, the service is asked');
   if (step.retries !== undefined && (step.manual ?? step.approve ?? step.wait) !== undefined)
     at('retries', 'only checks, repeatable commands and notifications are tried again');
+  if (step.timeout !== undefined && step.runbook === undefined && step.check === undefined)
+    at(
+      'timeout',
+      'runbooks and checks take a timeout; a command has its own, a manual step `due`, an approval `within`',
+    );
   if (step.command?.kind === 'once' && step.command.landed === undefined)
     context.addIssue({
       code: 'custom',
@@ -326,7 +333,9 @@ export const PlanFile = z
     drill: z
       .strictObject({
         every: Duration,
-        into: Words.optional().describe('targets of a rehearsal: "scratch-*"'),
+        into: Words.optional().describe(
+          'the targets of a rehearsal, which are scratch: "{name}-scratch", or the next that fits "scratch-*"',
+        ),
       })
       .optional()
       .describe('how often it is rehearsed'),
@@ -394,6 +403,8 @@ export interface ResolvedGroup extends Group {
   readonly stopAt: number | undefined;
   /** How many lanes are in each wave. */
   readonly sizes: readonly number[];
+  /** How long all of it may take, in milliseconds; only the last steps of a plan have such a limit. */
+  readonly timeout?: number | undefined;
 }
 
 /** What the run of a plan begins with: the plan and its instances as they were then. */

@@ -8,6 +8,8 @@ import type { Child, Start } from './schedule.ts';
 /** A run of a step that this process drives. */
 export interface DrivenChild {
   readonly runId: string;
+  /** When it began, in milliseconds since 1970. */
+  readonly startedMs: number;
   state(): ChildSnapshot;
   subscribe(listener: () => void): () => void;
   answer(answer: Answer): Promise<void>;
@@ -47,6 +49,7 @@ export interface ChildSnapshot {
 export interface RecordedChild extends Start {
   readonly runId: string;
   readonly runbook: string;
+  readonly startedAt: string;
   readonly result?: 'done' | 'failed' | undefined;
   readonly endedAt?: string | undefined;
   readonly isLeft: boolean;

@@ -1,9 +1,10 @@
-import type { ResolvedGroup } from '../../machines/parts/plan.ts';
+import type { ResolvedGroup, Step } from '../../machines/parts/plan.ts';
 import type { GroupResult, PlanEvent } from '../../machines/parts/plan-events.ts';
 import { type Answer, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
+import { formatSeconds } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import { automaticAnswer } from './automatic-answer.ts';
 import type {
@@ -29,6 +30,7 @@ import {
 /** One child in this process. */
 interface Live {
   readonly start: Start;
+  readonly step: Step;
   readonly driven: DrivenChild | undefined;
   /** Why it could not be begun, or taken up. */
   readonly problem: Failure | undefined;
@@ -195,8 +197,12 @@ export class Conductor {
     const again = [...this.#live.values()].flatMap(({ problem, againMs }) =>
       problem === undefined ? [] : [againMs],
     );
-    const next = Math.min(wakeMs ?? Number.POSITIVE_INFINITY, ...again);
-    const isAtWork = this.#all().some(({ state, problem }) => state === 'at-work' && problem === undefined);
+    const late = [...this.#live.values()].flatMap(({ step, driven, result }) =>
+      driven === undefined || result !== undefined ? [] : [lateMs(step, driven.startedMs)],
+    );
+    const ahead = late.filter((ms) => ms > this.#port.now());
+    const next = Math.min(wakeMs ?? Number.POSITIVE_INFINITY, ...again, ...ahead);
+    const isAtWork = this.#all().some(isUnderWay);
     this.#isIdle = !isAtWork && wakeMs === undefined && (hasQuestion || this.#facts() !== undefined);
     if (next !== Number.POSITIVE_INFINITY)
       this.#timer = setTimeout(() => this.#wake(), Math.max(0, next - this.#port.now()));
@@ -214,6 +220,7 @@ export class Conductor {
     const key = keyOf(start);
     const base = {
       start,
+      step: placeOf((this.#port.plan.snapshot().context as PlanContext).input, start).step,
       given: new Set<string>(),
       endedMs: undefined,
       isAnswering: false,
@@ -266,11 +273,10 @@ export class Conductor {
     }
   }
 
-  #automatic({ driven, start, given, result }: Live, context: PlanContext): Answer | undefined {
+  #automatic({ driven, start, step, given, result }: Live, context: PlanContext): Answer | undefined {
     if (driven === undefined || result !== undefined) return undefined;
     const state = driven.state();
     if (state.question === undefined || state.paused !== undefined) return undefined;
-    const { step } = placeOf(context.input, start);
     const seen = context.lanes.find(({ group, lane }) => group === start.group && lane === start.lane)?.seen;
     const isSame =
       seen === undefined || state.targetNow === undefined
@@ -334,10 +340,11 @@ export class Conductor {
   }
 
   #shown(live: Live, context: PlanContext): ShownChild {
-    const { start, driven, problem, result, endedMs } = live;
+    const { start, step, driven, problem, result, endedMs } = live;
     const shown = {
       ...start,
       runId: driven?.runId,
+      startedMs: driven?.startedMs,
       endedMs,
       sinceMs: endedMs,
       isAnswered: false,
@@ -350,14 +357,17 @@ export class Conductor {
     if (driven === undefined) return { ...shown, state: 'failing', problem: problem?.shortMessage };
     const { question, where, sinceMs, asksAbout, paused } = driven.state();
     const isAutomatic = live.isAnswering || this.#automatic(live, context) !== undefined;
+    const state = stateOf({ question, asksAbout, paused }, isAutomatic);
+    const late = state === 'at-work' && this.#port.now() >= lateMs(step, driven.startedMs);
     return {
       ...shown,
-      state: stateOf({ question, asksAbout, paused }, isAutomatic),
+      // It can still turn out well: it holds back what a failure holds back, and no slot.
+      state: late ? 'failing' : state,
       where,
       sinceMs,
       question,
       isAnswered: this.#queued.some(({ key }) => key === keyOf(start)),
-      problem: paused?.shortMessage,
+      problem: late ? lateWords(step) : paused?.shortMessage,
       isPaused: paused !== undefined,
       isInDoubt: asksAbout === 'doubt',
     };
@@ -391,6 +401,23 @@ function resultOf(group: ResolvedGroup, facts: PlanFacts): GroupResult {
   return { group: group.id, done, failed, notRun: states.length - done - failed };
 }
 
+/** Whether a child goes on by itself, in its time or late. */
+function isUnderWay({ state, runId, question, problem }: ShownChild): boolean {
+  if (state === 'at-work') return problem === undefined;
+  return state === 'failing' && runId !== undefined && question === undefined;
+}
+
+/** When a runbook has taken longer than its step allows: no check, because that has an end of its own. */
+function lateMs(step: Step, startedMs: number): number {
+  return step.kind === 'runbook' && step.timeout !== undefined
+    ? startedMs + step.timeout
+    : Number.POSITIVE_INFINITY;
+}
+
+function lateWords({ timeout = 0 }: Step): string {
+  return `it has taken longer than ${formatSeconds(timeout / 1000)} and is still under way`;
+}
+
 function stateOf(
   { question, asksAbout, paused }: Pick<ChildSnapshot, 'question' | 'asksAbout' | 'paused'>,
   isAutomatic: boolean,
@@ -408,6 +435,7 @@ function fromRecord({ runId, result, endedAt, where, isLeft, ...start }: Recorde
     attempt: start.attempt,
     runId,
     state: result ?? (isLeft ? 'waiting' : 'at-work'),
+    startedMs: msOf(start.startedAt),
     endedMs: endedAt === undefined ? undefined : msOf(endedAt),
     where,
     sinceMs: endedAt === undefined ? undefined : msOf(endedAt),

@@ -24,13 +24,19 @@ export interface Resolved {
   readonly misfits: readonly Misfit[];
 }
 
-/** Finds the instances of each group, in the order of lifeboat.yaml, and their targets. Pure. */
-export function resolvePlan(plan: Plan, around: Surroundings): Resolved {
+/**
+ * Finds the instances of each group, in the order of lifeboat.yaml, and their targets: for a rehearsal those
+ * of `drill.into`, where the plan names some. Pure.
+ */
+export function resolvePlan(plan: Plan, around: Surroundings, { rehearsal = false } = {}): Resolved {
   const misfits: Misfit[] = [];
+  const into = rehearsal ? plan.drill?.into : undefined;
+  const scratch = scratchOf(into, around);
   const groups = plan.groups.map((group, at) => {
     const add = (path: Misfit['path'], message: string) =>
       misfits.push({ path: ['groups', at, ...path], message });
-    const lanes = lanesOf(group, around, add);
+    const found = lanesOf(group, around, add);
+    const lanes = into === undefined ? found : found.map((lane) => rehearsedIn(lane, into, scratch));
     for (const [index, step] of group.steps.entries())
       checkStep(step, {
         group,
@@ -45,9 +51,44 @@ export function resolvePlan(plan: Plan, around: Surroundings): Resolved {
       misfits.push({ path: ['finally', 'steps', index, ...path], message });
     checkStep(step, { group: undefined, lanes: [], around, add });
   }
+  for (const message of problemsOfScratch(groups, into, around))
+    misfits.push({ path: ['drill', 'into'], message });
   if (plan.approve !== undefined && !around.hasApprovers)
     misfits.push({ path: ['approve'], message: NO_APPROVERS });
   return { groups, misfits };
+}
+
+/** The scratch instances that `drill.into` names by a pattern, in the order of lifeboat.yaml. */
+function scratchOf(into: string | undefined, { instances }: Surroundings): string[] {
+  if (into === undefined || into.includes('{name}')) return [];
+  const pattern = patternOf(into);
+  return Object.keys(instances).filter((name) => instances[name]?.rehearsal === true && pattern.test(name));
+}
+
+/** Takes the next of the scratch instances; without one left, the lane has the pattern for a target. */
+function rehearsedIn({ name, target }: Lane, into: string, scratch: string[]): Lane {
+  if (target === undefined) return { name };
+  return {
+    name,
+    target: into.includes('{name}') ? into.replaceAll('{name}', name) : (scratch.shift() ?? into),
+  };
+}
+
+function problemsOfScratch(
+  groups: readonly Pick<ResolvedGroup, 'lanes'>[],
+  into: string | undefined,
+  around: Surroundings,
+): readonly string[] {
+  if (into === undefined) return [];
+  const targets = groups.flatMap(({ lanes }) => lanes.flatMap(({ target }) => target ?? []));
+  const lacking = targets.filter((target) => around.instances[target]?.rehearsal !== true);
+  const [first] = lacking;
+  if (first === undefined) return [];
+  if (into.includes('{name}')) return [`${first} is no scratch instance of lifeboat.yaml (rehearsal: true)`];
+  const has = targets.length - lacking.length;
+  return [
+    `a rehearsal needs ${targets.length} scratch instances (rehearsal: true) that fit ${into}; there are ${has}`,
+  ];
 }
 
 const NO_APPROVERS = 'nobody can approve: lifeboat.yaml names no allowed signers (`approvals`)';
@@ -198,7 +239,10 @@ export function closingGroups({ healthy, finally: last }: Pick<Plan, 'healthy' |
   const checks = healthy.map(
     (check, at): Step => ({ id: `healthy-${at + 1}`, kind: 'check', check, onFailure: 'pause' }),
   );
-  return { healthy: groupOf(HEALTHY, checks), finally: groupOf(FINALLY, last?.steps ?? []) };
+  return {
+    healthy: groupOf(HEALTHY, checks),
+    finally: { ...groupOf(FINALLY, last?.steps ?? []), timeout: last?.timeout },
+  };
 }
 
 function groupOf(id: string, steps: readonly Step[]): ResolvedGroup {

@@ -20,7 +20,8 @@ export interface Child {
   /** From 1; a person may ask for another one. */
   readonly attempt: number;
   readonly state: ChildState;
-  /** When it ended, in milliseconds since 1970. */
+  /** When it began and ended, in milliseconds since 1970. */
+  readonly startedMs?: number | undefined;
   readonly endedMs?: number | undefined;
 }
 
@@ -76,11 +77,10 @@ export type LaneState =
 export function schedule(facts: PlanFacts): Next {
   const parts = facts.groups.map((group) => nextOfGroup(group, facts));
   const events = parts.flatMap((part) => part.events);
-  const wakes = parts.flatMap(({ wakeMs }) => (wakeMs === undefined ? [] : [wakeMs]));
   return {
     events,
     starts: events.length > 0 ? [] : parts.flatMap((part) => part.starts),
-    wakeMs: wakes.length === 0 ? undefined : Math.min(...wakes),
+    wakeMs: earliest(parts.map(({ wakeMs }) => wakeMs)),
   };
 }
 
@@ -90,6 +90,8 @@ const only = (...events: readonly GroupEvent[]): Next => ({ ...NOTHING, events }
 function nextOfGroup(group: ResolvedGroup, facts: PlanFacts): Next {
   const { id } = group;
   const record = recordOf(facts, id);
+  const limitMs = limitOf(group, facts);
+  const isLate = limitMs !== undefined && facts.nowMs >= limitMs;
   switch (record.state) {
     case 'waiting': {
       const before = group.after.map((name) => recordOf(facts, name).state);
@@ -98,14 +100,39 @@ function nextOfGroup(group: ResolvedGroup, facts: PlanFacts): Next {
       return before.every((state) => state === 'done') ? only({ type: 'group.begun', group: id }) : NOTHING;
     }
     case 'running':
-      return running(group, record, facts);
+    case 'held': {
+      if (isLate) return only({ type: 'group.stopping', group: id, lanes: [] });
+      const next = record.state === 'held' ? NOTHING : running(group, record, facts);
+      return { ...next, wakeMs: earliest([next.wakeMs, limitMs]) };
+    }
     case 'stopping': {
-      const isOpen = lanesOf(group, facts).some(({ state }) => isOpenLane(state));
-      return isOpen ? NOTHING : only({ type: 'group.ended', group: id, how: 'stopped' });
+      // After the time limit of the group, nobody is waited for.
+      const isOpen = lanesOf(group, facts).some(({ state }) =>
+        isLate ? state.is === 'at-work' : isOpenLane(state),
+      );
+      return isOpen
+        ? { ...NOTHING, wakeMs: isLate ? undefined : limitMs }
+        : only({ type: 'group.ended', group: id, how: 'stopped' });
     }
     default:
       return NOTHING;
   }
+}
+
+/**
+ * When the time of a group is over, in milliseconds since 1970; it counts from the start of its first step.
+ */
+function limitOf({ id, timeout }: ResolvedGroup, { children }: PlanFacts): number | undefined {
+  if (timeout === undefined) return undefined;
+  const starts = children.flatMap((child) =>
+    child.group === id && child.startedMs !== undefined ? [child.startedMs] : [],
+  );
+  return starts.length === 0 ? undefined : Math.min(...starts) + timeout;
+}
+
+function earliest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 function running(group: ResolvedGroup, record: GroupRecord, facts: PlanFacts): Next {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { PlanEvaluation } from '../../src/plans/evaluation-schema.ts';
-import type { Trouble } from '../bench-kit/foreign/call.ts';
+import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { isPerform, openPlanBench } from '../plans/plan-bench.ts';
 
@@ -133,6 +133,37 @@ describe.concurrent('the run of a plan', () => {
     expect([code, stderr]).toEqual([3, expect.stringContaining('data db-2 recover')]);
     expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 0 });
     expect(server.instance('db-2-dr').restores).toHaveLength(0);
+  });
+
+  test('goes on beside a recovery that takes longer than its step allows, and takes its end as it comes', async (context) => {
+    const { expect } = context;
+    let release: () => void = () => undefined;
+    const until = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const trouble = (call: Call): Trouble | undefined => {
+      if (!isPerform(call)) return undefined;
+      if (call.instance === 'db-1-dr') return { task: { until } };
+      release();
+      return undefined;
+    };
+    const opened = await openPlanBench((options) => bench(context, options), 2, { trouble });
+    const { run, plan, performed } = opened;
+    plan(
+      'west',
+      `groups:
+  - id: data
+    for: { name: "db-*", target: "{name}-dr" }
+    maxConcurrency: 1
+    steps: [{ id: recover, runbook: disaster-recovery, timeout: 2s, onFailure: continue, because: it may wait, undo: none }]
+`,
+    );
+    const { code, stderr } = await run('plans', 'run', 'west', '--confirm', 'data');
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain(
+      'data db-1 recover: FAILED: it has taken longer than 2 s and is still under way',
+    );
+    expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 1 });
   });
 
   test('is evaluated with its instances and targets: what it lacks, what its runs show, and that its targets are filled', async (context) => {

@@ -21,7 +21,7 @@ function west(more: object = {}, given: Partial<PlanKnown> = {}): PlanKnown {
   const { groups } = resolvePlan(plan, { ...surroundingsWith(2), hasApprovers: true });
   const { groups: _, ...rest } = plan;
   const forecast = { groups: [], totalMs: HOUR, path: ['data'], unknown: 0, steps: 2 };
-  const file = { plan: rest, groups, sha256: 'one', forecast };
+  const file = { plan: rest, groups, rehearsed: groups, sha256: 'one', forecast };
   const proven = { record: known(record({ recovered: recovered(48) })) };
   const facts = new Map<string, InstanceFacts>();
   for (const name of ['db-1', 'db-2']) {

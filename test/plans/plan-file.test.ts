@@ -54,6 +54,14 @@ describe('a plan file', () => {
       'groups.0.steps.0: a step has one kind: runbook, check, manual, approve, command, notify, wait',
     ],
     [
+      'a time limit where the kind has its own',
+      changed(
+        '{ id: recover, runbook: disaster-recovery,',
+        '{ id: tell, manual: { do: look }, timeout: §1m,',
+      ),
+      'groups.0.steps.0.timeout: runbooks and checks take a timeout; a command has its own, a manual step `due`, an approval `within`',
+    ],
+    [
       'a step without a kind',
       changed('{ id: recover, runbook: disaster-recovery,', '§{ id: recover,'),
       'groups.0.steps.0: a step has one kind: runbook, check, manual, approve, command, notify, wait',
@@ -196,6 +204,44 @@ test('a forecast runs the waves one after another, with the time that nine of te
     steps: 2,
   });
   expect(forecastOf(input, () => undefined)).toMatchObject({ unknown: 2 });
+});
+
+describe('a rehearsal', () => {
+  const scratch = (names: readonly string[]) => {
+    const around = surroundingsWith(6);
+    const one = around.instances['db-1-dr'] as (typeof around.instances)[string];
+    const more = Object.fromEntries(names.map((name) => [name, { ...one, rehearsal: true }]));
+    return { ...around, instances: { ...around.instances, ...more } };
+  };
+  const targets = (into: string, names: readonly string[]) => {
+    const { plan } = readPlan(`${GOOD}drill: { every: 90d, into: "${into}" }\n`, 'p');
+    const { groups, misfits } = resolvePlan(plan, scratch(names), { rehearsal: true });
+    return [groups.flatMap(({ lanes }) => lanes.map(({ target }) => target)), misfits] as const;
+  };
+
+  test('goes into the scratch instances that the plan names, each into one of its own', () => {
+    expect(targets('scratch-*', ['scratch-1', 'scratch-2', 'scratch-3'])).toEqual([
+      ['scratch-1', 'scratch-2'],
+      [],
+    ]);
+    const [byName] = targets('{name}-scratch', []);
+    expect(byName[0]).toMatch(/-scratch$/u);
+  });
+
+  test('is refused where there are too few of them, or one is not scratch', () => {
+    expect(targets('scratch-*', ['scratch-1'])[1]).toMatchObject([
+      { path: ['drill', 'into'], message: expect.stringContaining('needs 2 scratch instances') },
+    ]);
+    expect(targets('{name}-dr', [])[1]).toMatchObject([
+      { message: expect.stringContaining('is no scratch instance') },
+    ]);
+  });
+
+  test('changes nothing about a live run of the plan', () => {
+    const { plan } = readPlan(`${GOOD}drill: { every: 90d, into: "scratch-*" }\n`, 'p');
+    const { groups, misfits } = resolvePlan(plan, scratch([]));
+    expect([groups[0]?.lanes[0]?.target, misfits]).toEqual([expect.stringMatching(/-dr$/u), []]);
+  });
 });
 
 test('a first plan covers every instance that has a target, in groups by tag, and fits', () => {

@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { PlanFile, type PlanInput, type ResolvedGroup } from '../../machines/parts/plan.ts';
-import type { PlanEvent } from '../../machines/parts/plan-events.ts';
+import { NEW_GROUP, type PlanEvent } from '../../machines/parts/plan-events.ts';
 import { planMachine } from '../../machines/plan.ts';
 import { planFacts } from '../../src/plans/facts.ts';
 import { resolvePlan } from '../../src/plans/resolve.ts';
 import {
   type Child,
   freeSlots,
+  type GroupRecord,
   keyOf,
   lanesOf,
   type PlanFacts,
@@ -299,6 +300,38 @@ describe('a group', () => {
     world.tell({ type: 'operator.takeUp', group: 'a', lane: 'db-1' });
     world.settle();
     expect(world.open()).toHaveLength(12);
+  });
+});
+
+describe('a group with a time limit', () => {
+  const limited = (state: GroupRecord['state'], child: Partial<Child>, nowMs: number) => {
+    const [only] = inputOf([group('a', { maxConcurrency: 1, for: { instances: ['db-1', 'db-2'] } })]).groups;
+    const facts: PlanFacts = {
+      groups: [{ ...(only as ResolvedGroup), timeout: 60_000 }],
+      records: { a: { ...NEW_GROUP, waves: 1, state } },
+      children: [
+        {
+          ...{ group: 'a', step: 'one', lane: 'db-1', attempt: 1, state: 'at-work', startedMs: 1_000 },
+          ...child,
+        } as Child,
+      ],
+      source: 'up',
+      rehearsal: false,
+      nowMs,
+    };
+    return schedule(facts);
+  };
+
+  test.each(['running', 'held'] as const)('stops when it is over, also while it is %s', (state) => {
+    expect(limited(state, {}, 60_999)).toMatchObject({ events: [], wakeMs: 61_000 });
+    expect(limited(state, {}, 61_000).events).toEqual([{ type: 'group.stopping', group: 'a', lanes: [] }]);
+  });
+
+  test('then waits for what is at work, and for no person', () => {
+    expect(limited('stopping', {}, 61_000).events).toEqual([]);
+    expect(limited('stopping', { state: 'waiting' }, 60_999).events).toEqual([]);
+    for (const state of ['waiting', 'failing'] as const)
+      expect(limited('stopping', { state }, 61_000).events).toMatchObject([{ how: 'stopped' }]);
   });
 });
 

@@ -163,6 +163,7 @@ class ChildRuns {
     };
     return {
       runId,
+      startedMs: msOf(row.startedAt),
       state: () => ({ ...nothing, where: row.where, targetNow: undefined }),
       subscribe: () => () => undefined,
       answer: () => Promise.reject(new Error('the run is over')),
@@ -337,6 +338,7 @@ class ChildRuns {
     );
     return {
       runId,
+      startedMs: instantOf(run.state().entries[0]?.at) ?? Date.now(),
       state: () => {
         const { snapshot, paused, entries } = run.state();
         const context = snapshot.context as RunContext;

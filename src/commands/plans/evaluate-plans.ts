@@ -59,7 +59,8 @@ export async function evaluatePlans(
       const { plan, groups, text, sha256 } = found;
       const input: PlanInput = { plan, groups, text, sha256, rehearsal: false, source: 'up' };
       const { groups: _, ...rest } = plan;
-      const file = { plan: rest, groups, sha256, forecast: forecastOf(input, timeOf) };
+      const rehearsed = resolvePlan(plan, surroundingsOf(config), { rehearsal: true }).groups;
+      const file = { plan: rest, groups, rehearsed, sha256, forecast: forecastOf(input, timeOf) };
       evaluations.push(evaluatePlan({ ...base, file, lastProven }, now));
     }
   }

@@ -60,10 +60,10 @@ export const plansRun: Action<PlanRunFlags> = async (context, [word = ''], flags
 export async function runPlan(setting: PlanSetting, read: ReadPlan, flags: PlanRunFlags): Promise<ExitCode> {
   const { context, config, workspace } = setting;
   const { plan, text, sha256 } = read;
-  const { groups, misfits } = resolvePlan(plan, surroundingsOf(config));
+  const rehearsal = flags.rehearsal === true;
+  const { groups, misfits } = resolvePlan(plan, surroundingsOf(config), { rehearsal });
   assertFits(read, misfits);
   const { groups: _, ...rest } = plan;
-  const rehearsal = flags.rehearsal === true;
   const source = flags.sourceDown === true ? 'down' : 'up';
   const incidentAt =
     flags.incident === undefined ? undefined : await momentFrom(flags.incident, '--incident', new Date());

@@ -78,13 +78,14 @@ export async function standingOf(
   };
 }
 
-function childOf({ group, step, lane, attempt, result, endedAt, isLeft }: ChildRow): Child {
+function childOf({ group, step, lane, attempt, result, startedAt, endedAt, isLeft }: ChildRow): Child {
   return {
     group,
     step,
     lane,
     attempt,
     state: result ?? (isLeft ? 'waiting' : 'at-work'),
+    startedMs: msOf(startedAt),
     endedMs: endedAt === undefined ? undefined : msOf(endedAt),
   };
 }

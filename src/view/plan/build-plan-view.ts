@@ -10,7 +10,7 @@ import {
 import { type GroupState, NEW_GROUP } from '../../../machines/parts/plan-events.ts';
 import type { Question } from '../../../machines/parts/question.ts';
 import type { PlanContext } from '../../../machines/plan.ts';
-import { counted } from '../../base/format.ts';
+import { counted, formatSpan } from '../../base/format.ts';
 import type { ShownChild } from '../../plans/conductor-port.ts';
 import { groupsOf, type SteppedPhase } from '../../plans/facts.ts';
 import { type GroupRecord, type LaneState, lanesOf } from '../../plans/schedule.ts';
@@ -89,7 +89,7 @@ function groupViews(
     return groups.map((group) => {
       const record = records[group.id] ?? { ...NEW_GROUP, state: 'waiting' };
       const lanes = lanesOf(group, facts).map(({ lane, state, hasFailed }) =>
-        laneView(group, record, lane, { state, hasFailed, byStep }),
+        laneView(group, record, lane, { state, hasFailed, byStep, nowMs }),
       );
       return groupView(group, record, lanes, isNow);
     });
@@ -202,13 +202,14 @@ interface Standing {
   readonly state: LaneState;
   readonly hasFailed: boolean;
   readonly byStep: ReadonlyMap<string, ShownChild>;
+  readonly nowMs: number;
 }
 
 function laneView(
   group: ResolvedGroup,
   record: GroupRecord,
   { name, target }: Lane,
-  { state, hasFailed, byStep }: Standing,
+  { state, hasFailed, byStep, nowMs }: Standing,
 ): LaneView {
   const at = 'step' in state ? group.steps.indexOf(state.step) + 1 : undefined;
   const child =
@@ -216,6 +217,7 @@ function laneView(
   const isOpen = state.is === 'at-work' || state.is === 'waiting' || state.is === 'failing';
   const open = isOpen ? child : undefined;
   const is = open?.isAnswered === true ? 'answered' : state.is;
+  const late = 'step' in state && is === 'waiting' ? lateWords(state.step, child, nowMs) : '';
   // Most of many instances wait for their turn, and all of those look the same.
   const isUntouched = state.is === 'later' && Object.keys(record.passed).length === 0;
   const steps = group.steps.map(({ id }, index): LaneStep => {
@@ -244,8 +246,8 @@ function laneView(
     target,
     is,
     state: is === 'done' && hasFailed ? 'done, in part' : STATES[is],
-    tone: is === 'done' && hasFailed ? 'warn' : TONES[is],
-    words: laneWords(is, open, record.out[name]),
+    tone: late !== '' ? 'bad' : is === 'done' && hasFailed ? 'warn' : TONES[is],
+    words: `${late}${laneWords(is, open, record.out[name])}`,
     at,
     sinceMs: state.is === 'done' ? state.endedMs || undefined : child?.sinceMs,
     steps,
@@ -253,6 +255,14 @@ function laneView(
     runId: child?.runId,
     ask: undefined,
   };
+}
+
+/** How long a person is over the time that a manual step gives; empty while there is time. */
+function lateWords(step: Step, child: ShownChild | undefined, nowMs: number): string {
+  const due = step.kind === 'manual' ? step.manual.due : undefined;
+  if (due === undefined || child?.sinceMs === undefined) return '';
+  const lateMs = nowMs - child.sinceMs - due;
+  return lateMs <= 0 ? '' : `LATE by ${formatSpan(lateMs / 1000)}: `;
 }
 
 const AHEAD: LaneStep = { is: 'ahead', runId: undefined, note: '' };

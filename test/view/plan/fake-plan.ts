@@ -27,8 +27,9 @@ groups:
 healthy: [{ tcp: "127.0.0.1:5432" }]
 `;
 
-function inputOf(instances: number): PlanInput {
-  const { plan, text, sha256 } = readPlan(PLAN, 'plans/west.yaml');
+function inputOf(instances: number, due: string): PlanInput {
+  const given = PLAN.replace('do: look at the application', `do: look at the application, due: ${due}`);
+  const { plan, text, sha256 } = readPlan(given, 'plans/west.yaml');
   const { groups } = resolvePlan(plan, surroundingsWith(instances));
   const { groups: _, ...rest } = plan;
   return { plan: rest, groups, text, sha256, rehearsal: true, source: 'up' };
@@ -38,15 +39,17 @@ function inputOf(instances: number): PlanInput {
 export function foldOf(
   given: {
     readonly instances?: number;
+    /** The time that a person has for the step `look`. */
+    readonly due?: string;
     readonly state?: GroupState;
     readonly data?: Partial<GroupData>;
     readonly children?: readonly ShownChild[];
     readonly question?: Question;
   } & Partial<PlanFold> = {},
 ): PlanFold {
-  const { instances = 6, state = 'running', data, children = [], question, ...more } = given;
+  const { instances = 6, due = '1d', state = 'running', data, children = [], question, ...more } = given;
   const context: PlanContext = {
-    input: inputOf(instances),
+    input: inputOf(instances, due),
     source: 'up',
     lanes: [],
     approved: 0,

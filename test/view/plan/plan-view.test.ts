@@ -31,6 +31,22 @@ describe('the view of the run of a plan', () => {
     expect(view.groups.map(({ id, words }) => `${id}: ${words}`)).toContain('notice: waits for data');
   });
 
+  test('says by how much a person is over the time of a manual step', () => {
+    const late = (sinceMs: number) => {
+      const view = viewOf({
+        due: '5m',
+        children: [
+          childOf('db-1', { state: 'done', endedMs: NOW_MS - 900_000 }),
+          childOf('db-1', { step: 'look', state: 'waiting', sinceMs }),
+        ],
+      });
+      const { words, tone } = laneOf(view, 'db-1');
+      return [words, tone];
+    };
+    expect(late(NOW_MS - 4 * 60_000)).toEqual([expect.not.stringContaining('LATE'), 'warn']);
+    expect(late(NOW_MS - 9 * 60_000)).toEqual([expect.stringMatching(/^LATE by 4 ?m/u), 'bad']);
+  });
+
   test('says of each instance its target, its step, and what it does since when', () => {
     const view = viewOf({
       children: [
