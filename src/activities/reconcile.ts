@@ -3,8 +3,8 @@ import { isoOf } from '../base/date.ts';
 import { LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { instantOf } from '../base/instant.ts';
-import { redact } from '../base/redact.ts';
-import { childEnvironment, type Ended, runShell } from '../base/run-shell.ts';
+import { redactOutput } from '../base/redact.ts';
+import { childEnvironment, type Ended, runShell, STDERR_LIMIT, STDOUT_LIMIT } from '../base/run-shell.ts';
 import { show } from '../base/text.ts';
 import { type ActivityOf, ok, readVerb } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -33,7 +33,7 @@ export function reconcile(deps: Pick<ActivityDeps, 'reconcile'>): ActivityOf<'re
 }
 
 function resultOf(ended: Ended, timeoutMs: number): Partial<Reconciliation> {
-  const output = show(redact(ended.stdout).trim(), SHOWN);
+  const output = show(redactOutput(ended.stdout, STDOUT_LIMIT).trim(), SHOWN);
   const shown = output === '' ? {} : { output };
   const failure = failureOfEnd(ended, timeoutMs);
   if (failure !== undefined) return { ...shown, failure };
@@ -52,7 +52,7 @@ function failureOfEnd({ exit, stderr }: Ended, timeoutMs: number): Failure | und
       'reconcile.timeout',
       `the reconciliation command took longer than ${timeoutMs / 1000} s`,
     );
-  const words = show(redact(stderr).trim(), 200);
+  const words = show(redactOutput(stderr, STDERR_LIMIT).trim(), 200);
   return toFailure('reconcile.failed', `the reconciliation command ended with ${exit}`, words);
 }
 

@@ -1,8 +1,7 @@
 import type { BoundApp, PlatformProof, Reconnect } from '../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../base/errors.ts';
-import { redact } from '../base/redact.ts';
+import { redactOutput } from '../base/redact.ts';
 import { childEnvironment, type Ended, runProgram, STDERR_LIMIT, STDOUT_LIMIT } from '../base/run-shell.ts';
-import { Secret } from '../base/secret.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { show } from '../base/text.ts';
 import { type ActivityContext, type ActivityOf, type ActivityResult, because, ok } from './activity.ts';
@@ -61,7 +60,7 @@ async function byCommand(
       LIFEBOAT_RUN: runId,
     });
     const ended = await runProgram(argv, { env, timeoutMs, signal });
-    const said = lastWords(ended, (text) => redact(deps.blank(text), secretsIn(env)));
+    const said = lastWords(ended, (text, limit) => redactOutput(deps.blank(text), limit, env));
     if (ended.exit !== 0) throw failureOfEnd(ended.exit, { what, which, said, argv, timeoutMs });
     const words = which === 'command' ? `ran ${show(argv[0] ?? '', 100)}` : `proven by ${lineOf(argv)}`;
     const evidence = { command: lineOf(argv), exit: 0, ...(said === '' ? {} : { said }) };
@@ -126,28 +125,13 @@ const CAUTION = {
 /**
  * The end of its output, in one line. Secrets are blanked before cutting: half a secret would not be found.
  */
-function lastWords({ stdout, stderr }: Ended, blank: (text: string) => string): string {
-  const lines = blank(`${wholeLines(stdout, STDOUT_LIMIT)}\n${wholeLines(stderr, STDERR_LIMIT)}`)
+function lastWords({ stdout, stderr }: Ended, blank: (text: string, limit: number) => string): string {
+  const lines = `${blank(stdout, STDOUT_LIMIT)}\n${blank(stderr, STDERR_LIMIT)}`
     .split(/[\r\n]+/u)
     .map((line) => line.trim())
     .filter((line) => line !== '');
   return show(lines.slice(-3).join(' '), SAID);
 }
-
-/** Without the line in which the text was cut. */
-function wholeLines(text: string, limit: number): string {
-  return Buffer.byteLength(text) < limit ? text : text.slice(0, text.lastIndexOf('\n') + 1);
-}
-
-/** Secrets in the environment, by the names of the variables: a shell's trace prints them. */
-function secretsIn(env: NodeJS.ProcessEnv): Secret[] {
-  return Object.entries(env).flatMap(([name, value = '']) =>
-    /PASS|SECRET|TOKEN|KEY|CREDENTIAL/iu.test(name) && value.length >= SHORTEST ? [new Secret(value)] : [],
-  );
-}
-
-/** Shorter ones also occur in ordinary words. */
-const SHORTEST = 8;
 
 function lineOf(argv: readonly string[]): string {
   return show(argv.map(shellQuoted).join(' '), 1_000);

@@ -1,4 +1,4 @@
-import type { Secret } from './secret.ts';
+import { Secret } from './secret.ts';
 import { spellingsOf } from './spellings.ts';
 
 const HIDDEN = '[secret]';
@@ -22,6 +22,26 @@ export function redact(text: string, secrets: Iterable<Secret> = []): string {
 }
 
 /**
+ * The output of a program, of which at most `limit` bytes were kept, without secrets: neither what looks like
+ * a credential, nor a value of its environment whose name says that it is one. The line in which it was cut
+ * goes, because half a secret would not be found.
+ */
+export function redactOutput(text: string, limit: number, env: NodeJS.ProcessEnv = process.env): string {
+  const whole = Buffer.byteLength(text) < limit ? text : text.slice(0, text.lastIndexOf('\n') + 1);
+  return redact(whole, secretsIn(env));
+}
+
+/** Secrets in the environment, by the names of the variables: a shell's trace prints them. */
+function secretsIn(env: NodeJS.ProcessEnv): Secret[] {
+  return Object.entries(env).flatMap(([name, value = '']) =>
+    /PASS|SECRET|TOKEN|KEY|CREDENTIAL/iu.test(name) && value.length >= SHORTEST ? [new Secret(value)] : [],
+  );
+}
+
+/** Shorter ones also occur in ordinary words. */
+const SHORTEST = 8;
+
+/**
  * An http address safe to show: without user, password, query and fragment, which may hold tokens. Undefined
  * for every other text, because a secret could be anywhere in it.
  */
@@ -37,11 +57,9 @@ export function plainAddress(text: string): string | undefined {
 export function redactJson(json: string, secrets: Iterable<Secret>): string {
   return blankIn(
     json,
-    formsOfAll(secrets).filter((form) => form.length >= SHORTEST_IN_JSON),
+    formsOfAll(secrets).filter((form) => form.length >= SHORTEST),
   );
 }
-
-const SHORTEST_IN_JSON = 8;
 
 function blankIn(text: string, forms: readonly string[]): string {
   // The longest form first, so that no tail of a secret remains if one form begins another.

@@ -1,16 +1,20 @@
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { useBenches } from '../bench-kit/test-bench.ts';
 import { closeDatabases, freshDatabase } from '../crash/database.ts';
+import { canTrace, signallingAt } from '../crash/strace.ts';
 import { isPerform, openPlanBench, type PlanBench } from '../plans/plan-bench.ts';
 import { randomFrom } from '../random.ts';
 
-/*
+/**
  * A plan whose process is killed again and again: 3 groups with 6 instances each, one whose recovery fails,
- * one whose answer is lost, one step that a person does. `KILLS` is how many kills there are over all rounds,
- * `SEED` draws their moments, `STORE` is sqlite or postgres.
+ * one whose answer is lost, one step that a person does. Half of the kills fall at a moment, half when the
+ * process begins a drawn call of the system: a write or sync of the store, or a write to a connection.
+ * `KILLS` is how many kills there are at most over all rounds, `SEED` draws them, `STORE` is sqlite or
+ * postgres, `KILLED` is a file that gets a line for each that fell.
  */
 const KILLS = Number(process.env['KILLS'] ?? 16);
 const SEED = Number(process.env['SEED'] ?? 1);
@@ -59,11 +63,40 @@ function troubles(): (call: Call) => Trouble | undefined {
   };
 }
 
+/** When a process is killed: after a time, or when one of its threads begins its n-th call of this name. */
+type Moment = { readonly ms: number } | { readonly call: string; readonly nth: number };
+
+const CALLS: Readonly<Record<string, readonly string[]>> = {
+  sqlite: ['fdatasync', 'pwrite64', 'writev'],
+  postgres: ['write', 'writev'],
+};
+const tracing = canTrace();
+
+function momentOf(store: string, draw: () => number, at: number): Moment {
+  const calls = CALLS[store] ?? [];
+  const call = calls[Math.floor(draw() * calls.length)];
+  const share = draw();
+  // Early calls are those of the start, and of a run that was left in the middle of something.
+  if (tracing && at % 2 === 1 && call !== undefined) return { call, nth: 1 + Math.floor(share ** 2 * 150) };
+  return { ms: at === 0 ? share * 6_000 : 300 + share * 4_000 };
+}
+
 /**
- * Kills the process that drives the plan after a drawn time; resolves with its exit code, null if it was
- * killed.
+ * Kills the process that drives the plan at a moment; resolves with its exit code, null if it was killed.
  */
-async function killed(bench: PlanBench, words: readonly string[], ms: number): Promise<number | null> {
+async function killed(bench: PlanBench, words: readonly string[], moment: Moment): Promise<number | null> {
+  const code = await struck(bench, words, moment);
+  const file = process.env['KILLED'];
+  if (code === null && file !== undefined) appendFileSync(file, `${JSON.stringify(moment)}\n`);
+  return code;
+}
+
+async function struck(bench: PlanBench, words: readonly string[], moment: Moment): Promise<number | null> {
+  if ('call' in moment) {
+    const { ended } = bench.startUnder(signallingAt(moment.call, moment.nth), ...words);
+    return ended.then(({ code }) => code);
+  }
+  const { ms } = moment;
   const { child, ended } = bench.start(...words);
   const over = ended.then(({ code }) => code);
   const first = await Promise.race([over, delay(ms).then(() => 'late' as const)]);
@@ -129,18 +162,17 @@ describe.each(STORES)('a plan on %s whose process is killed at any moment', (sto
         const { plan, performed, run, folder, good } = opened;
         plan('region', planText(folder));
         const draw = randomFrom(SEED * 1000 + round);
-        const confirm = GROUPS.flatMap((id) => ['--confirm', id]);
-        let code = await killed(opened, ['plans', 'run', 'region', ...confirm], draw() * 6_000);
-        for (let kills = 0; kills < 8 && code === null; kills += 1)
-          code = await killed(
-            opened,
-            ['resume', 'last', '--confirm', GROUPS.join(',')],
-            300 + draw() * 4_000,
-          );
+        const begin = ['plans', 'run', 'region', ...GROUPS.flatMap((id) => ['--confirm', id])];
+        const resume = ['resume', 'last', '--confirm', GROUPS.join(',')];
+        // A process that died before the run was begun leaves nothing to resume.
+        const words = async () => ((await run('plans', 'show', 'last')).code === 0 ? resume : begin);
+        let code = await killed(opened, begin, momentOf(store, draw, 0));
+        for (let kills = 1; kills <= 8 && code === null; kills += 1)
+          code = await killed(opened, await words(), momentOf(store, draw, kills));
         // From now on nobody kills it. A person waits for the lease of a process that was killed.
         for (let tries = 0; code !== 3 || tries === 0; tries += 1) {
           if (tries > 40) throw new Error('the plan does not come to its manual step');
-          const ended = await run('resume', 'last', '--confirm', GROUPS.join(','));
+          const ended = await run(...(await words()));
           code = ended.stderr.includes(' is held by ') ? null : ended.code;
           if (code === 3 && ended.stderr.includes('people look')) break;
           // A process that died before its call left leaves a recovery that never arrived: a person repeats

@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, type TestContext, test } from 'vitest';
@@ -16,6 +24,8 @@ import { withHeaders } from './twist.ts';
 
 /** A session of the dashboard address, as V0 hands them out. */
 const COOKIE = 'sess-Hy4nWq8sKz2mVb6c';
+/** A password that programs get by their environment. */
+const DATABASE = 'Zq5mTn8wRk1vXc7d';
 /** The passphrase of a key file. */
 const EXPORTED = 'six words-Tp9xLm4kQr7s-of a file';
 const hasProc = existsSync('/proc/self/environ');
@@ -133,6 +143,41 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
       }
       await tellAll(run);
     });
+  });
+
+  test('after a plan whose commands and checks print what they find, plain and encoded', {
+    timeout: 1_200_000,
+  }, async (context) => {
+    const bench = await openBench(context);
+    const folder = join(bench.folder, 'plans');
+    mkdirSync(folder, { recursive: true });
+    const shell = (words: string) => `argv: [sh, -c, ${JSON.stringify(words)}]`;
+    const passes = 'onFailure: continue, because: a test says so';
+    const steps = [
+      '{ id: all, command: { argv: [env], kind: repeatable } }',
+      `{ id: traced, command: { ${shell('set -x; : "$PGPASSWORD"; exit 3')}, kind: repeatable }, ${passes} }`,
+      `{ id: encoded, command: { ${shell('printf %s "x$PGPASSWORD" | base64; printf %s "$PGPASSWORD" | od -An -tx1 | tr -d " \\n"')}, kind: repeatable } }`,
+      `{ id: long, command: { ${shell('printf "%0300d %s" 0 "$PGPASSWORD" >&2; exit 3')}, kind: repeatable }, ${passes} }`,
+      `{ id: once, command: { ${shell('env; exit 4')}, kind: once, landed: ['false'] }, ${passes} }`,
+      `{ id: rows, check: { sql: select 1, expect: { rows: ">= 1" } }, ${passes} }`,
+      `{ id: asked, check: { command: [sh, -c, "env >&2; exit 1"] }, ${passes} }`,
+    ];
+    const group = `groups: [{ id: look, for: { instances: [orders] }, steps: [${steps.join(', ')}] }]`;
+    writeFileSync(join(folder, 'spy.yaml'), `plan: spy\n${group}\n`);
+    Object.assign(bench.env, { PGPASSWORD: DATABASE, PGHOST: '127.0.0.1', PGPORT: '1' });
+    const secrets = [CANARIES.token, CANARIES.passphrase, CANARIES.oldKey, DATABASE];
+    await lookedAfter(
+      bench,
+      secrets,
+      async (run) => {
+        const end = await run('plans', 'run', 'spy', '--json');
+        expect(end.code, end.stderr).toBe(1);
+        await run('plans', 'show', 'last');
+        await run('plans', 'evaluate', 'spy');
+        await tellAll(run);
+      },
+      DATABASE,
+    );
   });
 
   test.each(['its API', 'the cf tool'])(

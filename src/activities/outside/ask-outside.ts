@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { setTimeout as rest } from 'node:timers/promises';
 import type { Check } from '../../../machines/parts/plan.ts';
 import { failureOf, LifeboatError } from '../../base/errors.ts';
-import { redact } from '../../base/redact.ts';
-import { childEnvironment, runProgram, runShell } from '../../base/run-shell.ts';
+import { redactOutput } from '../../base/redact.ts';
+import { childEnvironment, runProgram, runShell, STDERR_LIMIT } from '../../base/run-shell.ts';
 import { show } from '../../base/text.ts';
 import { type ActivityContext, type ActivityOf, because, ok } from '../activity.ts';
 import type { OutsideDeps } from '../deps.ts';
@@ -130,7 +130,7 @@ async function askProgram(
   });
   if (ended.exit === 'ENOENT') throw unasked(`there is no program ${show(program, 100)}`);
   const wanted = expect.exit ?? 0;
-  const words = show(redact(ended.stderr).trim(), SHOWN);
+  const words = show(redactOutput(ended.stderr, STDERR_LIMIT).trim(), SHOWN);
   if (ended.exit !== wanted)
     throw (sql === undefined ? failed : unasked)(
       `${show(program, 100)} ended with ${ended.exit}${words === '' ? '' : `: ${words}`}`,

@@ -2,8 +2,15 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
 import { msOf } from '../../base/instant.ts';
-import { redact } from '../../base/redact.ts';
-import { childEnvironment, type Ended, onPath, runProgram } from '../../base/run-shell.ts';
+import { redactOutput } from '../../base/redact.ts';
+import {
+  childEnvironment,
+  type Ended,
+  onPath,
+  runProgram,
+  STDERR_LIMIT,
+  STDOUT_LIMIT,
+} from '../../base/run-shell.ts';
 import { show } from '../../base/text.ts';
 import { type ActivityContext, type ActivityOf, no, ok } from '../activity.ts';
 import type { OutsideDeps } from '../deps.ts';
@@ -124,7 +131,7 @@ function start(argv: readonly string[], { deps, context, timeoutMs }: Starting):
 
 function failureOfEnd(argv: readonly string[], { exit, stderr, stdout }: Ended, timeoutMs: number): Failure {
   const words = show(
-    redact(stderr.trim() === '' ? stdout : stderr)
+    (stderr.trim() === '' ? redactOutput(stdout, STDOUT_LIMIT) : redactOutput(stderr, STDERR_LIMIT))
       .trim()
       .slice(-SHOWN),
     SHOWN,
@@ -142,7 +149,7 @@ function failureOfEnd(argv: readonly string[], { exit, stderr, stdout }: Ended, 
 }
 
 function foundBy(argv: readonly string[], { stdout }: Ended): string {
-  const said = show(redact(stdout).trim(), SHOWN);
+  const said = show(redactOutput(stdout, STDOUT_LIMIT).trim(), SHOWN);
   return said === '' ? `${lineOf(argv)} ended with 0` : said;
 }
 
