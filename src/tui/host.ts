@@ -187,6 +187,10 @@ export function createHost(options: HostOptions): Host {
             show: (port) => driving.show(port, 'if-good'),
           }),
         );
+      case 'start-plan':
+        return errands.begin(`starting plan ${show(effect.wish.plan)}`, () =>
+          answering(() => needed(app).port.startPlan(effect.wish)),
+        );
       case 'resume':
         return errands.begin(`resuming run ${show(effect.runId)}`, async () =>
           needed(app).port.resume(effect.runId, (port) => driving.show(port)),
@@ -195,9 +199,11 @@ export function createHost(options: HostOptions): Host {
   };
 
   /** Starts a run, which answers the questions that led to it. */
-  const start = async (wish: StartWish): Promise<readonly string[]> => {
+  const start = async (wish: StartWish): Promise<readonly string[]> =>
+    answering(() => needed(app).port.start(wish, (port) => driving.show(port)));
+  const answering = async (begin: () => Promise<readonly string[]>): Promise<readonly string[]> => {
     const asked = stack.screens().find(({ request }) => request?.name === 'start');
-    const lines = await needed(app).port.start(wish, (port) => driving.show(port));
+    const lines = await begin();
     if (asked !== undefined && stack.screens().length > 1) stack.remove(asked);
     return lines;
   };
@@ -315,7 +321,9 @@ export function createHost(options: HostOptions): Host {
       stack.push(screen, 'screen', screen.stop);
       // One that is over stays on the screen until it was read.
       port.ended.then(({ how }) => (how === 'ended' ? undefined : done.resolve()), done.reject);
-      return done.promise;
+      await done.promise;
+      // Without another screen beneath, the terminal is given back.
+      if (stack.screens().length > 1) stack.remove(screen);
     },
     async leave(why) {
       driving.leave(why);

@@ -2,7 +2,7 @@ import type { Secret } from '../base/secret.ts';
 import type { Errand } from '../view/app/app-port.ts';
 import type { LabChange } from '../view/app/lab-facts.ts';
 import type { Badge, Facts, Need } from '../view/app/sources.ts';
-import type { StartWish } from '../view/app/start-wish.ts';
+import type { PlanWish, StartWish } from '../view/app/start-wish.ts';
 import type { Layout, Page, Size } from './bands.ts';
 import type { Stroke } from './keys.ts';
 import type { Look } from './span.ts';
@@ -70,6 +70,7 @@ export type AppEffect =
   | { readonly type: 'copy'; readonly text: string; readonly what: string }
   | { readonly type: 'start'; readonly wish: StartWish }
   | { readonly type: 'start-each'; readonly wishes: readonly StartWish[] }
+  | { readonly type: 'start-plan'; readonly wish: PlanWish }
   | { readonly type: 'resume'; readonly runId: string }
   | { readonly type: 'write-report'; readonly runId: string }
   /** Starts a task that reports its end. */

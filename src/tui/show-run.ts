@@ -66,6 +66,7 @@ export async function takeApp(
       return shown.enter(asked);
     },
     say: (text) => shown?.say(text),
+    showPlan: async (plan) => shown?.showPlan(plan),
   });
   const facts = createFacts(port.loaders, () => new Date());
   try {

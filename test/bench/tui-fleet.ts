@@ -63,6 +63,7 @@ const loaders: AppPort['loaders'] = loadersWith({
 await showApp(process, () => ({
   loaders,
   start: never,
+  startPlan: never,
   resume: never,
   watch: never,
   writeReport: never,

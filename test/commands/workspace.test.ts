@@ -56,6 +56,7 @@ test('a passphrase that does not open the vault is told in the field, and asked 
       return new Secret(entered.shift() ?? '');
     },
     say: (text) => said.push(text),
+    showPlan: async () => undefined,
   };
   const env = { LIFEBOAT_HOME: home, LIFEBOAT_KEYCHAIN: 'vault' };
   const passphrase = askOnlyOnce(keepPassphrase());

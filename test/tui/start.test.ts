@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { lineWidth } from '../../src/tui/line.ts';
 import type { AppEffect, LiveScreen } from '../../src/tui/live-screen.ts';
 import { startScreen } from '../../src/tui/screens/start/start.ts';
+import type { InstanceStatus } from '../../src/view/fleet/status-schema.ts';
 import {
   BACKUPS,
   backup,
@@ -102,6 +103,39 @@ test('the region is gone: the target is offered, the run takes the newest backup
       wish: { runbook: 'disaster-recovery', perform: true, instance: 'orders', target: 'orders-dr' },
     },
   ]);
+});
+
+describe('a plan', () => {
+  const plan = {
+    plan: 'west',
+    verdict: 'unknown',
+    reason: 'orders: it could not be asked',
+    instances: ['orders', 'orders-dr'].map((instance) => ({
+      instance,
+      verdict: 'unknown' as const,
+      reason: '',
+    })),
+  } as const;
+  const beside = (...instances: readonly InstanceStatus[]) =>
+    known({ fleet: () => ({ instances, answered: 2, drills: '', plans: [plan] }) });
+
+  test('is offered before everything else where its region is gone, and runs live', () => {
+    const { effects, text, press } = sitDown(beside(gone('orders'), gone('orders-dr')));
+    expect(text()).toMatch(/❯ 2 of 2 instances of plan west are gone/u);
+    press('enter');
+    expect(effects).toEqual([
+      { type: 'start-plan', wish: { plan: 'west', rehearsal: false, sourceDown: true } },
+    ]);
+  });
+
+  test('is only rehearsed where its instances answer', () => {
+    const { effects, text, choose } = sitDown(beside(status('orders'), status('orders-dr')));
+    expect(text()).not.toMatch(/❯ .*plan west/u);
+    choose('rehearse plan');
+    expect(effects).toEqual([
+      { type: 'start-plan', wish: { plan: 'west', rehearsal: true, sourceDown: false } },
+    ]);
+  });
 });
 
 test('a certain backup is given by the id that its own instance or others know', () => {

@@ -135,6 +135,9 @@ export function createWorld(random: Random, now: () => Date): World {
       begun.push(wish);
       return shown(show);
     },
+    startPlan: async () => {
+      throw failure(random);
+    },
     resume: (_, show) => shown(show),
     watch: async () => {
       if (random.inPercent(25)) throw failure(random);

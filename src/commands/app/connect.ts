@@ -35,6 +35,11 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
       const { runbook, ...flags } = wish;
       return shown(show, (inner) => run(inner, [runbook], flags));
     },
+    startPlan: async ({ plan, ...flags }) => {
+      const { plansRun } = await import('../plans/run.ts');
+      const show = () => Promise.reject(new Error('a plan has a screen of its own'));
+      return shown(show, (inner) => plansRun(inner, [plan], flags));
+    },
     resume: async (runId, show) => {
       const { resume } = await import('../run/resume.ts');
       return shown(show, (inner) => resume(inner, [runId], {}));

@@ -115,9 +115,7 @@ async function conduct(
     await using driven = await drivePlan(setting, runId, input);
     const { yes = false, plain = false } = flags;
     const manner = mannerOf(setting.context, { yes, plain, first: undefined });
-    // On a screen that is up already, there is no second one.
-    const isScreen = manner === 'screen' && setting.context.showRun === undefined;
-    const code = await (isScreen ? showPlanRun : followPlan)(setting, driven, flags, early);
+    const code = await (manner === 'screen' ? showPlanRun : followPlan)(setting, driven, flags, early);
     if (!isForPeople(setting.context))
       await printRecord(setting.context, 'plan-run', await standingOf(setting.workspace.journal, runId));
     return code;

@@ -2,12 +2,19 @@ import { type ExitCode, failureOf } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { EarlySignals } from '../../cli/stop-signal.ts';
 import { questionOf } from '../../runner/answer.ts';
+import type { showPlan } from '../../tui/show-plan.ts';
 import { leftBySignal } from '../../view/run-port.ts';
 import type { DrivenPlan, PlanSetting } from './drive-plan.ts';
 import { answerByFlags } from './follow-plan.ts';
 import { planPortOf } from './plan-port.ts';
 import type { PlanFlags } from './run.ts';
 import { takenWishes, takeWishes } from './wishes.ts';
+
+/** Takes the whole terminal; gives whether it is gone. */
+async function onOwnScreen(...shown: Parameters<typeof showPlan>): Promise<boolean> {
+  const { showPlan: take } = await import('../../tui/show-plan.ts');
+  return (await take(...shown)).isLost;
+}
 
 /**
  * Drives a plan on the full screen until a person leaves it, or until it is over and was read. Then it says
@@ -21,7 +28,6 @@ export async function showPlanRun(
 ): Promise<ExitCode> {
   const { run, conductor } = driven;
   const { runId, entries } = run.state();
-  const { showPlan } = await import('../../tui/show-plan.ts');
   const { journal, keyring } = workspace;
   const leave = (thrown: unknown) => conductor.leave(failureOf(thrown).shortMessage).catch(() => undefined);
   const given = new Set<string>();
@@ -45,12 +51,11 @@ export async function showPlanRun(
   port.ended.catch(() => undefined);
   try {
     if (came !== undefined) await conductor.leave(leftBySignal(came));
-    const { connect } = context;
-    const { isLost } = await showPlan(
-      port,
-      context,
-      connect && ((screen) => connect({ ...context, keyring }, config, screen)),
-    );
+    const { connect, screen: app } = context;
+    const isLost = await (app === undefined
+      ? onOwnScreen(port, context, connect && ((screen) => connect({ ...context, keyring }, config, screen)))
+      : app.showPlan(port).then(() => false));
+    if (app !== undefined) await conductor.leave('the screen was left');
     const { exitCode, how } = await port.ended;
     if (isLost) return exitCode as ExitCode;
     const { plan, outcome } = port.view();

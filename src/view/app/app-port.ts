@@ -1,8 +1,9 @@
 import type { Secret } from '../../base/secret.ts';
+import type { PlanPort } from '../plan/plan-port.ts';
 import type { RunPort } from '../run-port.ts';
 import type { LabChange } from './lab-facts.ts';
 import type { Loaders } from './sources.ts';
-import type { StartWish } from './start-wish.ts';
+import type { PlanWish, StartWish } from './start-wish.ts';
 
 /** The app's actions outside of the screen. Nothing here draws. */
 export interface AppPort {
@@ -12,6 +13,8 @@ export interface AppPort {
    * to show, mostly warnings. Rejects with a LifeboatError if nothing was begun or the run broke.
    */
   start(wish: StartWish, show: ShowRun): Promise<readonly string[]>;
+  /** The same for the run of a plan, which is shown by `OnScreen.showPlan`. */
+  startPlan(wish: PlanWish): Promise<readonly string[]>;
   /** The same for an open run. */
   resume(runId: string, show: ShowRun): Promise<readonly string[]>;
   /** A run that another process drives, to watch; it cannot be answered. End it with `detach`. */
@@ -55,6 +58,8 @@ export interface OnScreen {
   enter(asked: AskedSecret): Promise<Secret>;
   /** Shows a line until the next key; an empty one clears it. Printable. */
   say(text: string): void;
+  /** Shows the run of a plan; resolves when a person leaves it, and once it was left otherwise. */
+  showPlan(port: PlanPort): Promise<void>;
 }
 
 export type ShowRun = (port: RunPort) => Promise<Awaited<RunPort['ended']>>;

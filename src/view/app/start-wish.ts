@@ -118,3 +118,11 @@ function lostAfterBackup({ wish, backup }: AtStake): string {
   const which = wish.backup === undefined ? `the newest known backup, ${backup.id}` : `backup ${backup.id}`;
   return `what was written after ${which}${of}${ago}${future}`;
 }
+
+/** The run of a plan that a person wants to begin. */
+export interface PlanWish {
+  readonly plan: string;
+  readonly rehearsal: boolean;
+  /** Whether the steps for a lost source belong to it. */
+  readonly sourceDown: boolean;
+}

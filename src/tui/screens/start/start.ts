@@ -11,7 +11,7 @@ import { isMeant, withKey, withNewToRead } from '../run/screen-state.ts';
 import { obstacleOf } from './check.ts';
 import { chosenRow, type Intent, isTyping, keysOf, type PickIntent, shownRows } from './keys.ts';
 import { layOut } from './pages.ts';
-import { LEFT_TO_RUN } from './rows.ts';
+import { LEFT_TO_RUN, planWishOf } from './rows.ts';
 import {
   type Answers,
   advanced,
@@ -183,6 +183,12 @@ function choose(state: State, around: Around): readonly [State, ...AppEffect[]] 
     default: {
       const key = chosenRow(state, around)?.key;
       if (key === undefined) return [state];
+      const plan = planWishOf(key, around);
+      if (plan !== undefined)
+        return [
+          { ...state, isStarted: true },
+          { type: 'start-plan', wish: plan },
+        ];
       if (state.step === 'situation') return to({ situation: key });
       if (state.step === 'backup') return to({ backup: key === LEFT_TO_RUN ? null : key });
       return to({ [state.step]: key });
