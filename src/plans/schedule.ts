@@ -276,6 +276,7 @@ function lanesBegun({ sizes }: Pick<ResolvedGroup, 'sizes'>, waves: number): num
 export function lanesOf(group: ResolvedGroup, facts: PlanFacts): readonly StandingLane[] {
   const record = recordOf(facts, group.id);
   const byLane = new Map<string, Child>();
+  let failures = 0;
   for (const child of facts.children)
     if (child.group === group.id) {
       const key = `${child.lane}/${child.step}`;
@@ -283,15 +284,19 @@ export function lanesOf(group: ResolvedGroup, facts: PlanFacts): readonly Standi
       // The next attempt begins when the one before has ended.
       if (child.attempt === attempt || (child.attempt < attempt && isOpenChild(child)))
         byLane.set(key, child);
+      if (child.state === 'failed') failures += 1;
     }
   const begun = lanesBegun(group, record.waves);
   return group.lanes.map((lane, at) => ({
     lane,
     state: at < begun ? stateOf(lane, group, { record, byLane, facts }) : { is: 'later' },
-    hasFailed: group.steps.some(({ id }) => {
-      const key = `${lane.name}/${id}`;
-      return byLane.get(key)?.state === 'failed' && !Object.hasOwn(record.passed, key);
-    }),
+    // Most groups have no failure, and a screen asks this of every lane many times a second.
+    hasFailed:
+      failures > 0 &&
+      group.steps.some(({ id }) => {
+        const key = `${lane.name}/${id}`;
+        return byLane.get(key)?.state === 'failed' && !Object.hasOwn(record.passed, key);
+      }),
   }));
 }
 

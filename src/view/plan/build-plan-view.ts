@@ -88,8 +88,9 @@ function groupViews(
     const facts = { groups, records, children, source: context.source, rehearsal, nowMs };
     return groups.map((group) => {
       const record = records[group.id] ?? { ...NEW_GROUP, state: 'waiting' };
+      const hasPassed = Object.keys(record.passed).length > 0;
       const lanes = lanesOf(group, facts).map(({ lane, state, hasFailed }) =>
-        laneView(group, record, lane, { state, hasFailed, byStep, nowMs }),
+        laneView(group, record, lane, { state, hasFailed, hasPassed, byStep, nowMs }),
       );
       return groupView(group, record, lanes, isNow);
     });
@@ -201,6 +202,8 @@ function groupTone(state: GroupState, lanes: readonly LaneView[]): Tone {
 interface Standing {
   readonly state: LaneState;
   readonly hasFailed: boolean;
+  /** Whether a person passed any step of the group. */
+  readonly hasPassed: boolean;
   readonly byStep: ReadonlyMap<string, ShownChild>;
   readonly nowMs: number;
 }
@@ -209,7 +212,7 @@ function laneView(
   group: ResolvedGroup,
   record: GroupRecord,
   { name, target }: Lane,
-  { state, hasFailed, byStep, nowMs }: Standing,
+  { state, hasFailed, hasPassed, byStep, nowMs }: Standing,
 ): LaneView {
   const at = 'step' in state ? group.steps.indexOf(state.step) + 1 : undefined;
   const child =
@@ -219,12 +222,12 @@ function laneView(
   const is = open?.isAnswered === true ? 'answered' : state.is;
   const late = 'step' in state && is === 'waiting' ? lateWords(state.step, child, nowMs) : '';
   // Most of many instances wait for their turn, and all of those look the same.
-  const isUntouched = state.is === 'later' && Object.keys(record.passed).length === 0;
+  const isUntouched = state.is === 'later' && !hasPassed;
   const steps = group.steps.map(({ id }, index): LaneStep => {
     if (isUntouched) return AHEAD;
     const key = `${name}/${id}`;
-    const passed = record.passed[key];
-    const found = byStep.get(`${group.id}/${key}`);
+    const passed = hasPassed ? record.passed[key] : undefined;
+    const found = id === child?.step ? child : byStep.get(`${group.id}/${key}`);
     const again = found !== undefined && found.attempt > 1 ? `attempt ${found.attempt}` : '';
     const runId = found?.runId;
     if (passed !== undefined) {

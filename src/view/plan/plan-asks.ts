@@ -14,13 +14,15 @@ export function asksOf(
   groups: readonly GroupView[],
   children: readonly ShownChild[],
 ): readonly AskView[] {
-  const lanes = new Map(groups.flatMap((group) => group.lanes.map((lane) => [lane.key, lane] as const)));
+  // Only those that ask: of many instances, most do not.
+  const lanes = new Map<string, LaneView>();
+  for (const group of groups) for (const lane of group.lanes) if (isAsking(lane)) lanes.set(lane.key, lane);
   const found = new Map<string, { ask: AskView; names: Names; lanes: AskingLane[] }>();
   const places = new Map([...lanes.keys()].map((key, at) => [key, at]));
   const placeOf = (key: string) => places.get(key) ?? 0;
-  for (const child of children) {
+  for (const child of lanes.size === 0 ? [] : children) {
     const lane = lanes.get(`${child.group}/${child.lane}`);
-    if (lane === undefined || !isAsking(lane) || lane.runId !== child.runId) continue;
+    if (lane === undefined || lane.runId !== child.runId) continue;
     const names = namesOf(lane);
     const ask = askOf(child, names);
     const asking = {
