@@ -139,7 +139,7 @@ function instances({ verdicts }: Asked): Found {
     : fixed(`${counted(verdicts.length, 'instance')} could be recovered`);
 }
 
-/** Each target that the plan overwrites is there, alike and empty. */
+/** Each target that the plan overwrites is there, of the same service and plan, and empty. */
 function targets({ known: { file, facts }, nowMs }: Asked): Found {
   const lanes = 'problem' in file ? [] : file.groups.flatMap((group) => group.lanes);
   const found = lanes.flatMap(({ name, target }) => {

@@ -99,7 +99,7 @@ function reader<Body>(schema: z.ZodType<Body>, say: (body: Body) => Sentence) {
   };
 }
 
-/** A word with its lead; empty without a word. */
+/** A word after the text that leads to it; empty without a word. */
 function after(lead: string, word: string | number | undefined): string {
   return word === undefined ? '' : `${lead}${word}`;
 }

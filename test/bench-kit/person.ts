@@ -7,8 +7,8 @@ import { openTerminal } from './terminal.ts';
 import { type BenchOptions, openBench } from './test-bench.ts';
 
 /**
- * How long a person reads: longer than the screen demands, because a screen that was held up just before a
- * key takes it for one that was pressed before that.
+ * How long a person reads. It is longer than the screen demands: a screen that was busy just before a key
+ * counts that key as pressed earlier.
  */
 export const READING_MS = FIRST_REPEAT_MS + 300;
 

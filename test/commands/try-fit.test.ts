@@ -66,7 +66,7 @@ describe('the first block of a backup', () => {
     expect(sent).toBeLessThan(200);
   });
 
-  test('is tried of three backups at most, where no key opens them', async () => {
+  test('is read of three backups at most where no key opens them', async () => {
     const { fits, asked } = await tried({ keys: [WRONG] });
     expect(asked).toEqual([4, 3, 2]);
     expect(fits).toEqual([4, 3, 2].map((id) => fitOf(id, { tried: [WRONG.fingerprint] })));

@@ -521,7 +521,7 @@ function first(fits: (call: Call) => boolean, trouble: Trouble) {
   };
 }
 
-/** Resolves when a command has said so. */
+/** Resolves when a command has printed this text. */
 async function seen({ child, stderr }: Running, words: string): Promise<void> {
   while (!stderr().includes(words)) await once(child.stderr as NodeJS.ReadableStream, 'data');
 }

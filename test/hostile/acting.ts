@@ -22,7 +22,7 @@ export function actingIn(text: string): string {
 const OWN =
   /^\u001b\]2;[^\p{Cc}]{0,120}\u0007|^\u001b\[2[23];2t|^\u001b\[(?:\?(?:1049|25|2004|2026)[hl]|\d*[ABCDEFGJK]|\d*;?\d*H|(?:(?:[0127]|22|27|3[1236]|39)(?:;(?:[127]|3[1236]))*)?m)/u;
 
-/** A title of the window is the longest of them. */
+/** The longest of them is the title of a window. */
 const LONGEST = 200;
 
 /**

@@ -53,7 +53,7 @@ export function openedPlan(first: PlanView, refuses: (runId: string) => Error | 
     screen,
     rows,
     text: (size = SIZE) => rows(size).join('\n'),
-    /** Presses keys as a person who looks at the screen before each. */
+    /** Presses keys like a person who looks at the screen before each one. */
     keys: (...keys: readonly string[]) => {
       for (const key of keys) {
         rows();

@@ -143,7 +143,7 @@ async function doubtsFirst(
   await assertNotRenamed(journal, doubts, [{ instance: name, url }]);
 }
 
-/** Says of a failure to ask about an earlier call that it is not about this command. */
+/** Marks the failure of a question about an earlier call, so that it is not taken for one of this command. */
 function earlier(thrown: unknown, doubt: Doubt): unknown {
   if (!(thrown instanceof LifeboatError) || thrown.exitCode !== EXIT.inDoubt) return thrown;
   const failure = thrown.toFailure();
