@@ -276,6 +276,12 @@ function target({ target: other, overview }: InstanceFacts): Found {
     if (mine?.[what] !== undefined && its?.[what] !== undefined && mine[what] !== its[what])
       return red('target.other', `target ${name} is of another ${what}`, askedAt);
   if (wasUsed(record.value)) return red('target.filled', `target ${name} holds data of its own`, askedAt);
+  if (other.held.state === 'known' && other.held.value.length === 0)
+    return red(
+      'target.no-key',
+      `no key of target ${name} is held: its first backup could not be opened`,
+      askedAt,
+    );
   return green(`target ${name} is there and empty`, askedAt);
 }
 

@@ -112,6 +112,13 @@ describe('a plan is', () => {
     expect(check(west(), 'targets', new Date(NOW.getTime() + 2 * DAY))).toMatchObject({ state: 'unknown' });
   });
 
+  test('NOT READY where no key of a target is held', () => {
+    expect(evaluatePlan(withFacts(west(), 'db-1-dr', { held: known([]) }), NOW)).toMatchObject({
+      verdict: 'not-ready',
+      reason: expect.stringContaining('no key of target db-1-dr is held'),
+    });
+  });
+
   test('NOT READY where earlier runs took longer than its RTO, UNKNOWN where steps were never run', () => {
     const timed = (totalMs: number, unknown: number) => {
       const of = west();

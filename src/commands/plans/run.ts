@@ -7,6 +7,7 @@ import { isForPeople, printRecord } from '../../cli/print-result.ts';
 import { keepSignals } from '../../cli/stop-signal.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import { assertFits, type ReadPlan } from '../../plans/plan-file.ts';
 import { resolvePlan } from '../../plans/resolve.ts';
 import { startRun } from '../../runner/runs.ts';
@@ -60,7 +61,7 @@ export const plansRun: Action<PlanRunFlags> = async (context, [word = ''], flags
 export async function runPlan(setting: PlanSetting, read: ReadPlan, flags: PlanRunFlags): Promise<ExitCode> {
   const { context, config, workspace } = setting;
   const { plan, text, sha256 } = read;
-  const rehearsal = flags.rehearsal === true;
+  const rehearsal = flags.rehearsal === true || isAllScratch(read, config);
   const { groups, misfits } = resolvePlan(plan, surroundingsOf(config), { rehearsal });
   assertFits(read, misfits);
   const { groups: _, ...rest } = plan;
@@ -90,6 +91,14 @@ export async function runPlan(setting: PlanSetting, read: ReadPlan, flags: PlanR
     clock: clockMark(),
   });
   return conduct(setting, runId, input, flags, early);
+}
+
+/** Whether a plan changes scratch instances alone: then its run is a rehearsal, as that of a runbook is. */
+function isAllScratch({ plan }: ReadPlan, config: LoadedConfig): boolean {
+  const changed = resolvePlan(plan, surroundingsOf(config)).groups.flatMap((group) =>
+    group.for === undefined ? [] : group.lanes.map(({ name, target }) => target ?? name),
+  );
+  return changed.length > 0 && changed.every((name) => config.instances[name]?.rehearsal === true);
 }
 
 /** Continues the run of a plan where its record ends. */

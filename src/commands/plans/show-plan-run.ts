@@ -57,7 +57,8 @@ export async function showPlanRun(
       : app.showPlan(port).then(() => false));
     if (app !== undefined) await conductor.leave('the screen was left');
     const { exitCode, how } = await port.ended;
-    if (isLost) return exitCode as ExitCode;
+    // The app still shows what became of it.
+    if (isLost || app !== undefined) return exitCode as ExitCode;
     const { plan, outcome } = port.view();
     const left = `plan ${plan} was left; to go on: lifeboat resume ${runId}`;
     context.stdout.write(`${show(how === 'ended' ? (outcome?.title ?? 'over') : left, 300)}\n`);

@@ -127,7 +127,9 @@ interface PlanChoice extends Choice {
   readonly isGone: boolean;
 }
 
-/** The plans that cover the instance, or all of them: to recover where instances are gone, else to rehearse. */
+/**
+ * The plans that cover the instance, or all of them: to recover where instances are gone, else to rehearse.
+ */
 function planChoices(instance: string | undefined, { facts }: Pick<Around, 'facts'>): readonly PlanChoice[] {
   const fleet = facts.get('fleet', null).last?.value;
   const gone = new Set(
@@ -152,7 +154,7 @@ function planChoices(instance: string | undefined, { facts }: Pick<Around, 'fact
         details: [
           { text: `${VERDICT_WORDS[verdict]}: ${reason}`, tone: verdict === 'not-ready' ? 'bad' : 'plain' },
           {
-            text: 'first it looks at every instance and target, then it asks for the name of each group',
+            text: 'looks at every instance and target, then asks for the name of each group',
             tone: 'plain',
           },
         ],
