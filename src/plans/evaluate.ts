@@ -51,17 +51,25 @@ function verdictOf(
 }
 
 function checkOf(id: CheckId, facts: InstanceFacts, nowMs: number): Check {
-  const period = periodOf(id, facts);
-  const found = aged(ASK[id](facts, nowMs), period, nowMs);
-  const { state, code, reason, askedAt } = found;
+  const answer = answerAt(ASK[id](facts, nowMs), periodOf(id, facts), nowMs);
+  const { state } = answer;
   const waiver = state === 'green' || state === 'not-applicable' ? undefined : waiverOf(id, facts, nowMs);
+  return { id, ...answer, ...(waiver === undefined ? {} : { waiver }) };
+}
+
+/** The answer to a check at a moment, with its age and period. Pure. */
+export function answerAt(
+  found: Found,
+  period: Period | undefined,
+  nowMs: number,
+): Omit<Check, 'id' | 'waiver'> {
+  const { state, code, reason, askedAt } = aged(found, period, nowMs);
   return {
-    ...{ id, state, code, reason },
+    ...{ state, code, reason },
     ...(askedAt === undefined || Number.isNaN(askedAt)
       ? {}
       : { askedAt: isoOf(askedAt), ageSeconds: Math.max(0, (nowMs - askedAt) / 1000) }),
     ...(period === undefined || state === 'not-applicable' ? {} : { periodSeconds: period.green / 1000 }),
-    ...(waiver === undefined ? {} : { waiver }),
   };
 }
 
@@ -78,7 +86,7 @@ function periodOf(id: CheckId, { policy }: InstanceFacts): Period | undefined {
 }
 
 /** Only what is green ages: a red answer stays red until somebody asks again. */
-export function aged(found: Found, period: Period | undefined, nowMs: number): Found {
+function aged(found: Found, period: Period | undefined, nowMs: number): Found {
   const { state, reason, askedAt } = found;
   if (state !== 'green' || period === undefined) return found;
   if (askedAt === undefined || Number.isNaN(askedAt))

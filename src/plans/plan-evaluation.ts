@@ -1,12 +1,11 @@
 import type { PlanInput, ResolvedGroup } from '../../machines/parts/plan.ts';
 import { PLAN_CHECK_IDS, type PlanCheckId } from '../base/check-id.ts';
-import { isoOf } from '../base/date.ts';
 import { counted, formatSeconds, formatTime } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { InstanceFacts } from '../view/fleet/fleet-facts.ts';
 import { ASK, type Found, green, red, unknown, without } from './checks.ts';
-import { aged, evaluate } from './evaluate.ts';
+import { answerAt, evaluate } from './evaluate.ts';
 import type { InstanceVerdict, PlanCheck, PlanEvaluation } from './evaluation-schema.ts';
 import { type Forecast, shownForecast } from './forecast.ts';
 import { DRILL_SHARE, PERIODS, type Period } from './periods.ts';
@@ -96,19 +95,9 @@ export function instancesOf(groups: readonly ResolvedGroup[]): readonly string[]
 function planCheck(id: PlanCheckId, asked: Asked): PlanCheck {
   const { known, nowMs } = asked;
   const { file } = known;
-  const isUnread = 'problem' in file && id !== 'file';
-  const period = 'problem' in file ? undefined : periodOf(id, file);
-  const found = isUnread
-    ? without('plan.unread', 'the plan cannot be run')
-    : aged(PLAN_ASK[id](asked), period, nowMs);
-  const { state, code, reason, askedAt } = found;
-  return {
-    ...{ id, state, code, reason },
-    ...(askedAt === undefined || Number.isNaN(askedAt)
-      ? {}
-      : { askedAt: isoOf(askedAt), ageSeconds: Math.max(0, (nowMs - askedAt) / 1000) }),
-    ...(period === undefined || state === 'not-applicable' ? {} : { periodSeconds: period.green / 1000 }),
-  };
+  if ('problem' in file && id !== 'file')
+    return { id, ...answerAt(without('plan.unread', 'the plan cannot be run'), undefined, nowMs) };
+  return { id, ...answerAt(PLAN_ASK[id](asked), 'problem' in file ? undefined : periodOf(id, file), nowMs) };
 }
 
 function periodOf(id: PlanCheckId, { plan: { drill } }: PlanRead): Period | undefined {

@@ -125,21 +125,10 @@ async function plansOf(
   config: LoadedConfig,
   facts: ReadonlyMap<string, InstanceFacts>,
 ): Promise<Fleet['plans']> {
-  const names = planNames(config);
-  if (names.length === 0) return undefined;
+  if (planNames(config).length === 0) return undefined;
   // A board without plans does not load what evaluates them.
-  const { evaluatePlans, findPlan } = await import('../plans/evaluate-plans.ts');
-  try {
-    const journal = await openJournalIfAny(context);
-    try {
-      const found = await Promise.all(names.map((name) => findPlan(config, name)));
-      return await evaluatePlans(config, journal, found, facts);
-    } finally {
-      await journal?.close();
-    }
-  } catch {
-    return undefined;
-  }
+  const { evaluateAllPlans } = await import('../plans/evaluate-plans.ts');
+  return evaluateAllPlans(context, config, facts).catch(() => undefined);
 }
 
 /** Adds when this machine last saw the instance. An instance that answers keeps what was seen. */

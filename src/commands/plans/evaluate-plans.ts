@@ -3,6 +3,7 @@ import { approversIn } from '../../approvals/allowed-signers.ts';
 import { readBounded } from '../../base/bounded-file.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
+import { openJournalIfAny, type StoreContext } from '../../compose/store-of.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import { forecastOf } from '../../plans/forecast.ts';
@@ -11,7 +12,7 @@ import { assertFits, type ReadPlan } from '../../plans/plan-file.ts';
 import { resolvePlan } from '../../plans/resolve.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { InstanceFacts } from '../../view/fleet/fleet-facts.ts';
-import { planNamed, surroundingsOf } from './plan-files.ts';
+import { planNamed, planNames, surroundingsOf } from './plan-files.ts';
 import { planHistory } from './plan-history.ts';
 
 /** A plan of the folder, or why it cannot be run. */
@@ -38,6 +39,21 @@ export function askedBy({ found }: FoundPlan): readonly string[] {
   if ('problem' in found) return [];
   const targets = found.groups.flatMap(({ lanes }) => lanes.flatMap(({ target }) => target ?? []));
   return [...new Set([...instancesOf(found.groups), ...targets])];
+}
+
+/** Evaluates every plan file by what was asked of the instances. Sends nothing. */
+export async function evaluateAllPlans(
+  context: StoreContext,
+  config: LoadedConfig,
+  facts: ReadonlyMap<string, InstanceFacts>,
+): Promise<readonly PlanEvaluation[]> {
+  const journal = await openJournalIfAny(context);
+  try {
+    const plans = await Promise.all(planNames(config).map((name) => findPlan(config, name)));
+    return await evaluatePlans(config, journal, plans, facts);
+  } finally {
+    await journal?.close();
+  }
 }
 
 /** Evaluates plans whose instances were asked. Sends nothing. */

@@ -4,7 +4,6 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
-import { openJournalIfAny } from '../../compose/store-of.ts';
 import { survey } from '../../compose/survey.ts';
 import { homeFolder } from '../../config/find.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
@@ -123,20 +122,9 @@ async function plansOf(
   config: LoadedConfig,
   facts: ReadonlyMap<string, InstanceFacts>,
 ): Promise<readonly PlanEvaluation[]> {
-  const names = planNames(config);
-  if (names.length === 0) return [];
-  const { evaluatePlans, findPlan } = await import('../plans/evaluate-plans.ts');
-  const journal = await openJournalIfAny(context);
-  try {
-    return await evaluatePlans(
-      config,
-      journal,
-      await Promise.all(names.map((name) => findPlan(config, name))),
-      facts,
-    );
-  } finally {
-    await journal?.close();
-  }
+  if (planNames(config).length === 0) return [];
+  const { evaluateAllPlans } = await import('../plans/evaluate-plans.ts');
+  return evaluateAllPlans(context, config, facts);
 }
 
 /** Prints the report to stdout: as one object, or as a table with the reasons below it. */
