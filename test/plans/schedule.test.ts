@@ -73,8 +73,11 @@ class World {
   begin(start: Start): void {
     const key = keyOf(start);
     if (this.children.has(key)) throw new Error(`${key} is started twice`);
-    if (this.open().some((one) => keyOf({ ...one, attempt: start.attempt }) === key))
-      throw new Error(`${key} is started while an earlier attempt is open`);
+    for (let attempt = 1; attempt < start.attempt; attempt += 1) {
+      const before = this.children.get(keyOf({ ...start, attempt }))?.state;
+      if (before !== undefined && before !== 'done' && before !== 'failed')
+        throw new Error(`${key} is started while an earlier attempt is open`);
+    }
     const record = this.facts()?.records[start.group];
     if (record?.state !== 'running') throw new Error(`${key} is started while its group is ${record?.state}`);
     this.log.push(`start ${key}`);
