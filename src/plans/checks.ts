@@ -40,10 +40,13 @@ export const ASK: Readonly<Record<CheckId, Ask>> = {
   evaluated,
 };
 
-/** A target that no run has touched has nothing to recover, whatever its service backs up. */
+/**
+ * A target that no run has touched has nothing to recover, whatever its service backs up and whatever key it
+ * has.
+ */
 export function holdsNothing({ role, record }: Pick<InstanceFacts, 'role' | 'record'>): boolean {
   if (role !== 'target' || record.state !== 'known') return false;
-  return record.value.ledger.epochs.length === 0 && !wasUsed(record.value);
+  return !wasUsed(record.value);
 }
 
 /**
