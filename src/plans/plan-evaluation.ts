@@ -1,3 +1,4 @@
+import canonicalize from 'canonicalize';
 import type { PlanInput, ResolvedGroup } from '../../machines/parts/plan.ts';
 import { PLAN_CHECK_IDS, type PlanCheckId } from '../base/check-id.ts';
 import { counted, formatSeconds, formatTime } from '../base/format.ts';
@@ -25,7 +26,7 @@ export interface PlanKnown {
   readonly starter: readonly string[];
 }
 
-interface PlanRead extends Pick<PlanInput, 'plan' | 'groups' | 'sha256'> {
+interface PlanRead extends Pick<PlanInput, 'plan' | 'groups'> {
   /** The groups with the targets of a rehearsal. */
   readonly rehearsed: PlanInput['groups'];
   /** How long it takes by earlier runs. */
@@ -33,7 +34,7 @@ interface PlanRead extends Pick<PlanInput, 'plan' | 'groups' | 'sha256'> {
 }
 
 /** A run of a plan that was proven, and what it had pinned. */
-export interface ProvenPlan extends Pick<PlanInput, 'plan' | 'groups' | 'sha256'> {
+export interface ProvenPlan extends Pick<PlanInput, 'plan' | 'groups'> {
   readonly runId: string;
   readonly mode: 'LIVE' | 'REHEARSAL';
   /** RFC 3339. */
@@ -206,14 +207,10 @@ function rehearsed({ known: { file, lastProven } }: Asked): Found {
 }
 
 /** Whether two plans are the same but for their comments and layout, with the same instances and targets. */
-function isSame(
-  one: Pick<PlanInput, 'plan' | 'groups' | 'sha256'>,
-  other: Pick<PlanInput, 'plan' | 'groups' | 'sha256'>,
-): boolean {
-  const lanesOf = ({ groups }: Pick<PlanInput, 'groups'>) => JSON.stringify(groups.map(({ lanes }) => lanes));
-  if (lanesOf(one) !== lanesOf(other)) return false;
-  if (one.sha256 === other.sha256) return true;
-  return JSON.stringify([one.plan, one.groups]) === JSON.stringify([other.plan, other.groups]);
+function isSame(one: Pick<PlanInput, 'plan' | 'groups'>, other: Pick<PlanInput, 'plan' | 'groups'>): boolean {
+  // What is on record has its keys in canonical order.
+  const recorded = ({ plan, groups }: Pick<PlanInput, 'plan' | 'groups'>) => canonicalize([plan, groups]);
+  return recorded(one) === recorded(other);
 }
 
 /** What does not age: it is read from the files at hand. */

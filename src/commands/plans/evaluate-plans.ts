@@ -76,7 +76,7 @@ export async function evaluatePlans(
       const input: PlanInput = { plan, groups, text, sha256, rehearsal: false, source: 'up' };
       const { groups: _, ...rest } = plan;
       const rehearsed = resolvePlan(plan, surroundingsOf(config), { rehearsal: true }).groups;
-      const file = { plan: rest, groups, rehearsed, sha256, forecast: forecastOf(input, timeOf) };
+      const file = { plan: rest, groups, rehearsed, forecast: forecastOf(input, timeOf) };
       evaluations.push(evaluatePlan({ ...base, file, lastProven }, now));
     }
   }

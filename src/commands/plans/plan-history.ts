@@ -60,8 +60,8 @@ async function pinnedBy(
 ): Promise<ProvenPlan | undefined> {
   const input = inputOf(await journal.read(`run/${runId}`)) as unknown as PlanInput | undefined;
   if (input === undefined) return undefined;
-  const { plan, groups, sha256 } = input;
-  return { runId, mode, at: lastAt, plan, groups, sha256 };
+  const { plan, groups } = input;
+  return { runId, mode, at: lastAt, plan, groups };
 }
 
 /** To prepare a recovery takes no target and little time: it says nothing about performing one. */
