@@ -1,4 +1,3 @@
-import canonicalize from 'canonicalize';
 import type { PlanInput, ResolvedGroup } from '../../machines/parts/plan.ts';
 import { PLAN_CHECK_IDS, type PlanCheckId } from '../base/check-id.ts';
 import { counted, formatSeconds, formatTime } from '../base/format.ts';
@@ -27,18 +26,19 @@ export interface PlanKnown {
 }
 
 interface PlanRead extends Pick<PlanInput, 'plan' | 'groups'> {
-  /** The groups with the targets of a rehearsal. */
-  readonly rehearsed: PlanInput['groups'];
+  /** What tells the plan with its instances from any other, live and as a rehearsal; not its comments. */
+  readonly digests: Readonly<Record<'LIVE' | 'REHEARSAL', string>>;
   /** How long it takes by earlier runs. */
   readonly forecast: Forecast;
 }
 
-/** A run of a plan that was proven, and what it had pinned. */
-export interface ProvenPlan extends Pick<PlanInput, 'plan' | 'groups'> {
+/** A run of a plan that was proven, and the digest of what it had pinned. */
+export interface ProvenPlan {
   readonly runId: string;
   readonly mode: 'LIVE' | 'REHEARSAL';
   /** RFC 3339. */
   readonly at: string;
+  readonly digest: string;
 }
 
 /**
@@ -201,16 +201,9 @@ function rehearsed({ known: { file, lastProven } }: Asked): Found {
   const { runId, mode, at } = lastProven;
   const words = `${mode === 'LIVE' ? 'run' : 'rehearsed'} on ${formatTime(at)} UTC by run ${show(runId, 40)}`;
   const askedAt = msOf(at);
-  if (!isSame(mode === 'LIVE' ? file : { ...file, groups: file.rehearsed }, lastProven))
+  if (file.digests[mode] !== lastProven.digest)
     return red('rehearsal.changed', `${words}, and the plan changed since`, askedAt);
   return green(words, askedAt);
-}
-
-/** Whether two plans are the same but for their comments and layout, with the same instances and targets. */
-function isSame(one: Pick<PlanInput, 'plan' | 'groups'>, other: Pick<PlanInput, 'plan' | 'groups'>): boolean {
-  // What is on record has its keys in canonical order.
-  const recorded = ({ plan, groups }: Pick<PlanInput, 'plan' | 'groups'>) => canonicalize([plan, groups]);
-  return recorded(one) === recorded(other);
 }
 
 /** What does not age: it is read from the files at hand. */

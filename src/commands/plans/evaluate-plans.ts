@@ -13,7 +13,7 @@ import { resolvePlan } from '../../plans/resolve.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { InstanceFacts } from '../../view/fleet/fleet-facts.ts';
 import { planNamed, planNames, surroundingsOf } from './plan-files.ts';
-import { planHistory } from './plan-history.ts';
+import { planDigest, planHistory } from './plan-history.ts';
 
 /** A plan of the folder, or why it cannot be run. */
 export interface FoundPlan {
@@ -76,7 +76,11 @@ export async function evaluatePlans(
       const input: PlanInput = { plan, groups, text, sha256, rehearsal: false, source: 'up' };
       const { groups: _, ...rest } = plan;
       const rehearsed = resolvePlan(plan, surroundingsOf(config), { rehearsal: true }).groups;
-      const file = { plan: rest, groups, rehearsed, forecast: forecastOf(input, timeOf) };
+      const digests = {
+        LIVE: planDigest({ plan: rest, groups }),
+        REHEARSAL: planDigest({ plan: rest, groups: rehearsed }),
+      };
+      const file = { plan: rest, groups, digests, forecast: forecastOf(input, timeOf) };
       evaluations.push(evaluatePlan({ ...base, file, lastProven }, now));
     }
   }

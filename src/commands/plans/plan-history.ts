@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import type { PlanInput } from '../../../machines/parts/plan.ts';
 import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
 import { msOf } from '../../base/instant.ts';
@@ -60,8 +62,15 @@ async function pinnedBy(
 ): Promise<ProvenPlan | undefined> {
   const input = inputOf(await journal.read(`run/${runId}`)) as unknown as PlanInput | undefined;
   if (input === undefined) return undefined;
-  const { plan, groups } = input;
-  return { runId, mode, at: lastAt, plan, groups };
+  return { runId, mode, at: lastAt, digest: planDigest(input) };
+}
+
+/**
+ * What tells a plan with its instances and targets from any other, but not its comments: a hash of canonical
+ * JSON, as what is on record has its keys in that order.
+ */
+export function planDigest({ plan, groups }: Pick<PlanInput, 'plan' | 'groups'>): string {
+  return hash('sha256', canonicalize([plan, groups]) ?? '', 'hex');
 }
 
 /** To prepare a recovery takes no target and little time: it says nothing about performing one. */
