@@ -90,7 +90,7 @@ one more. The target of NAME is NAME-dr, or what \`role: target\` and the names 
   command(
     plans,
     'evaluate [plan]',
-    'evaluate each instance and plan, and record what changed',
+    'evaluate instances and plans, and record it',
     async () => (await import('./evaluate.ts')).plansEvaluate,
     [
       instance('only this instance, with every check'),
