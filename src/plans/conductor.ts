@@ -1,8 +1,8 @@
 import type { ResolvedGroup, Step } from '../../machines/parts/plan.ts';
-import type { GroupResult, PlanEvent } from '../../machines/parts/plan-events.ts';
+import type { GroupResult, GroupState, PlanEvent } from '../../machines/parts/plan-events.ts';
 import { type Answer, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
-import { failureOf, LifeboatError } from '../base/errors.ts';
+import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { formatSeconds } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
@@ -106,12 +106,44 @@ export class Conductor {
    */
   async decide(event: PlanEvent, label: string, wish?: number): Promise<void> {
     try {
+      if (event.type === 'operator.tryAgain') await this.#assertRepeatable(event);
       await this.#port.plan.tell(event, label, wish);
     } catch (thrown) {
       if (wish === undefined) throw thrown;
       await this.#port.plan.refuse(wish, failureOf(thrown).shortMessage);
     }
     this.#ask();
+  }
+
+  /**
+   * Throws `plan.not-failed` unless a step may be tried again: its last attempt has failed or asks, and its
+   * group goes on. What is done is never sent again.
+   */
+  async #assertRepeatable({ group, lane, step }: Pick<Start, 'group' | 'lane' | 'step'>): Promise<void> {
+    const why = this.#overOf(group) ?? (await this.#notFailedOf({ group, lane, step }));
+    if (why !== undefined)
+      throw new LifeboatError('plan.not-failed', `${group}/${lane}/${step} is not tried again: ${why}`, {
+        hints: ['nothing was changed', 'a step is tried again when it has failed, or asks what to do'],
+        exitCode: EXIT.usage,
+      });
+  }
+
+  #overOf(group: string): string | undefined {
+    const facts = planFacts(this.#port.plan.snapshot(), [], this.#port.now());
+    const state = facts?.records[group]?.state;
+    if (state === undefined) return 'its group does not run now';
+    return state === 'running' || state === 'held' ? undefined : `its group is ${GROUP_WORDS[state]}`;
+  }
+
+  async #notFailedOf(place: Pick<Start, 'group' | 'lane' | 'step'>): Promise<string | undefined> {
+    const rows = (await this.#port.children()).filter(
+      ({ group, lane, step }) => group === place.group && lane === place.lane && step === place.step,
+    );
+    const last = rows.toSorted((one, other) => other.attempt - one.attempt)[0];
+    if (last === undefined) return 'it has not begun';
+    if (last.result === 'done') return 'it has not failed';
+    const state = this.#all().find(({ runId }) => runId === last.runId)?.state;
+    return last.result === undefined && state === 'at-work' ? 'it is under way' : undefined;
   }
 
   /**
@@ -406,6 +438,14 @@ function isUnderWay({ state, runId, question, problem }: ShownChild): boolean {
   if (state === 'at-work') return problem === undefined;
   return state === 'failing' && runId !== undefined && question === undefined;
 }
+
+const GROUP_WORDS: Readonly<Record<Exclude<GroupState, 'running' | 'held'>, string>> = {
+  waiting: 'not begun',
+  stopping: 'stopping',
+  done: 'done',
+  stopped: 'stopped',
+  notRun: 'not run',
+};
 
 /** When a runbook has taken longer than its step allows: no check, because that has an end of its own. */
 function lateMs(step: Step, startedMs: number): number {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
@@ -217,6 +218,40 @@ describe.concurrent('the run of a plan', () => {
       1,
       expect.stringMatching(/^plan west: NOT READY since .* UTC: .*lifeboat plans check west$/mu),
     ]);
+  });
+
+  test('takes a decision from another process, which says that it counts, or why it does not', async (context) => {
+    const { expect } = context;
+    const { plan, start } = await openPlanBench((options) => bench(context, options), 1);
+    plan(
+      'slow',
+      `groups: [{ id: go, steps: [{ id: rest, wait: 1h }] }, { id: next, after: [go], steps: [{ id: look, manual: { do: look } }] }]\n`,
+    );
+    const driver = start('plans', 'run', 'slow');
+    while (!driver.stderr().includes('go rest'))
+      await once(driver.child.stderr as NodeJS.ReadableStream, 'data');
+    const decide = (...words: string[]) => start('plans', ...words).ended;
+    const paused = await decide('pause', 'last', 'go', '--reason', 'we look first');
+    expect([paused.code, paused.stdout], paused.stderr).toEqual([0, expect.stringContaining('on record')]);
+    const refused = await decide('resume', 'last', 'next');
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('plan.refused')]);
+    driver.child.kill('SIGINT');
+    expect((await driver.ended).code).toBe(130);
+  });
+
+  test('tries no step again that has not failed: what was sent once is not sent again', async (context) => {
+    const { expect } = context;
+    const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
+    const mark = join(folder, 'sent');
+    plan(
+      'once',
+      `groups: [{ id: go, steps: [{ id: send, command: { argv: [sh, -c, "echo x >> ${mark}"], kind: once, landed: ['false'] } }, { id: look, manual: { do: look } }] }]\n`,
+    );
+    expect((await run('plans', 'run', 'once')).code).toBe(3);
+    const again = await run('plans', 'retry', 'last', 'go/send');
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('has not failed')]);
+    await run('resume', (await planRun(run)) ?? '');
+    expect(readFileSync(mark, 'utf8')).toBe('x\n');
   });
 
   test('does a command once: where its landed command says that it has happened, it is not run', async (context) => {
