@@ -205,7 +205,9 @@ describe.concurrent('the run of a plan', () => {
     const rehearsed = async () => (await evaluate()).of?.checks.find(({ id }) => id === 'rehearsed');
     plan('west', `# for the auditor\nobjectives: { rto: 2h }\n${RECOVER}`);
     expect((await rehearsed())?.state).toBe('green');
-    plan('west', `objectives: { rto: 3h }\n${RECOVER}`);
+    plan('west', `objectives: { rto: 3h }\ncontacts: [{ name: Kim }]\n${RECOVER}`);
+    expect((await rehearsed())?.state).toBe('green');
+    plan('west', RECOVER.replace('maxConcurrency: 2', 'maxConcurrency: 1'));
     expect(await rehearsed()).toMatchObject({ state: 'red', code: 'rehearsal.changed' });
     plan('west', `objectives: { rto: 2h }\n${RECOVER}`);
     await evaluate();

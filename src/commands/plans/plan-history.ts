@@ -66,11 +66,11 @@ async function pinnedBy(
 }
 
 /**
- * What tells a plan with its instances and targets from any other, but not its comments: a hash of canonical
- * JSON, as what is on record has its keys in that order.
+ * What tells the steps of a plan, with their instances and targets, from any others; not its comments,
+ * contacts and periods. A hash of canonical JSON, as what is on record has its keys in that order.
  */
 export function planDigest({ plan, groups }: Pick<PlanInput, 'plan' | 'groups'>): string {
-  return hash('sha256', canonicalize([plan, groups]) ?? '', 'hex');
+  return hash('sha256', canonicalize([groups, plan.healthy, plan.finally]) ?? '', 'hex');
 }
 
 /** To prepare a recovery takes no target and little time: it says nothing about performing one. */
