@@ -331,8 +331,7 @@ export class Conductor {
   async #leaveTakenOut({ groups }: PlanContext): Promise<void> {
     for (const { group, lane, state, runId } of this.#all()) {
       if (groups[group]?.out[lane] === undefined || (state !== 'waiting' && state !== 'failing')) continue;
-      const [key, live] =
-        [...this.#live].find(([, { driven }]) => driven !== undefined && driven.runId === runId) ?? [];
+      const { key, live } = runId === undefined ? {} : this.#liveOf(runId);
       if (key === undefined || live?.driven === undefined) continue;
       this.#live.delete(key);
       await live.driven.detach('its instance was taken out of the plan');

@@ -19,14 +19,14 @@ export interface PlanKnown {
   readonly facts: ReadonlyMap<string, InstanceFacts>;
   /** The newest run of it that was proven, with what it had pinned. */
   readonly lastProven?: ProvenPlan | undefined;
-  /** Names of the people who may approve, each with all names; `problem` where nobody can. */
+  /** Names of the people who may approve, each with all names; `problem` where that cannot be read. */
   readonly approvers: readonly (readonly string[])[] | { readonly problem: string };
   /** The names of the person who would start it. */
   readonly starter: readonly string[];
 }
 
 interface PlanRead extends Pick<PlanInput, 'plan' | 'groups'> {
-  /** What tells the plan with its instances from any other, live and as a rehearsal; not its comments. */
+  /** What tells the plan with its instances from any other, live and as a rehearsal; not its contacts. */
   readonly digests: Readonly<Record<'LIVE' | 'REHEARSAL', string>>;
   /** How long it takes by earlier runs. */
   readonly forecast: Forecast;

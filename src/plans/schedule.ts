@@ -106,7 +106,7 @@ function nextOfGroup(group: ResolvedGroup, facts: PlanFacts): Next {
       return { ...next, wakeMs: earliest([next.wakeMs, limitMs]) };
     }
     case 'stopping': {
-      // After the time limit of the group, nobody is waited for.
+      // After the time limit of the group, no person is waited for.
       const isOpen = lanesOf(group, facts).some(({ state }) =>
         isLate ? state.is === 'at-work' : isOpenLane(state),
       );

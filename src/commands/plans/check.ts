@@ -17,7 +17,7 @@ import { resolvePlan } from '../../plans/resolve.ts';
 import { weaknessesIn } from '../../plans/weaknesses.ts';
 import { plannedSteps } from '../../view/dry-run-view.ts';
 import { planNamed, surroundingsOf } from './plan-files.ts';
-import { planHistory } from './plan-history.ts';
+import { readHistories } from './plan-history.ts';
 import { stepInWords } from './step-words.ts';
 
 type Checked = ResultOf<'plan-check'>;
@@ -34,7 +34,7 @@ export const plansCheck: Action<object> = async (context, [word = '']) => {
   assertFits(read, misfits);
   const journal = await openJournalIfAny(context);
   try {
-    const { timeOf } = await planHistory(journal, plan.plan);
+    const { timeOf } = await (await readHistories(journal))(plan.plan);
     const input: PlanInput = { plan, groups, text, sha256, rehearsal: false, source: 'up' };
     const forecast = forecastOf(input, timeOf);
     const result: Checked = {

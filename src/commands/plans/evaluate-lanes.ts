@@ -1,7 +1,6 @@
-import { runbooks } from '../../../machines/index.ts';
 import { type Lane, NO_INSTANCE, type PlanInput, type Step } from '../../../machines/parts/plan.ts';
 import type { LaneFacts } from '../../../machines/parts/plan-events.ts';
-import { replacesData } from '../../../machines/parts/touches.ts';
+import { replacesData, touchesOf } from '../../../machines/parts/touches.ts';
 import { activitiesFor } from '../../activities/index.ts';
 import { errorFrom, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
@@ -68,12 +67,8 @@ export async function evaluateLanes(
 function targetOf(steps: readonly Step[], { target }: Lane): string | undefined {
   const replaces = steps.some((step) => {
     if (step.kind !== 'runbook') return false;
-    const touches = runbooks[step.runbook]?.touches({
-      mode: step.with.phase,
-      action: step.with.action,
-      target,
-    });
-    return touches !== undefined && replacesData(touches) && touches.target === 'replaced';
+    const touches = touchesOf(step.runbook, { mode: step.with.phase, action: step.with.action, target });
+    return replacesData(touches) && touches.target === 'replaced';
   });
   return replaces ? target : undefined;
 }

@@ -13,7 +13,7 @@ import { resolvePlan } from '../../plans/resolve.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { InstanceFacts } from '../../view/fleet/fleet-facts.ts';
 import { planNamed, planNames, surroundingsOf } from './plan-files.ts';
-import { planDigest, planHistory } from './plan-history.ts';
+import { planDigest, readHistories } from './plan-history.ts';
 
 /** A plan of the folder, or why it cannot be run. */
 export interface FoundPlan {
@@ -65,13 +65,14 @@ export async function evaluatePlans(
 ): Promise<readonly PlanEvaluation[]> {
   const now = new Date();
   const approvers = await approversOf(config, now);
+  const historyOf = await readHistories(journal);
   const starter = [config.operator.name, config.operator.email].filter((name) => name !== undefined);
   const evaluations: PlanEvaluation[] = [];
   for (const { name, found } of plans) {
     const base = { name, facts, approvers, starter };
     if ('problem' in found) evaluations.push(evaluatePlan({ ...base, file: found }, now));
     else {
-      const { lastProven, timeOf } = await planHistory(journal, name);
+      const { lastProven, timeOf } = await historyOf(name);
       const { plan, groups, text, sha256 } = found;
       const input: PlanInput = { plan, groups, text, sha256, rehearsal: false, source: 'up' };
       const { groups: _, ...rest } = plan;

@@ -67,8 +67,8 @@ export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flag
   const drills = drillDue(knownDrills(context.env), config.drills?.every, at);
   await printResult(context, 'evaluations', { at: at.toISOString(), items, plans: rows, drills }, () => {
     if (word !== undefined) for (const row of rows) printPlan(context, row);
-    if (flags.instance === undefined && items.length > 0) printAll(context, items);
-    else for (const row of items) printOne(context, row);
+    if (flags.instance !== undefined) for (const row of items) printOne(context, row);
+    else if (items.length > 0) printAll(context, items);
     if (word === undefined) for (const row of rows) context.stdout.write(`${planLine(row)}\n`);
     if (isDrillMissed(drills, at)) context.stdout.write(`drills: finding: next due: ${dueWords(drills)}\n`);
   });
@@ -94,7 +94,10 @@ async function wantedOf(
       hints: ['nothing was evaluated'],
       exitCode: EXIT.usage,
     });
-  if (instance !== undefined) return { names: [instanceNamed(config, instance) && instance], plans: [] };
+  if (instance !== undefined) {
+    instanceNamed(config, instance);
+    return { names: [instance], plans: [] };
+  }
   const plans = await Promise.all(
     (word === undefined ? planNames(config) : [word]).map((one) => findPlan(config, one)),
   );

@@ -6,7 +6,7 @@ import type { Notice } from '../../notify/notice.ts';
 import { drillMissedSince, evaluationMissed } from '../../plans/missed.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { findPlan } from './evaluate-plans.ts';
-import { planHistory } from './plan-history.ts';
+import { readHistories } from './plan-history.ts';
 
 /**
  * The notices that a plan was not evaluated for two of its periods, or without a proven run within 1.25 of
@@ -19,6 +19,7 @@ export async function missedOfPlans(
   { last, now }: { readonly last: LastEvaluated; readonly now: Date },
 ): Promise<readonly Notice[]> {
   const notices: Notice[] = [];
+  const historyOf = await readHistories(journal);
   for (const { name, found } of await Promise.all(names.map((one) => findPlan(config, one)))) {
     if ('problem' in found) continue;
     const { evaluate, drill } = found.plan;
@@ -32,7 +33,7 @@ export async function missedOfPlans(
     const late = evaluate && evaluationMissed([planSubject(name)], last, evaluate.every, now);
     if (late !== undefined) note('evaluation', late.since);
     if (drill === undefined) continue;
-    const { lastProven } = await planHistory(journal, name);
+    const { lastProven } = await historyOf(name);
     const since = drillMissedSince({ lastProven, everySeconds: drill.every / 1000 });
     if (since === undefined || msOf(since) <= now.getTime()) note('drill', since);
   }

@@ -21,38 +21,42 @@ export interface PlanHistory {
 const LOOKED_AT = 5_000;
 
 /**
- * What the journal shows of a plan. A runbook takes as long as nine of ten of its earlier proven runs, of the
- * instance if there are any; every other step as long as in the newest proven run of the plan.
+ * What the journal shows of plans, by name; the closed runs are read once for all of them. A runbook takes as
+ * long as nine of ten of its earlier proven runs, of the instance if there are any; every other step as long
+ * as in the newest proven run of the plan.
  */
-export async function planHistory(
+export async function readHistories(
   journal: Pick<JournalReader, 'rows' | 'read'> | undefined,
-  plan: string,
-): Promise<PlanHistory> {
+): Promise<(plan: string) => Promise<PlanHistory>> {
   const rows = await journal?.rows(runs.name, { group: 'closed', limit: LOOKED_AT, order: 'descending' });
   const proven = summariesOf(rows ?? []).filter((run) => run.proven);
-  const of = proven.find(
-    ({ runbook, instance }) => runbook === planRunbook.id && instance === planSubject(plan),
+  const ofRunbooks = ninths(
+    proven.flatMap(({ runbook, instance, target, startedAt, lastAt }) => {
+      const kind = kindOf(runbook, target !== undefined);
+      const ms = msOf(lastAt) - msOf(startedAt);
+      return [[kind, ms] as const, [`${kind}/${instance}`, ms] as const];
+    }),
   );
-  const lastProven = journal === undefined || of === undefined ? undefined : await pinnedBy(journal, of);
-  const steps = lastProven === undefined ? [] : await childrenOf(journal as JournalReader, lastProven.runId);
-  const times = new Map<string, number[]>();
-  const add = (key: string, ms: number) => times.set(key, [...(times.get(key) ?? []), ms]);
-  for (const run of proven) {
-    const { instance, startedAt, lastAt } = run;
-    const kind = kindOf(run.runbook, run.target !== undefined);
-    for (const key of [kind, `${kind}/${instance}`]) add(key, msOf(lastAt) - msOf(startedAt));
-  }
-  for (const { group, step, startedAt, endedAt } of steps)
-    if (endedAt !== undefined) add(`step ${group}/${step}`, msOf(endedAt) - msOf(startedAt));
-  const ninth = (key: string) => ninthOf(times.get(key) ?? []);
-  return {
-    lastProven,
-    timeOf: (step, { group, lane }) => {
-      if (step.kind === 'wait') return step.wait;
-      if (step.kind !== 'runbook') return ninth(`step ${group}/${step.id}`);
-      const kind = kindOf(step.runbook, step.with.phase !== 'prepare');
-      return ninth(`${kind}/${lane}`) ?? ninth(kind);
-    },
+  return async (plan) => {
+    const of = proven.find(
+      ({ runbook, instance }) => runbook === planRunbook.id && instance === planSubject(plan),
+    );
+    const lastProven = journal === undefined || of === undefined ? undefined : await pinnedBy(journal, of);
+    const steps = journal === undefined || of === undefined ? [] : await childrenOf(journal, of.runId);
+    const ofSteps = ninths(
+      steps.flatMap(({ group, step, startedAt, endedAt }) =>
+        endedAt === undefined ? [] : [[`${group}/${step}`, msOf(endedAt) - msOf(startedAt)] as const],
+      ),
+    );
+    return {
+      lastProven,
+      timeOf: (step, { group, lane }) => {
+        if (step.kind === 'wait') return step.wait;
+        if (step.kind !== 'runbook') return ofSteps.get(`${group}/${step.id}`);
+        const kind = kindOf(step.runbook, step.with.phase !== 'prepare');
+        return ofRunbooks.get(`${kind}/${lane}`) ?? ofRunbooks.get(kind);
+      },
+    };
   };
 }
 
@@ -78,8 +82,14 @@ function kindOf(runbook: string, performs: boolean): string {
   return runbook === 'disaster-recovery' && !performs ? `${runbook} prepare` : runbook;
 }
 
-/** What nine of ten took at most; undefined if nothing is known. */
-function ninthOf(times: readonly number[]): number | undefined {
-  const sorted = times.toSorted((one, other) => one - other);
-  return sorted[Math.max(0, Math.ceil(sorted.length * 0.9) - 1)];
+/** What nine of ten of the times of each key took at most. */
+function ninths(times: readonly (readonly [key: string, ms: number])[]): ReadonlyMap<string, number> {
+  const byKey = Map.groupBy(times, ([key]) => key);
+  return new Map(
+    [...byKey].flatMap(([key, some]) => {
+      const sorted = some.map(([, ms]) => ms).toSorted((one, other) => one - other);
+      const ninth = sorted[Math.max(0, Math.ceil(sorted.length * 0.9) - 1)];
+      return ninth === undefined ? [] : [[key, ninth] as const];
+    }),
+  );
 }

@@ -165,12 +165,10 @@ function troubleLines({ text, hints }: Trouble, width: number, look: Look): read
 /** A row for each plan that could not recover its instances now, the worst first; one for all others. */
 function planLines({ fleet }: Top, { glyphs }: Look): readonly Line[] {
   const plans = fleet.last?.value.plans ?? [];
-  const bad = (verdict: string, sign: string, token: Token) =>
+  const bad = (verdict: InstanceVerdict, sign: string, token: Token) =>
     plans
       .filter((one) => one.verdict === verdict)
-      .map(({ plan, reason }) => [
-        span(`${sign} plan ${plan}: ${VERDICT_WORDS[verdict as InstanceVerdict]}: ${reason}`, token),
-      ]);
+      .map(({ plan, reason }) => [span(`${sign} plan ${plan}: ${VERDICT_WORDS[verdict]}: ${reason}`, token)]);
   const good = plans.filter(({ verdict }) => verdict === 'proven' || verdict === 'ready');
   const names = good.map(({ plan, verdict }) => `${plan} ${VERDICT_WORDS[verdict]}`).join(', ');
   return [

@@ -183,13 +183,15 @@ function choose(state: State, around: Around): readonly [State, ...AppEffect[]] 
     default: {
       const key = chosenRow(state, around)?.key;
       if (key === undefined) return [state];
-      const plan = planWishOf(key, around);
-      if (plan !== undefined)
-        return [
-          { ...state, isStarted: true },
-          { type: 'start-plan', wish: plan },
-        ];
-      if (state.step === 'situation') return to({ situation: key });
+      if (state.step === 'situation') {
+        const plan = planWishOf(key, around);
+        return plan === undefined
+          ? to({ situation: key })
+          : [
+              { ...state, isStarted: true },
+              { type: 'start-plan', wish: plan },
+            ];
+      }
       if (state.step === 'backup') return to({ backup: key === LEFT_TO_RUN ? null : key });
       return to({ [state.step]: key });
     }
