@@ -13,6 +13,8 @@ export const settings = {
   sequence: { sequencer: SlowestFirst },
   testTimeout: 600_000,
   hookTimeout: 600_000,
+  // What is waited for comes on a busy machine too. A poll that gives up after Vitest's second would time it.
+  expect: { poll: { timeout: 300_000, interval: 20 } },
   pool: 'forks' as const,
   // The tests wait for a process, a disk or a clock for half of their time: one file for each core would
   // leave the cores idle.

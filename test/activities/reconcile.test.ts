@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Reconciliation } from '../../machines/parts/recovery-data.ts';
 import { readMeasure, reconcile } from '../../src/activities/reconcile.ts';
+import { soon } from '../bench-kit/soon.ts';
 import { fakeService } from './fake-service.ts';
 import { contextOf } from './world.ts';
 
@@ -165,11 +166,8 @@ async function run(
 /** Killed, though perhaps not yet reaped. */
 async function isGone(pid: number): Promise<void> {
   expect(pid).toBeGreaterThan(1);
-  await vi.waitFor(
-    async () => {
-      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
-      expect(stat.slice(stat.lastIndexOf(')'))).toMatch(/^\) Z/u);
-    },
-    { timeout: 50_000 },
-  );
+  await soon(async () => {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
+    expect(stat.slice(stat.lastIndexOf(')'))).toMatch(/^\) Z/u);
+  });
 }

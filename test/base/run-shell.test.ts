@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runShell } from '../../src/base/run-shell.ts';
 import { send } from '../../src/notify/send.ts';
+import { soon } from '../bench-kit/soon.ts';
 
 const never = new AbortController().signal;
 const how = { env: process.env, timeoutMs: 600_000, signal: never };
@@ -34,7 +35,7 @@ test('a command that has ended is not called stopped by what comes afterwards', 
   const stop = new AbortController();
   const ended = runShell(command, { ...how, signal: stop.signal });
   // A process counts as gone only once its end was seen here.
-  await vi.waitFor(() => expect(() => process.kill(shell(), 0)).toThrow('ESRCH'), { interval: 1 });
+  await soon(() => expect(() => process.kill(shell(), 0)).toThrow('ESRCH'));
   stop.abort();
   expect(await ended).toMatchObject({ exit: 0 });
 });

@@ -1,4 +1,5 @@
-import { describe, test } from 'vitest';
+import { describe, type TestContext, test } from 'vitest';
+import { FIRST_REPEAT_MS } from '../../src/tui/screens/run/screen-state.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import { statesOf } from '../bench-kit/entries-of.ts';
 import type { Trouble } from '../bench-kit/foreign/call.ts';
@@ -9,6 +10,25 @@ import { ANSWERED, changes, ROTATE } from '../bench-kit/test-bench.ts';
 
 describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real terminal', () => {
   const product = builtProduct({ cheapVault: true });
+
+  /** A screen whose first question was answered by a hold of Enter, and how many answers that hold gave. */
+  const heldDown = async (context: TestContext) => {
+    for (;;) {
+      const { bench, open } = await sitDown(product, context);
+      const screen = open(...ROTATE);
+      let answers = 0;
+      let longest = 0;
+      await screen.asks('prove the newest first?');
+      // A screen that was busy takes a key for one pressed earlier: then the whole hold answers nothing.
+      while (answers === 0 && longest < FIRST_REPEAT_MS) {
+        longest = await screen.hold(KEYS.enter, 60);
+        await screen.asks(/prove the newest first\?|where does the new key come from\?/u);
+        answers = (await bench.entries()).filter(({ type }) => type === 'answer').length;
+      }
+      // Where this process stood still for that long, the key was let go in between: nothing to judge.
+      if (longest < FIRST_REPEAT_MS) return { bench, screen, answers };
+    }
+  };
 
   test('a wrong command line gets its error on the ordinary screen', async (context) => {
     const { open } = await sitDown(product, context);
@@ -46,13 +66,9 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
 
   test('a hold of Enter answers one question, and the next is there still', async (context) => {
     const { expect } = context;
-    const { bench, open } = await sitDown(product, context);
-    const screen = open(...ROTATE);
-    await screen.asks('prove the newest first?');
-    await screen.hold(KEYS.enter, 60);
+    const { bench, screen, answers } = await heldDown(context);
     await screen.asks('where does the new key come from?');
-    const answers = (await bench.entries()).filter(({ type }) => type === 'answer');
-    expect(answers).toHaveLength(1);
+    expect(answers).toBe(1);
     screen.type(KEYS.enter);
     await screen.shows("type the instance's name");
     expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });

@@ -1,7 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import { watchRun } from '../../src/runner/watched-run.ts';
+import { soon } from '../bench-kit/soon.ts';
 import { makeWorld, obedient, reaches, rotated } from './world.ts';
 
 const RUNBOOK = runbooks['rotate-key'] as NonNullable<(typeof runbooks)['rotate-key']>;
@@ -17,7 +18,7 @@ test('a watcher of a run sees each state that it reaches, and its end', async ()
     told += 1;
   });
   await run.answer({ event: 'operator.skip', text: 'proven yesterday' });
-  await vi.waitFor(() => expect(statePath(watched.state().snapshot)).toBe(statePath(run.state().snapshot)));
+  await soon(() => expect(statePath(watched.state().snapshot)).toBe(statePath(run.state().snapshot)));
   expect(told).toBeGreaterThan(0);
   await run.detach();
   watched.stop();

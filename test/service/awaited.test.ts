@@ -1,6 +1,7 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import type { Awaited, Awaits } from '../../src/service/awaited.ts';
+import { soon } from '../bench-kit/soon.ts';
 import { json } from './fault-server.ts';
 import { clientAt, serve } from './serve.ts';
 
@@ -24,7 +25,7 @@ test('an unanswered read names its call and host, since when and until when', as
     { awaits, limits: { readMs: 60_000 } },
   );
   const asked = client.backups();
-  await vi.waitFor(() =>
+  await soon(() =>
     expect([...now].map(({ what }) => what)).toEqual([
       `${new URL(server.origin).host} has not answered GET /v1/instances/…/backups`,
     ]),
@@ -40,7 +41,7 @@ test('an unanswered change is reported until it is abandoned', async () => {
   const { now, awaits } = watch();
   const { client } = await serve(() => undefined, { awaits, limits: { sendMs: 300 } });
   const sent = client.createBackup();
-  await vi.waitFor(() =>
+  await soon(() =>
     expect([...now].map(({ what }) => what)).toEqual([
       expect.stringContaining('has not answered POST /v1/instances/…/backups'),
     ]),
@@ -58,7 +59,7 @@ test('a source that returns no token is named', async () => {
     limits: { attempts: 1 },
   });
   const asked = client.overview().catch(() => undefined);
-  await vi.waitFor(() =>
+  await soon(() =>
     expect([...now].map(({ what }) => what)).toEqual(['the source of the access token has not given one']),
   );
   token.resolve(new Secret('bearer t'));

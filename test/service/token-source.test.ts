@@ -7,6 +7,7 @@ import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import type { LifeboatError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { type TokenHelpers, type TokenSource, tokenReader } from '../../src/service/token-source.ts';
+import { soon } from '../bench-kit/soon.ts';
 import { json } from './fault-server.ts';
 import { rejection, serve } from './serve.ts';
 
@@ -135,7 +136,7 @@ test('a hanging command is ended with everything it started', async () => {
   const error = (await rejection(header({ command }, { commandTimeoutMs: 300 }))) as LifeboatError;
   expect(error.shortMessage).toBe('the token command took longer than 0.3 s');
   const pid = Number(readFileSync(mark, 'utf8'));
-  await vi.waitFor(() => expect(stillRuns(pid)).toBe(false));
+  await soon(() => expect(stillRuns(pid)).toBe(false));
 });
 
 test('what a command leaves running delays nothing, and is left alone', async () => {

@@ -1,9 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { render } from 'ink-testing-library';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { createHost } from '../../src/tui/host.ts';
 import { App } from '../../src/tui/take-screen.tsx';
+import { soon } from '../bench-kit/soon.ts';
 import { createFakeRun } from './fake-run.ts';
 import { VIEWS } from './fake-views.ts';
 
@@ -39,10 +40,10 @@ test('the question mark opens the help, and Escape leads back to the question', 
   const { app, frame, stop } = show('choice');
   const question = frame();
   app.stdin.write('?');
-  await vi.waitFor(() => expect(frame()).toContain('help'));
+  await soon(() => expect(frame()).toContain('help'));
   expect(frame()).not.toBe(question);
   app.stdin.write('\u001b');
-  await vi.waitFor(() => expect(frame().split('\n').length).toBe(question.split('\n').length));
+  await soon(() => expect(frame().split('\n').length).toBe(question.split('\n').length));
   stop();
 });
 
@@ -50,7 +51,7 @@ test('several keys that come in one piece are no command', async () => {
   const { app, run, frame, stop } = show('choice');
   app.stdin.write('q\r');
   app.stdin.write('?');
-  await vi.waitFor(() => expect(frame()).toContain('this help'));
+  await soon(() => expect(frame()).toContain('this help'));
   expect(run.answers).toEqual([]);
   stop();
 });
@@ -73,7 +74,7 @@ describe('Escape, and keys that come in one piece with it', () => {
   ])('%s ask whether to leave, and answer nothing', async (_, keys) => {
     const { app, run, frame, stop } = show('choice', shownBefore());
     app.stdin.write(`\u001b${keys}`);
-    await vi.waitFor(() => expect(frame()).toContain('leave this run?'));
+    await soon(() => expect(frame()).toContain('leave this run?'));
     expect(run.answers).toEqual([]);
     expect(run.calls).toEqual([]);
     stop();
@@ -82,7 +83,7 @@ describe('Escape, and keys that come in one piece with it', () => {
   test('Ctrl-C leaves at once, as pressed twice', async () => {
     const { app, run, frame, stop } = show('choice');
     app.stdin.write('\u001b\u0003');
-    await vi.waitFor(() => expect(run.calls).toEqual(['detach']));
+    await soon(() => expect(run.calls).toEqual(['detach']));
     expect(frame()).not.toContain('leave this run?');
     stop();
   });
@@ -90,9 +91,9 @@ describe('Escape, and keys that come in one piece with it', () => {
   test('Enter does not send the name that is in the field', async () => {
     const { app, run, frame, stop } = show('typedName');
     app.stdin.write('orders-dr');
-    await vi.waitFor(() => expect(frame()).toContain('❯ orders-dr'));
+    await soon(() => expect(frame()).toContain('❯ orders-dr'));
     app.stdin.write('\u001b\r');
-    await vi.waitFor(() => expect(frame()).toContain('nothing was typed, so nothing happens'));
+    await soon(() => expect(frame()).toContain('nothing was typed, so nothing happens'));
     expect(run.answers).toEqual([]);
     stop();
   });
@@ -100,10 +101,10 @@ describe('Escape, and keys that come in one piece with it', () => {
   test('what a field takes for Alt and a key stays that: Alt-B moves by a word', async () => {
     const { app, frame, stop } = show('text');
     app.stdin.write('one two');
-    await vi.waitFor(() => expect(frame()).toContain('one two'));
+    await soon(() => expect(frame()).toContain('one two'));
     app.stdin.write('\u001bb');
     app.stdin.write('X');
-    await vi.waitFor(() => expect(stripVTControlCharacters(frame())).toMatch(/one X.?two/u));
+    await soon(() => expect(stripVTControlCharacters(frame())).toMatch(/one X.?two/u));
     stop();
   });
 });
@@ -111,11 +112,11 @@ describe('Escape, and keys that come in one piece with it', () => {
 test('q asks whether to leave, and pressed again it does not take the question away', async () => {
   const { app, run, frame, stop } = show('choice');
   app.stdin.write('q');
-  await vi.waitFor(() => expect(frame()).toContain('leave this run?'));
+  await soon(() => expect(frame()).toContain('leave this run?'));
   app.stdin.write('q');
   app.stdin.write('\u001b[B');
   app.stdin.write('\r');
-  await vi.waitFor(() => expect(run.calls).toEqual(['detach']));
+  await soon(() => expect(run.calls).toEqual(['detach']));
   expect(run.answers).toEqual([]);
   stop();
 });

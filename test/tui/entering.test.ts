@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { createHost, type Host } from '../../src/tui/host.ts';
 import { entryScreen } from '../../src/tui/screens/entry/entry.ts';
+import { soon } from '../bench-kit/soon.ts';
 import { shown } from './screens/screen-bench.ts';
 import { rowsIn } from './shown.ts';
 
@@ -87,10 +88,10 @@ describe('the screen', () => {
   test('asks for one secret after the other, and goes back to what was beneath', async () => {
     const host = openHost(() => 0);
     const [first, second] = [host.enter({ prompt: 'one' }), host.enter({ prompt: 'two' })];
-    await vi.waitFor(() => expect(textOf(host)).toContain('one'));
+    await soon(() => expect(textOf(host)).toContain('one'));
     press(host, 'a', 'enter');
     expect((await first).reveal()).toBe('a');
-    await vi.waitFor(() => expect(textOf(host)).toContain('two'));
+    await soon(() => expect(textOf(host)).toContain('two'));
     press(host, 'b', 'enter');
     expect((await second).reveal()).toBe('b');
     expect(host.top()).toBeUndefined();
@@ -115,7 +116,7 @@ describe('the screen', () => {
     const host = openHost(() => 0);
     const asked = host.enter({ prompt: 'passphrase' });
     const left = expect(asked).rejects.toMatchObject({ code: 'input.left' });
-    await vi.waitFor(() => expect(host.top()).toBeDefined());
+    await soon(() => expect(host.top()).toBeDefined());
     await host.leave('left');
     await left;
     host.stop();

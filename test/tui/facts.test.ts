@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { createFacts } from '../../src/tui/facts.ts';
 import type { Loaders, RunRow } from '../../src/view/app/sources.ts';
+import { soon } from '../bench-kit/soon.ts';
 import { loadersWith } from './fake-loaders.ts';
 
 const RUNS = { source: 'runs', of: null } as const;
@@ -26,7 +27,7 @@ describe('facts', () => {
     expect(facts.get('runs', null)).toEqual({ part: { state: 'unasked' }, isAsking: false });
     facts.want([RUNS]);
     expect(facts.get('runs', null).isAsking).toBe(true);
-    await vi.waitFor(() => expect(facts.get('runs', null).isAsking).toBe(false));
+    await soon(() => expect(facts.get('runs', null).isAsking).toBe(false));
     expect(facts.get('runs', null).part).toEqual({ state: 'known', at: now, value: [run('A')] });
     facts.stop();
   });
@@ -41,10 +42,10 @@ describe('facts', () => {
       () => new Date(),
     );
     facts.want([RUNS]);
-    await vi.waitFor(() => expect(facts.get('runs', null).part.state).toBe('known'));
+    await soon(() => expect(facts.get('runs', null).part.state).toBe('known'));
     isBroken = true;
     facts.refresh();
-    await vi.waitFor(() => expect(facts.get('runs', null).part.state).toBe('failed'));
+    await soon(() => expect(facts.get('runs', null).part.state).toBe('failed'));
     const { part, last } = facts.get('runs', null);
     expect(part).toMatchObject({ code: 'journal.damaged', why: expect.stringContaining('cannot be read') });
     expect(JSON.stringify(part)).not.toContain('\\u001b');
@@ -62,7 +63,7 @@ describe('facts', () => {
       () => new Date('2026-01-01T00:00:00Z'),
     );
     facts.want([RUNS]);
-    await vi.waitFor(() => expect(facts.get('runs', null).isAsking).toBe(false));
+    await soon(() => expect(facts.get('runs', null).isAsking).toBe(false));
     facts.want([]);
     facts.want([RUNS]);
     expect(asked).toBe(1);
@@ -124,7 +125,7 @@ describe('facts', () => {
       () => new Date(),
     );
     facts.want([RUNS]);
-    await vi.waitFor(() => expect(facts.get('runs', null).part.state).toBe('known'));
+    await soon(() => expect(facts.get('runs', null).part.state).toBe('known'));
     facts.want([]);
     facts.want([RUNS]);
     expect([asked, facts.get('runs', null).isAsking]).toEqual([2, true]);
