@@ -3,8 +3,9 @@ import { statePath } from '../../machines/parts/states.ts';
 import type { LedgerFact, Progress, SendContext } from '../activities/activity.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
-import type { Entry, Json } from '../store/journal.ts';
-import { decide, metaOf } from './answer.ts';
+import type { Entry, Json, Wake } from '../store/journal.ts';
+import type { Awaits } from '../store/run-entries.ts';
+import { decide, metaOf, questionOf } from './answer.ts';
 import { endOf, type Folded, fold, type Invocation, type MachineEvent, step } from './fold.ts';
 import type { Holds } from './holds.ts';
 import { perform } from './perform.ts';
@@ -13,6 +14,7 @@ import type { Due, Run, RunDeps, RunEnd, RunState } from './run.ts';
 import { inputOf, RunLog } from './run-log.ts';
 import { arrivedAt, noteOverdue } from './time-notes.ts';
 import { leftOrThrow, UnderWay } from './under-way.ts';
+import { wakesOf } from './wakes.ts';
 
 const LEAVE_GRACE_MS = 5_000;
 
@@ -296,8 +298,12 @@ export class Driver implements Run {
     });
   }
 
-  async #append(notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
-    await this.#log.append(notes, ledger);
+  async #append(
+    notes: readonly Note[],
+    ledger: readonly LedgerFact[] = [],
+    wakes: readonly Wake[] = [],
+  ): Promise<void> {
+    await this.#log.append(notes, ledger, wakes);
     this.#tell();
   }
 
@@ -312,8 +318,7 @@ export class Driver implements Run {
         ...(this.#deps.lastNotes?.(true) ?? []),
         { type: 'run.closed', body: body as unknown as Json },
       ];
-      await this.#log.append(notes);
-      this.#tell();
+      await this.#append(notes, [], wakesOf(this.#log.entries, 'over'));
     }
     await this.#deps.seal();
     return { how: 'ended', exitCode: closing.outcome === 'done' ? EXIT.closed : EXIT.failed };
@@ -321,10 +326,19 @@ export class Driver implements Run {
 
   async #leave(): Promise<RunEnd> {
     await this.#answering;
-    const body = { why: this.#left ?? '' };
-    await this.#append([...(this.#deps.lastNotes?.(false) ?? []), { type: 'run.detached', body }]);
+    const awaits = this.#awaits();
+    const body = { why: this.#left ?? '', ...(awaits === undefined ? {} : { awaits }) };
+    const notes = [...(this.#deps.lastNotes?.(false) ?? []), { type: 'run.detached', body }];
+    await this.#append(notes, [], wakesOf(this.#log.entries, awaits ?? 'free'));
     await this.#deps.seal();
     return { how: 'detached', exitCode: EXIT.interrupted };
+  }
+
+  /** What the run waits for; undefined if it can go on by itself. */
+  #awaits(): Awaits | undefined {
+    if (this.#paused !== undefined) return 'credentials';
+    const { invocation, snapshot } = this.#folded;
+    return invocation === undefined && questionOf(snapshot) !== undefined ? 'person' : undefined;
   }
 
   #tell(): void {

@@ -2,7 +2,7 @@ import type { LedgerFact } from '../activities/activity.ts';
 import { isoOf } from '../base/date.ts';
 import type { LifeboatError } from '../base/errors.ts';
 import { msOf } from '../base/instant.ts';
-import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
+import type { Entry, Journal, Json, NewEntry, StreamName, Wake } from '../store/journal.ts';
 import { type Holds, lostHold } from './holds.ts';
 import type { Note } from './performed.ts';
 import type { Clock, RunDeps } from './run.ts';
@@ -65,22 +65,30 @@ export class RunLog {
     return turn;
   }
 
-  append(notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
-    return this.inTurn(() => this.write(notes, ledger));
+  append(
+    notes: readonly Note[],
+    ledger: readonly LedgerFact[] = [],
+    wakes: readonly Wake[] = [],
+  ): Promise<void> {
+    return this.inTurn(() => this.write(notes, ledger, wakes));
   }
 
   /**
-   * Writes notes of the run and facts for ledgers in one transaction. Rejects with the journal's errors, and
-   * once a hold is lost.
+   * Writes notes of the run, facts for ledgers and wake-ups in one transaction. Rejects with the journal's
+   * errors, and once a hold is lost.
    */
-  async write(notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
+  async write(
+    notes: readonly Note[],
+    ledger: readonly LedgerFact[] = [],
+    wakes: readonly Wake[] = [],
+  ): Promise<void> {
     this.#holds.lost.throwIfAborted();
     const moved = clockNotes(this.#clock?.moved() ?? 0, this.#journal);
     const own = [...moved, ...notes].map((note): NewEntry => ({ stream: this.stream, ...note }));
     const facts = ledger.map(
       ({ instance = this.#instance, ...fact }): NewEntry => ({ stream: `instance/${instance}`, ...fact }),
     );
-    const written = await this.#journal.append([...own, ...facts], this.#holds.all);
+    const written = await this.#journal.append([...own, ...facts], this.#holds.all, wakes);
     this.entries.push(...written.filter((entry) => entry.stream === this.stream));
     const stamped = msOf(written.at(-1)?.at ?? '');
     if (this.#journal.stampedBy === 'database' && !Number.isNaN(stamped))

@@ -10,11 +10,12 @@ import type { Journal, JournalReader, Json, StreamName } from '../store/journal.
 import { type Doubt, doubtsOfStream } from '../store/projections/pending-calls.ts';
 import type { RunSummary } from '../store/projections/run-summary.ts';
 import { openRuns, runs, summariesOf } from '../store/projections/runs.ts';
-import { isEnd, type PlanChild } from '../store/run-entries.ts';
+import { type ForWorkers, isEnd, type PlanChild } from '../store/run-entries.ts';
 import { assertNotInDoubt, blocksOtherChanges, changedBy } from './assert-not-in-doubt.ts';
 import { Holds } from './holds.ts';
 import type { Note } from './performed.ts';
 import type { ClockMark } from './run.ts';
+import { wakesOf } from './wakes.ts';
 import { type Named, servicesIn } from './where-sent.ts';
 
 export interface Start {
@@ -42,6 +43,8 @@ export interface Start {
   readonly runId?: string | undefined;
   /** The step of a plan's run that it is. */
   readonly plan?: PlanChild | undefined;
+  /** Leaves it to the workers, with these answers given in advance. */
+  readonly workers?: ForWorkers | undefined;
   /** Begins it although another run of an instance is open. */
   readonly besideOpen?: boolean | undefined;
 }
@@ -165,12 +168,14 @@ async function begin(journal: Journal, start: Start, holds: Holds): Promise<stri
     tool: start.tool,
     ...(start.clock === undefined ? {} : { clock: start.clock }),
     ...(start.plan === undefined ? {} : { plan: start.plan as unknown as Json }),
+    ...(start.workers === undefined ? {} : { workers: start.workers as unknown as Json }),
   };
   const stream: StreamName = `run/${runId}`;
   await holds.take(stream);
   // Another process may have begun it since.
   if (start.runId !== undefined && (await journal.head(stream)).seq > 0) return runId;
-  await journal.append([{ stream, type: 'run.started', body }], holds.all);
+  const wakes = start.workers === undefined ? [] : [{ run: runId }];
+  await journal.append([{ stream, type: 'run.started', body }], holds.all, wakes);
   return runId;
 }
 
@@ -249,7 +254,7 @@ export async function abandonRun(
   }));
   const abandoned = { stream, type: 'run.abandoned', body: { reason } };
   const last = notes.map((note) => ({ stream, ...note }));
-  await journal.append([...last, abandoned, ...handed], holds.all);
+  await journal.append([...last, abandoned, ...handed], holds.all, wakesOf(entries, 'over'));
   return doubts;
 }
 

@@ -1,4 +1,4 @@
-import type { StreamName } from '../store/journal.ts';
+import { fieldsOf, type StreamName } from '../store/journal.ts';
 import { isEnd } from '../store/run-entries.ts';
 import { assertNotInDoubt, changedBy } from './assert-not-in-doubt.ts';
 import { Driver } from './driver.ts';
@@ -36,8 +36,9 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
       ...note,
     }));
     const body = { pid: process.pid, ...(clock === undefined ? {} : { clock }), ...admitted?.resumed };
-    // The process that just began the run is already on record in its first entry.
-    if (entries.length > 1 || isNews) notes.push({ stream, type: 'run.resumed', body });
+    // The process that just began the run is already on record in its first entry, unless it left it to others.
+    const isOfOther = entries.length > 1 || fieldsOf(entries[0]?.body)['workers'] !== undefined;
+    if (isOfOther || isNews) notes.push({ stream, type: 'run.resumed', body });
     notes.push(...(admitted?.notes ?? []).map((note) => ({ stream, ...note })));
     // Nothing may follow the end that another process has brought the run to; its head only gets signed.
     if (notes.length > 0 && !entries.some(isEnd))

@@ -53,6 +53,15 @@ export interface NewEntry {
   readonly body: Json;
 }
 
+/**
+ * A wake-up: look at this run, not before `at` (default: now). Delivering it zero, one or five times changes
+ * nothing but time.
+ */
+export interface Wake {
+  readonly run: string;
+  readonly at?: Date;
+}
+
 /** The last entry of a stream: its length and hash. An empty stream is `{seq: 0, hash: ''}`. */
 export interface Head {
   readonly stream: StreamName;
@@ -206,8 +215,15 @@ export interface Journal {
    *
    * After a failed write the journal refuses further writes (`journal.lost`). Only then may the entries turn
    * up later: a disk that reports an error may have kept the bytes.
+   *
+   * `wakes` are sent in the same transaction. A queue that is missing or broken never keeps entries from the
+   * record.
    */
-  append(entries: readonly NewEntry[], holds: readonly Hold[]): Promise<readonly Entry[]>;
+  append(
+    entries: readonly NewEntry[],
+    holds: readonly Hold[],
+    wakes?: readonly Wake[],
+  ): Promise<readonly Entry[]>;
   /** All entries of a stream from `fromSeq` (default 1), in order. An unknown stream is empty. */
   read(stream: StreamName, fromSeq?: number): Promise<readonly Entry[]>;
   head(stream: StreamName): Promise<Head>;

@@ -18,6 +18,20 @@ export const PlanChild = () =>
 export type PlanChild = z.infer<ReturnType<typeof PlanChild>>;
 
 /**
+ * That a run is left to the workers, and what a person has answered in advance: whether the recommended
+ * answer is given to every question that has one, and the names that confirm destructive steps.
+ */
+export const ForWorkers = () => z.object({ yes: z.boolean(), confirm: z.array(z.string()) });
+export type ForWorkers = z.infer<ReturnType<typeof ForWorkers>>;
+
+/**
+ * What a run waits for that its process has left: a person, or credentials that the service accepts. Any
+ * process may go on with a run that waits for neither.
+ */
+const Awaits = () => z.enum(['person', 'credentials']);
+export type Awaits = z.infer<ReturnType<typeof Awaits>>;
+
+/**
  * The bodies of the entries of a `run/<id>` stream, by type. Readers must tolerate unknown types and fields:
  * a newer version may have written them.
  */
@@ -45,6 +59,8 @@ const RUN_ENTRIES = {
       clock: ClockMark().optional(),
       /** The step of a plan's run that it is. */
       plan: PlanChild().optional(),
+      /** Missing for a run that the process which begins it drives. */
+      workers: ForWorkers().optional(),
     }),
   ),
   'run.resumed': lazily(() =>
@@ -220,7 +236,7 @@ const RUN_ENTRIES = {
       failure: WrittenFailure(),
     }),
   ),
-  'run.detached': lazily(() => z.object({ why: z.string() })),
+  'run.detached': lazily(() => z.object({ why: z.string(), awaits: Awaits().optional() })),
   /**
    * This machine's wall clock differs from the time that passed, ahead or (below zero) behind. `unmoved`: the
    * clock that stamps entries did not move with it.

@@ -8,7 +8,7 @@ describe('the journal of a run that was left', () => {
     const run = await world.takeUp();
     await reaches(run, 'oldBackup.asking');
     await Promise.all([run.detach('the terminal was lost'), run.detach('something else')]);
-    expect(await world.bodies('run.detached')).toEqual([{ why: 'the terminal was lost' }]);
+    expect(await world.bodies('run.detached')).toMatchObject([{ why: 'the terminal was lost' }]);
   });
 
   test('says that the operator left if nothing else is known', async () => {
@@ -16,7 +16,7 @@ describe('the journal of a run that was left', () => {
     const run = await world.takeUp();
     await reaches(run, 'oldBackup.asking');
     await run.detach();
-    expect(await world.bodies('run.detached')).toEqual([{ why: 'the operator left' }]);
+    expect(await world.bodies('run.detached')).toEqual([{ why: 'the operator left', awaits: 'person' }]);
   });
 
   test('says which answer was missing without a person to give it', async () => {
@@ -24,6 +24,6 @@ describe('the journal of a run that was left', () => {
     const run = await world.takeUp();
     const { why } = await autopilot(run, { yes: false });
     expect(why).toMatch(/^it needs a decision/);
-    expect(await world.bodies('run.detached')).toEqual([{ why }]);
+    expect(await world.bodies('run.detached')).toEqual([{ why, awaits: 'person' }]);
   });
 });

@@ -7,7 +7,7 @@ import { show } from '../../base/text.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
 import type { RunInstances } from '../../compose/instances.ts';
 import { openForRun } from '../../compose/service-of.ts';
-import type { PlanSetting } from './drive-plan.ts';
+import type { PlanSetting } from './plan-setting.ts';
 
 /** How many instances are asked at once. */
 const AT_ONCE = 20;

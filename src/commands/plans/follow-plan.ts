@@ -9,7 +9,8 @@ import { keyOf } from '../../plans/schedule.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
 import { leftBySignal } from '../../view/run-port.ts';
 import { printWaiting } from '../run/print-headless.ts';
-import type { DrivenPlan, PlanSetting } from './drive-plan.ts';
+import type { DrivenPlan } from './drive-plan.ts';
+import type { PlanSetting } from './plan-setting.ts';
 import type { PlanFlags } from './run.ts';
 import { takenWishes, takeWishes } from './wishes.ts';
 

@@ -19,10 +19,11 @@ import { mannerOf } from '../run/drive.ts';
 import { inSeconds } from '../run/run.ts';
 import { momentFrom } from '../run/run-input.ts';
 import { clockMark } from '../run/watch-clock.ts';
-import { drivePlan, type PlanSetting } from './drive-plan.ts';
+import { drivePlan } from './drive-plan.ts';
 import { findPlanRun } from './find-plan-run.ts';
 import { followPlan } from './follow-plan.ts';
 import { planNamed, surroundingsOf } from './plan-files.ts';
+import type { PlanSetting } from './plan-setting.ts';
 import { standingOf } from './show.ts';
 import { showPlanRun } from './show-plan-run.ts';
 

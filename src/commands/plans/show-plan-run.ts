@@ -4,9 +4,10 @@ import type { EarlySignals } from '../../cli/stop-signal.ts';
 import { questionOf } from '../../runner/answer.ts';
 import type { showPlan } from '../../tui/show-plan.ts';
 import { leftBySignal } from '../../view/run-port.ts';
-import type { DrivenPlan, PlanSetting } from './drive-plan.ts';
+import type { DrivenPlan } from './drive-plan.ts';
 import { answerByFlags } from './follow-plan.ts';
 import { planPortOf } from './plan-port.ts';
+import type { PlanSetting } from './plan-setting.ts';
 import type { PlanFlags } from './run.ts';
 import { takenWishes, takeWishes } from './wishes.ts';
 

@@ -38,7 +38,11 @@ export async function writeWish(journal: Journal, runId: string, wish: Wish): Pr
   const stream = streamOf(runId);
   const hold = await journal.hold(stream);
   try {
-    const [entry] = await journal.append([{ stream, type: TYPE, body: wish as unknown as Json }], [hold]);
+    const [entry] = await journal.append(
+      [{ stream, type: TYPE, body: wish as unknown as Json }],
+      [hold],
+      [{ run: runId }],
+    );
     return entry?.seq ?? 0;
   } finally {
     await hold.release();

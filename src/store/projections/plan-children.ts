@@ -1,5 +1,5 @@
 import { type Entry, fieldsOf, type JournalReader, type Json } from '../journal.ts';
-import { isEnd, type PlanChild } from '../run-entries.ts';
+import { type Awaits, isEnd, type PlanChild } from '../run-entries.ts';
 import type { Projection } from './projection.ts';
 
 /** A child of a plan's run, as its journal shows it. */
@@ -14,8 +14,10 @@ export interface ChildRow extends PlanChild {
   readonly endedAt?: string | undefined;
   /** The title of its newest state. */
   readonly where?: string | undefined;
-  /** Whether the process that drove it has left it. */
+  /** Whether no process has it: the one that drove it has left it, or a worker has yet to take it. */
   readonly isLeft: boolean;
+  /** What it waits for since it was left; undefined if it may go on. */
+  readonly awaits?: Awaits | undefined;
 }
 
 const PREFIX = 'run/';
@@ -25,7 +27,7 @@ const PREFIX = 'run/';
  */
 export const planChildren: Projection = {
   name: 'plan-children',
-  version: 1,
+  version: 2,
   keysOf: ({ stream, type }) =>
     stream.startsWith(PREFIX) && FOLDED.has(type) ? [stream.slice(PREFIX.length)] : [],
   fold: (row, entry, key) => {
@@ -41,17 +43,20 @@ const FOLDED: ReadonlySet<string> = new Set([
 ]);
 
 function begun({ type, seq, at, body }: Entry, runId: string): ChildRow | undefined {
-  const { plan, runbook } = fieldsOf(body);
+  const { plan, runbook, workers } = fieldsOf(body);
   if (type !== 'run.started' || seq !== 1 || typeof plan !== 'object' || plan === null) return undefined;
-  return { ...(plan as PlanChild), runId, runbook: String(runbook), startedAt: at, isLeft: false };
+  const isLeft = workers !== undefined;
+  return { ...(plan as PlanChild), runId, runbook: String(runbook), startedAt: at, isLeft };
 }
 
-function next(before: ChildRow, entry: Entry): ChildRow {
-  const { outcome, proven, title } = fieldsOf(entry.body);
-  if (entry.type === 'event')
-    return { ...before, isLeft: false, where: typeof title === 'string' ? title : undefined };
-  if (entry.type === 'run.detached') return { ...before, isLeft: true };
-  if (entry.type === 'run.resumed') return { ...before, isLeft: false };
+/** The row after an entry of the child. Pure. */
+export function next(before: ChildRow, entry: Entry): ChildRow {
+  const { outcome, proven, title, awaits } = fieldsOf(entry.body);
+  const { awaits: _, ...taken } = { ...before, isLeft: false };
+  if (entry.type === 'event') return { ...taken, where: typeof title === 'string' ? title : undefined };
+  if (entry.type === 'run.detached')
+    return { ...taken, isLeft: true, ...(awaits === undefined ? {} : { awaits: awaits as Awaits }) };
+  if (entry.type === 'run.resumed') return taken;
   if (!isEnd(entry) || before.result !== undefined) return before;
   // A step that a person has passed is passed, with their reason; a runbook without proof shows nothing.
   const isPassed = before.runbook === 'plan-step' && outcome === 'done-unproven';

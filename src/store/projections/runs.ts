@@ -1,5 +1,5 @@
 import { type Entry, fieldsOf, type JournalReader, type Json, type ProjectedRow } from '../journal.ts';
-import { isEnd } from '../run-entries.ts';
+import { type Awaits, isEnd } from '../run-entries.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 import type { RunSummary } from './run-summary.ts';
 
@@ -15,8 +15,14 @@ export interface RunProgress extends Omit<RunSummary, 'where' | 'result'> {
   readonly reached?: Reached;
   readonly title?: string;
   readonly isPaused: boolean;
-  /** Whether the process that drove it has left it. */
+  /** Whether no process has it: the one that drove it has left it, or a worker has yet to take it. */
   readonly isLeft: boolean;
+  /** What it waits for since it was left; missing if it may go on. */
+  readonly awaits?: Awaits;
+  /** Whether it is left to the workers. */
+  readonly isForWorkers?: true;
+  /** The run of the plan whose step it is. */
+  readonly planRun?: string;
 }
 
 /** The state of a run, and the entry that led to it or paused it. */
@@ -44,7 +50,7 @@ const PREFIX = 'run/';
 /** One row for each run: its id is the key, its status the group, the time of its first entry the order. */
 export const runs: Projection = {
   name: 'runs',
-  version: 4,
+  version: 5,
   vouched: ['open'],
   keysOf: ({ stream }) => (stream.startsWith(PREFIX) ? [stream.slice(PREFIX.length)] : []),
   fold: (row, entry, key) => {
@@ -61,6 +67,9 @@ export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
       outcome,
       isPaused,
       isLeft,
+      awaits,
+      isForWorkers,
+      planRun,
       isStopped,
       isDone,
       begunIndex,
@@ -110,7 +119,8 @@ function begun({ type, at, seq, index, body }: Entry, runId: string): Folded | u
   if (type !== 'run.started' || seq !== 1) return undefined;
   const started = fieldsOf(body) as Pick<Folded, 'runbook' | 'version' | 'instance' | 'target' | 'mode'>;
   const { runbook, version, instance, target, mode } = started;
-  const { operator } = fieldsOf(body);
+  const { operator, workers, plan } = fieldsOf(body);
+  const { run: planRun } = fieldsOf(plan);
   const { rtoSeconds } = fieldsOf(fieldsOf(body)['objectives']);
   const { incidentAt } = fieldsOf(fieldsOf(body)['input']);
   return {
@@ -126,7 +136,9 @@ function begun({ type, at, seq, index, body }: Entry, runId: string): Folded | u
     status: 'open',
     proven: false,
     isPaused: false,
-    isLeft: false,
+    isLeft: workers !== undefined,
+    ...(workers === undefined ? {} : { isForWorkers: true }),
+    ...(typeof planRun === 'string' ? { planRun } : {}),
     begunIndex: index,
     ...(typeof rtoSeconds === 'number' ? { rtoSeconds } : {}),
     ...(typeof incidentAt === 'string' ? { incidentAt } : {}),
@@ -134,11 +146,15 @@ function begun({ type, at, seq, index, body }: Entry, runId: string): Folded | u
 }
 
 function next(before: Folded, entry: Entry): Folded {
-  const after = {
-    ...before,
+  const { awaits: wasAwaiting, ...rest } = before;
+  const isLeft = entry.type === 'run.detached' || (before.isLeft && !MOVES.has(entry.type));
+  const awaits = entry.type === 'run.detached' ? fieldsOf(entry.body)['awaits'] : wasAwaiting;
+  const after: Folded = {
+    ...rest,
     lastAt: entry.at,
     isPaused: pauses(entry) ?? before.isPaused,
-    isLeft: entry.type === 'run.detached' || (before.isLeft && !MOVES.has(entry.type)),
+    isLeft,
+    ...(isLeft && awaits !== undefined ? { awaits: awaits as Awaits } : {}),
   };
   const { title, proven, outcome } = fieldsOf(entry.body) as {
     readonly title?: string;
@@ -146,9 +162,9 @@ function next(before: Folded, entry: Entry): Folded {
     readonly outcome?: string;
   };
   if (entry.type === 'event') {
-    const { title: _, ...rest } = after;
+    const { title: _, ...reachedSo } = after;
     const reached = reachedBy(entry, String(fieldsOf(entry.body)['to']));
-    return { ...rest, reached, ...(title === undefined ? {} : { title }) };
+    return { ...reachedSo, reached, ...(title === undefined ? {} : { title }) };
   }
   if (entry.type === 'run.paused')
     return { ...after, reached: reachedBy(entry, before.reached?.state ?? '') };

@@ -1,0 +1,39 @@
+import { runbookOf } from '../../../machines/index.ts';
+import type { Failure } from '../../base/failure.ts';
+import type { ChildSnapshot } from '../../plans/conductor-port.ts';
+import { fold } from '../../runner/fold.ts';
+import { inputOf } from '../../runner/run-log.ts';
+import { fieldsOf, type JournalReader } from '../../store/journal.ts';
+import { readRunEntry } from '../../store/run-entries.ts';
+import { childSnapshot } from './child-snapshot.ts';
+
+/** A child that asks nothing. */
+export const NOTHING_ASKED: ChildSnapshot = {
+  question: undefined,
+  where: undefined,
+  sinceMs: undefined,
+  asksAbout: undefined,
+  paused: undefined,
+  warning: undefined,
+  hasConfirmed: false,
+  targetNow: undefined,
+};
+
+/**
+ * What the run of a plan's step asks, by its record alone. A run of a runbook that this version lacks asks
+ * nothing that could be answered here.
+ */
+export async function askedOnRecord(
+  journal: Pick<JournalReader, 'read'>,
+  runId: string,
+): Promise<ChildSnapshot> {
+  const entries = await journal.read(`run/${runId}`);
+  const { runbook: id, version } = fieldsOf(entries[0]?.body);
+  const runbook = runbookOf(String(id), String(version));
+  if (runbook === undefined) return NOTHING_ASKED;
+  const { snapshot } = fold(runbook, inputOf(entries) ?? {}, entries);
+  const newest = entries.findLast(({ type }) => type === 'event' || type === 'run.paused');
+  const read = newest && readRunEntry(newest);
+  const paused = read?.type === 'run.paused' ? (read.body.failure as Failure) : undefined;
+  return childSnapshot({ snapshot, paused, entries });
+}

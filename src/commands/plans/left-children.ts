@@ -1,0 +1,145 @@
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { msOf } from '../../base/instant.ts';
+import type { ChildSnapshot, DrivenChild } from '../../plans/conductor-port.ts';
+import type { Start } from '../../plans/schedule.ts';
+import type { Entry, JournalReader } from '../../store/journal.ts';
+import { type ChildRow, childOf, next } from '../../store/projections/plan-children.ts';
+import { askedOnRecord, NOTHING_ASKED } from './asked-on-record.ts';
+import type { ChildRuns } from './child-runs.ts';
+
+/**
+ * The runs of the steps of a plan that is left to the workers: whoever conducts the plan begins them, and
+ * sees of them what is on record. One whose question is answered here is driven here from then on.
+ */
+export class LeftChildren {
+  readonly #journal: JournalReader;
+  readonly #runs: ChildRuns;
+  readonly #children = new Map<string, LeftChild>();
+  readonly #stop = new AbortController();
+
+  /** Sees everything that is appended from now on. */
+  static async of(journal: JournalReader, runs: ChildRuns): Promise<LeftChildren> {
+    const { size } = await journal.log.head();
+    const children = new LeftChildren(journal, runs);
+    children.#follow(size).catch((thrown: unknown) => children.#broke(thrown));
+    return children;
+  }
+
+  private constructor(journal: JournalReader, runs: ChildRuns) {
+    this.#journal = journal;
+    this.#runs = runs;
+  }
+
+  /** Begins the run of a step, once however often it is called, and watches it. */
+  async begin(start: Start): Promise<DrivenChild> {
+    const runId = await this.#runs.leaveToWorkers(start);
+    const known = this.#children.get(runId);
+    if (known !== undefined) return known;
+    const child = new LeftChild(runId, this.#journal, () => this.#runs.begin(start));
+    // It hears of what is appended from here on, and then reads what was before.
+    this.#children.set(runId, child);
+    await child.look();
+    return child;
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  async #follow(from: number): Promise<void> {
+    for await (const entries of this.#journal.follow(from, this.#stop.signal))
+      for (const entry of entries) this.#children.get(entry.stream.slice('run/'.length))?.take(entry);
+  }
+
+  #broke(thrown: unknown): void {
+    for (const child of this.#children.values()) child.breaks(thrown);
+    this.#children.clear();
+  }
+}
+
+/** A child that others drive, until its question is answered here. */
+class LeftChild implements DrivenChild {
+  readonly runId: string;
+  readonly ended: DrivenChild['ended'];
+  readonly #journal: JournalReader;
+  readonly #takeUp: () => Promise<DrivenChild>;
+  readonly #over = Promise.withResolvers<Awaited<DrivenChild['ended']>>();
+  readonly #listeners = new Set<() => void>();
+  #row: ChildRow | undefined;
+  #asked: ChildSnapshot = NOTHING_ASKED;
+  #here: DrivenChild | undefined;
+
+  constructor(runId: string, journal: JournalReader, takeUp: () => Promise<DrivenChild>) {
+    this.runId = runId;
+    this.#journal = journal;
+    this.#takeUp = takeUp;
+    this.ended = this.#over.promise;
+    this.ended.catch(() => undefined);
+  }
+
+  get startedMs(): number {
+    return msOf(this.#row?.startedAt);
+  }
+
+  /** Reads where it stands. */
+  async look(): Promise<void> {
+    const row = await childOf(this.#journal, this.runId);
+    if (row !== undefined) await this.#stands(row);
+  }
+
+  take(entry: Entry): void {
+    if (this.#row === undefined || this.#here !== undefined) return;
+    this.#stands(next(this.#row, entry)).catch((thrown: unknown) => this.breaks(thrown));
+  }
+
+  breaks(thrown: unknown): void {
+    this.#over.reject(thrown);
+  }
+
+  async #stands(row: ChildRow): Promise<void> {
+    this.#row = row;
+    if (row.result !== undefined) this.#over.resolve({ result: row.result, endedMs: msOf(row.endedAt) });
+    const isAsking = row.isLeft && row.awaits !== undefined;
+    const asked = isAsking ? await askedOnRecord(this.#journal, this.runId) : NOTHING_ASKED;
+    // It may have moved on while its record was read.
+    if (this.#row === row) this.#asked = asked;
+    this.#tell();
+  }
+
+  state(): ChildSnapshot {
+    return this.#here?.state() ?? { ...this.#asked, where: this.#row?.where };
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Takes it up here. Rejects with `journal.held` while another process has it. */
+  async answer(answer: Parameters<DrivenChild['answer']>[0]): Promise<void> {
+    if (this.#here === undefined) {
+      if (this.#asked.question === undefined)
+        throw new LifeboatError('plan.no-question', `run ${this.runId} asks nothing now`, {
+          hints: ['nothing was answered', `where it stands: lifeboat audit show ${this.runId}`],
+          exitCode: EXIT.usage,
+        });
+      const here = await this.#takeUp();
+      this.#here = here;
+      here.subscribe(() => this.#tell());
+      here.ended.then(this.#over.resolve, this.#over.reject);
+    }
+    await this.#here.answer(answer);
+  }
+
+  wake(): void {
+    this.#here?.wake();
+  }
+
+  async detach(why: string): Promise<void> {
+    await this.#here?.detach(why);
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
