@@ -53,15 +53,6 @@ export interface NewEntry {
   readonly body: Json;
 }
 
-/**
- * A wake-up: look at this run, not before `at` (default: now). Delivering it zero, one or five times changes
- * nothing but time.
- */
-export interface Wake {
-  readonly run: string;
-  readonly at?: Date;
-}
-
 /** The last entry of a stream: its length and hash. An empty stream is `{seq: 0, hash: ''}`. */
 export interface Head {
   readonly stream: StreamName;
@@ -216,14 +207,19 @@ export interface Journal {
    * After a failed write the journal refuses further writes (`journal.lost`). Only then may the entries turn
    * up later: a disk that reports an error may have kept the bytes.
    *
-   * `wakes` are sent in the same transaction. A queue that is missing or broken never keeps entries from the
-   * record.
+   * `wakes` reach the queue together with the entries, or not at all. A queue that is missing or broken never
+   * fails an append: then the wake-ups are lost, and a worker's sweep finds what may go on.
    */
   append(
     entries: readonly NewEntry[],
     holds: readonly Hold[],
     wakes?: readonly Wake[],
   ): Promise<readonly Entry[]>;
+  /**
+   * Calls back with the wake-ups of each append of this journal, once it is durable: a queue inside this
+   * process has no other way to hear of them. The listener must not throw. Gives what ends it.
+   */
+  onWake(listener: (wakes: readonly Wake[]) => void): () => void;
   /** All entries of a stream from `fromSeq` (default 1), in order. An unknown stream is empty. */
   read(stream: StreamName, fromSeq?: number): Promise<readonly Entry[]>;
   head(stream: StreamName): Promise<Head>;
@@ -250,6 +246,16 @@ export interface Journal {
   /** The rows of a projection (projections/projection.ts), which are kept with the appends. */
   rows(projection: string, query?: RowQuery): Promise<readonly ProjectedRow[]>;
   close(): Promise<void>;
+}
+
+/**
+ * "Look at this run", not before `at`; at once without it. Delivering it zero, one or five times changes
+ * nothing but time: the truth is in the entries.
+ */
+export interface Wake {
+  /** The id of the run, as in `run/<id>`. */
+  readonly run: string;
+  readonly at?: Date;
 }
 
 export type JournalReader = Pick<

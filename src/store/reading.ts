@@ -1,6 +1,6 @@
-import type { Entry } from './journal.ts';
+import type { Entry, Wake } from './journal.ts';
 
-/* What the readers of both engines share: reading rows page by page, and following new entries. */
+/* What both engines share: reading rows page by page, following new entries, and telling of wake-ups. */
 
 /**
  * Rows ordered by a number, page by page: `ask` returns those from a number, at most `most`, and `after`
@@ -112,6 +112,22 @@ export function createFollowers({ look, every, listen }: FollowOptions): Followe
     end() {
       isOver = true;
       wakeAll();
+    },
+  };
+}
+
+/** Tells listeners in this process of the wake-ups of appends that are durable. */
+export function createWakes() {
+  const listeners = new Set<(wakes: readonly Wake[]) => void>();
+  return {
+    tell(wakes: readonly Wake[]): void {
+      if (wakes.length > 0) for (const listener of listeners) listener(wakes);
+    },
+    onWake(listener: (wakes: readonly Wake[]) => void): () => void {
+      // A function of its own for each call, so that ending one ends no other.
+      const mine = (wakes: readonly Wake[]) => listener(wakes);
+      listeners.add(mine);
+      return () => void listeners.delete(mine);
     },
   };
 }

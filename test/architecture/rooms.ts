@@ -95,6 +95,7 @@ export const ROOMS: readonly Room[] = [
       'src/plain/ask.ts',
       'src/plain/terminal.ts',
       'src/platform',
+      'src/queue',
       'src/runner',
       'src/service',
       'src/store',
@@ -208,6 +209,13 @@ export const ROOMS: readonly Room[] = [
       BASE,
     ],
     why: 'the journal outlives every flow: it knows entries, and of machines only what became of a send',
+  },
+  {
+    files: 'src/queue/**',
+    packages: ['cron-parser', 'pg-boss', 'zod'],
+    node: ['os'],
+    rooms: ['type src/store/journal.ts', 'src/store/postgres', BASE],
+    why: 'the queue is a wake-up and a clock: it knows the ids of runs, and nothing of what they are',
   },
   {
     files: 'src/approvals/**',

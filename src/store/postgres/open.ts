@@ -11,7 +11,7 @@ import type { Signer } from '../log/signer.ts';
 import { checkStreamName, type PreparedEntry, prepareEntry, storableName } from '../new-entry.ts';
 import { createFold, projectionOf, selectRows } from '../projected.ts';
 import type { Projection } from '../projections/projection.ts';
-import { createFollowers, inPages } from '../reading.ts';
+import { createFollowers, createWakes, inPages } from '../reading.ts';
 import { createSecretGuard } from '../secret-guard.ts';
 import { type Address, named, parseAddress } from './address.ts';
 import { createLeases, holderOf, type Lease, type Leases, LONGEST_TTL } from './leases.ts';
@@ -81,6 +81,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
   const leases = createLeases({ link: leasing, by, ttl });
   const writer = createWriter({ link, by, signer, projections, seen, patience, whyLost: leases.whyLost });
   const secrets = createSecretGuard();
+  const wakes = createWakes();
   let vouched = 0;
   let isClosed = false;
 
@@ -103,7 +104,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
   return {
     ...reading.reader,
     stampedBy: 'database',
-    async append(entries, holds) {
+    async append(entries, holds, woken = []) {
       if (isClosed) throw closedStore();
       const prepared = entries.map(prepareEntry);
       for (const { stream, type, body } of prepared)
@@ -113,8 +114,10 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
         writer.append(prepared, await provenBy(prepared, holds, leases), vouched),
       );
       reading.tell(written.all);
+      wakes.tell(woken);
       return written.entries;
     },
+    onWake: wakes.onWake,
     async hold(stream) {
       if (isClosed) throw closedStore();
       checkStreamName(stream);

@@ -14,7 +14,7 @@ import { lossesIn } from '../log/log-entries.ts';
 import type { Signer } from '../log/signer.ts';
 import { prepareEntry, storableName } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
-import { createFollowers, type Followers } from '../reading.ts';
+import { createFollowers, createWakes, type Followers } from '../reading.ts';
 import { createSecretGuard } from '../secret-guard.ts';
 import {
   assertVersion,
@@ -71,6 +71,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
   const { followers, ...reader } = createReader(home, db, queries, projections);
   const writer = prepareWriter(db, queries, { by, signer, projections, setBack: options.setBack });
   const secrets = createSecretGuard();
+  const wakes = createWakes();
   const assertSameFile = watchFile(join(home, DATABASE_FILE));
   let vouched = 0;
   let lost: LifeboatError | undefined;
@@ -104,7 +105,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
     ...reader,
     stampedBy: 'machine',
     clock: async () => now,
-    async append(entries, given) {
+    async append(entries, given, woken = []) {
       assertStillOpen();
       if (entries.length === 0) return [];
       const prepared = entries.map(prepare);
@@ -113,8 +114,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
       const context = { at: now().toISOString(), vouched, assertHoldsLast };
       const written = write(() => writer.append(prepared, proven, context));
       followers.tell();
+      wakes.tell(woken);
       return written;
     },
+    onWake: wakes.onWake,
     hold: async (stream): Promise<Hold> => holds.take(stream, now()),
     guard: secrets.add,
     log: {
