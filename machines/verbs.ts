@@ -221,6 +221,14 @@ export type OutputOf<V extends Verb> = Verbs[V] extends Contract<Kind, never, in
 export const OUTSIDE_VERBS = ['askOutside', 'runCommand', 'runOnce', 'tellPeople', 'waitFor'] as const;
 export type OutsideVerb = (typeof OUTSIDE_VERBS)[number];
 
+/** The verbs that do nothing but wait, for a task of the service or for a time. */
+export const RESTING_VERBS: ReadonlySet<string> = new Set<Verb>([
+  'waitForBackup',
+  'waitForRestore',
+  'waitForInstance',
+  'waitFor',
+]);
+
 /** What a verb changes, by its name in a journal; undefined for one that is not known here. */
 export function effectOf(verb: string): Effect | undefined {
   return Object.hasOwn(VERBS, verb) ? VERBS[verb as Verb].effect : undefined;

@@ -7,6 +7,7 @@ import { definePlans } from '../commands/plans/define-plans.ts';
 import { defineRuns } from '../commands/run/define-runs.ts';
 import { answering, repeated, revision } from '../commands/run/run-options.ts';
 import { defineService } from '../commands/service/define-service.ts';
+import { defineWorker } from '../commands/worker/define-worker.ts';
 import { type Define, group, instance } from './define.ts';
 
 /** Adds every command, in the order and under the headings of the help. */
@@ -14,6 +15,7 @@ export function defineAll(program: Command, command: Define): void {
   program.commandsGroup('Runbooks:');
   defineRuns(program, command);
   definePlans(program, command);
+  defineWorker(program, command);
   defineStatus(program, command);
   defineFollowUps(program, command);
   defineApprovals(program, command);

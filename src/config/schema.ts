@@ -367,6 +367,9 @@ const KeysConfig = z.strictObject({
   cryptoperiod,
 });
 
+/** How many runs may be at work at once. */
+const AtWork = z.int().min(1).max(10_000);
+
 /** lifeboat.yaml. */
 export const Config = z
   .strictObject({
@@ -412,6 +415,13 @@ export const Config = z
       })
       .optional()
       .describe('how often a drill has to be proven; `status` and `doctor` say when the next one is due'),
+    workers: z
+      .strictObject({
+        perHost: AtWork.optional().describe('on the instances of one service host'),
+        perTeam: AtWork.optional().describe('in the whole store'),
+      })
+      .optional()
+      .describe('how many runs may be at work at once where workers take them'),
     evaluate: EvaluateConfig.optional().describe(
       'how often `lifeboat plans evaluate` is to run; two periods without it are a finding',
     ),

@@ -41,6 +41,8 @@ export interface ChildSnapshot {
   readonly warning: string | undefined;
   /** Whether a name was typed in it before. */
   readonly hasConfirmed: boolean;
+  /** Whether it does nothing but wait for a task or a time, as far as this process knows. */
+  readonly isResting: boolean;
   /** How its target differs from what was confirmed; undefined where there is no target yet. */
   readonly targetNow: unknown;
 }
@@ -67,7 +69,8 @@ export interface ConductorPort {
     refuse(wish: number, why: string): Promise<void>;
     subscribe(listener: () => void): () => void;
     readonly ended: Promise<unknown>;
-    detach(why: string): Promise<void>;
+    /** `awaits`: whether nothing goes on before a person acts. */
+    detach(why: string, awaits?: 'person'): Promise<void>;
   };
   /** The children on record. */
   children(): Promise<readonly RecordedChild[]>;

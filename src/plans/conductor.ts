@@ -6,7 +6,7 @@ import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { formatSeconds } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
-import { automaticAnswer } from './automatic-answer.ts';
+import { answerOfPlan } from './answer-of-plan.ts';
 import type {
   ChildSnapshot,
   ConductorPort,
@@ -166,8 +166,10 @@ export class Conductor {
     this.#liveOf(runId).live?.driven?.wake();
   }
 
-  /** Leaves the plan and its children, all of them resumable. */
-  async leave(why: string): Promise<void> {
+  /**
+   * Leaves the plan and its children, all of them resumable. `awaits`: nothing goes on before a person acts.
+   */
+  async leave(why: string, awaits?: 'person'): Promise<void> {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     clearTimeout(this.#timer);
@@ -175,7 +177,7 @@ export class Conductor {
       one === undefined || result !== undefined ? [] : [one],
     );
     await Promise.all(driven.map((one) => one.detach(why)));
-    await this.#port.plan.detach(why);
+    await this.#port.plan.detach(why, awaits);
   }
 
   #liveOf(runId: string): { readonly key?: string | undefined; readonly live?: Live | undefined } {
@@ -308,20 +310,7 @@ export class Conductor {
   #automatic({ driven, start, step, given, result }: Live, context: PlanContext): Answer | undefined {
     if (driven === undefined || result !== undefined) return undefined;
     const state = driven.state();
-    if (state.question === undefined || state.paused !== undefined) return undefined;
-    const seen = context.lanes.find(({ group, lane }) => group === start.group && lane === start.lane)?.seen;
-    const isSame =
-      seen === undefined || state.targetNow === undefined
-        ? state.targetNow === undefined
-        : this.#port.differences(seen, state.targetNow).length === 0;
-    const place = `${start.lane}/${start.step}`;
-    const { passed = {}, attempts = {} } = context.groups[start.group] ?? {};
-    const answer = automaticAnswer(step, state, {
-      isConfirmed: context.confirmed.includes(start.group) && isSame,
-      isRepeated: start.attempt < (attempts[place] ?? 1),
-      rehearsal: context.input.rehearsal,
-      passed: passed[place],
-    });
+    const answer = answerOfPlan(context, { start, step }, state, this.#port.differences);
     return answer !== undefined && !given.has(markOf(state, answer)) ? answer : undefined;
   }
 

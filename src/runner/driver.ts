@@ -29,7 +29,7 @@ export class Driver implements Run {
   readonly #holds: Holds;
   readonly #listeners = new Set<() => void>();
   readonly #leaving = new AbortController();
-  #left: string | undefined;
+  #left: { readonly why: string; readonly awaits: Awaits | undefined } | undefined;
   #folded: Folded;
   #activity: RunState['activity'];
   #paused: Failure | undefined;
@@ -98,8 +98,8 @@ export class Driver implements Run {
     this.#stir();
   }
 
-  async detach(why = 'the operator left'): Promise<void> {
-    this.#left ??= why;
+  async detach(why = 'the operator left', awaits?: Awaits): Promise<void> {
+    this.#left ??= { why, awaits };
     this.#leaving.abort();
     this.#stir();
     // `ended` reports the failure of a run; throwing it here too would end the process.
@@ -326,8 +326,8 @@ export class Driver implements Run {
 
   async #leave(): Promise<RunEnd> {
     await this.#answering;
-    const awaits = this.#awaits();
-    const body = { why: this.#left ?? '', ...(awaits === undefined ? {} : { awaits }) };
+    const awaits = this.#awaits() ?? this.#left?.awaits;
+    const body = { why: this.#left?.why ?? '', ...(awaits === undefined ? {} : { awaits }) };
     const notes = [...(this.#deps.lastNotes?.(false) ?? []), { type: 'run.detached', body }];
     await this.#append(notes, [], wakesOf(this.#log.entries, awaits ?? 'free'));
     await this.#deps.seal();

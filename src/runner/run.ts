@@ -5,6 +5,7 @@ import type { AnyActivity, Progress } from '../activities/activity.ts';
 import type { ExitCode, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { Entry, Journal, Json } from '../store/journal.ts';
+import type { Awaits } from '../store/run-entries.ts';
 import type { TakeSecret } from './answer.ts';
 import type { MachineEvent } from './fold.ts';
 import type { Note } from './performed.ts';
@@ -138,8 +139,9 @@ export interface Run {
   wake(): void;
   /**
    * Leaves the run, resumable. `why` goes to its journal; the first of several reasons counts, and without
-   * one the operator left.
+   * one the operator left. `awaits`: what it waits for that its own state does not show, such as a plan whose
+   * children all wait for people.
    */
-  detach(why?: string): Promise<void>;
+  detach(why?: string, awaits?: Awaits): Promise<void>;
   readonly ended: Promise<RunEnd>;
 }

@@ -36,7 +36,8 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
       ...note,
     }));
     const body = { pid: process.pid, ...(clock === undefined ? {} : { clock }), ...admitted?.resumed };
-    // The process that just began the run is already on record in its first entry, unless it left it to others.
+    // The process that just began the run is already on record in its first entry, unless it left it to
+    // others.
     const isOfOther = entries.length > 1 || fieldsOf(entries[0]?.body)['workers'] !== undefined;
     if (isOfOther || isNews) notes.push({ stream, type: 'run.resumed', body });
     notes.push(...(admitted?.notes ?? []).map((note) => ({ stream, ...note })));

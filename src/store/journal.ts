@@ -19,10 +19,14 @@ export type StreamName =
   | `instance/${string}`
   | typeof OUTBOX_STREAM
   | typeof HOLDERS_STREAM
+  | typeof LIMITS_STREAM
   | typeof LOG_STREAM;
 
 /** The store's own stream: its origin, the keys that sign, losses that a person accepted. */
 export const LOG_STREAM = 'store/log';
+
+/** Held by whoever decides that one more run may begin to work; nothing is written to it. */
+export const LIMITS_STREAM = 'workers/limits';
 
 /** Which people have shown that they can open sealed copies of keys. */
 export const HOLDERS_STREAM = 'keys/holders';

@@ -32,11 +32,12 @@ function sentenceAfter(before: SaidBefore, entry: Said): Sentence {
 function runSentence(entry: RunEntry, before: SaidBefore): Sentence {
   switch (entry.type) {
     case 'run.started': {
-      const { runbook, version, instance, mode, operator, who, approvals, input, plan } = entry.body;
+      const { runbook, version, instance, mode, operator, who, approvals, input, plan, workers } = entry.body;
       const { reason: why } = (input ?? {}) as { readonly reason?: unknown };
       const more = `${whoWords(who)}${policyWords(approvals)}${reason(typeof why === 'string' ? why : undefined)}`;
       const part = plan === undefined ? '' : `, ${childWords(plan)}`;
-      return say(`${operator} started ${runbook} ${version} on ${instance}, ${mode}${part}${more}`);
+      const left = workers === undefined ? '' : ', left to the workers';
+      return say(`${operator} started ${runbook} ${version} on ${instance}, ${mode}${part}${left}${more}`);
     }
     case 'run.resumed': {
       const { pid, who, approvals, keys } = entry.body;

@@ -287,6 +287,13 @@ export const ROOMS: readonly Room[] = [
     why: 'plans and evaluations are computed from facts and a moment alone: they ask nobody, and know no clock',
   },
   {
+    files: 'src/workers/**',
+    packages: [],
+    node: [],
+    rooms: ['type src/store', BASE],
+    why: 'which runs a worker takes follows from the record; how it takes them is handed to it',
+  },
+  {
     files: 'src/view/**',
     packages: [
       '@zxcvbn-ts/core',

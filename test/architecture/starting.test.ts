@@ -32,6 +32,7 @@ const WITH_MACHINES = [
   'src/commands/service/dr.ts',
   'src/commands/service/instance.ts',
   'src/commands/service/pitr.ts',
+  'src/commands/worker/worker.ts',
 ];
 
 describe('loaded at once', () => {

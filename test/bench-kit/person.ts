@@ -46,8 +46,9 @@ export function personAt(terminal: Terminal, expect: ExpectStatic) {
     asks,
     /**
      * Holds a key down for this many of its repeats, as a terminal sends them: after a delay, then thirty a
-     * second. The delay is the shortest that keyboards have, so that a busy machine adds to a real one. Returns
-     * the longest time between two of them: a machine that is too busy lets the key go, as no keyboard does.
+     * second. The delay is the shortest that keyboards have, so that a busy machine adds to a real one.
+     * Returns the longest time between two of them: a machine that is too busy lets the key go, as no
+     * keyboard does.
      */
     hold: async (key: string, repeats: number) => {
       let longest = 0;

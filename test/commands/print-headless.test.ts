@@ -40,7 +40,7 @@ test('a store that cannot be read at the end is reported, and stops nothing', as
     ...journal,
     read: (stream, from) => (from === undefined ? journal.read(stream) : Promise.reject(new Error('gone'))),
   };
-  const stop = await printEntries(context, broken, { runId, runbook: 'r', version: '1', instance: 'orders' });
+  const stop = await printEntries(context, broken, { runId, instance: 'orders' });
   await stop();
   expect(reported()).toMatch(/^warning: the last entries are not printed/u);
 });

@@ -16,6 +16,7 @@ export const NOTHING_ASKED: ChildSnapshot = {
   paused: undefined,
   warning: undefined,
   hasConfirmed: false,
+  isResting: false,
   targetNow: undefined,
 };
 
@@ -35,5 +36,5 @@ export async function askedOnRecord(
   const newest = entries.findLast(({ type }) => type === 'event' || type === 'run.paused');
   const read = newest && readRunEntry(newest);
   const paused = read?.type === 'run.paused' ? (read.body.failure as Failure) : undefined;
-  return childSnapshot({ snapshot, paused, entries });
+  return childSnapshot({ snapshot, paused, entries, activity: undefined });
 }

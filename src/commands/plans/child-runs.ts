@@ -23,6 +23,7 @@ import { presentOf } from '../approvals/present.ts';
 import { takeUpRun } from '../run/drive.ts';
 import { inSeconds } from '../run/run.ts';
 import { clockMark, watchClock } from '../run/watch-clock.ts';
+import { NOTHING_ASKED } from './asked-on-record.ts';
 import { childSnapshot } from './child-snapshot.ts';
 import { confirmWhenSigned } from './confirm-when-signed.ts';
 import type { PlanSetting } from './plan-setting.ts';
@@ -86,18 +87,10 @@ export class ChildRuns {
     const row = await childOf(this.#setting.workspace.journal, runId);
     if (row?.result === undefined) return undefined;
     const ended = Promise.resolve({ result: row.result, endedMs: msOf(row.endedAt) });
-    const nothing = {
-      question: undefined,
-      asksAbout: undefined,
-      paused: undefined,
-      warning: undefined,
-      sinceMs: undefined,
-      hasConfirmed: false,
-    };
     return {
       runId,
       startedMs: msOf(row.startedAt),
-      state: () => ({ ...nothing, where: row.where, targetNow: undefined }),
+      state: () => ({ ...NOTHING_ASKED, where: row.where }),
       subscribe: () => () => undefined,
       answer: () => Promise.reject(new Error('the run is over')),
       wake: () => undefined,

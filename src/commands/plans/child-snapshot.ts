@@ -1,6 +1,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { RunContext } from '../../../machines/context.ts';
 import { isAbsence } from '../../../machines/parts/task-data.ts';
+import { RESTING_VERBS } from '../../../machines/verbs.ts';
 import { instantOf } from '../../base/instant.ts';
 import type { ChildSnapshot, Trouble } from '../../plans/conductor-port.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
@@ -29,7 +30,8 @@ export function childSnapshot({
   snapshot,
   paused,
   entries,
-}: Pick<RunState, 'snapshot' | 'paused' | 'entries'>): ChildSnapshot {
+  activity,
+}: Pick<RunState, 'snapshot' | 'paused' | 'entries' | 'activity'>): ChildSnapshot {
   const context = snapshot.context as RunContext;
   return {
     question: questionOf(snapshot),
@@ -37,6 +39,7 @@ export function childSnapshot({
     ...noted(entries),
     asksAbout: troubleOf(snapshot),
     paused,
+    isResting: activity !== undefined && RESTING_VERBS.has(activity.verb),
     warning: metaOf(snapshot)?.warning?.(context),
     targetNow: context.run.target.kind === 'other' ? context.target.facts?.identity : undefined,
   };

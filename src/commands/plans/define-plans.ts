@@ -34,15 +34,18 @@ plan can be run and has weaknesses, such as a check that cannot fail.`,
       new Option('--confirm <group>', 'confirm this group; repeatable').argParser(repeated),
       new Option('--yes', 'give the recommended answer'),
       new Option('--plain', 'lines instead of the full screen'),
+      new Option('--detach', 'leave it to the workers (`lifeboat worker`)').conflicts(['plain']),
     ],
     {
       about: `The run pins the text of the plan and its instances. Each step of an instance is a
 run of its own. In a terminal it shows the groups with their instances, and what
 waits for you. In a script, --confirm names each group whose targets may be
 overwritten. It stops, resumable, when everything that is left waits for a person:
-exit code 3. \`lifeboat resume RUN\` goes on.`,
+exit code 3. \`lifeboat resume RUN\` goes on. With --detach the workers do all of it,
+and what only a person can answer waits for \`lifeboat resume\`.`,
       examples: [
         'lifeboat plans run region-west',
+        'lifeboat plans run region-west --confirm data --detach',
         'lifeboat plans run region-west --confirm data --confirm services',
         'lifeboat plans run region-west --rehearsal',
       ],

@@ -83,7 +83,7 @@ export async function drivePlan(setting: PlanSetting, runId: string, input: Plan
       refuse: (wish, why) => run.note([{ type: 'wish.refused', body: { wish, why } }]),
       subscribe: (listener) => run.subscribe(listener),
       ended: run.ended,
-      detach: (why) => run.detach(why),
+      detach: (why, awaits) => run.detach(why, awaits),
     },
     children: async () => (await childrenOf(journal, runId)) as readonly RecordedChild[],
     begin: (start) => (left ?? children).begin(start),

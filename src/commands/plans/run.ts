@@ -1,6 +1,6 @@
 import type { PlanInput } from '../../../machines/parts/plan.ts';
 import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
-import type { ExitCode } from '../../base/errors.ts';
+import { EXIT, type ExitCode } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { isForPeople, printRecord } from '../../cli/print-result.ts';
@@ -15,6 +15,7 @@ import type { Json } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { presentOf } from '../approvals/present.ts';
 import { assertApproversConfigured } from '../approvals/required.ts';
+import { sayLeft } from '../run/detach.ts';
 import { mannerOf } from '../run/drive.ts';
 import { inSeconds } from '../run/run.ts';
 import { momentFrom } from '../run/run-input.ts';
@@ -39,6 +40,7 @@ interface PlanRunFlags extends PlanFlags {
   readonly rehearsal?: boolean;
   readonly sourceDown?: boolean;
   readonly incident?: string;
+  readonly detach?: boolean;
 }
 
 /**
@@ -90,8 +92,14 @@ export async function runPlan(setting: PlanSetting, read: ReadPlan, flags: PlanR
     asked: await presentOf(config, workspace, { instance, target: undefined }),
     tool: { name: 'lifeboat', version: context.version, node: process.version },
     clock: clockMark(),
+    workers:
+      flags.detach === true ? { yes: flags.yes ?? false, confirm: [...(flags.confirm ?? [])] } : undefined,
   });
-  return conduct(setting, runId, input, flags, early);
+  if (flags.detach !== true) return conduct(setting, runId, input, flags, early);
+  early.release();
+  if (isForPeople(context)) return sayLeft(context, workspace.journal, { runId, instance });
+  await printRecord(context, 'plan-run', await standingOf(workspace.journal, runId));
+  return EXIT.closed;
 }
 
 /** Whether a plan changes scratch instances alone: then its run is a rehearsal, as that of a runbook is. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Define, TIME } from '../../cli/define.ts';
 import { RUNBOOKS } from '../../cli/help-texts.ts';
-import { ANSWERING, about, driving } from './run-options.ts';
+import { ANSWERING, about, BY_HAND, driving } from './run-options.ts';
 
 /** The commands that begin, continue and list runs. */
 export function defineRuns(program: Command, command: Define): void {
@@ -18,12 +18,15 @@ export function defineRuns(program: Command, command: Define): void {
         'keyFile',
       ]),
       new Option('--dry-run', 'print the calls of the run; send only GETs').conflicts(ANSWERING),
+      new Option('--detach', 'leave the run to the workers (`lifeboat worker`)').conflicts(BY_HAND),
       ...driving(),
     ],
     {
       about: `In a terminal it shows the screen and asks. In a script it stops at the first
 question that no flag answers, with exit code 3; \`lifeboat resume\` goes on.
-With -o json it prints each entry of the journal as it is written.`,
+With -o json it prints each entry of the journal as it is written.
+With --detach a worker drives the run: --yes and --confirm are given in advance,
+and what they do not answer waits for \`lifeboat resume\`.`,
       notes: [`Runbooks:\n${RUNBOOKS.map(([id, does]) => `  ${id.padEnd(23)}${does}`).join('\n')}`],
       examples: [
         'lifeboat run restore-backup orders',

@@ -15,7 +15,7 @@ import type { Entry, Journal, StreamName } from '../../store/journal.ts';
 export async function printEntries(
   context: CommandContext,
   journal: Journal,
-  { runId, instance, target }: DrivenRun,
+  { runId, instance, target }: Pick<DrivenRun, 'runId' | 'instance' | 'target'>,
 ): Promise<() => Promise<void>> {
   const streams: readonly StreamName[] = [
     ...new Set<StreamName>([`run/${runId}`, `instance/${instance}`, `instance/${target ?? instance}`]),

@@ -24,6 +24,9 @@ export function about(): Option[] {
 /** The names of those flags that answer a question. */
 export const ANSWERING = ['yes', 'confirm', 'keyFile', 'guid', 'breakGlass', 'patience'];
 
+/** The names of the flags that only the process which drives a run can follow. */
+export const BY_HAND = ['dryRun', 'keyFile', 'guid', 'tokenFile', 'breakGlass', 'plain', 'patience'];
+
 /** Flags of commands that drive a run. */
 export function driving(): Option[] {
   return [

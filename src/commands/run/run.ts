@@ -11,6 +11,7 @@ import { startRun } from '../../runner/runs.ts';
 import { assertApprovalsReadable, presentOf } from '../approvals/present.ts';
 import { assertApproversConfigured } from '../approvals/required.ts';
 import { assertSupported } from './assert-supported.ts';
+import { answersInAdvance, sayLeft } from './detach.ts';
 import { drive } from './drive.ts';
 import { patienceFrom } from './leave-overdue.ts';
 import { changedInstance, type GivenFlags, inputFrom, targetsIn, withAction } from './run-input.ts';
@@ -32,6 +33,8 @@ export interface DrivingFlags {
 export interface RunFlags extends DrivingFlags, GivenFlags {
   readonly dryRun?: boolean;
   readonly allDue?: boolean;
+  /** Leave the run to the workers. */
+  readonly detach?: boolean;
 }
 
 /** `lifeboat run RUNBOOK [INSTANCE]`: begins a run and drives it. */
@@ -78,8 +81,10 @@ export const run: Action<RunFlags> = async (context, [name = ''], given) => {
       tool: { name: 'lifeboat', version: context.version, node: process.version },
       clock: clockMark(),
       followUpsOf: (open) => followUpsOfRun(workspace.journal, open),
+      workers: flags.detach === true ? answersInAdvance(flags) : undefined,
     });
     const summary = { ...started, runId, runbook: runbook.id, version: runbook.version };
+    if (flags.detach === true) return await sayLeft(context, workspace.journal, summary);
     return await drive(context, instances, workspace, summary, {
       ...options,
       early,

@@ -100,6 +100,15 @@ export async function progressOfOpenRuns(
   return rows.map(({ value }) => value as unknown as RunProgress);
 }
 
+/** The progress of one run, open or over; undefined if it never began. */
+export async function progressOfRun(
+  journal: Pick<JournalReader, 'rows'>,
+  runId: string,
+): Promise<RunProgress | undefined> {
+  const [row] = await journal.rows(runs.name, { keyPrefix: runId, limit: 1 });
+  return row?.key === runId ? (row.value as unknown as RunProgress) : undefined;
+}
+
 function resultOf(
   { status, proven }: Pick<RunSummary, 'status' | 'proven'>,
   { isStopped, isDone }: Pick<Folded, 'isStopped' | 'isDone'>,

@@ -1,0 +1,145 @@
+import { runbookOf } from '../../../machines/index.ts';
+import type { PlanInput } from '../../../machines/parts/plan.ts';
+import { RESTING_VERBS } from '../../../machines/verbs.ts';
+import { failureOf } from '../../base/errors.ts';
+import { instancesOfRun, openInstances } from '../../compose/instances.ts';
+import { questionOf } from '../../runner/answer.ts';
+import { inputOf } from '../../runner/run-log.ts';
+import { workersOf } from '../../runner/wakes.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
+import type { RunProgress } from '../../store/projections/runs.ts';
+import type { PlanChild } from '../../store/run-entries.ts';
+import type { Driven } from '../../workers/worker.ts';
+import { ChildRuns } from '../plans/child-runs.ts';
+import { drivePlan } from '../plans/drive-plan.ts';
+import { answerByFlags } from '../plans/follow-plan.ts';
+import type { PlanSetting } from '../plans/plan-setting.ts';
+import { takenWishes, takeWishes } from '../plans/wishes.ts';
+import { autopilot } from '../run/autopilot.ts';
+import { otherVersion, takeUpRun } from '../run/drive.ts';
+import { followAsChild } from './follow-as-child.ts';
+import type { PlanRecords } from './plan-records.ts';
+
+const WAITS = 'it waits for a person';
+
+/**
+ * Takes up a run that is left to the workers, and goes on with it until it is over or waits for somebody.
+ * Rejects as `takeUp` does, with nothing taken.
+ */
+export async function driveLeft(setting: PlanSetting, run: RunProgress, plans: PlanRecords): Promise<Driven> {
+  const entries = await setting.workspace.journal.read(`run/${run.runId}`);
+  if (run.runbook === 'plan') return drivePlanRun(setting, run.runId, entries);
+  const child = fieldsOf(entries[0]?.body)['plan'] as PlanChild | undefined;
+  return child === undefined ? driveAlone(setting, run, entries) : driveChild(setting, child, plans);
+}
+
+/** The run of a plan. Its children are driven elsewhere, so it rests all the time. */
+async function drivePlanRun(setting: PlanSetting, runId: string, entries: readonly Entry[]): Promise<Driven> {
+  const { journal } = setting.workspace;
+  const driven = await drivePlan(setting, runId, inputOf(entries) as unknown as PlanInput);
+  const { run, conductor } = driven;
+  const { yes = false, confirm = [] } = workersOf(entries) ?? {};
+  const given = new Set<string>();
+  const leave = (why: string, awaits?: 'person') => conductor.leave(why, awaits).catch(() => undefined);
+  let answering = 0;
+  const look = () => {
+    const question = questionOf(run.state().snapshot);
+    const answer = answerByFlags(question, { confirm, yes });
+    const mark = JSON.stringify(question);
+    if (answer !== undefined && !given.has(mark)) {
+      given.add(mark);
+      answering += 1;
+      run
+        .answer(answer)
+        .catch((thrown: unknown) => leave(failureOf(thrown).shortMessage, 'person'))
+        .finally(() => {
+          answering -= 1;
+        });
+    } else if (answering === 0 && conductor.isWaiting()) void leave(WAITS, 'person');
+  };
+  const unsubscribe = conductor.subscribe(look);
+  const stop = new AbortController();
+  const wishes = takeWishes(journal, runId, conductor, takenWishes(run.state().entries), stop.signal);
+  wishes.catch((thrown: unknown) =>
+    stop.signal.aborted ? undefined : leave(failureOf(thrown).shortMessage),
+  );
+  const drive = async () => {
+    try {
+      await conductor.run();
+      await run.ended;
+    } finally {
+      stop.abort();
+      unsubscribe();
+      await driven[Symbol.asyncDispose]();
+    }
+  };
+  return {
+    over: drive(),
+    resting: Promise.resolve(),
+    leave: (why) => conductor.leave(why),
+  };
+}
+
+/** The run of a plan's step: the plan answers what it asks, as far as it can. */
+async function driveChild(setting: PlanSetting, child: PlanChild, plans: PlanRecords): Promise<Driven> {
+  const { run: planRun, ...start } = child;
+  const { input, workers } = await plans.of(planRun);
+  const runs = new ChildRuns(setting, { runId: planRun, input, workers });
+  const driven = await runs.begin(start);
+  const over = followAsChild(driven, start, async () => (await plans.of(planRun)).context).finally(() =>
+    runs.close(),
+  );
+  return {
+    over,
+    resting: untilResting(
+      () => driven.state().isResting,
+      (listener) => driven.subscribe(listener),
+    ),
+    leave: (why) => driven.detach(why),
+  };
+}
+
+/** A run of its own, with the answers that were given in advance. */
+async function driveAlone(
+  setting: PlanSetting,
+  run: RunProgress,
+  entries: readonly Entry[],
+): Promise<Driven> {
+  const { context, config, workspace } = setting;
+  const runbook = runbookOf(run.runbook, run.version);
+  if (runbook === undefined) throw otherVersion(run);
+  const wish = await instancesOfRun(workspace.journal, run, undefined);
+  const instances = await openInstances(context, config, workspace, wish);
+  try {
+    const how = { runbook, leaveWhenPaused: true };
+    const { run: taken } = await takeUpRun(context, instances, workspace, run, how);
+    const { yes = false, confirm = [] } = workersOf(entries) ?? {};
+    const over = autopilot(taken, { yes, confirm: confirm[0] }).finally(() =>
+      instances[Symbol.asyncDispose](),
+    );
+    return {
+      over: over.then(() => undefined),
+      resting: untilResting(
+        () => RESTING_VERBS.has(taken.state().activity?.verb ?? ''),
+        (listener) => taken.subscribe(listener),
+      ),
+      leave: (why) => taken.detach(why),
+    };
+  } catch (thrown) {
+    await instances[Symbol.asyncDispose]();
+    throw thrown;
+  }
+}
+
+/** Resolves as soon as something only waits for a task or a time. */
+function untilResting(
+  isResting: () => boolean,
+  subscribe: (listener: () => void) => () => void,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const unsubscribe = subscribe(() => {
+    if (isResting()) resolve();
+  });
+  if (isResting()) resolve();
+  return promise.finally(unsubscribe);
+}

@@ -1,0 +1,58 @@
+import { targetDifferences } from '../../../machines/parts/baseline.ts';
+import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
+import type { PlanContext } from '../../../machines/plan.ts';
+import { answerOfPlan } from '../../plans/answer-of-plan.ts';
+import type { DrivenChild } from '../../plans/conductor-port.ts';
+import { placeOf } from '../../plans/facts.ts';
+import type { Start } from '../../plans/schedule.ts';
+
+/**
+ * Gives a child the answers of its plan, and leaves it, resumable, at the first question that only a person
+ * can answer, or when the service refuses its credentials. Resolves when this process is done with it.
+ */
+export async function followAsChild(
+  child: DrivenChild,
+  start: Start,
+  contextOf: () => Promise<PlanContext>,
+): Promise<void> {
+  const given = new Set<string>();
+  let isBusy = false;
+  let isLeft = false;
+  const leave = async (why: string) => {
+    isLeft = true;
+    await child.detach(why);
+  };
+  const look = async (): Promise<void> => {
+    const state = child.state();
+    if (isBusy || isLeft || (state.question === undefined && state.paused === undefined)) return;
+    isBusy = true;
+    try {
+      if (state.paused !== undefined) return await leave(state.paused.shortMessage);
+      const context = await contextOf();
+      const { step } = placeOf(context.input, start);
+      const answer = answerOfPlan(context, { start, step }, child.state(), differences);
+      const mark = JSON.stringify([child.state().question, answer?.event, answer?.id]);
+      // The same answer to the same question did not help, and never would.
+      if (answer === undefined || given.has(mark)) return await leave('it waits for a person');
+      given.add(mark);
+      await child.answer(answer);
+    } catch {
+      // A refusal, such as a missing approval, leaves the question open for a person.
+      await leave('it waits for a person');
+    } finally {
+      isBusy = false;
+    }
+    void look();
+  };
+  const unsubscribe = child.subscribe(() => void look());
+  void look();
+  try {
+    await child.ended;
+  } finally {
+    unsubscribe();
+  }
+}
+
+function differences(seen: string, now: unknown): readonly string[] {
+  return targetDifferences(JSON.parse(seen) as TargetIdentity, now as TargetIdentity);
+}

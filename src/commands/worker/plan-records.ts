@@ -1,0 +1,64 @@
+import type { PlanInput } from '../../../machines/parts/plan.ts';
+import type { PlanContext } from '../../../machines/plan.ts';
+import { planRunbook } from '../../../machines/plan-runbook.ts';
+import { type Folded, fold, foldOn } from '../../runner/fold.ts';
+import { inputOf } from '../../runner/run-log.ts';
+import { workersOf } from '../../runner/wakes.ts';
+import type { JournalReader } from '../../store/journal.ts';
+import type { ForWorkers } from '../../store/run-entries.ts';
+
+/** What the record of a plan's run says now. */
+export interface PlanRecord {
+  readonly input: PlanInput;
+  readonly workers: ForWorkers | undefined;
+  readonly context: PlanContext;
+}
+
+interface Known {
+  readonly input: PlanInput;
+  readonly workers: ForWorkers | undefined;
+  seq: number;
+  folded: Folded;
+}
+
+/** How many plans are kept; a worker meets the children of few at a time. */
+const KEPT = 8;
+
+/** The records of plans, of which each look reads only what is new. */
+export class PlanRecords {
+  readonly #journal: Pick<JournalReader, 'read'>;
+  readonly #known = new Map<string, Known>();
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(journal: Pick<JournalReader, 'read'>) {
+    this.#journal = journal;
+  }
+
+  /** Rejects with the journal's errors. */
+  of(runId: string): Promise<PlanRecord> {
+    const found = this.#turn.then(() => this.#read(runId));
+    this.#turn = found.catch(() => undefined);
+    return found;
+  }
+
+  async #read(runId: string): Promise<PlanRecord> {
+    const known = this.#known.get(runId);
+    const entries = await this.#journal.read(`run/${runId}`, (known?.seq ?? 0) + 1);
+    const now = known ?? this.#begin(runId, entries);
+    if (known !== undefined && entries.length > 0) {
+      known.folded = foldOn(planRunbook, known.folded, entries);
+      known.seq += entries.length;
+    }
+    const { input, workers, folded } = now;
+    return { input, workers, context: folded.snapshot.context as PlanContext };
+  }
+
+  #begin(runId: string, entries: Parameters<typeof inputOf>[0]): Known {
+    const input = inputOf(entries) as unknown as PlanInput;
+    const folded = fold(planRunbook, input as never, entries);
+    const known = { input, workers: workersOf(entries), seq: entries.length, folded };
+    this.#known.set(runId, known);
+    for (const id of [...this.#known.keys()].slice(0, -KEPT)) this.#known.delete(id);
+    return known;
+  }
+}

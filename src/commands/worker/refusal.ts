@@ -1,0 +1,80 @@
+import { approvalPaths, readIfThere } from '../../approvals/approval-files.ts';
+import { requestStateOf } from '../../approvals/request-state.ts';
+import { msOf } from '../../base/instant.ts';
+import { show } from '../../base/text.ts';
+import { copiesIn } from '../../compose/escrow.ts';
+import type { Workspace } from '../../compose/workspace.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import { identityIn } from '../../keys/identity.ts';
+import { currentKey } from '../../store/projections/key-epochs.ts';
+import { readLedger } from '../../store/projections/ledgers.ts';
+import { childrenOf } from '../../store/projections/plan-children.ts';
+import { progressOfOpenRuns, type RunProgress } from '../../store/projections/runs.ts';
+import { isOwnRun } from './own-run.ts';
+
+/** What decides whether a worker may take a run. */
+interface May {
+  readonly config: LoadedConfig;
+  readonly workspace: Pick<Workspace, 'journal' | 'keyring'>;
+  /** Tags of which an instance has to have one; empty takes them all. */
+  readonly labels: readonly string[];
+}
+
+/**
+ * Why a worker does not take a run, in words; undefined if it may: its config names the instances, they have
+ * one of its labels, and its key store or its identity opens the key that is in force. Asked before any hold
+ * is taken. Rejects with the errors of the key store.
+ */
+export async function refusalOf(
+  { config, workspace, labels }: May,
+  run: RunProgress,
+): Promise<string | undefined> {
+  if (!isOwnRun(run)) return undefined;
+  const names = [run.instance, ...(run.target === undefined ? [] : [run.target])];
+  const unknown = names.find((name) => config.instances[name] === undefined);
+  if (unknown !== undefined) return `${show(unknown)} is not in ${show(config.path, 200)}`;
+  const tags = names.flatMap((name) => config.instances[name]?.tags ?? []);
+  if (labels.length > 0 && !labels.some((label) => tags.includes(label)))
+    return `none of its instances is tagged ${labels.map((label) => show(label)).join(' or ')}`;
+  return lackOfKey({ config, workspace }, run.instance);
+}
+
+/** The key in force that this worker cannot open, in words. */
+async function lackOfKey(
+  { config, workspace: { journal, keyring } }: Pick<May, 'config' | 'workspace'>,
+  instance: string,
+): Promise<string | undefined> {
+  const { epochs } = await readLedger(journal, instance);
+  const key = currentKey(epochs)?.fingerprint;
+  if (key === undefined || (await keyring.list(instance)).includes(key)) return undefined;
+  const { escrow } = config.keys;
+  const own = escrow === undefined ? undefined : await identityIn(keyring.store);
+  if (escrow !== undefined && own !== undefined) {
+    const { copies } = await copiesIn(escrow.places, journal, [instance]);
+    if (copies.some(({ copy }) => copy.fingerprint === key && copy.recipients.includes(own.recipient)))
+      return undefined;
+  }
+  return `key ${key} of ${show(instance)} is not in ${show(keyring.store.description, 200)}, and nothing here opens it`;
+}
+
+/**
+ * Whether something has happened for a run that waits for a person: for a plan a decision, or a child that
+ * has moved; for any other run a signature that has come to this home.
+ */
+export async function hasNews(
+  { journal, home }: Pick<Workspace, 'journal' | 'home'>,
+  run: RunProgress,
+): Promise<boolean> {
+  const since = msOf(run.lastAt);
+  if (run.runbook === 'plan') {
+    const wishes = await journal.read(`plan/${run.runId}`);
+    if (msOf(wishes.at(-1)?.at) > since) return true;
+    const children = await childrenOf(journal, run.runId);
+    if (children.some(({ endedAt }) => msOf(endedAt) > since)) return true;
+    const open = await progressOfOpenRuns(journal);
+    return open.some((one) => one.planRun === run.runId && msOf(one.lastAt) > since);
+  }
+  const { asked } = requestStateOf(await journal.read(`run/${run.runId}`));
+  if (asked === undefined) return false;
+  return readIfThere(approvalPaths(home, run.runId, asked.challenge).signature) !== undefined;
+}

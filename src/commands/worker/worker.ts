@@ -1,0 +1,98 @@
+import { hostname } from 'node:os';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { Action } from '../../cli/define.ts';
+import { wholeNumber } from '../../cli/numbers.ts';
+import { openQueue } from '../../compose/queue-of.ts';
+import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
+import { loadConfig } from '../../config/load.ts';
+import { progressOfOpenRuns, progressOfRun } from '../../store/projections/runs.ts';
+import { Worker } from '../../workers/worker.ts';
+import { assertApproversConfigured } from '../approvals/required.ts';
+import { driveLeft } from './drive-left.ts';
+import { withinLimits } from './limited.ts';
+import { PlanRecords } from './plan-records.ts';
+import { hasNews, refusalOf } from './refusal.ts';
+
+interface WorkerFlags {
+  readonly label?: readonly string[];
+  readonly concurrency?: string;
+}
+
+/** How often runs are looked for whose wake-up or process was lost. Milliseconds; a lease lasts as long. */
+const SWEEP_MS = 15_000;
+/** How long the calls under way may take to answer when the worker is asked to stop. Milliseconds. */
+const DRAIN_MS = 30_000;
+
+/**
+ * `lifeboat worker`: takes runs that were left to the workers, and drives each until it is over or waits for
+ * somebody. SIGTERM drains: nothing new is taken, every run is left, resumable, and another worker goes on.
+ * Exit 0 then.
+ */
+export const worker: Action<WorkerFlags> = async (
+  context,
+  _args,
+  { label = [], concurrency: given = '8' },
+) => {
+  const concurrency = wholeNumber(given, '--concurrency', 1);
+  const config = await loadConfig(context.env, context.configPath);
+  assertApproversConfigured(config);
+  const workspace = await openWorkspace(context, workspaceFor(config));
+  const { journal } = workspace;
+  const say = (text: string) =>
+    context.stderr.write(`${formatTime(new Date().toISOString())}  ${show(text, 300)}\n`);
+  const setting = { context, config, workspace };
+  const plans = new PlanRecords(journal);
+  try {
+    const queue = await openQueue(context, journal, {
+      report: ({ shortMessage }: LifeboatError) => void say(`queue: ${shortMessage}`),
+    });
+    const here = new Worker({
+      runOf: (runId) => progressOfRun(journal, runId),
+      openRuns: () => progressOfOpenRuns(journal),
+      hasNews: (run) => hasNews(workspace, run),
+      refusalOf: (run) => refusalOf({ config, workspace, labels: label }, run),
+      drive: (run) => withinLimits(journal, config, run, () => driveLeft(setting, run, plans)),
+      isHeld: async (runId) => (await journal.holder(`run/${runId}`)) !== undefined,
+      wake: (runs) => queue.wake(runs),
+      wakeAt: (run, at) => queue.wakeAt(run, at),
+      say: (run, text) => void say(`${run}  ${text}`),
+      now: () => Date.now(),
+    });
+    const stopped = Promise.withResolvers<NodeJS.Signals>();
+    const onSignal = (signal: NodeJS.Signals) => stopped.resolve(signal);
+    for (const signal of SIGNALS) process.on(signal, onSignal);
+    const sweep = () => here.sweep().catch((thrown: unknown) => void say(`sweep: ${wordsOf(thrown)}`));
+    const sweeping = setInterval(() => void sweep(), SWEEP_MS);
+    try {
+      const working = queue.work(
+        { look: (run) => here.look(run), due: async () => undefined },
+        { concurrency, label: label.join(',') },
+      );
+      working.catch(() => undefined);
+      say(`worker ${process.pid} on ${hostname()} takes runs${labelled(label)}, ${concurrency} at once`);
+      void sweep();
+      const signal = await Promise.race([stopped.promise, working.then(() => 'SIGTERM' as const)]);
+      say(`${signal}: takes nothing more, and leaves ${here.holds.length} runs to other workers`);
+      clearInterval(sweeping);
+      await Promise.all([here.drain('its worker was asked to stop'), queue.stop(DRAIN_MS)]);
+      return EXIT.closed;
+    } finally {
+      clearInterval(sweeping);
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    }
+  } finally {
+    await workspace.close();
+  }
+};
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+function labelled(labels: readonly string[]): string {
+  return labels.length === 0 ? '' : ` of instances tagged ${labels.map((one) => show(one)).join(' or ')}`;
+}
+
+function wordsOf(thrown: unknown): string {
+  return thrown instanceof LifeboatError ? thrown.shortMessage : String(thrown);
+}

@@ -1,0 +1,167 @@
+import { dateAt } from '../base/date.ts';
+import { failureOf, LifeboatError } from '../base/errors.ts';
+import type { RunProgress } from '../store/projections/runs.ts';
+import { isQuiet, mayGoOn } from './may-go-on.ts';
+
+/** A run that this process drives for the team. */
+export interface Driven {
+  /** Resolves when this process is done with it; rejects with what broke it. */
+  readonly over: Promise<void>;
+  /** Resolves as soon as it only waits for a task or a time; it keeps its hold, and needs no place. */
+  readonly resting: Promise<void>;
+  leave(why: string): Promise<void>;
+}
+
+/** Why a run is not taken now: another process has it, or a limit is reached. */
+export type NotTaken = 'held' | 'limited';
+
+/** What a worker acts with. */
+export interface WorkerPort {
+  runOf(runId: string): Promise<RunProgress | undefined>;
+  openRuns(): Promise<readonly RunProgress[]>;
+  /** Whether something has happened for a run that waits for a person. */
+  hasNews(run: RunProgress): Promise<boolean>;
+  /** Why this worker may not take a run, in words; asked before it takes any hold. */
+  refusalOf(run: RunProgress): Promise<string | undefined>;
+  /** Takes a run up and goes on with it. */
+  drive(run: RunProgress): Promise<Driven | NotTaken>;
+  /** Whether a process has it. */
+  isHeld(runId: string): Promise<boolean>;
+  wake(runs: readonly string[]): Promise<void>;
+  wakeAt(run: string, at: Date): Promise<void>;
+  /** Says a line about a run. */
+  say(run: string, text: string): void;
+  now(): number;
+}
+
+/** Milliseconds until a run is looked at again that this worker may not take, or that a limit holds back. */
+const REFUSED_MS = 15_000;
+const LIMITED_MS = 1_000;
+/** After an error, such as a service that cannot be reached when the run is taken up. */
+const BROKEN_MS = 30_000;
+/** A run of which nothing was written for this long may have lost its wake-up, or its process. */
+const QUIET_MS = 20_000;
+/** How often credentials are tried again that the service has refused. */
+const CREDENTIALS_MS = 300_000;
+/** How many runs one worker holds that only wait. */
+const MAX_RESTING = 500;
+
+/** Takes runs that may go on, and drives each until it is over or waits for somebody. */
+export class Worker {
+  readonly #port: WorkerPort;
+  readonly #driven = new Map<string, Driven>();
+  readonly #taking = new Set<string>();
+  readonly #said = new Map<string, string>();
+  #isDraining = false;
+
+  constructor(port: WorkerPort) {
+    this.#port = port;
+  }
+
+  /** The runs that it holds. */
+  get holds(): readonly string[] {
+    return [...this.#driven.keys()];
+  }
+
+  /**
+   * Looks at a run and goes on with it if it may. Resolves when the run needs no place of this worker any
+   * more. Called twice, or for nothing, it changes nothing.
+   */
+  async look(runId: string): Promise<void> {
+    if (this.#isDraining || this.#driven.has(runId) || this.#taking.has(runId)) return;
+    this.#taking.add(runId);
+    try {
+      const driven = await this.#take(runId);
+      if (driven === undefined) return;
+      this.#driven.set(runId, driven);
+      const over = this.#until(runId, driven);
+      await (this.#driven.size > MAX_RESTING ? over : Promise.race([over, driven.resting]));
+    } finally {
+      this.#taking.delete(runId);
+    }
+  }
+
+  /** Wakes the runs that may go on and that nobody has: their wake-up was lost, or their process. */
+  async sweep(): Promise<void> {
+    const now = this.#port.now();
+    const found: string[] = [];
+    for (const run of await this.#port.openRuns()) {
+      const quiet = run.awaits === 'credentials' ? CREDENTIALS_MS : QUIET_MS;
+      if (run.isForWorkers !== true || this.#driven.has(run.runId) || !isQuiet(run, now, quiet)) continue;
+      if (!mayGoOn(run) && !(await this.#port.hasNews(run))) continue;
+      if (!(await this.#port.isHeld(run.runId))) found.push(run.runId);
+    }
+    if (found.length > 0) await this.#port.wake(found);
+  }
+
+  /** Leaves everything, resumable: another worker goes on. Takes nothing any more. */
+  async drain(why: string): Promise<void> {
+    this.#isDraining = true;
+    await Promise.all([...this.#driven.values()].map((driven) => driven.leave(why).catch(() => undefined)));
+  }
+
+  async #take(runId: string): Promise<Driven | undefined> {
+    const run = await this.#port.runOf(runId);
+    if (run === undefined || run.status !== 'open' || run.isForWorkers !== true) return undefined;
+    if (!mayGoOn(run) && !(await this.#port.hasNews(run))) return undefined;
+    const refusal = await this.#port.refusalOf(run);
+    if (refusal !== undefined) {
+      this.#sayOnce(runId, `not taken: ${refusal}`);
+      await this.#again(runId, REFUSED_MS);
+      return undefined;
+    }
+    try {
+      const driven = await this.#port.drive(run);
+      if (driven === 'limited') await this.#again(runId, LIMITED_MS);
+      // Whoever has it goes on with it; a sweep finds it if that process dies.
+      if (typeof driven === 'string') return undefined;
+      this.#said.delete(runId);
+      this.#port.say(runId, `taken: ${run.runbook} of ${run.target ?? run.instance}`);
+      return driven;
+    } catch (thrown) {
+      await this.#broke(runId, thrown);
+      return undefined;
+    }
+  }
+
+  async #until(runId: string, driven: Driven): Promise<void> {
+    try {
+      await driven.over;
+      const run = await this.#port.runOf(runId);
+      if (run !== undefined) this.#port.say(runId, wordsOf(run));
+      this.#driven.delete(runId);
+      // What came while it was held was not taken.
+      if (run !== undefined && run.awaits === 'person' && (await this.#port.hasNews(run)))
+        await this.#port.wake([runId]);
+    } catch (thrown) {
+      this.#driven.delete(runId);
+      await this.#broke(runId, thrown);
+    }
+  }
+
+  async #broke(runId: string, thrown: unknown): Promise<void> {
+    const isElsewhere = thrown instanceof LifeboatError && ELSEWHERE.has(thrown.code);
+    this.#sayOnce(runId, failureOf(thrown).shortMessage);
+    if (!isElsewhere) await this.#again(runId, BROKEN_MS);
+  }
+
+  async #again(runId: string, ms: number): Promise<void> {
+    if (!this.#isDraining) await this.#port.wakeAt(runId, dateAt(this.#port.now() + ms));
+  }
+
+  #sayOnce(runId: string, text: string): void {
+    if (this.#said.get(runId) === text) return;
+    this.#said.set(runId, text);
+    this.#port.say(runId, text);
+  }
+}
+
+/** Another process has the run, or may have it. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['journal.held', 'journal.conflict', 'run.over']);
+
+function wordsOf({ status, isLeft, awaits, title }: RunProgress): string {
+  if (status !== 'open') return `${status}${title === undefined ? '' : `: ${title}`}`;
+  if (awaits === 'person') return `waits for a person${title === undefined ? '' : `: ${title}`}`;
+  if (awaits === 'credentials') return 'waits for credentials';
+  return isLeft ? 'left for another worker' : 'left';
+}

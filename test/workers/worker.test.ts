@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import { LifeboatError } from '../../src/base/errors.ts';
+import type { RunProgress } from '../../src/store/projections/runs.ts';
+import { type Driven, type NotTaken, Worker, type WorkerPort } from '../../src/workers/worker.ts';
+
+const START = Date.parse('2026-03-01T02:00:00.000Z');
+
+function runOf(runId: string, more: Partial<RunProgress> = {}): RunProgress {
+  return {
+    runId,
+    runbook: 'rotate-key',
+    version: '1',
+    instance: 'orders',
+    mode: 'LIVE',
+    startedAt: new Date(START).toISOString(),
+    lastAt: new Date(START).toISOString(),
+    status: 'open',
+    proven: false,
+    isPaused: false,
+    isLeft: true,
+    isForWorkers: true,
+    begunIndex: 0,
+    ...more,
+  };
+}
+
+/** A run under way that the test ends. */
+function underWay() {
+  const over = Promise.withResolvers<void>();
+  const resting = Promise.withResolvers<void>();
+  const left: string[] = [];
+  const driven: Driven = {
+    over: over.promise,
+    resting: resting.promise,
+    leave: async (why) => {
+      left.push(why);
+      over.resolve();
+    },
+  };
+  return { driven, over, resting, left };
+}
+
+function world(runs: readonly RunProgress[]) {
+  const drives = new Map<string, Driven | NotTaken | Error>();
+  const refusals = new Map<string, string>();
+  const news = new Set<string>();
+  const held = new Set<string>();
+  const did: string[] = [];
+  const known = new Map(runs.map((run) => [run.runId, run]));
+  let now = START;
+  const port: WorkerPort = {
+    runOf: async (runId) => known.get(runId),
+    openRuns: async () => [...known.values()].filter(({ status }) => status === 'open'),
+    hasNews: async ({ runId }) => news.has(runId),
+    refusalOf: async ({ runId }) => refusals.get(runId),
+    drive: async ({ runId }) => {
+      did.push(`drive ${runId}`);
+      const drive = drives.get(runId) ?? underWay().driven;
+      if (drive instanceof Error) throw drive;
+      return drive;
+    },
+    isHeld: async (runId) => held.has(runId),
+    wake: async (all) => void did.push(`wake ${all.join(' ')}`),
+    wakeAt: async (run, at) => void did.push(`wake ${run} in ${at.getTime() - now} ms`),
+    say: (run, text) => void did.push(`say ${run} ${text}`),
+    now: () => now,
+  };
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  return { worker: new Worker(port), drives, refusals, news, held, did, known, pass };
+}
+
+describe('a worker', () => {
+  test('takes a run that may go on, and gives its place back when it is over', async () => {
+    const { worker, drives, known } = world([runOf('a')]);
+    const { driven, over } = underWay();
+    drives.set('a', driven);
+    const looked = worker.look('a');
+    await expect.poll(() => worker.holds).toEqual(['a']);
+    known.set('a', runOf('a', { status: 'closed', title: 'rotated' }));
+    over.resolve();
+    await looked;
+    expect(worker.holds).toEqual([]);
+  });
+
+  test('gives its place back while a run only waits for a task, and keeps the run', async () => {
+    const { worker, drives } = world([runOf('a')]);
+    const { driven, resting } = underWay();
+    drives.set('a', driven);
+    const looked = worker.look('a');
+    resting.resolve();
+    await looked;
+    expect(worker.holds).toEqual(['a']);
+  });
+
+  test.for([
+    { what: 'is over', run: runOf('a', { status: 'closed' }) },
+    { what: 'waits for a person', run: runOf('a', { awaits: 'person' }) },
+    { what: 'is not left to the workers', run: runOf('a', { isForWorkers: undefined } as never) },
+  ])('leaves alone a run that $what', async ({ run }) => {
+    const { worker, did } = world([run]);
+    await worker.look('a');
+    await worker.look('never-begun');
+    expect(did).toEqual([]);
+  });
+
+  test('looks at a run that waits for a person as soon as something has happened for it', async () => {
+    const { worker, news, did } = world([runOf('a', { awaits: 'person' })]);
+    news.add('a');
+    void worker.look('a');
+    await expect.poll(() => did).toContain('drive a');
+  });
+
+  test('takes no hold of a run that it may not take, says why once, and comes back to it', async () => {
+    const { worker, refusals, did } = world([runOf('a')]);
+    refusals.set('a', 'its key is elsewhere');
+    await worker.look('a');
+    await worker.look('a');
+    expect(did).toEqual([
+      'say a not taken: its key is elsewhere',
+      'wake a in 15000 ms',
+      'wake a in 15000 ms',
+    ]);
+  });
+
+  test('comes back to a run that a limit holds back, and not to one that another process has', async () => {
+    const { worker, drives, did } = world([runOf('a'), runOf('b')]);
+    drives.set('a', 'limited');
+    drives.set('b', new LifeboatError('journal.held', 'run/b is held by another'));
+    await worker.look('a');
+    await worker.look('b');
+    expect(did).toEqual(['drive a', 'wake a in 1000 ms', 'drive b', 'say b run/b is held by another']);
+  });
+
+  test('comes back to a run that could not be taken up', async () => {
+    const { worker, drives, did } = world([runOf('a')]);
+    drives.set('a', new LifeboatError('service.unreachable', 'the service does not answer'));
+    await worker.look('a');
+    expect(did.at(-1)).toBe('wake a in 30000 ms');
+  });
+
+  test('woken twice, drives a run once', async () => {
+    const { worker, did } = world([runOf('a')]);
+    void worker.look('a');
+    void worker.look('a');
+    await expect.poll(() => worker.holds).toEqual(['a']);
+    void worker.look('a');
+    expect(did.filter((one) => one === 'drive a')).toHaveLength(1);
+  });
+
+  test('finds by its sweep what lost its wake-up or its process, and nothing else', async () => {
+    const { worker, held, news, did, pass } = world([
+      runOf('lost'),
+      runOf('dead', { isLeft: false }),
+      runOf('at-work', { isLeft: false }),
+      runOf('asks', { awaits: 'person' }),
+      runOf('signed', { awaits: 'person' }),
+      runOf('by-hand', { isForWorkers: undefined } as never),
+      runOf('over', { status: 'closed' }),
+      runOf('fresh', { lastAt: new Date(START + 10_000).toISOString() }),
+    ]);
+    held.add('at-work');
+    news.add('signed');
+    pass(25_000);
+    await worker.sweep();
+    expect(did).toEqual(['wake lost dead signed']);
+  });
+
+  test('that drains leaves everything, and takes nothing any more', async () => {
+    const { worker, drives, did } = world([runOf('a'), runOf('b')]);
+    const { driven, left } = underWay();
+    drives.set('a', driven);
+    const looked = worker.look('a');
+    await expect.poll(() => worker.holds).toEqual(['a']);
+    await worker.drain('asked to stop');
+    await looked;
+    await worker.look('b');
+    expect(left).toEqual(['asked to stop']);
+    expect(did).not.toContain('drive b');
+  });
+});
