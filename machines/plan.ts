@@ -33,8 +33,8 @@ const plan = setup({
     isOfGroup: ({ event }, id: string) => 'group' in event && event.group === id,
     isEnd: ({ event }, { id, how }: { id: string; how: string }) =>
       event.type === 'group.ended' && event.group === id && event.how === how,
-    hasProblem: ({ event }) =>
-      event.type === 'plan.evaluated' && event.lanes.some(({ problem }) => problem !== undefined),
+    hasProblem: ({ context, event }) =>
+      lanesAfter(context, event).some(({ problem }) => problem !== undefined),
     needsApproval: ({ context }) => context.input.plan.approve !== undefined,
     isLastApproval: ({ context }) => context.approved + 1 >= (context.input.plan.approve?.quorum ?? 1),
     stopsOnExpiry: ({ context }) => context.input.plan.approve?.onExpiry === 'stop',
@@ -53,7 +53,7 @@ const plan = setup({
       const data = context.groups[event.group] ?? NEW_GROUP;
       return { groups: { ...context.groups, [event.group]: afterEvent(data, event) } };
     }),
-    keepLanes: assign(({ event }) => (event.type === 'plan.evaluated' ? { lanes: event.lanes } : {})),
+    keepLanes: assign(({ context, event }) => ({ lanes: lanesAfter(context, event) })),
     leaveOut: assign(({ context, event }) =>
       event.type === 'operator.leaveOut' ? leftOut(context, event.text) : {},
     ),
@@ -71,6 +71,12 @@ const plan = setup({
     ),
   },
 });
+
+/** The lanes of the evaluation under way, with those that an event brings. */
+function lanesAfter({ lanes }: PlanContext, event: PlanEvent): readonly LaneFacts[] {
+  if (event.type !== 'plan.looked' && event.type !== 'plan.evaluated') return lanes;
+  return [...lanes.slice(0, event.from ?? 0), ...event.lanes];
+}
 
 /** Whether every lane of a group has passed every step by itself. */
 function isProven({ ended, accepted, out, passed }: GroupData): boolean {
@@ -179,6 +185,7 @@ export function planMachine(groups: readonly string[]) {
           looking: {
             meta: { title: 'looking at every instance and target' },
             on: {
+              'plan.looked': { actions: 'keepLanes' },
               'plan.evaluated': [
                 { guard: 'hasProblem', target: 'notReady', actions: 'keepLanes' },
                 { target: 'ready', actions: 'keepLanes' },

@@ -65,7 +65,10 @@ type LaneDecision = { readonly group: string; readonly lane: string } & (
 export type PlanEvent =
   | GroupEvent
   | GroupDecision
-  | { readonly type: 'plan.evaluated'; readonly lanes: readonly LaneFacts[] }
+  /** Some lanes of an evaluation, beginning with number `from`; more follow, so that no entry is too large. */
+  | { readonly type: 'plan.looked'; readonly from: number; readonly lanes: readonly LaneFacts[] }
+  /** The last lanes of an evaluation, or all of them. */
+  | { readonly type: 'plan.evaluated'; readonly from?: number; readonly lanes: readonly LaneFacts[] }
   | ApprovalExpired
   | { readonly type: 'plan.recorded'; readonly results: readonly GroupResult[] }
   | { readonly type: 'operator.evaluateAgain' }

@@ -1,5 +1,5 @@
 import type { ResolvedGroup, Step } from '../../machines/parts/plan.ts';
-import type { GroupResult, GroupState, PlanEvent } from '../../machines/parts/plan-events.ts';
+import type { GroupResult, GroupState, LaneFacts, PlanEvent } from '../../machines/parts/plan-events.ts';
 import { type Answer, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
@@ -41,6 +41,9 @@ interface Live {
   endedMs: number | undefined;
   isAnswering: boolean;
 }
+
+/** How many lanes of an evaluation one entry has. */
+const LANES_AT_ONCE = 500;
 
 /** How long a child waits that could not be begun. */
 const AGAIN_MS = 5_000;
@@ -207,8 +210,7 @@ export class Conductor {
     const snapshot = plan.snapshot();
     if (snapshot.status !== 'active') return;
     const context = snapshot.context as PlanContext;
-    if (isAt(snapshot, 'evaluate', 'looking'))
-      return plan.tell({ type: 'plan.evaluated', lanes: await this.#port.evaluate() });
+    if (isAt(snapshot, 'evaluate', 'looking')) return this.#evaluated(await this.#port.evaluate());
     if (isAt(snapshot, 'record')) {
       await this.#endLeftSteps();
       return plan.tell({ type: 'plan.recorded', results: this.#results(context) });
@@ -223,6 +225,16 @@ export class Conductor {
     if (events.length > 0 || starts.length > 0) return this.#ask();
     await this.#drain();
     this.#rest(wakeMs, false);
+  }
+
+  /** Puts an evaluation on record, in parts: an entry has a limit, and a plan may have thousands of lanes. */
+  async #evaluated(lanes: readonly LaneFacts[]): Promise<void> {
+    const { plan } = this.#port;
+    let from = 0;
+    for (; from + LANES_AT_ONCE < lanes.length; from += LANES_AT_ONCE)
+      await plan.tell({ type: 'plan.looked', from, lanes: lanes.slice(from, from + LANES_AT_ONCE) });
+    const last = lanes.slice(from);
+    await plan.tell({ type: 'plan.evaluated', ...(from === 0 ? {} : { from }), lanes: last });
   }
 
   /** Nothing happens until something ends, a person decides, or this time has come. */

@@ -32,15 +32,19 @@ export function childWords({ run, group, lane, step, attempt }: PlanChild): stri
   return `step ${lane === '-' ? `${group}/${step}` : `${group}/${lane}/${step}`} of the plan's run ${run}${again}`;
 }
 
+function evaluated({ lanes, from }: Fields): PlanWords {
+  const all = Array.isArray(lanes) ? lanes.map(fieldsOf) : [];
+  const found = all.filter(({ problem }) => problem !== undefined);
+  const [first] = found;
+  const more = typeof from === 'number' && from > 0 ? 'more ' : '';
+  const looked = `looked at ${more}${counted(all.length, 'instance')}`;
+  if (first === undefined) return plain(`${looked}: each could be recovered`);
+  return warn(`${looked}: ${found.length} could not be recovered, first ${text(first['problem'])}`);
+}
+
 const WORDS: Readonly<Record<string, (event: Fields) => PlanWords>> = {
-  'plan.evaluated': ({ lanes }) => {
-    const all = Array.isArray(lanes) ? lanes.map(fieldsOf) : [];
-    const found = all.filter(({ problem }) => problem !== undefined);
-    const [first] = found;
-    const looked = `looked at ${counted(all.length, 'instance')}`;
-    if (first === undefined) return plain(`${looked}: each could be recovered`);
-    return warn(`${looked}: ${found.length} could not be recovered, first ${text(first['problem'])}`);
-  },
+  'plan.looked': evaluated,
+  'plan.evaluated': evaluated,
   'plan.approved': ({ by }) =>
     plain(`the start was approved by ${Array.isArray(by) ? by.map(text).join(', ') : text(by)}`),
   'plan.expired': () => warn('the approval of the start expired'),

@@ -11,6 +11,7 @@ import { progressOfOpenRuns, progressOfRun } from '../../store/projections/runs.
 import { Worker } from '../../workers/worker.ts';
 import { assertApproversConfigured } from '../approvals/required.ts';
 import { driveLeft } from './drive-left.ts';
+import { hearOthers } from './hear-others.ts';
 import { withinLimits } from './limited.ts';
 import { PlanRecords } from './plan-records.ts';
 import { hasNews, refusalOf } from './refusal.ts';
@@ -60,6 +61,7 @@ export const worker: Action<WorkerFlags> = async (
       say: (run, text) => void say(`${run}  ${text}`),
       now: () => Date.now(),
     });
+    const stop = new AbortController();
     const stopped = Promise.withResolvers<NodeJS.Signals>();
     const onSignal = (signal: NodeJS.Signals) => stopped.resolve(signal);
     for (const signal of SIGNALS) process.on(signal, onSignal);
@@ -73,12 +75,14 @@ export const worker: Action<WorkerFlags> = async (
       working.catch(() => undefined);
       say(`worker ${process.pid} on ${hostname()} takes runs${labelled(label)}, ${concurrency} at once`);
       void sweep();
+      if (journal.stampedBy === 'machine') hearOthers(journal, queue, stop.signal).catch(() => undefined);
       const signal = await Promise.race([stopped.promise, working.then(() => 'SIGTERM' as const)]);
       say(`${signal}: takes nothing more, and leaves ${here.holds.length} runs to other workers`);
       clearInterval(sweeping);
       await Promise.all([here.drain('its worker was asked to stop'), queue.stop(DRAIN_MS)]);
       return EXIT.closed;
     } finally {
+      stop.abort();
       clearInterval(sweeping);
       for (const signal of SIGNALS) process.off(signal, onSignal);
     }

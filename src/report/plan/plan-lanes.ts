@@ -1,7 +1,6 @@
 import type { Lane, PlanInput, ResolvedGroup, Step } from '../../../machines/parts/plan.ts';
 import type { Report } from '../model/model.ts';
-import type { PlanMoment } from './plan-moments.ts';
-import { wordIn } from './plan-moments.ts';
+import { isContinued, type PlanMoment, wordIn } from './plan-moments.ts';
 import type { PlanGroup, PlanLane, PlanStepRow, StepState } from './plan-report.ts';
 
 /** A run that a plan's run started, with its own report. */
@@ -87,7 +86,8 @@ function decisionsAbout(group: string, moments: readonly PlanMoment[]): Decided 
   const passed = new Map<string, 'skipped' | 'done outside'>();
   let problems: readonly string[] = [];
   for (const moment of moments) {
-    if (moment.type === 'plan.evaluated') problems = problemLanes(moment, group);
+    if (moment.type === 'plan.looked' || moment.type === 'plan.evaluated')
+      problems = [...(isContinued(moment) ? problems : []), ...problemLanes(moment, group)];
     if (moment.type === 'operator.leaveOut') for (const lane of problems) out.add(lane);
     if (wordIn(moment, 'group') !== group) continue;
     const lane = wordIn(moment, 'lane');

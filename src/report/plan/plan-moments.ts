@@ -37,6 +37,11 @@ export function wordIn({ event }: Pick<PlanMoment, 'event'>, field: string): str
   return typeof value === 'string' ? value : '';
 }
 
+/** Whether an entry has further lanes of the evaluation before it, and not the first ones of another. */
+export function isContinued({ event }: PlanMoment): boolean {
+  return typeof event['from'] === 'number' && event['from'] > 0;
+}
+
 /** The lanes that an event names; of an evaluation, those with a problem, each as `group/lane`. */
 export function lanesIn({ event }: Pick<PlanMoment, 'event'>): readonly string[] {
   const { lanes } = event;
@@ -66,8 +71,9 @@ export function planDeviations(moments: readonly PlanMoment[]): readonly PlanDev
     });
     const place = `${group}/${lane}`;
     switch (type) {
+      case 'plan.looked':
       case 'plan.evaluated':
-        problems = lanesIn(moment);
+        problems = isContinued(moment) ? [...problems, ...lanesIn(moment)] : lanesIn(moment);
         return [];
       case 'operator.leaveOut':
         return problems.map((one) => say('taken out', one));

@@ -1,0 +1,167 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, type TestContext, test } from 'vitest';
+import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
+import { openKeys } from '../bench-kit/key-store.ts';
+import type { Running } from '../bench-kit/product.ts';
+import { useQuickBenches } from '../bench-kit/test-bench.ts';
+import { closeDatabases, freshDatabase } from '../crash/database.ts';
+import { isPerform, openPlanBench, type PlanBench } from '../plans/plan-bench.ts';
+import { randomFrom } from '../random.ts';
+
+const GROUP = `groups:
+  - id: data
+    for: { name: "db-*", target: "{name}-dr" }
+    waves: [1, "100%"]
+    maxConcurrency: 3
+    steps: [{ id: recover, runbook: disaster-recovery, undo: none; the source stays }]
+`;
+
+const STORES = (process.env['STORE'] ?? 'sqlite,postgres').split(',');
+
+describe.each(STORES)('workers on %s', (store) => {
+  const bench = useQuickBenches();
+
+  /** A service with instances, and a store that is gone when the test has finished. */
+  const opened = async (
+    context: TestContext,
+    count: number,
+    trouble?: (call: Call) => Trouble | undefined,
+    config = '',
+  ): Promise<PlanBench> => {
+    const database = store === 'postgres' ? await freshDatabase() : undefined;
+    context.onTestFinished(async () => {
+      await database?.drop();
+      if (store === 'postgres') await closeDatabases();
+    });
+    const made = await openPlanBench((options) => bench(context, options), count, {
+      ...(trouble === undefined ? {} : { trouble }),
+      ...(database === undefined ? {} : { store: database.address }),
+    });
+    if (config !== '') appendFileSync(join(made.folder, 'lifeboat.yaml'), `${config}\n`);
+    return made;
+  };
+
+  /** A worker that has said that it takes runs. */
+  const worker = async ({ start }: PlanBench, ...words: readonly string[]): Promise<Running> => {
+    const running = start('worker', ...words);
+    await expect.poll(() => running.stderr()).toContain('takes runs');
+    return running;
+  };
+
+  const stopped = async ({ child, ended }: Running) => {
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+  };
+
+  const lanes = async ({ good }: PlanBench) =>
+    JSON.parse(await good('plans', 'show', 'last', '--json')) as {
+      readonly status: string;
+      readonly lanes: readonly { readonly state: string; readonly runId?: string }[];
+    };
+
+  test('do a plan that was left to them: each instance once, within its limit, and it ends by itself', async (context) => {
+    const made = await opened(context, 6);
+    made.plan('west', GROUP);
+    const at = await worker(made);
+    const more = store === 'postgres' ? [await worker(made)] : [];
+    expect(await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach')).toContain(
+      'left to the workers',
+    );
+    await expect.poll(async () => (await lanes(made)).status, { timeout: 300_000 }).toBe('closed');
+    expect(Object.values(made.performed())).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(made.atOnce()).toBeLessThanOrEqual(3);
+    for (const one of [at, ...more]) await stopped(one);
+    const audit = await made.run('audit', 'verify');
+    expect([0, 3], audit.stdout).toContain(audit.code);
+  });
+
+  test('hold nothing while a person is waited for, and go on as soon as one has decided', async (context) => {
+    const made = await opened(context, 1);
+    made.plan(
+      'west',
+      `${GROUP}  - { id: people, after: [data], steps: [{ id: look, manual: { do: look at it } }] }\n`,
+    );
+    const at = await worker(made);
+    await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach');
+    await expect
+      .poll(async () => (await lanes(made)).lanes.map(({ state }) => state), { timeout: 300_000 })
+      .toEqual(['done', 'waiting']);
+    await expect
+      .poll(async () => (await made.entries('run/')).filter(({ type }) => type === 'run.detached').length)
+      .toBeGreaterThanOrEqual(2);
+    await made.good('plans', 'done', 'last', 'people/look', '--proof', 'seen by a test');
+    await expect.poll(async () => (await lanes(made)).status, { timeout: 300_000 }).toBe('closed');
+    await stopped(at);
+  });
+
+  test('leave what a person drives alone, and do what that person leaves', async (context) => {
+    const made = await opened(context, 1);
+    const begun = await made.good('run', 'rotate-key', 'db-1', '--yes', '--detach');
+    const run = /run (\S+) is left/u.exec(begun)?.[1] ?? '';
+    const at = await worker(made);
+    // Nobody has confirmed it, so it waits for its name.
+    await expect.poll(() => at.stderr(), { timeout: 300_000 }).toContain('waits for a person');
+    const { code, stderr } = await made.run('resume', run, '--yes', '--confirm', 'db-1');
+    expect(code, stderr).toBe(0);
+    await stopped(at);
+  });
+
+  test('refuse a run whose key they do not hold, before they take it', async (context) => {
+    const made = await opened(context, 1);
+    await made.good('run', 'rotate-key', 'db-1', '--yes', '--confirm', 'db-1', '--detach');
+    const keyring = await openKeys(made.home);
+    const [fingerprint = ''] = await keyring.list('db-1');
+    await keyring.remove('db-1', fingerprint);
+    const at = await worker(made);
+    await expect.poll(() => at.stderr()).toContain(`not taken: key ${fingerprint} of db-1 is not in`);
+    expect((await made.entries('run/')).filter(({ type }) => type === 'run.resumed')).toEqual([]);
+    await stopped(at);
+  });
+
+  test('that are killed at any moment are followed by others: each call once, none forgotten', async (context) => {
+    const fails = new Set(['db-2-dr']);
+    const loses = new Set(['db-4-dr']);
+    const trouble = (call: Call): Trouble | undefined => {
+      if (!isPerform(call) || call.instance === undefined) return undefined;
+      if (fails.delete(call.instance)) return { task: { fails: true } };
+      return loses.delete(call.instance) ? { answer: 'lost' } : undefined;
+    };
+    const made = await opened(context, 8, trouble);
+    made.plan('west', GROUP.replace('undo:', 'onFailure: continue, because: a test says so, undo:'));
+    await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach');
+    const draw = randomFrom(Number(process.env['SEED'] ?? 1));
+    const workers = [await worker(made)];
+    if (store === 'postgres') workers.push(await worker(made));
+    for (let kills = 0; kills < 4; kills += 1) {
+      const before = made.server.calls.length;
+      const calls = 1 + Math.floor(draw() * 12);
+      await expect
+        .poll(() => made.server.calls.length, { timeout: 300_000 })
+        .toBeGreaterThanOrEqual(before + calls);
+      const victim = workers.shift();
+      victim?.child.kill('SIGKILL');
+      await victim?.ended;
+      workers.push(await worker(made));
+    }
+    await expect
+      .poll(
+        async () => {
+          // A call that never arrived is repeated by a person.
+          const standing = await lanes(made);
+          for (const { state, instance, step } of standing.lanes as never as readonly Record<
+            string,
+            string
+          >[])
+            if (state === 'waiting' && step === 'recover')
+              await made.run('plans', 'retry', 'last', `data/${instance}/recover`);
+          return standing.status;
+        },
+        { timeout: 600_000, interval: 500 },
+      )
+      .toBe('closed');
+    expect(Object.entries(made.performed()).filter(([, times]) => times !== 1)).toEqual([]);
+    expect(made.atOnce()).toBeLessThanOrEqual(3);
+    for (const one of workers) await stopped(one);
+  });
+});
