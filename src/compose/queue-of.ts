@@ -1,4 +1,5 @@
-import { LifeboatError } from '../base/errors.ts';
+import { isPostgres } from '../config/store-address.ts';
+import { storeNamed } from '../config/store-named.ts';
 import type { Queue, QueueOptions, QueueReader } from '../queue/queue.ts';
 import type { Journal } from '../store/journal.ts';
 import type { StoreContext } from './store-of.ts';
@@ -8,17 +9,26 @@ import type { StoreContext } from './store-of.ts';
  * hear of the wake-ups of `journal`. Nothing is asked of a database before the first call. Closed by `stop`.
  */
 export async function openQueue(
-  _context: StoreContext,
-  _journal: Pick<Journal, 'onWake'>,
-  _options: QueueOptions,
+  context: StoreContext,
+  journal: Pick<Journal, 'onWake'>,
+  options: QueueOptions,
 ): Promise<Queue> {
-  throw new LifeboatError('queue.none', 'there is no queue yet');
+  const address = await storeNamed(context.env, context.configPath);
+  if (isPostgres(address)) {
+    const { createBossQueue } = await import('../queue/boss.ts');
+    return createBossQueue({ address, env: context.env, ...options });
+  }
+  const { createTimers } = await import('../queue/timers.ts');
+  return createTimers({ journal, ...options });
 }
 
 /** For the board: undefined where the queue is inside the process that works. */
 export async function openQueueReader(
-  _context: StoreContext,
-  _options: QueueOptions,
+  context: StoreContext,
+  options: QueueOptions,
 ): Promise<QueueReader | undefined> {
-  return undefined;
+  const address = await storeNamed(context.env, context.configPath);
+  if (!isPostgres(address)) return undefined;
+  const { createBossReader } = await import('../queue/boss-board.ts');
+  return createBossReader({ address, env: context.env, ...options });
 }

@@ -19,7 +19,7 @@ export const Schedule = z.object({
   /** Handed to the handler as it is. Never a secret: the queue stores it. */
   what: z.json(),
 });
-export type Schedule = z.infer<typeof Schedule> & { readonly what: Json };
+export type Schedule = Omit<z.infer<typeof Schedule>, 'what'> & { readonly what: Json };
 
 /** A schedule with what the journal knows of it. */
 export interface Planned extends Schedule {

@@ -10,6 +10,11 @@ export interface Session {
   query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Runs several statements without values and discards their results. */
   script(sql: string): Promise<void>;
+  /**
+   * Runs a statement once, unprepared, or without values several. Gives the rows of each; of a text that is
+   * not ours.
+   */
+  run(sql: string, values?: readonly unknown[]): Promise<readonly { readonly rows: object[] }[]>;
   /** Sends the queries made inside as one packet. */
   atOnce<T>(send: () => T): T;
   /** Grows with each new connection of this link. */
@@ -290,6 +295,11 @@ function sessionOf(client: Client, connection: number): Session {
     },
     async script(sql) {
       await client.query(sql);
+    },
+    async run(sql, values = []) {
+      // Without values as a text of several statements, which the server does not take otherwise.
+      const result = await (values.length > 0 ? client.query(sql, [...values]) : client.query(sql));
+      return [result].flat();
     },
     atOnce(send) {
       const { stream } = client.connection;

@@ -111,7 +111,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
         secrets.check(`${stream} ${type} ${by} ${body}`, `entry ${type} of ${stream}`);
       if (prepared.length === 0) return [];
       const written = await reading.inWords(async () =>
-        writer.append(prepared, await provenBy(prepared, holds, leases), vouched),
+        writer.append(prepared, await provenBy(prepared, holds, leases), { vouched, wakes: woken }),
       );
       reading.tell(written.all);
       wakes.tell(woken);

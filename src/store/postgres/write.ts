@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { hashOf } from '../canonical.ts';
-import { type Entry, type LeafFields, LOG_STREAM } from '../journal.ts';
+import { type Entry, type LeafFields, LOG_STREAM, type Wake } from '../journal.ts';
 import { keyId, openNote, rawPublicKey } from '../log/checkpoint.ts';
 import { CLOCK_MOVED, MAX_BEHIND, STORE_MOVED, StoreMoved } from '../log/log-entries.ts';
 import { assertNotMoved } from '../log/next-leaves.ts';
@@ -9,6 +9,7 @@ import { hashedEntry, type PreparedEntry } from '../new-entry.ts';
 import type { Lease } from './leases.ts';
 import type { Session } from './link.ts';
 import { columnsOf } from './queries.ts';
+import { sqlState } from './trouble.ts';
 
 /** An append's proof of a lease, checked in its own transaction. */
 export interface Proof {
@@ -30,6 +31,8 @@ export interface Append {
   readonly by: string;
   /** The largest size whose checkpoint is in this installation's home place; 0 for no news. */
   readonly vouched: number;
+  /** For the queue, in the same transaction. */
+  readonly wakes: readonly Wake[];
 }
 
 export interface Written {
@@ -69,7 +72,7 @@ export async function askBehind(session: Session): Promise<Behind | undefined> {
  * over and finds it to be another's; a proven one cannot be taken over before this commits. Leases are locked
  * in the order of their names, as in their renewal; otherwise two processes could deadlock.
  */
-const writing = ({ held, proofs, given, firsts, order }: Source) => `with held as materialized (
+const writing = ({ held, proofs, given, firsts, order, woken }: Source) => `with held as materialized (
   select l.resource from lifeboat.leases l ${held} for share of l
 ), given as (
   ${given}
@@ -90,7 +93,7 @@ const writing = ({ held, proofs, given, firsts, order }: Source) => `with held a
   insert into lifeboat.vouched (installation, size)
   select $11, $12::bigint where $12::bigint > 0 and exists (select from written) on conflict do nothing
 )
-select proven, fits, moved, behind, (select json_agg(at order by id) from written) as at from state`;
+select proven, fits, moved, behind, (select json_agg(at order by id) from written) as at${woken ?? ''} from state`;
 
 /** Where a writing statement takes its leases and rows from. */
 interface Source {
@@ -101,9 +104,11 @@ interface Source {
   /** The number of the first row of each stream. */
   readonly firsts: string;
   readonly order: string;
+  /** What sends wake-ups if rows were written. */
+  readonly woken?: string;
 }
 
-const WRITE = writing({
+const MANY = {
   held: `join unnest($1::text[], $2::bigint[], $3::uuid[]) h(resource, token, nonce)
   on l.resource = h.resource
   where l.token = h.token and l.nonce = h.nonce and l.until > clock_timestamp() order by l.resource`,
@@ -112,7 +117,23 @@ const WRITE = writing({
     with ordinality g(stream, seq, type, body, nr)`,
   firsts: 'select stream, min(seq) as first from given group by stream',
   order: 'order by nr',
+};
+const WRITE = writing(MANY);
+
+/**
+ * The queue's own function (src/queue/boss-schema.ts) fails no append. Where it does not exist, or may not be
+ * called, the whole statement fails, and is sent without.
+ */
+const WRITE_AND_WAKE = writing({
+  ...MANY,
+  woken: `, (select lifeboat_queue.try_wake($14::text[], $15::timestamptz[])
+  where exists (select from written)) as woken`,
 });
+
+/** Whether an append failed because the store has no queue for its wake-ups. */
+export function lacksQueue(error: unknown): boolean {
+  return /^(?:3F000|42883|42501)$/u.test(sqlState(error) ?? '');
+}
 
 /** Most appends are one row under one lease: without arrays, sets and sorts the server needs less time. */
 const WRITE_ONE = writing({
@@ -129,19 +150,25 @@ const WRITE_ONE = writing({
  * `journal.moved` if the log continues in another store.
  */
 export async function writeRows(session: Session, append: Append, signer: Signer): Promise<Written> {
-  const { id, rows, proofs, by, vouched } = append;
+  const { id, rows, proofs, by, vouched, wakes } = append;
   const isNoted = rows.some(({ stream, type }) => stream === LOG_STREAM && type === CLOCK_MOVED);
   const signed = [by, id, signatureOf(append, signer), signer.installation, vouched, isNoted];
   const [row, proof] = [rows[0], proofs[0]];
-  const isOne = rows.length === 1 && proofs.length === 1 && row !== undefined && proof !== undefined;
+  const isOne =
+    rows.length === 1 &&
+    proofs.length === 1 &&
+    row !== undefined &&
+    proof !== undefined &&
+    wakes.length === 0;
   const given = isOne
     ? [proof.resource, proof.token, proof.nonce, row.stream, row.seq, row.type, row.body]
     : [
         ...columnsOf(proofs.toSorted(byName), 'resource', 'token', 'nonce'),
         ...columnsOf(rows, 'stream', 'seq', 'type', 'body'),
       ];
-  const statement = isOne ? WRITE_ONE : WRITE;
-  const values = [...given, ...signed];
+  const woken = wakes.length === 0 ? [] : [wakes.map(({ run }) => run), wakes.map(({ at }) => at ?? null)];
+  const statement = isOne ? WRITE_ONE : wakes.length === 0 ? WRITE : WRITE_AND_WAKE;
+  const values = [...given, ...signed, ...woken];
   const [written] = await session.query<Written & { readonly moved: string | null }>(statement, values);
   if (typeof written?.moved === 'string')
     assertNotMoved({ movedTo: StoreMoved.safeParse(JSON.parse(written.moved)).data?.to ?? 'another store' });
@@ -248,6 +275,7 @@ export interface Waiting {
   readonly prepared: readonly PreparedEntry[];
   readonly leases: readonly Lease[];
   readonly vouched: number;
+  readonly wakes: readonly Wake[];
   readonly done: PromiseWithResolvers<Appended>;
   /** How many leading rows are the store's own. */
   own: number;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { type Entry, LOG_STREAM } from '../journal.ts';
+import { type Entry, LOG_STREAM, type Wake } from '../journal.ts';
 import { inclusionProof, nodeAt, peaksOf, placeOf, provesInclusion, rootOfFrontier } from '../log/merkle.ts';
 import { type LogSays, NOTHING_SAID } from '../log/named-keys.ts';
 import { checkpointOfHead, clockEntries, ownEntries } from '../log/next-leaves.ts';
@@ -22,6 +22,7 @@ import {
   entriesOf,
   findRows,
   keyOf,
+  lacksQueue,
   type Row,
   type Waiting,
   type Written,
@@ -41,7 +42,11 @@ export interface WriterOptions {
 }
 
 export interface Writer {
-  append(prepared: readonly PreparedEntry[], leases: readonly Lease[], vouched: number): Promise<Appended>;
+  append(
+    prepared: readonly PreparedEntry[],
+    leases: readonly Lease[],
+    more: { readonly vouched: number; readonly wakes: readonly Wake[] },
+  ): Promise<Appended>;
   /** Assigns leaves to rows that a dead process left without: those of one stream, or all. */
   assignLeafIndexes(stream?: string): Promise<void>;
 }
@@ -61,6 +66,8 @@ export function createWriter(options: WriterOptions): Writer {
   let lost: LifeboatError | undefined;
   let said: LogSays = NOTHING_SAID;
   let heardOn = 0;
+  // The connection on which the store was found to have no queue.
+  let noQueueOn = 0;
 
   const hear = async (session: Session, isStale: boolean): Promise<LogSays> => {
     if (!isStale && heardOn === session.connection) return said;
@@ -90,7 +97,8 @@ export function createWriter(options: WriterOptions): Writer {
     }
     one.own = own.length;
     const proofs = one.leases.map(({ proof }) => proof);
-    one.sent = { id: one.id, rows, proofs, by, vouched: one.vouched };
+    const wakes = noQueueOn === session.connection ? [] : one.wakes;
+    one.sent = { id: one.id, rows, proofs, by, vouched: one.vouched, wakes };
     return one.sent;
   };
 
@@ -154,7 +162,9 @@ export function createWriter(options: WriterOptions): Writer {
       const write = isShared ? writeInTurn(session, one, isAgain) : writeRows(session, sent, signer);
       const written = await write.catch((error: unknown) => {
         if (sqlState(error) === UNIQUE) return undefined;
-        throw error;
+        if (sent.wakes.length === 0 || !lacksQueue(error)) throw error;
+        noQueueOn = session.connection;
+        return undefined;
       });
       if (written?.at != null) {
         one.at = written.at;
@@ -273,15 +283,11 @@ export function createWriter(options: WriterOptions): Writer {
     isPumping = false;
   };
 
-  const append = (
-    prepared: readonly PreparedEntry[],
-    leases: readonly Lease[],
-    vouched: number,
-  ): Promise<Appended> => {
+  const append: Writer['append'] = (prepared, leases, { vouched, wakes }) => {
     if (lost !== undefined) return Promise.reject(lost);
     const done = Promise.withResolvers<Appended>();
     const fresh = { own: 0, behind: undefined, sent: undefined, at: undefined, over: false };
-    queue.push({ id: randomUUID(), prepared, leases, vouched, done, ...fresh });
+    queue.push({ id: randomUUID(), prepared, leases, vouched, wakes, done, ...fresh });
     if (!isPumping) void pump();
     return done.promise;
   };
@@ -301,7 +307,7 @@ export function createWriter(options: WriterOptions): Writer {
       };
       const isDone = await persist(() => link.use(work), patience);
       // First announces the key; that append gives the remaining rows their leaves.
-      if (!isDone) await append([], [], 0);
+      if (!isDone) await append([], [], { vouched: 0, wakes: [] });
     },
   };
 }

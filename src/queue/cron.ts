@@ -1,0 +1,81 @@
+import { CronExpressionParser } from 'cron-parser';
+import { LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import type { Schedule } from './queue.ts';
+
+export type Recurrence = Pick<Schedule, 'cron' | 'zone'>;
+
+const [HOUR, DAY] = [3_600_000, 86_400_000];
+
+/**
+ * Milliseconds before a moment from which occurrences are walked. Begun inside the hour that a change of the
+ * clocks repeats or leaves out, the walk would find a daily occurrence twice, or not at all.
+ */
+const LEAD = 3 * HOUR;
+
+/**
+ * The next times after a moment. When the clocks change, what is due once a day is due once: in the hour that
+ * is left out as much later, in the hour that comes twice the first time.
+ */
+export function nextTimes(recurrence: Recurrence, after: Date, count = 5): readonly Date[] {
+  const times: Date[] = [];
+  for (const time of timesAfter(recurrence, after)) {
+    times.push(time);
+    if (times.length >= count) break;
+  }
+  return times;
+}
+
+/** The last time after one moment and not after the other. */
+export function lastTime(recurrence: Recurrence, after: Date, until: Date): Date | undefined {
+  // Backwards in growing steps: the walk leads forwards only, and what is due each minute is due often.
+  for (const span of [HOUR, 2 * DAY, 40 * DAY, 400 * DAY, Number.POSITIVE_INFINITY]) {
+    const from = Math.max(after.getTime(), until.getTime() - span);
+    let last: Date | undefined;
+    for (const time of timesAfter(recurrence, new Date(from))) {
+      if (time > until) break;
+      last = time;
+    }
+    if (last !== undefined || from === after.getTime()) return last;
+  }
+  return undefined;
+}
+
+/** Rejects with `queue.schedule` for what cannot be read, or is never due. */
+export function assertRecurrence({ name, cron, zone }: Pick<Schedule, 'name' | 'cron' | 'zone'>): void {
+  const refuse = (why: string) =>
+    new LifeboatError('queue.schedule', `the schedule ${show(name, 60)} cannot be kept: ${why}`, {
+      hints: ['five fields are minute, hour, day of the month, month, day of the week: `30 2 * * 1-5`'],
+    });
+  // The parser also knows a sixth field for seconds, names such as @daily, and H for any time.
+  if (!FIVE_FIELDS.test(cron)) throw refuse(`${show(cron, 60)} does not have five fields`);
+  try {
+    nextTimes({ cron, zone: 'UTC' }, new Date(0), 1);
+  } catch (error) {
+    throw refuse(`${show(cron, 60)}: ${show(error instanceof Error ? error.message : String(error), 120)}`);
+  }
+  if (!isZone(zone)) throw refuse(`there is no time zone ${show(zone, 60)}`);
+}
+
+/** What a field begins with, or follows a comma with, is no H. */
+const FIVE_FIELDS = /^\s*(?:(?!H)(?!\S*,H)[\w*/,#?-]+(?:\s+|$)){5}$/;
+
+function isZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function* timesAfter({ cron, zone }: Recurrence, after: Date): Generator<Date> {
+  const walk = CronExpressionParser.parse(cron, {
+    tz: zone,
+    currentDate: new Date(after.getTime() - LEAD),
+  });
+  for (;;) {
+    const time = walk.next().toDate();
+    if (time > after) yield time;
+  }
+}
