@@ -126,22 +126,6 @@ async function lanesOf(good: PlanBench['good']): Promise<readonly Lane[]> {
     .lanes;
 }
 
-/** The most children of a group that were open at once, by the journal. */
-async function mostOpen(bench: PlanBench): Promise<Readonly<Record<string, number>>> {
-  const open = new Map<string, Set<string>>();
-  const most: Record<string, number> = {};
-  for (const { stream, type, body } of await bench.entries()) {
-    const { plan } = body as { readonly plan?: { readonly group: string } };
-    if (type === 'run.started' && plan !== undefined) {
-      const ofGroup = open.get(plan.group) ?? new Set();
-      open.set(plan.group, ofGroup.add(stream));
-      most[plan.group] = Math.max(most[plan.group] ?? 0, ofGroup.size);
-    }
-    if (type === 'run.closed') for (const ofGroup of open.values()) ofGroup.delete(stream);
-  }
-  return most;
-}
-
 describe.each(STORES)('a plan on %s whose process is killed at any moment', (store) => {
   const bench = useQuickBenches();
   const rounds = Math.max(1, Math.round(KILLS / STORES.length / PER_ROUND));
@@ -189,7 +173,7 @@ describe.each(STORES)('a plan on %s whose process is killed at any moment', (sto
         const end = await run('resume', 'last');
         expect(end.code, end.stderr).toBe(1);
         expect(Object.entries(performed()).filter(([, times]) => times !== 1)).toEqual([]);
-        const most = await mostOpen(opened);
+        const most = await opened.mostOpen();
         for (const id of GROUPS) expect(most[id], id).toBeLessThanOrEqual(AT_ONCE);
         const lanes = await lanesOf(good);
         expect(lanes.filter(({ state }) => state !== 'done')).toEqual([]);

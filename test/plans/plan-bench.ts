@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Entry } from '../../src/store/journal.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import type { BenchOptions, TestBench } from '../bench-kit/test-bench.ts';
 
@@ -9,8 +10,8 @@ export interface PlanBench extends TestBench {
   plan(name: string, groups: string): void;
   /** How often each target was told to recover a backup, by name. */
   performed(): Readonly<Record<string, number>>;
-  /** How many recoveries were under way at once, at most, by what the service saw. */
-  atOnce(): number;
+  /** The most children of each group that were open at once, by the journal. */
+  mostOpen(): Promise<Readonly<Record<string, number>>>;
 }
 
 const KEY = (name: string) => `a-key-of-${name}-that-nobody-guesses`;
@@ -26,7 +27,6 @@ export async function openPlanBench(
 ): Promise<PlanBench> {
   const names = Array.from({ length: count }, (_, at) => `db-${at + 1}`);
   let trouble: BenchOptions['trouble'];
-  let [under, most] = [0, 0];
   const bench = await open({
     inFlight: '1s',
     taskMs: 20,
@@ -36,11 +36,6 @@ export async function openPlanBench(
       ...names.map((name) => ({ name: `${name}-dr`, key: KEY(`${name}-dr`) })),
     ],
     trouble: async (call: Call): Promise<Trouble | undefined> => trouble?.(call),
-    twist: (call, answer) => {
-      if (isPerform(call)) under += 1;
-      most = Math.max(most, under);
-      return answer;
-    },
   });
   const config = join(bench.folder, 'lifeboat.yaml');
   writeFileSync(
@@ -65,10 +60,25 @@ export async function openPlanBench(
       writeFileSync(join(bench.folder, 'plans', `${name}.yaml`), `plan: ${name}\n${groups}`);
     },
     performed: () => Object.fromEntries(names.map((name) => [`${name}-dr`, done(name)])),
-    atOnce: () => most,
+    mostOpen: async () => mostOpen(await bench.entries()),
   };
 }
 
 export function isPerform({ method, path }: Pick<Call, 'method' | 'path'>): boolean {
   return method === 'POST' && path.endsWith('/disaster-recovery/perform');
+}
+
+function mostOpen(entries: readonly Entry[]): Readonly<Record<string, number>> {
+  const open = new Map<string, Set<string>>();
+  const most: Record<string, number> = {};
+  for (const { stream, type, body } of entries) {
+    const { plan } = body as { readonly plan?: { readonly group: string } };
+    if (type === 'run.started' && plan !== undefined) {
+      const ofGroup = open.get(plan.group) ?? new Set();
+      open.set(plan.group, ofGroup.add(stream));
+      most[plan.group] = Math.max(most[plan.group] ?? 0, ofGroup.size);
+    }
+    if (type === 'run.closed') for (const ofGroup of open.values()) ofGroup.delete(stream);
+  }
+  return most;
 }

@@ -6,7 +6,7 @@ import { copiesIn } from '../../compose/escrow.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { identityIn } from '../../keys/identity.ts';
-import { currentKey } from '../../store/projections/key-epochs.ts';
+import { candidates, currentKey } from '../../store/projections/key-epochs.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
 import { progressOfOpenRuns, type RunProgress } from '../../store/projections/runs.ts';
@@ -39,22 +39,27 @@ export async function refusalOf(
   return lackOfKey({ config, workspace }, run.instance);
 }
 
-/** The key in force that this worker cannot open, in words. */
+/** The key that may be in force and that this worker cannot open, in words. */
 async function lackOfKey(
   { config, workspace: { journal, keyring } }: Pick<May, 'config' | 'workspace'>,
   instance: string,
 ): Promise<string | undefined> {
   const { epochs } = await readLedger(journal, instance);
-  const key = currentKey(epochs)?.fingerprint;
-  if (key === undefined || (await keyring.list(instance)).includes(key)) return undefined;
+  const current = currentKey(epochs);
+  const keys = (current === undefined ? candidates(epochs) : [current]).map(({ fingerprint }) => fingerprint);
+  const held = await keyring.list(instance);
+  if (keys.length === 0 || keys.some((key) => held.includes(key))) return undefined;
   const { escrow } = config.keys;
   const own = escrow === undefined ? undefined : await identityIn(keyring.store);
   if (escrow !== undefined && own !== undefined) {
     const { copies } = await copiesIn(escrow.places, journal, [instance]);
-    if (copies.some(({ copy }) => copy.fingerprint === key && copy.recipients.includes(own.recipient)))
-      return undefined;
+    const opens = copies.some(
+      ({ copy }) => keys.includes(copy.fingerprint) && copy.recipients.includes(own.recipient),
+    );
+    if (opens) return undefined;
   }
-  return `key ${key} of ${show(instance)} is not in ${show(keyring.store.description, 200)}, and nothing here opens it`;
+  const store = show(keyring.store.description, 200);
+  return `key ${keys.join(' or ')} of ${show(instance)} is not in ${store}, and nothing here opens it`;
 }
 
 /**
