@@ -6,8 +6,14 @@ export interface Parts {
   /** A function of `exports`, `require`, `module`, `__filename`, `__dirname` and `volume`. */
   readonly script: string;
   /** What is asked for as `volume(name)`, by its name: what the script of that name gives. */
-  readonly volumes: ReadonlyMap<string, string>;
+  readonly volumes: ReadonlyMap<string, Volume>;
   readonly metafile: Metafile;
+}
+
+export interface Volume {
+  readonly text: string;
+  /** The files that it was made from, as paths below the checkout. */
+  readonly inputs: readonly string[];
 }
 
 /**
@@ -56,8 +62,15 @@ export async function bundleParts(
     const volumes = new Set(${known});
     const parts = {__proto__: null, ${small.join(',\n')}};
     module.exports = require('${first}')})`;
-  const written = volumes.map(async ({ name, code }): Promise<[string, string]> => {
-    return [name, await smallest(`(function({${SHARED}}) { return function${code}})`)];
+  const inputsOf = new Map(
+    Object.entries(metafile.outputs).map(([path, { inputs }]) => [
+      names.get(basename(path)),
+      Object.keys(inputs),
+    ]),
+  );
+  const written = volumes.map(async ({ name, code }): Promise<[string, Volume]> => {
+    const text = await smallest(`(function({${SHARED}}) { return function${code}})`);
+    return [name, { text, inputs: inputsOf.get(name) ?? [] }];
   });
   return { script: await smallest(script), volumes: new Map(await Promise.all(written)), metafile };
 }

@@ -14,7 +14,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { Script, constants as vmConstants } from 'node:vm';
-import { crc32 } from 'node:zlib';
+import { brotliDecompressSync, crc32 } from 'node:zlib';
 import { makePrivateFolder } from '../base/folders.ts';
 import { distrustOf } from '../base/trusted-path.ts';
 import { homeIfAny } from '../base/user.ts';
@@ -28,8 +28,9 @@ export interface Bundle<Exports> {
 interface BundleOptions {
   /**
    * A script that is one function of `exports`, `require`, `module`, `__filename`, `__dirname` and `volume`;
-   * ASCII. `volume(name)` returns the exports of the script `<name>.cjs` beside it. The file holds the
-   * function because source assembled in memory takes its size once more.
+   * ASCII. `volume(name)` returns the exports of the script `<name>.cjs` beside it, which may be packed: a
+   * zero byte, then the script compressed by Brotli. The file holds the function because source assembled in
+   * memory takes its size once more.
    */
   readonly file: string;
   /** The script of this file name if there is no file; it is not changed. */
@@ -67,7 +68,7 @@ export function openBundle<Exports>({ file, source, stamp, part, env }: BundleOp
   const open = (path: string, as: string): unknown => {
     const kept = keptAt?.(as);
     const cachedData = kept === undefined ? undefined : read(kept);
-    const script = new Script(source?.(basename(path)).toString('latin1') ?? readSource(path), {
+    const script = new Script(textOf(source?.(basename(path))) ?? readSource(path), {
       filename: path,
       importModuleDynamically: vmConstants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
       ...(cachedData && { cachedData }),
@@ -105,8 +106,18 @@ function codeOf(script: Script): Buffer {
 /** The text of an ASCII file, in memory once. */
 function readSource(file: string): string {
   const bytes = readFileSync(file);
-  const text = bytes.toString('latin1');
+  const text = textOf(bytes);
   free(bytes);
+  return text;
+}
+
+function textOf(bytes: Buffer): string;
+function textOf(bytes: Buffer | undefined): string | undefined;
+function textOf(bytes: Buffer | undefined): string | undefined {
+  if (bytes?.[0] !== 0) return bytes?.toString('latin1');
+  const unpacked = brotliDecompressSync(bytes.subarray(1));
+  const text = unpacked.toString('latin1');
+  free(unpacked);
   return text;
 }
 

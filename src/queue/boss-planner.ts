@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { dateAt } from '../base/date.ts';
+import { instantOf } from '../base/instant.ts';
 import type { BossLink } from './boss-link.ts';
 import { DUE, SCHEMA } from './boss-schema.ts';
 import { assertRecurrence, lastTime, nextTimes } from './cron.ts';
@@ -97,10 +98,10 @@ export function createPlanner({ boss: make, query }: Pick<BossLink, 'boss' | 'qu
       const found = (await kept()).find(({ key, print }) => key === job?.key && print === job.print);
       if (job === undefined || found === undefined) return undefined;
       const { key, schedule } = found;
-      const [sent, moment] = [new Date(job.at), await now()];
+      const [sent, moment] = [instantOf(job.at) ?? Number.NaN, await now()];
       await plan();
       // Of several that nobody took, the last.
-      const at = lastTime(schedule, new Date(sent.getTime() - 1), moment) ?? sent;
+      const at = lastTime(schedule, dateAt(sent - 1), moment) ?? dateAt(sent);
       return { key, schedule, at, late: moment.getTime() - at.getTime() > LATE_MS };
     },
   };

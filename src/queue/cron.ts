@@ -1,4 +1,5 @@
 import { CronExpressionParser } from 'cron-parser';
+import { dateAt } from '../base/date.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { Schedule } from './queue.ts';
@@ -32,7 +33,7 @@ export function lastTime(recurrence: Recurrence, after: Date, until: Date): Date
   for (const span of [HOUR, 2 * DAY, 40 * DAY, 400 * DAY, Number.POSITIVE_INFINITY]) {
     const from = Math.max(after.getTime(), until.getTime() - span);
     let last: Date | undefined;
-    for (const time of timesAfter(recurrence, new Date(from))) {
+    for (const time of timesAfter(recurrence, dateAt(from))) {
       if (time > until) break;
       last = time;
     }
@@ -50,7 +51,7 @@ export function assertRecurrence({ name, cron, zone }: Pick<Schedule, 'name' | '
   // The parser also knows a sixth field for seconds, names such as @daily, and H for any time.
   if (!FIVE_FIELDS.test(cron)) throw refuse(`${show(cron, 60)} does not have five fields`);
   try {
-    nextTimes({ cron, zone: 'UTC' }, new Date(0), 1);
+    nextTimes({ cron, zone: 'UTC' }, dateAt(0), 1);
   } catch (error) {
     throw refuse(`${show(cron, 60)}: ${show(error instanceof Error ? error.message : String(error), 120)}`);
   }
@@ -72,7 +73,7 @@ function isZone(zone: string): boolean {
 function* timesAfter({ cron, zone }: Recurrence, after: Date): Generator<Date> {
   const walk = CronExpressionParser.parse(cron, {
     tz: zone,
-    currentDate: new Date(after.getTime() - LEAD),
+    currentDate: dateAt(after.getTime() - LEAD),
   });
   for (;;) {
     const time = walk.next().toDate();

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { dateAt } from '../base/date.ts';
 import type { Journal } from '../store/journal.ts';
 import { assertRecurrence, lastTime, nextTimes } from './cron.ts';
 import { type Handlers, LATE_MS, type Planned, type Queue, type QueueOptions } from './queue.ts';
@@ -121,7 +122,7 @@ export function createTimers({ journal, clock = SYSTEM, ...options }: TimersOpti
       if (planner.next > now) continue;
       if (count('due') > 0) return;
       planner.next = nextAfter(schedule, now);
-      const at = lastTime(schedule, new Date(from), new Date(now));
+      const at = lastTime(schedule, dateAt(from), dateAt(now));
       if (at === undefined) continue;
       planner.from = at.getTime();
       start(
@@ -183,7 +184,7 @@ export function createTimers({ journal, clock = SYSTEM, ...options }: TimersOpti
     },
     async workers() {
       if (working === undefined || isStopped) return [];
-      const [since, seen] = [new Date(working.since), new Date(clock.now())];
+      const [since, seen] = [dateAt(working.since), dateAt(clock.now())];
       const { label } = working;
       return [{ host: hostname(), pid: process.pid, label, since, seen, state: 'live' as const }];
     },
@@ -195,7 +196,7 @@ export function createTimers({ journal, clock = SYSTEM, ...options }: TimersOpti
         ready: ready.length,
         later: all.length - ready.length,
         active: count('look'),
-        oldest: ready.length === 0 ? undefined : new Date(Math.min(...ready)),
+        oldest: ready.length === 0 ? undefined : dateAt(Math.min(...ready)),
       };
     },
   };
@@ -204,14 +205,12 @@ export function createTimers({ journal, clock = SYSTEM, ...options }: TimersOpti
 /** What it knows of a schedule that stays as it is, it keeps. */
 function plannerOf(schedule: Planned, known: readonly Planner[], now: number): Planner {
   const { name, cron, zone, lastRan } = schedule;
-  const same = known.find(
-    ({ schedule: old }) => old.name === name && old.cron === cron && old.zone === zone,
-  );
+  const same = known.find(({ schedule: old }) => old.name === name && old.cron === cron && old.zone === zone);
   const from = Math.max(same?.from ?? 0, lastRan?.getTime() ?? 0) || now;
   return { schedule, from, next: nextAfter(schedule, from) };
 }
 
 function nextAfter(schedule: Planned, after: number): number {
-  const [next] = nextTimes(schedule, new Date(after), 1);
+  const [next] = nextTimes(schedule, dateAt(after), 1);
   return next?.getTime() ?? Number.POSITIVE_INFINITY;
 }

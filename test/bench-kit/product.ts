@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
+import { brotliDecompressSync } from 'node:zlib';
 import { schemasIn } from './results.ts';
 
 /*
@@ -115,16 +116,20 @@ function change(folder: string, constant: RegExp, into: string): void {
 /** The script of the commands, or the one of its volumes, that matches. */
 export function scriptWith(folder: string, pattern: RegExp): string {
   const scripts = readdirSync(folder).filter((name) => /^(?:main|part\d+)\.cjs$/.test(name));
-  const [found, ...others] = scripts.filter((name) =>
-    pattern.test(readFileSync(join(folder, name), 'latin1')),
-  );
+  const [found, ...others] = scripts.filter((name) => pattern.test(scriptIn(join(folder, name))));
   if (found === undefined || others.length > 0)
     throw new Error(`${pattern} is not in one script of ${folder}`);
   return join(folder, found);
 }
 
+/** The text of a script, packed or not; either may be put in its place. */
+function scriptIn(path: string): string {
+  const bytes = readFileSync(path);
+  return (bytes[0] === 0 ? brotliDecompressSync(bytes.subarray(1)) : bytes).toString('utf8');
+}
+
 function replaceOnce(path: string, pattern: RegExp, into: (found: string) => string): void {
-  const before = readFileSync(path, 'utf8');
+  const before = scriptIn(path);
   const after = before.replace(pattern, into);
   if (after === before) throw new Error(`${pattern} was not found in ${path}`);
   writeFileSync(path, after);

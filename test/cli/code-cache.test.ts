@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openBundle } from '../../src/cli/code-cache.ts';
 
@@ -63,6 +64,21 @@ describe('the code of a bundle', () => {
     writeFileSync(file, asBundle(`exports.answer = () => volume('part1')().answer();`));
     writeFileSync(join(folder, 'part1.cjs'), '(() => ({ answer: () => 42 }))');
     writeFileSync(join(folder, 'part2.cjs'), 'not even a script');
+    const start = () => openBundle<{ answer(): number }>({ file, stamp: 'one', part: 'runs', env });
+    const first = start();
+    expect(first.exports.answer()).toBe(42);
+    const kept = keptBy(first);
+    expect(kept).toHaveLength(2);
+    const second = start();
+    expect(second.exports.answer()).toBe(42);
+    expect(keptBy(second)).toEqual(kept);
+  });
+
+  it('is kept of a packed volume as of any other', () => {
+    const file = join(folder, 'main.cjs');
+    writeFileSync(file, asBundle(`exports.answer = () => volume('part1')().answer();`));
+    const packed = brotliCompressSync('(() => ({ answer: () => 42 }))');
+    writeFileSync(join(folder, 'part1.cjs'), Buffer.concat([Buffer.of(0), packed]));
     const start = () => openBundle<{ answer(): number }>({ file, stamp: 'one', part: 'runs', env });
     const first = start();
     expect(first.exports.answer()).toBe(42);

@@ -1,9 +1,215 @@
-import { afterAll } from 'vitest';
+import { getRollbackPlans, PgBoss } from 'pg-boss';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createBossQueue } from '../../src/queue/boss.ts';
+import { createBossReader } from '../../src/queue/boss-board.ts';
+import { BOSS_SCHEMA, installQueue, SCHEMA } from '../../src/queue/boss-schema.ts';
+import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { initPostgresStore } from '../../src/store/postgres/schema.ts';
 import { startCluster } from '../bench-kit/postgres.ts';
+import { until } from '../bench-kit/until.ts';
+import { note } from '../store/contract/store-under-test.ts';
+import { freshSigner } from '../store/fresh-signer.ts';
 import { freshBoss } from './boss-under-test.ts';
 import { queueContract } from './contract.ts';
+import { closing, daily, recorder, working } from './queue-under-test.ts';
 
 const cluster = await startCluster();
 afterAll(() => cluster.remove());
 
+const { env } = process;
+const OPTIONS = { concurrency: 2, label: 'test' };
+
 queueContract('the queue in PostgreSQL', () => freshBoss(cluster));
+
+/** A new login over TCP with a password. */
+async function login(isMember: boolean) {
+  const name = `user_${Math.random().toString(36).slice(2)}`;
+  const role = isMember ? 'in role lifeboat_member' : '';
+  await cluster.query(`create role ${name} login password 'open sesame' ${role}`);
+  const address = (database: string) => `postgres://${name}@127.0.0.1:${cluster.port}/${database}`;
+  return { name, env: { PGPASSWORD: 'open sesame' }, address };
+}
+
+describe('the queue in PostgreSQL', () => {
+  test('needs nothing more than the role of a member: to append with wake-ups, to work and to plan', async () => {
+    const { database } = await freshBoss(cluster);
+    const member = await login(true);
+    const [address, reports] = [member.address(database), [] as unknown[]];
+    const queue = closing(
+      createBossQueue({ address, env: member.env, report: (error) => reports.push(error) }),
+    );
+    const seen = recorder();
+    await queue.every([daily({ lastRan: new Date(Date.now() - 3 * 86_400_000) })]);
+    void queue.work(seen.handlers, OPTIONS);
+    const journal = await openPostgresStore({
+      ...{ address, env: member.env, by: 'member', signer: freshSigner(), projections: [] },
+    });
+    onTestFinished(() => journal.close());
+    await journal.append([note('one')], [await journal.hold('run/a')], [{ run: 'a' }]);
+    await queue.wakeAt('b', new Date());
+    await until(() => seen.ended.length === 2 && seen.dues.length === 1);
+    const reader = closing(createBossReader({ address, env: member.env, report: () => undefined }));
+    expect(await reader.workers()).toMatchObject([{ label: 'test', state: 'live' }]);
+    expect(await reader.depth()).toMatchObject({ ready: 0 });
+    expect(reports).toEqual([]);
+  });
+
+  test('is nothing to a stranger', async () => {
+    const { database } = await freshBoss(cluster);
+    const stranger = await login(false);
+    const queue = closing(
+      createBossQueue({ address: stranger.address(database), env: stranger.env, report: () => undefined }),
+    );
+    await expect(queue.wake(['one'])).rejects.toMatchObject({ code: 'journal.refused' });
+    await expect(queue.depth()).rejects.toMatchObject({ code: 'journal.refused' });
+  });
+
+  test('loses only wake-ups when its jobs are wiped', async () => {
+    const under = await freshBoss(cluster);
+    const seen = recorder();
+    seen.close();
+    const runs = Array.from({ length: 40 }, (_, nr) => `run-${nr}`);
+    const [queue] = under.queues;
+    await queue.every([daily()]);
+    await queue.wake(runs);
+    working(under, seen);
+    await until(() => seen.looked.length === 8);
+    await under.sql(`truncate ${SCHEMA}.job_common`);
+    seen.open();
+    // As the sweep of a worker does.
+    await queue.wake(runs);
+    await until(() => new Set(seen.ended).size === runs.length);
+    expect(seen.mostOfOne()).toBeLessThanOrEqual(2);
+    expect(under.reports).toEqual([]);
+  });
+
+  test('keeps nothing of what a handler says when it fails', async () => {
+    const { queues, reports, sql } = await freshBoss(cluster);
+    const [queue] = queues;
+    const look = async () => {
+      throw new Error('the password is hunter2');
+    };
+    await queue.wake(['one']);
+    void queue.work({ look, due: async () => {} }, OPTIONS);
+    const failed = `select output::text from ${SCHEMA}.job where state = 'retry'`;
+    await until(async () => (await sql(failed)).length === 1);
+    expect(reports).toMatchObject([
+      { code: 'queue.trouble', shortMessage: expect.stringContaining('hunter2') },
+    ]);
+    const dump = `select json_agg(j)::text as all from ${SCHEMA}.job j`;
+    expect(JSON.stringify(await sql(dump))).not.toContain('hunter2');
+    const again = `select extract(epoch from start_after - now()) as wait from ${SCHEMA}.job`;
+    const [row] = await sql<{ wait: string }>(again);
+    expect(Number(row?.wait)).toBeLessThan(60);
+  });
+
+  test('gives the runs of a worker that stops at once to another', async () => {
+    const under = await freshBoss(cluster);
+    const [first, second] = under.queues;
+    const [held, seen] = [recorder(), recorder()];
+    held.close();
+    void first.work(held.handlers, OPTIONS);
+    await first.wake(['one']);
+    await until(() => held.looked.length === 1);
+    await first.stop(0);
+    void second?.work(seen.handlers, OPTIONS);
+    await until(() => seen.ended.length === 1);
+    held.open();
+    expect(await second?.workers()).toMatchObject([{ state: 'live' }, { state: 'stopped' }]);
+  });
+
+  test('says that it cannot be reached, and goes on when it can', async () => {
+    const under = await freshBoss(cluster);
+    const [queue] = under.queues;
+    const seen = recorder();
+    void queue.work(seen.handlers, OPTIONS);
+    await queue.wake(['one']);
+    await until(() => seen.ended.length === 1);
+    await cluster.query(`alter database ${under.database} allow_connections false`);
+    await cluster.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
+      'postgres',
+      [under.database],
+    );
+    await until(() => under.reports.length > 0);
+    await cluster.query(`alter database ${under.database} allow_connections true`);
+    await queue.wake(['two']);
+    await until(() => seen.ended.includes('two'));
+    expect(new Set(under.reports.map(({ code }) => code))).toEqual(new Set(['queue.trouble']));
+  });
+});
+
+describe('the schema of the queue', () => {
+  test('is that of the pg-boss in use', async () => {
+    const { default: manifest } = await import('pg-boss/package.json', { with: { type: 'json' } });
+    expect(manifest.pgboss.schema).toBe(BOSS_SCHEMA);
+  });
+
+  test('is made once, by the first of several, and left alone afterwards with all that is in it', async () => {
+    const address = cluster.address(await cluster.makeDatabase());
+    await initPostgresStore({ address, env });
+    const made = await Promise.all([1, 2, 3].map(() => installQueue({ address, env })));
+    expect(made.filter(({ state }) => state === 'made')).toHaveLength(1);
+    const queue = closing(createBossQueue({ address, env, report: () => undefined }));
+    await queue.wake(['one']);
+    expect(await installQueue({ address, env })).toEqual({ state: 'there', toDo: [] });
+    expect(await queue.depth()).toMatchObject({ ready: 1 });
+  });
+
+  test('is made by a person who may, and another is told what to ask for', async () => {
+    const database = await cluster.makeDatabase();
+    const owner = await login(false);
+    await cluster.query(`grant create on database ${database} to ${owner.name}`);
+    const where = { address: owner.address(database), env: owner.env };
+    await initPostgresStore(where);
+    await cluster.query(`revoke create on database ${database} from ${owner.name}`);
+    expect(await installQueue(where)).toEqual({
+      state: 'missing',
+      toDo: [
+        expect.stringContaining(`grant create on database "${database}" to "${owner.name}"`),
+        expect.stringContaining('lifeboat store init'),
+      ],
+    });
+    const queue = closing(createBossQueue({ ...where, report: () => undefined }));
+    const none = { code: 'queue.none', hints: [expect.stringContaining('lifeboat store init')] };
+    await expect(queue.work(recorder().handlers, OPTIONS)).rejects.toMatchObject(none);
+    await expect(queue.wake(['one'])).rejects.toMatchObject(none);
+    await expect(queue.depth()).rejects.toMatchObject(none);
+    await cluster.query(`grant create on database ${database} to ${owner.name}`);
+    expect(await installQueue(where)).toEqual({ state: 'made', toDo: [] });
+    await queue.wake(['one']);
+  });
+
+  test.each([
+    [BOSS_SCHEMA - 1, '`lifeboat store init` brings it up'],
+    [BOSS_SCHEMA + 1, 'use the version of lifeboat that made it'],
+  ])('of version %i is refused by a worker, with a way out', async (version, hint) => {
+    const { queues, sql, address } = await freshBoss(cluster);
+    await sql(`update ${SCHEMA}.version set version = ${version}`);
+    const refused = {
+      code: 'queue.version',
+      shortMessage: `the queue of the store has version ${version}, this lifeboat knows ${BOSS_SCHEMA}`,
+      hints: [expect.stringContaining(hint)],
+    };
+    await expect(queues[0].work(recorder().handlers, OPTIONS)).rejects.toMatchObject(refused);
+    if (version > BOSS_SCHEMA) await expect(installQueue({ address, env })).rejects.toMatchObject(refused);
+    // Who only wakes needs to know nothing of it.
+    await queues[0].wake(['one']);
+  });
+
+  test('of an older version is brought up to this one', async () => {
+    const database = await cluster.makeDatabase();
+    const address = cluster.address(database);
+    await initPostgresStore({ address, env });
+    await installQueue({ address, env });
+    await cluster.query(getRollbackPlans(SCHEMA, BOSS_SCHEMA), database);
+    expect(await installQueue({ address, env })).toEqual({ state: 'there', toDo: [] });
+    const [row] = await cluster.query<{ version: number }>(`select version from ${SCHEMA}.version`, database);
+    expect(row?.version).toBe(BOSS_SCHEMA);
+    const boss = new PgBoss({
+      schema: SCHEMA,
+      db: { executeSql: async (sql, values) => ({ rows: await cluster.query(sql, database, values ?? []) }) },
+    });
+    expect(await boss.detectSchemaDrift()).toMatchObject({ ok: true });
+  });
+});

@@ -3,7 +3,7 @@ import { nextTimes } from '../../src/queue/cron.ts';
 import { until } from '../bench-kit/until.ts';
 import { daily, type FreshQueue, recorder, working } from './queue-under-test.ts';
 
-/** The promises of every queue behind the port (src/queue/queue.ts). `fresh` makes an empty one for a test. */
+/** The promises of every queue behind the port (src/queue/queue.ts). `fresh` makes an empty one for each. */
 export function queueContract(name: string, fresh: FreshQueue): void {
   describe(`${name} keeps the contract of the queue`, () => {
     test('looks at a run that is woken, whether it was woken before or after the work began', async () => {
@@ -167,7 +167,11 @@ export function queueContract(name: string, fresh: FreshQueue): void {
       working(under, recorder());
       await until(async () => (await queue.workers()).length === under.queues.length);
       for (const worker of await queue.workers()) {
-        expect(worker).toMatchObject({ pid: process.pid, state: 'live', label: expect.stringMatching(/^test/u) });
+        expect(worker).toMatchObject({
+          pid: process.pid,
+          state: 'live',
+          label: expect.stringMatching(/^test/u),
+        });
         expect(worker.since.getTime()).toBeGreaterThan(began);
         expect(worker.seen.getTime()).toBeGreaterThanOrEqual(worker.since.getTime());
       }

@@ -41,9 +41,13 @@ describe('the times of a schedule', () => {
   test('are found far back, and not at or before the given moment', () => {
     const yearly = { cron: '0 0 29 2 *', zone: 'UTC' };
     const leap = new Date('2024-02-29T00:00:00Z');
-    expect(lastTime(yearly, new Date('2023-01-01T00:00:00Z'), new Date('2026-01-01T00:00:00Z'))).toEqual(leap);
+    expect(lastTime(yearly, new Date('2023-01-01T00:00:00Z'), new Date('2026-01-01T00:00:00Z'))).toEqual(
+      leap,
+    );
     expect(lastTime(yearly, leap, new Date('2026-01-01T00:00:00Z'))).toBeUndefined();
-    expect(lastTime(berlin, new Date('2026-06-02T00:30:00Z'), new Date('2026-06-02T00:30:00Z'))).toBeUndefined();
+    expect(
+      lastTime(berlin, new Date('2026-06-02T00:30:00Z'), new Date('2026-06-02T00:30:00Z')),
+    ).toBeUndefined();
   });
 });
 
@@ -63,7 +67,9 @@ describe('a schedule', () => {
     ['0 0 30 2 *', 'day of month'],
   ])('may not be %j', (cron, why) => {
     const refused = { code: 'queue.schedule', shortMessage: expect.stringContaining(why) };
-    expect(() => assertRecurrence({ name: 'x', cron, zone: 'UTC' })).toThrow(expect.objectContaining(refused));
+    expect(() => assertRecurrence({ name: 'x', cron, zone: 'UTC' })).toThrow(
+      expect.objectContaining(refused),
+    );
   });
 
   test('needs a time zone that exists', () => {

@@ -75,5 +75,11 @@ export function working({ queues }: QueueUnderTest, { handlers }: Recorder, conc
 }
 
 export function daily(more: Partial<Planned> = {}): Planned {
-  return { name: 'drill orders', cron: '30 2 * * *', zone: 'Europe/Berlin', what: { plan: 'orders' }, ...more };
+  return {
+    name: 'drill orders',
+    cron: '30 2 * * *',
+    zone: 'Europe/Berlin',
+    what: { plan: 'orders' },
+    ...more,
+  };
 }

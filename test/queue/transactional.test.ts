@@ -11,7 +11,7 @@ import { note } from '../store/contract/store-under-test.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
 import { databaseWithQueue } from './boss-under-test.ts';
 
-/* An append and its wake-ups are on disk together, or not at all; and no trouble of the queue fails an append. */
+/* An append and its wake-ups are on disk together, or not at all; no trouble of the queue fails an append. */
 const cluster = await startCluster();
 afterAll(() => cluster.remove());
 
@@ -51,7 +51,10 @@ describe('wake-ups of an append', () => {
     const wakes = [{ run: 'a' }, { run: 'b', at }];
     await append(journal, wakes);
     const now = Date.now() + 60_000;
-    expect(await woken()).toEqual([{ run: 'a', at: expect.any(Date) }, { run: 'b', at }]);
+    expect(await woken()).toEqual([
+      { run: 'a', at: expect.any(Date) },
+      { run: 'b', at },
+    ]);
     expect((await woken())[0]?.at.getTime()).toBeLessThan(now);
     expect(told).toEqual([wakes]);
     end();
@@ -65,7 +68,9 @@ describe('wake-ups of an append', () => {
     const runs = Array.from({ length: 20 }, (_, nr) => `r${nr}`);
     const holds = await Promise.all(runs.map((run) => journal.hold(`run/${run}`)));
     await Promise.all(
-      runs.map((run, nr) => journal.append([note('x', `run/${run}`)], [holds[nr] ?? expect.fail()], [{ run }])),
+      runs.map((run, nr) =>
+        journal.append([note('x', `run/${run}`)], [holds[nr] ?? expect.fail()], [{ run }]),
+      ),
     );
     expect((await woken()).map(({ run }) => run)).toEqual(runs.toSorted());
   });
@@ -86,7 +91,11 @@ describe('wake-ups of an append', () => {
   test('are there exactly for the entries that are, wherever the connection or the process is cut', async () => {
     const { address, sql, woken } = await filled();
     for (let time = 0; time < 4; time += 1) {
-      const child = spawn(process.execPath, [join(import.meta.dirname, 'waking-writer.ts'), address, `p${time}`]);
+      const child = spawn(process.execPath, [
+        join(import.meta.dirname, 'waking-writer.ts'),
+        address,
+        `p${time}`,
+      ]);
       let lines = 0;
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
         lines += text.split('\n').length - 1;
@@ -100,14 +109,19 @@ describe('wake-ups of an append', () => {
       `select body::json->>'text' as text from lifeboat.entries where type = 'note' order by 1`,
     );
     expect(entries.length).toBeGreaterThan(4);
-    expect((await woken()).map(({ run }) => run).toSorted()).toEqual(entries.map(({ text }) => text).toSorted());
+    expect((await woken()).map(({ run }) => run).toSorted()).toEqual(
+      entries.map(({ text }) => text).toSorted(),
+    );
   });
 });
 
 describe('an append is on record', () => {
   test.each([
     ['a store that has no queue', `drop schema ${SCHEMA} cascade`],
-    ['a queue without its queues', `delete from ${SCHEMA}.job; delete from ${SCHEMA}.queue where name = 'lifeboat.run'`],
+    [
+      'a queue without its queues',
+      `delete from ${SCHEMA}.job; delete from ${SCHEMA}.queue where name = 'lifeboat.run'`,
+    ],
     ['a queue without its table', `drop table ${SCHEMA}.job cascade`],
     ['a queue without its functions', `drop function ${SCHEMA}.try_wake(text[], timestamptz[])`],
     ['a queue of another make', `alter table ${SCHEMA}.job rename column singleton_key to other_key`],

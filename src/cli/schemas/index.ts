@@ -393,6 +393,9 @@ const service = {
     version: z.int(),
     role: z.string().describe('the role of a member of the team'),
     roleMissing: z.boolean(),
+    queue: z
+      .enum(['made', 'there', 'missing'])
+      .describe('the queue of its workers; `missing`: this user may not make it'),
   }),
   'store-copy': schema('store-copy', 'a store that was moved', {
     from: z.string(),

@@ -151,6 +151,28 @@ export function appendContract(freshStore: FreshStore): void {
     expect(await reader.log.head()).toEqual(await journal.log.head());
   });
 
+  test('wake-ups of an append are told here once it is durable, and not those of a refused one', async () => {
+    const { journal, holds } = await openedWith(freshStore, 'run/a');
+    const told: unknown[] = [];
+    const [first, second] = [1, 2].map((nr) =>
+      journal.onWake((wakes) => told.push(...wakes.map((wake) => ({ ...wake, nr })))),
+    );
+    const at = new Date('2030-01-02T03:04:05.678Z');
+    await journal.append([note('one')], holds, [{ run: 'a' }, { run: 'b', at }]);
+    await journal.append([note('two')], holds);
+    expect(told).toEqual([
+      { run: 'a', nr: 1 },
+      { run: 'b', at, nr: 1 },
+      { run: 'a', nr: 2 },
+      { run: 'b', at, nr: 2 },
+    ]);
+    first?.();
+    await expect(journal.append([note('x', 'run/b')], holds, [{ run: 'c' }])).rejects.toThrow();
+    await journal.append([note('three')], holds, [{ run: 'd' }]);
+    expect(told.slice(4)).toEqual([{ run: 'd', nr: 2 }]);
+    second?.();
+  });
+
   test('after close every append is refused', async () => {
     const store = await freshStore();
     const journal = await store.open();
