@@ -4,9 +4,6 @@ import { type Answer, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
-import { formatSeconds } from '../base/format.ts';
-import { msOf } from '../base/instant.ts';
-import { automaticAnswer } from './automatic-answer.ts';
 import type {
   ChildSnapshot,
   ConductorPort,
@@ -17,7 +14,6 @@ import type {
 } from './conductor-port.ts';
 import { placeOf, planFacts, standingFacts } from './facts.ts';
 import {
-  type ChildState,
   freeSlots,
   keyOf,
   lanesOf,
@@ -26,6 +22,7 @@ import {
   schedule,
   takesSlotWhenAtWork,
 } from './schedule.ts';
+import { answerOfPlan, endedChild, isUnderWay, lateMs, standingOf } from './standing.ts';
 
 /** One child in this process. */
 interface Live {
@@ -212,7 +209,7 @@ export class Conductor {
       return plan.tell({ type: 'plan.recorded', results: this.#results(context) });
     }
     this.#answerByItself();
-    await this.#leaveTakenOut(context);
+    await this.#leaveAsking(context);
     const facts = this.#facts();
     if (facts === undefined) return this.#rest(undefined, snapshot.hasQuestion);
     const { events, starts, wakeMs } = schedule(facts);
@@ -308,34 +305,37 @@ export class Conductor {
   #automatic({ driven, start, step, given, result }: Live, context: PlanContext): Answer | undefined {
     if (driven === undefined || result !== undefined) return undefined;
     const state = driven.state();
-    if (state.question === undefined || state.paused !== undefined) return undefined;
-    const seen = context.lanes.find(({ group, lane }) => group === start.group && lane === start.lane)?.seen;
-    const isSame =
-      seen === undefined || state.targetNow === undefined
-        ? state.targetNow === undefined
-        : this.#port.differences(seen, state.targetNow).length === 0;
-    const place = `${start.lane}/${start.step}`;
-    const { passed = {}, attempts = {} } = context.groups[start.group] ?? {};
-    const answer = automaticAnswer(step, state, {
-      isConfirmed: context.confirmed.includes(start.group) && isSame,
-      isRepeated: start.attempt < (attempts[place] ?? 1),
-      rehearsal: context.input.rehearsal,
-      passed: passed[place],
-    });
+    const { differences } = this.#port;
+    const isStopped = this.#isStopped(start.group, context);
+    const answer = answerOfPlan(start, step, state, { context, isStopped, differences });
     return answer !== undefined && !given.has(markOf(state, answer)) ? answer : undefined;
   }
 
   /**
-   * Leaves a child of a lane that a person took out as soon as it waits, so that it can be resumed elsewhere.
+   * Leaves a child that the plan does without as soon as it asks a person, so that it can be resumed by
+   * itself.
    */
-  async #leaveTakenOut({ groups }: PlanContext): Promise<void> {
-    for (const { group, lane, state, runId } of this.#all()) {
-      if (groups[group]?.out[lane] === undefined || (state !== 'waiting' && state !== 'failing')) continue;
+  async #leaveAsking(context: PlanContext): Promise<void> {
+    for (const { group, lane, state, runId, isLate = false } of this.#all()) {
+      const why = this.#notNeeded({ group, lane }, context);
+      if (why === undefined || isLate || (state !== 'waiting' && state !== 'failing')) continue;
       const { key, live } = runId === undefined ? {} : this.#liveOf(runId);
       if (key === undefined || live?.driven === undefined) continue;
       this.#live.delete(key);
-      await live.driven.detach('its instance was taken out of the plan');
+      await live.driven.detach(why);
     }
+  }
+
+  /** Why the plan does without the steps of a lane; undefined if it does not. */
+  #notNeeded({ group, lane }: Pick<Start, 'group' | 'lane'>, context: PlanContext): string | undefined {
+    if (context.groups[group]?.out[lane] !== undefined) return 'its instance was taken out of the plan';
+    return this.#isStopped(group, context) ? 'its group was stopped' : undefined;
+  }
+
+  /** Whether a group was stopped, or stops: nothing of it waits for a person any more. */
+  #isStopped(group: string, { groups }: PlanContext): boolean {
+    const now = planFacts(this.#port.plan.snapshot(), [], this.#port.now())?.records[group]?.state;
+    return now === 'stopping' || groups[group]?.ended === 'stopped';
   }
 
   /** Gives the answers that have waited for a slot. */
@@ -362,11 +362,10 @@ export class Conductor {
 
   #all(): readonly ShownChild[] {
     const context = this.#port.plan.snapshot().context as PlanContext;
-    const recorded = [...this.#recorded].flatMap(([key, child]) =>
-      this.#live.has(key) ? [] : [fromRecord(child)],
-    );
     // A child on record that is open is taken up when its step is due: the scheduler sees it as not begun.
-    const over = recorded.filter(({ state }) => state === 'done' || state === 'failed');
+    const over = [...this.#recorded].flatMap(([key, child]) =>
+      this.#live.has(key) || child.result === undefined ? [] : [endedChild(child, child.result)],
+    );
     return [...over, ...[...this.#live.values()].map((live) => this.#shown(live, context))];
   }
 
@@ -386,22 +385,9 @@ export class Conductor {
     };
     if (result !== undefined) return { ...shown, state: result, problem: undefined };
     if (driven === undefined) return { ...shown, state: 'failing', problem: problem?.shortMessage };
-    const { question, where, sinceMs, asksAbout, paused } = driven.state();
     const isAutomatic = live.isAnswering || this.#automatic(live, context) !== undefined;
-    const state = stateOf({ question, asksAbout, paused }, isAutomatic);
-    const late = state === 'at-work' && this.#port.now() >= lateMs(step, driven.startedMs);
-    return {
-      ...shown,
-      // It can still turn out well: it holds back what a failure holds back, and no slot.
-      state: late ? 'failing' : state,
-      where,
-      sinceMs,
-      question,
-      isAnswered: this.#queued.some(({ key }) => key === keyOf(start)),
-      problem: late ? lateWords(step) : paused?.shortMessage,
-      isPaused: paused !== undefined,
-      isInDoubt: asksAbout === 'doubt',
-    };
+    const isAnswered = this.#queued.some(({ key }) => key === keyOf(start));
+    return { ...shown, ...standingOf(step, driven, { isAutomatic, nowMs: this.#port.now() }), isAnswered };
   }
 
   #results(context: PlanContext): readonly GroupResult[] {
@@ -432,12 +418,6 @@ function resultOf(group: ResolvedGroup, facts: PlanFacts): GroupResult {
   return { group: group.id, done, failed, notRun: states.length - done - failed };
 }
 
-/** Whether a child goes on by itself, in its time or late. */
-function isUnderWay({ state, runId, question, problem }: ShownChild): boolean {
-  if (state === 'at-work') return problem === undefined;
-  return state === 'failing' && runId !== undefined && question === undefined;
-}
-
 const GROUP_WORDS: Readonly<Record<Exclude<GroupState, 'running' | 'held'>, string>> = {
   waiting: 'not begun',
   stopping: 'stopping',
@@ -445,46 +425,6 @@ const GROUP_WORDS: Readonly<Record<Exclude<GroupState, 'running' | 'held'>, stri
   stopped: 'stopped',
   notRun: 'not run',
 };
-
-/** When a runbook has taken longer than its step allows: no check, because that has an end of its own. */
-function lateMs(step: Step, startedMs: number): number {
-  return step.kind === 'runbook' && step.timeout !== undefined
-    ? startedMs + step.timeout
-    : Number.POSITIVE_INFINITY;
-}
-
-function lateWords({ timeout = 0 }: Step): string {
-  return `it has taken longer than ${formatSeconds(timeout / 1000)} and is still under way`;
-}
-
-function stateOf(
-  { question, asksAbout, paused }: Pick<ChildSnapshot, 'question' | 'asksAbout' | 'paused'>,
-  isAutomatic: boolean,
-): ChildState {
-  if (paused !== undefined) return 'waiting';
-  if (question === undefined || isAutomatic) return 'at-work';
-  return asksAbout === undefined || asksAbout === 'absence' ? 'waiting' : 'failing';
-}
-
-function fromRecord({ runId, result, endedAt, where, isLeft, ...start }: RecordedChild): ShownChild {
-  return {
-    group: start.group,
-    step: start.step,
-    lane: start.lane,
-    attempt: start.attempt,
-    runId,
-    state: result ?? (isLeft ? 'waiting' : 'at-work'),
-    startedMs: msOf(start.startedAt),
-    endedMs: endedAt === undefined ? undefined : msOf(endedAt),
-    where,
-    sinceMs: endedAt === undefined ? undefined : msOf(endedAt),
-    question: undefined,
-    isAnswered: false,
-    problem: undefined,
-    isPaused: false,
-    isInDoubt: false,
-  };
-}
 
 function isAt({ value }: Pick<PlanSnapshot, 'value'>, phase: string, inner?: string): boolean {
   if (inner === undefined) return value === phase;

@@ -23,6 +23,8 @@ export interface Child {
   /** When it began and ended, in milliseconds since 1970. */
   readonly startedMs?: number | undefined;
   readonly endedMs?: number | undefined;
+  /** Set on one that is `failing` only because it takes longer than its step allows: nobody is asked. */
+  readonly isLate?: boolean | undefined;
 }
 
 /** A group of a plan's run: its state, and what is on record about its lanes. */
@@ -106,13 +108,9 @@ function nextOfGroup(group: ResolvedGroup, facts: PlanFacts): Next {
       return { ...next, wakeMs: earliest([next.wakeMs, limitMs]) };
     }
     case 'stopping': {
-      // After the time limit of the group, no person is waited for.
-      const isOpen = lanesOf(group, facts).some(({ state }) =>
-        isLate ? state.is === 'at-work' : isOpenLane(state),
-      );
-      return isOpen
-        ? { ...NOTHING, wakeMs: isLate ? undefined : limitMs }
-        : only({ type: 'group.ended', group: id, how: 'stopped' });
+      // No person is waited for: what asks one is left as it is, and nothing of it is lost.
+      const isUnderWay = facts.children.some((child) => child.group === id && goesOn(child));
+      return isUnderWay ? NOTHING : only({ type: 'group.ended', group: id, how: 'stopped' });
     }
     default:
       return NOTHING;
@@ -232,8 +230,9 @@ export function takesSlot(state: LaneState): boolean {
   return state.is === 'at-work' && takesSlotWhenAtWork(state.step);
 }
 
-function isOpenLane({ is }: LaneState): boolean {
-  return is === 'at-work' || is === 'waiting' || is === 'failing';
+/** Whether a child acts by itself: no person has to do anything for its end. */
+function goesOn({ state, isLate = false }: Child): boolean {
+  return state === 'at-work' || isLate;
 }
 
 /** Whether nothing more happens on a lane by itself. A failed one that was not accepted holds its group. */

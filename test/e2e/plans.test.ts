@@ -256,6 +256,36 @@ describe.concurrent('the run of a plan', () => {
     expect(readFileSync(mark, 'utf8')).toBe('x\n');
   });
 
+  test('ends when it is stopped, whatever waits for a person: a recovery that asks can be resumed by itself', async (context) => {
+    const { expect } = context;
+    const trouble = (call: Call): Trouble | undefined =>
+      isPerform(call) ? { task: { fails: true } } : undefined;
+    const { run, plan, good } = await openPlanBench((options) => bench(context, options), 1, { trouble });
+    plan(
+      'west',
+      `${RECOVER}  - { id: people, steps: [{ id: look, manual: { do: look } }] }
+  - { id: later, after: [people], steps: [{ id: rest, wait: 1s }] }
+`,
+    );
+    const asked = await run('plans', 'run', 'west', '--confirm', 'data');
+    expect([asked.code, asked.stderr]).toEqual([3, expect.stringContaining('2 runs waiting')]);
+    const id = (await planRun(run)) ?? '';
+    await good('plans', 'stop', id, 'people', '--reason', 'nobody is there');
+    const still = await run('resume', id);
+    expect([still.code, still.stderr]).toEqual([3, expect.stringContaining('1 run waiting')]);
+    await good('plans', 'stop', id, '--reason', 'the region is back');
+    const { code, stderr } = await run('resume', id);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('stopped')]);
+    const { lanes, groups } = JSON.parse(await good('plans', 'show', id, '--json')) as {
+      readonly lanes: readonly Lane[];
+      readonly groups: readonly object[];
+    };
+    expect(groups).toMatchObject([{ state: 'stopped' }, { state: 'stopped' }, { state: 'notRun' }]);
+    const child = lanes[0]?.runId ?? '';
+    const alone = await run('resume', child, '--yes');
+    expect([alone.code, alone.stderr]).toEqual([3, expect.stringContaining(`run ${child}`)]);
+  });
+
   test('does a command once: where its landed command says that it has happened, it is not run', async (context) => {
     const { expect } = context;
     const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);

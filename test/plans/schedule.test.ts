@@ -330,11 +330,14 @@ describe('a group with a time limit', () => {
     expect(limited(state, {}, 61_000).events).toEqual([{ type: 'group.stopping', group: 'a', lanes: [] }]);
   });
 
-  test('then waits for what is at work, and for no person', () => {
-    expect(limited('stopping', {}, 61_000).events).toEqual([]);
-    expect(limited('stopping', { state: 'waiting' }, 60_999).events).toEqual([]);
+  test.each([
+    ['before', 60_999],
+    ['after', 61_000],
+  ])('that was stopped waits for what is under way, late or not, and for no person, %s its end', (_, at) => {
+    expect(limited('stopping', {}, at)).toMatchObject({ events: [], starts: [] });
+    expect(limited('stopping', { state: 'failing', isLate: true }, at).events).toEqual([]);
     for (const state of ['waiting', 'failing'] as const)
-      expect(limited('stopping', { state }, 61_000).events).toMatchObject([{ how: 'stopped' }]);
+      expect(limited('stopping', { state }, at).events).toMatchObject([{ how: 'stopped' }]);
   });
 });
 
