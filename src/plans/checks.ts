@@ -1,3 +1,4 @@
+import { verbTo } from '../../machines/parts/verb-words.ts';
 import type { CheckId } from '../base/check-id.ts';
 import { counted, formatSpan, formatTime, futureWords } from '../base/format.ts';
 import { futureSeconds, instantOf, msOf } from '../base/instant.ts';
@@ -108,7 +109,11 @@ function calls({ record }: InstanceFacts): Found {
   const askedAt = record.at.getTime();
   return first === undefined
     ? green('no call is in doubt', askedAt)
-    : red('call.in-doubt', `the outcome of a call to it is not known: ${first.verb}`, askedAt);
+    : red(
+        'call.in-doubt',
+        `the outcome of a call to it is not known: to ${verbTo(first.verb, first.input)}`,
+        askedAt,
+      );
 }
 
 function newestBackup({ backups, seen, objectives }: InstanceFacts, nowMs: number): Found {

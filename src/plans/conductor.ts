@@ -22,7 +22,7 @@ import {
   schedule,
   takesSlotWhenAtWork,
 } from './schedule.ts';
-import { answerOfPlan, endedChild, isUnderWay, lateMs, standingOf } from './standing.ts';
+import { answerOfPlan, endedChild, isStopped, isUnderWay, lateMs, standingOf } from './standing.ts';
 
 /** One child in this process. */
 interface Live {
@@ -36,6 +36,8 @@ interface Live {
   readonly given: Set<string>;
   result: 'done' | 'failed' | undefined;
   endedMs: number | undefined;
+  /** Why it failed, where something did. */
+  cause: string | undefined;
   isAnswering: boolean;
 }
 
@@ -252,6 +254,7 @@ export class Conductor {
       step: placeOf((this.#port.plan.snapshot().context as PlanContext).input, start).step,
       given: new Set<string>(),
       endedMs: undefined,
+      cause: undefined,
       isAnswering: false,
       result: undefined,
     };
@@ -261,9 +264,8 @@ export class Conductor {
       this.#live.set(key, live);
       driven.subscribe(() => this.#ask());
       driven.ended.then(
-        ({ result, endedMs }) => {
-          live.result = result;
-          live.endedMs = endedMs;
+        (end) => {
+          Object.assign(live, end);
           this.#ask();
         },
         (thrown: unknown) => {
@@ -332,10 +334,9 @@ export class Conductor {
     return this.#isStopped(group, context) ? 'its group was stopped' : undefined;
   }
 
-  /** Whether a group was stopped, or stops: nothing of it waits for a person any more. */
   #isStopped(group: string, { groups }: PlanContext): boolean {
-    const now = planFacts(this.#port.plan.snapshot(), [], this.#port.now())?.records[group]?.state;
-    return now === 'stopping' || groups[group]?.ended === 'stopped';
+    const now = planFacts(this.#port.plan.snapshot(), [], this.#port.now())?.records[group];
+    return isStopped(groups[group], now?.state);
   }
 
   /** Gives the answers that have waited for a slot. */
@@ -370,7 +371,7 @@ export class Conductor {
   }
 
   #shown(live: Live, context: PlanContext): ShownChild {
-    const { start, step, driven, problem, result, endedMs } = live;
+    const { start, step, driven, problem, result, endedMs, cause } = live;
     const shown = {
       ...start,
       runId: driven?.runId,
@@ -383,11 +384,12 @@ export class Conductor {
       question: undefined,
       where: undefined,
     };
-    if (result !== undefined) return { ...shown, state: result, problem: undefined };
+    if (result !== undefined) return { ...shown, state: result, problem: cause };
     if (driven === undefined) return { ...shown, state: 'failing', problem: problem?.shortMessage };
     const isAutomatic = live.isAnswering || this.#automatic(live, context) !== undefined;
     const isAnswered = this.#queued.some(({ key }) => key === keyOf(start));
-    return { ...shown, ...standingOf(step, driven, { isAutomatic, nowMs: this.#port.now() }), isAnswered };
+    const at = { isAutomatic, nowMs: this.#port.now() };
+    return { ...shown, ...standingOf(step, driven.startedMs, driven.state(), at), isAnswered };
   }
 
   #results(context: PlanContext): readonly GroupResult[] {

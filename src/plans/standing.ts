@@ -1,16 +1,11 @@
 import type { Step } from '../../machines/parts/plan.ts';
+import type { GroupData, GroupState } from '../../machines/parts/plan-events.ts';
 import type { Answer } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { formatSeconds } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import { automaticAnswer } from './automatic-answer.ts';
-import type {
-  ChildSnapshot,
-  ConductorPort,
-  DrivenChild,
-  RecordedChild,
-  ShownChild,
-} from './conductor-port.ts';
+import type { ChildSnapshot, ConductorPort, RecordedChild, ShownChild } from './conductor-port.ts';
 import type { ChildState, Start } from './schedule.ts';
 
 /* Where a child of a plan's run stands: by what this process sees of it, or by the record alone. Pure. */
@@ -20,6 +15,11 @@ interface Decided extends Pick<ConductorPort, 'differences'> {
   readonly context: PlanContext;
   /** Whether the group of the child was stopped, or stops. */
   readonly isStopped: boolean;
+}
+
+/** Whether a group was stopped, or stops: nothing of it waits for a person any more. */
+export function isStopped(data: GroupData | undefined, state: GroupState | undefined): boolean {
+  return state === 'stopping' || data?.ended === 'stopped';
 }
 
 /** The answer that the plan gives by itself to the question of a child; undefined where a person has to. */
@@ -49,13 +49,13 @@ export function answerOfPlan(
 /** How an open child stands. `isAutomatic`: its question is answered by the plan. */
 export function standingOf(
   step: Step,
-  { startedMs, state }: Pick<DrivenChild, 'startedMs' | 'state'>,
+  startedMs: number,
+  { question, where, sinceMs, asksAbout, paused }: ChildSnapshot,
   { isAutomatic, nowMs }: { readonly isAutomatic: boolean; readonly nowMs: number },
 ): Pick<
   ShownChild,
   'state' | 'isLate' | 'where' | 'sinceMs' | 'question' | 'problem' | 'isPaused' | 'isInDoubt'
 > {
-  const { question, where, sinceMs, asksAbout, paused } = state();
   const is = stateOf({ question, asksAbout, paused }, isAutomatic);
   const isLate = is === 'at-work' && nowMs >= lateMs(step, startedMs);
   return {
@@ -98,7 +98,7 @@ export function isUnderWay({ state, isLate = false, problem }: ShownChild): bool
 
 /** A child that has ended, as the journal has it. */
 export function endedChild(
-  { group, step, lane, attempt, runId, startedAt, endedAt, where }: RecordedChild,
+  { group, step, lane, attempt, runId, startedAt, endedAt, where, cause }: RecordedChild,
   state: 'done' | 'failed',
 ): ShownChild {
   const endedMs = endedAt === undefined ? undefined : msOf(endedAt);
@@ -110,7 +110,7 @@ export function endedChild(
     sinceMs: endedMs,
     question: undefined,
     isAnswered: false,
-    problem: undefined,
+    problem: cause,
     isPaused: false,
     isInDoubt: false,
   };

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { PlanEvaluation } from '../../src/plans/evaluation-schema.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
+import { until } from '../bench-kit/until.ts';
 import { isPerform, openPlanBench } from '../plans/plan-bench.ts';
 
 const RECOVER = `groups:
@@ -241,6 +242,50 @@ describe.concurrent('the run of a plan', () => {
     expect((await driver.ended).code).toBe(130);
   });
 
+  test('is shown by its record while another process drives it: what waits, and what it asks', async (context) => {
+    const { expect } = context;
+    const { plan, start, run } = await openPlanBench((options) => bench(context, options), 1);
+    plan(
+      'slow',
+      `groups:
+  - { id: rest, steps: [{ id: rest, wait: 1h }] }
+  - { id: people, steps: [{ id: look, manual: { do: look at the board, owner: Bob } }] }
+  - { id: count, steps: [{ id: count, check: { command: ['false'] } }] }
+`,
+    );
+    const driver = start('plans', 'run', 'slow');
+    const saysBoth = (said: string) =>
+      said.includes('people look: waits') && said.includes('count count: FAILED');
+    while (!saysBoth(driver.stderr())) await once(driver.child.stderr as NodeJS.ReadableStream, 'data');
+    const { lanes } = JSON.parse((await run('plans', 'show', 'last', '--json')).stdout) as {
+      lanes: readonly object[];
+    };
+    expect(lanes).toMatchObject([
+      { group: 'rest', state: 'at-work' },
+      { group: 'people', state: 'waiting', asks: 'look at the board (Bob)' },
+      { group: 'count', state: 'failing', asks: expect.stringContaining('false') },
+    ]);
+    expect((await run('plans', 'show', 'last')).stdout).toContain('look at the board (Bob)');
+    driver.child.kill('SIGINT');
+    expect((await driver.ended).code).toBe(130);
+  });
+
+  test('says why a step has failed without which it continues: at once, by its record, and in its report', async (context) => {
+    const { expect } = context;
+    const { run, plan, good } = await openPlanBench((options) => bench(context, options), 1);
+    plan(
+      'count',
+      `groups: [{ id: go, steps: [{ id: count, check: { command: [sh, -c, "exit 7"] }, onFailure: continue, because: it may wait }] }]\n`,
+    );
+    const { code, stderr } = await run('plans', 'run', 'count');
+    expect(code, stderr).toBe(1);
+    const cause = 'sh ended with 7';
+    expect(stderr).toContain(`go count: ended without success: ${cause}`);
+    const id = (await planRun(run)) ?? '';
+    expect((await run('plans', 'show', id, '--json')).stdout).toContain(cause);
+    expect(await good('report', id)).toContain(cause);
+  });
+
   test('tries no step again that has not failed: what was sent once is not sent again', async (context) => {
     const { expect } = context;
     const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
@@ -284,6 +329,30 @@ describe.concurrent('the run of a plan', () => {
     const child = lanes[0]?.runId ?? '';
     const alone = await run('resume', child, '--yes');
     expect([alone.code, alone.stderr]).toEqual([3, expect.stringContaining(`run ${child}`)]);
+  });
+
+  test('says until when a command may go on whose process was killed', async (context) => {
+    const { expect } = context;
+    const { start, run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
+    const mark = join(folder, 'begun');
+    plan(
+      'once',
+      `groups: [{ id: go, for: { instances: [db-1] }, steps: [{ id: switch, command: { argv: [sh, -c, "touch ${mark}; sleep 600"], kind: once, landed: ['false'], timeout: 11m } }] }]\n`,
+    );
+    const driver = start('plans', 'run', 'once');
+    await until(() => existsSync(mark));
+    driver.child.kill('SIGKILL');
+    await driver.ended;
+    const shown = await run('plans', 'show', 'last');
+    expect(shown.stdout).toMatch(/begun at .* UTC, may go on until .* UTC/u);
+    const again = start('resume', 'last');
+    while (!/may go on until .* UTC/u.test(again.stderr()))
+      await once(again.child.stderr as NodeJS.ReadableStream, 'data');
+    again.child.kill('SIGINT');
+    expect((await again.ended).code).toBe(130);
+    const status = await run('status', '-o', 'json');
+    expect(status.stdout).toContain('run the command once');
+    expect(status.stdout).not.toContain('runOnce');
   });
 
   test('does a command once: where its landed command says that it has happened, it is not run', async (context) => {

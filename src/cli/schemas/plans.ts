@@ -49,6 +49,8 @@ export const plans = {
         step: z.string().optional(),
         runId: runId.optional().describe('the run of that step'),
         where: z.string().optional(),
+        asks: z.string().optional().describe('what it asks a person'),
+        cause: z.string().optional().describe('why that step failed'),
       }),
     ),
   }),

@@ -1,11 +1,8 @@
-import type { AnyMachineSnapshot } from 'xstate';
-import type { RunContext } from '../../../machines/context.ts';
 import { planStep } from '../../../machines/index.ts';
 import { targetDifferences } from '../../../machines/parts/baseline.ts';
 import type { Lane, PlanInput, Step } from '../../../machines/parts/plan.ts';
 import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
-import { isAbsence } from '../../../machines/parts/task-data.ts';
 import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
 import { outsideActivities } from '../../activities/outside/index.ts';
 import { LifeboatError } from '../../base/errors.ts';
@@ -17,21 +14,21 @@ import type { Workspace } from '../../compose/workspace.ts';
 import { type LoadedConfig, tokenVariables } from '../../config/loaded.ts';
 import { childRunId } from '../../plans/child-id.ts';
 import { Conductor } from '../../plans/conductor.ts';
-import type { ConductorPort, DrivenChild, RecordedChild, Trouble } from '../../plans/conductor-port.ts';
+import type { ConductorPort, DrivenChild, RecordedChild } from '../../plans/conductor-port.ts';
 import { placeOf } from '../../plans/facts.ts';
 import type { Start } from '../../plans/schedule.ts';
-import { metaOf, questionOf } from '../../runner/answer.ts';
+import { questionOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
 import { startRun } from '../../runner/runs.ts';
 import { takeUp } from '../../runner/take-up.ts';
-import { fieldsOf, type Json } from '../../store/journal.ts';
+import type { Json } from '../../store/journal.ts';
 import { childOf, childrenOf } from '../../store/projections/plan-children.ts';
-import { incrementalFold } from '../../store/projections/projection.ts';
 import { gateOfRun } from '../approvals/gate-of-run.ts';
 import { presentOf } from '../approvals/present.ts';
 import { takeUpRun } from '../run/drive.ts';
 import { inSeconds } from '../run/run.ts';
 import { clockMark, watchClock } from '../run/watch-clock.ts';
+import { childSnapshot } from './child-snapshot.ts';
 import { confirmWhenSigned } from './confirm-when-signed.ts';
 import { evaluateLanes } from './evaluate-lanes.ts';
 import { stepRunOf } from './step-run.ts';
@@ -117,13 +114,6 @@ export async function drivePlan(setting: PlanSetting, runId: string, input: Plan
   return { run, conductor: new Conductor(port), [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
-/** What the record of a child says beside its state. */
-interface Noted {
-  /** When it came to its state. */
-  sinceMs: number | undefined;
-  hasConfirmed: boolean;
-}
-
 /** The runs of a plan's steps in this process. */
 class ChildRuns {
   readonly #setting: PlanSetting;
@@ -152,7 +142,7 @@ class ChildRuns {
     const runId = childRunId(this.#planRun, start);
     const row = await childOf(this.#setting.workspace.journal, runId);
     if (row?.result === undefined) return undefined;
-    const ended = Promise.resolve({ result: row.result, endedMs: msOf(row.endedAt) });
+    const ended = Promise.resolve({ result: row.result, endedMs: msOf(row.endedAt), cause: row.cause });
     const nothing = {
       question: undefined,
       asksAbout: undefined,
@@ -326,32 +316,12 @@ class ChildRuns {
       await close();
       const row = await childOf(this.#setting.workspace.journal, runId);
       const endedMs = instantOf(row?.endedAt) ?? Date.now();
-      return { result: how === 'ended' ? row?.result : undefined, endedMs };
+      return { result: how === 'ended' ? row?.result : undefined, endedMs, cause: row?.cause };
     });
-    const noted = incrementalFold<Noted>(
-      () => ({ sinceMs: undefined, hasConfirmed: false }),
-      (state, { type, at, body }) => {
-        if (type === 'event' || type === 'run.started') state.sinceMs = instantOf(at);
-        const { event } = fieldsOf(body);
-        if (type === 'event' && fieldsOf(event)['type'] === 'operator.confirm') state.hasConfirmed = true;
-      },
-    );
     return {
       runId,
       startedMs: instantOf(run.state().entries[0]?.at) ?? Date.now(),
-      state: () => {
-        const { snapshot, paused, entries } = run.state();
-        const context = snapshot.context as RunContext;
-        return {
-          question: questionOf(snapshot),
-          where: metaOf(snapshot)?.title,
-          ...noted(entries),
-          asksAbout: troubleOf(snapshot),
-          paused,
-          warning: metaOf(snapshot)?.warning?.(context),
-          targetNow: context.run.target.kind === 'other' ? context.target.facts?.identity : undefined,
-        };
-      },
+      state: () => childSnapshot(run.state()),
       subscribe: (listener) => run.subscribe(listener),
       answer: (answer) => run.answer(answer),
       wake: () => run.wake(),
@@ -359,10 +329,4 @@ class ChildRuns {
       ended,
     };
   }
-}
-
-function troubleOf(snapshot: AnyMachineSnapshot): Trouble | undefined {
-  if (snapshot.hasTag('in-doubt' as never)) return 'doubt';
-  if (!snapshot.hasTag('failed' as never)) return undefined;
-  return isAbsence((snapshot.context as RunContext).failure) ? 'absence' : 'failure';
 }

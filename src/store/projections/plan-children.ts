@@ -14,6 +14,8 @@ export interface ChildRow extends PlanChild {
   readonly endedAt?: string | undefined;
   /** The title of its newest state. */
   readonly where?: string | undefined;
+  /** Why it failed, where something did. */
+  readonly cause?: string | undefined;
   /** Whether the process that drove it has left it. */
   readonly isLeft: boolean;
 }
@@ -25,7 +27,7 @@ const PREFIX = 'run/';
  */
 export const planChildren: Projection = {
   name: 'plan-children',
-  version: 1,
+  version: 2,
   keysOf: ({ stream, type }) =>
     stream.startsWith(PREFIX) && FOLDED.has(type) ? [stream.slice(PREFIX.length)] : [],
   fold: (row, entry, key) => {
@@ -47,7 +49,7 @@ function begun({ type, seq, at, body }: Entry, runId: string): ChildRow | undefi
 }
 
 function next(before: ChildRow, entry: Entry): ChildRow {
-  const { outcome, proven, title } = fieldsOf(entry.body);
+  const { outcome, proven, title, failure } = fieldsOf(entry.body);
   if (entry.type === 'event')
     return { ...before, isLeft: false, where: typeof title === 'string' ? title : undefined };
   if (entry.type === 'run.detached') return { ...before, isLeft: true };
@@ -56,8 +58,10 @@ function next(before: ChildRow, entry: Entry): ChildRow {
   // A step that a person has passed is passed, with their reason; a runbook without proof shows nothing.
   const isPassed = before.runbook === 'plan-step' && outcome === 'done-unproven';
   const isDone = entry.type === 'run.closed' && (outcome === 'done' || proven === true || isPassed);
+  const why = isDone ? undefined : fieldsOf(failure)['shortMessage'];
   return {
     ...before,
+    ...(typeof why === 'string' ? { cause: why } : {}),
     result: isDone ? 'done' : 'failed',
     endedAt: entry.at,
     where: typeof title === 'string' ? title : before.where,

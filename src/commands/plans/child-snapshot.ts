@@ -1,0 +1,73 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import type { RunContext } from '../../../machines/context.ts';
+import { isAbsence } from '../../../machines/parts/task-data.ts';
+import { isInDoubt } from '../../../machines/send-state.ts';
+import { onceOverMs } from '../../activities/outside/run-command.ts';
+import { isoOf } from '../../base/date.ts';
+import type { Failure } from '../../base/failure.ts';
+import { formatTime } from '../../base/format.ts';
+import { instantOf, msOf } from '../../base/instant.ts';
+import type { ChildSnapshot, Trouble } from '../../plans/conductor-port.ts';
+import { metaOf, questionOf } from '../../runner/answer.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
+import { incrementalFold } from '../../store/projections/projection.ts';
+import { foldSends } from '../../store/projections/sends.ts';
+
+/** What the record of a child says beside its state. */
+interface Noted {
+  /** When it came to its state. */
+  sinceMs: number | undefined;
+  hasConfirmed: boolean;
+}
+
+/** The run of a step as its plan looks at it. */
+export interface SeenRun {
+  readonly snapshot: AnyMachineSnapshot;
+  readonly entries: readonly Entry[];
+  /** Set while it waits for credentials. */
+  readonly paused: Failure | undefined;
+}
+
+const noted = incrementalFold<Noted>(
+  () => ({ sinceMs: undefined, hasConfirmed: false }),
+  (state, { type, at, body }) => {
+    if (type === 'event' || type === 'run.started') state.sinceMs = instantOf(at);
+    const { event } = fieldsOf(body);
+    if (type === 'event' && fieldsOf(event)['type'] === 'operator.confirm') state.hasConfirmed = true;
+  },
+);
+
+/** What the plan of a run looks at. A screen asks many times a second, so each entry is read once. */
+export function childSnapshot({ snapshot, entries, paused }: SeenRun): ChildSnapshot {
+  const context = snapshot.context as RunContext;
+  return {
+    question: questionOf(snapshot),
+    where: whereOf(snapshot, entries),
+    ...noted(entries),
+    asksAbout: troubleOf(snapshot),
+    paused,
+    warning: metaOf(snapshot)?.warning?.(context),
+    targetNow: context.run.target.kind === 'other' ? context.target.facts?.identity : undefined,
+  };
+}
+
+/**
+ * What it does, in words. A command that happens once may go on after the death of the process that began it:
+ * then its end is waited for, at most until its time is over.
+ */
+function whereOf(snapshot: AnyMachineSnapshot, entries: readonly Entry[]): string | undefined {
+  const title = metaOf(snapshot)?.title;
+  const { step } = (snapshot.context as RunContext).run;
+  if (step?.kind !== 'command' || step.command.kind !== 'once' || questionOf(snapshot) !== undefined)
+    return title;
+  const open = [...foldSends(entries).values()].findLast(isInDoubt);
+  if (open === undefined) return title;
+  const until = isoOf(onceOverMs(msOf(open.armedAt), step.command.timeout));
+  return `${title}: begun at ${formatTime(open.armedAt)} UTC, may go on until ${formatTime(until)} UTC`;
+}
+
+function troubleOf(snapshot: AnyMachineSnapshot): Trouble | undefined {
+  if (snapshot.hasTag('in-doubt' as never)) return 'doubt';
+  if (!snapshot.hasTag('failed' as never)) return undefined;
+  return isAbsence((snapshot.context as RunContext).failure) ? 'absence' : 'failure';
+}
