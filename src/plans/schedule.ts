@@ -1,4 +1,4 @@
-import type { Lane, ResolvedGroup, Step } from '../../machines/parts/plan.ts';
+import { FINALLY, type Lane, type ResolvedGroup, type Step } from '../../machines/parts/plan.ts';
 import {
   type GroupData,
   type GroupEvent,
@@ -110,11 +110,28 @@ function nextOfGroup(group: ResolvedGroup, facts: PlanFacts): Next {
     case 'stopping': {
       // No person is waited for: what asks one is left as it is, and nothing of it is lost.
       const isUnderWay = facts.children.some((child) => child.group === id && goesOn(child));
-      return isUnderWay ? NOTHING : only({ type: 'group.ended', group: id, how: 'stopped' });
+      if (isUnderWay) return NOTHING;
+      const [start] = id === FINALLY ? untold(group, record, facts) : [];
+      return start === undefined
+        ? only({ type: 'group.ended', group: id, how: 'stopped' })
+        : { ...NOTHING, starts: [start] };
     }
     default:
       return NOTHING;
   }
+}
+
+/** The notifications that have not begun: people are told how a plan ended, whatever else was left undone. */
+function untold(group: ResolvedGroup, record: GroupRecord, facts: PlanFacts): readonly Start[] {
+  const isLeft = ({ id, kind }: Step, lane: string) =>
+    kind === 'notify' &&
+    !Object.hasOwn(record.passed, `${lane}/${id}`) &&
+    !facts.children.some((child) => child.group === group.id && child.lane === lane && child.step === id);
+  return group.lanes.flatMap(({ name }) =>
+    group.steps
+      .filter((step) => isMeant(step, facts) && isLeft(step, name))
+      .map((step) => ({ group: group.id, step: step.id, lane: name, attempt: 1 })),
+  );
 }
 
 /**
@@ -288,7 +305,7 @@ export function lanesOf(group: ResolvedGroup, facts: PlanFacts): readonly Standi
   const begun = lanesBegun(group, record.waves);
   return group.lanes.map((lane, at) => ({
     lane,
-    state: at < begun ? stateOf(lane, group, { record, byLane, facts }) : { is: 'later' },
+    state: at < begun ? stateOf(lane, group, { record, byLane, facts }) : ahead(lane, record),
     // Most groups have no failure, and a screen asks this of every lane many times a second.
     hasFailed:
       failures > 0 &&
@@ -303,6 +320,11 @@ interface Known {
   readonly record: GroupRecord;
   readonly byLane: ReadonlyMap<string, Child>;
   readonly facts: PlanFacts;
+}
+
+/** A lane whose wave has not begun. */
+function ahead({ name }: Lane, { out }: GroupRecord): LaneState {
+  return { is: Object.hasOwn(out, name) ? 'out' : 'later' };
 }
 
 function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }: Known): LaneState {

@@ -355,6 +355,27 @@ describe.concurrent('the run of a plan', () => {
     expect(status.stdout).not.toContain('runOnce');
   });
 
+  test('tells people at its end also when a person has not done in time what comes before', async (context) => {
+    const { expect } = context;
+    const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
+    const [config, inbox] = [join(folder, 'lifeboat.yaml'), join(folder, 'inbox')];
+    const target = `notify:\n  - { name: script, command: [sh, -c, 'cat >> "$1"', sh, ${inbox}] }\n`;
+    writeFileSync(config, `${readFileSync(config, 'utf8')}${target}`);
+    plan(
+      'west',
+      `groups: [{ id: go, steps: [{ id: rest, wait: 1s }] }]
+finally:
+  timeout: 2s
+  steps:
+    - { id: by-hand, manual: { do: look }, undo: none }
+    - { id: tell, notify: { text: the plan has ended } }
+`,
+    );
+    const { code, stderr } = await run('plans', 'run', 'west');
+    expect(code, stderr).toBe(1);
+    expect(readFileSync(inbox, 'utf8')).toContain('the plan has ended');
+  });
+
   test('does a command once: where its landed command says that it has happened, it is not run', async (context) => {
     const { expect } = context;
     const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
