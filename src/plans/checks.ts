@@ -53,7 +53,7 @@ export function holdsNothing({ role, record }: Pick<InstanceFacts, 'role' | 'rec
 /**
  * Whether the record shows that an instance was recovered, or prepared for that. Its key alone shows nothing.
  */
-function wasUsed({ ledger: { card, proven }, recovered }: InstanceRecord): boolean {
+export function wasUsed({ ledger: { card, proven }, recovered }: InstanceRecord): boolean {
   return card !== undefined || proven.length > 0 || recovered !== undefined;
 }
 
