@@ -1,5 +1,5 @@
 import type { ResolvedGroup, Step } from '../../machines/parts/plan.ts';
-import type { GroupResult, GroupState, PlanEvent } from '../../machines/parts/plan-events.ts';
+import type { GroupResult } from '../../machines/parts/plan-events.ts';
 import { type Answer, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
@@ -12,6 +12,7 @@ import type {
   RecordedChild,
   ShownChild,
 } from './conductor-port.ts';
+import { type Fit, fitOf, type PlanDecision } from './decision-fit.ts';
 import { placeOf, planFacts, standingFacts } from './facts.ts';
 import {
   freeSlots,
@@ -103,8 +104,9 @@ export class Conductor {
    * A decision of a person about a group or a lane. Rejects with `answer.misfit` where it does not fit; a
    * wish of another process is refused on record instead.
    */
-  async decide(event: PlanEvent, label: string, wish?: number): Promise<void> {
+  async decide(event: PlanDecision, label: string, wish?: number): Promise<void> {
     try {
+      assertFits(fitOf(this.#port.plan.snapshot(), event));
       if (event.type === 'operator.tryAgain') await this.#assertRepeatable(event);
       await this.#port.plan.tell(event, label, wish);
     } catch (thrown) {
@@ -115,23 +117,16 @@ export class Conductor {
   }
 
   /**
-   * Throws `plan.not-failed` unless a step may be tried again: its last attempt has failed or asks, and its
-   * group goes on. What is done is never sent again.
+   * Throws `plan.not-failed` unless a step may be tried again: its last attempt has failed or asks. What is
+   * done is never sent again.
    */
   async #assertRepeatable({ group, lane, step }: Pick<Start, 'group' | 'lane' | 'step'>): Promise<void> {
-    const why = this.#overOf(group) ?? (await this.#notFailedOf({ group, lane, step }));
+    const why = await this.#notFailedOf({ group, lane, step });
     if (why !== undefined)
       throw new LifeboatError('plan.not-failed', `${group}/${lane}/${step} is not tried again: ${why}`, {
         hints: ['nothing was changed', 'a step is tried again when it has failed, or asks what to do'],
         exitCode: EXIT.usage,
       });
-  }
-
-  #overOf(group: string): string | undefined {
-    const facts = planFacts(this.#port.plan.snapshot(), [], this.#port.now());
-    const state = facts?.records[group]?.state;
-    if (state === undefined) return 'its group does not run now';
-    return state === 'running' || state === 'held' ? undefined : `its group is ${GROUP_WORDS[state]}`;
   }
 
   async #notFailedOf(place: Pick<Start, 'group' | 'lane' | 'step'>): Promise<string | undefined> {
@@ -420,13 +415,11 @@ function resultOf(group: ResolvedGroup, facts: PlanFacts): GroupResult {
   return { group: group.id, done, failed, notRun: states.length - done - failed };
 }
 
-const GROUP_WORDS: Readonly<Record<Exclude<GroupState, 'running' | 'held'>, string>> = {
-  waiting: 'not begun',
-  stopping: 'stopping',
-  done: 'done',
-  stopped: 'stopped',
-  notRun: 'not run',
-};
+/** Throws `answer.misfit` where a decision does not fit. */
+function assertFits(fit: Fit): void {
+  if (fit.is === 'fit') return;
+  throw new LifeboatError('answer.misfit', fit.why, { hints: ['the run is unchanged'] });
+}
 
 function isAt({ value }: Pick<PlanSnapshot, 'value'>, phase: string, inner?: string): boolean {
   if (inner === undefined) return value === phase;

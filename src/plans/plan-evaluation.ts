@@ -172,7 +172,10 @@ function time({ known: { file } }: Asked): Found {
     : fixed(`it takes ${words}`);
 }
 
-/** Notifications have a target, and enough people may approve, without the one who starts it where the plan says so. */
+/**
+ * Notifications have a target, and enough people may approve, without the one who starts it where the plan
+ * says so.
+ */
 function people({ known: { file, approvers, starter, notified } }: Asked): Found {
   if ('problem' in file) return without('plan.unread', file.problem);
   const { plan, groups } = file;

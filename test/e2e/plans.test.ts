@@ -43,6 +43,8 @@ describe.concurrent('the run of a plan', () => {
     expect(Object.values(performed())).toEqual([1, 1, 1]);
     expect(readFileSync(join(folder, 'told'), 'utf8')).toBe('');
     expect(stderr).toContain('every step of every instance is done');
+    const over = await run('resume', 'last');
+    expect([over.code, over.stderr]).toEqual([2, expect.stringContaining((await planRun(run)) ?? '-')]);
   });
 
   test('counts its recovery time, and that of its recoveries, from the incident', async (context) => {
@@ -237,7 +239,22 @@ describe.concurrent('the run of a plan', () => {
     const paused = await decide('pause', 'last', 'go', '--reason', 'we look first');
     expect([paused.code, paused.stdout], paused.stderr).toEqual([0, expect.stringContaining('on record')]);
     const refused = await decide('resume', 'last', 'next');
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('plan.refused')]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('group next has not begun: it can be stopped'),
+    ]);
+    for (const words of [
+      ['pause', 'last', 'go', '--reason', 'we look first'],
+      ['take-up', 'last', 'next'],
+      ['source', 'last', 'up'],
+    ]) {
+      const again = await decide(...words);
+      expect([again.code, again.stdout, again.stderr]).toEqual([
+        0,
+        '',
+        expect.stringContaining('nothing was changed: '),
+      ]);
+    }
     driver.child.kill('SIGINT');
     expect((await driver.ended).code).toBe(130);
   });
@@ -427,7 +444,7 @@ finally:
       [['pause', 'last', 'data'], 'it needs --reason TEXT'],
       [['skip', 'last', 'data/db-9/recover', '--reason', 'not needed today'], 'no instance db-9'],
       [['done', 'last', 'data/db-1/recver', '--proof', 'seen'], 'the most similar: recover'],
-      [['resume', 'last', 'data'], 'cannot take operator.resumeGroup now'],
+      [['resume', 'last', 'data'], 'group data has not begun: answer first what the plan asks'],
     ] as const) {
       const { code, stderr } = await run('plans', ...words);
       expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining(told)]);

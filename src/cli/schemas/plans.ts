@@ -64,6 +64,7 @@ export const plans = {
   'plan-decision': schema('plan-decision', 'a decision about the run of a plan, which is on record', {
     runId,
     decision: z.string().describe('in words'),
+    changed: z.boolean().describe('false where it was so already'),
   }),
   'plan-check': schema('plan-check', 'what a run of a plan would do', {
     plan: z.string(),
