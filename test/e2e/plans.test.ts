@@ -425,6 +425,20 @@ finally:
     expect([code, stderr]).toEqual([3, expect.stringContaining('there are 0, and > 0 are wanted')]);
   });
 
+  test('begins with a first plan, which never takes the place of one that is there', async (context) => {
+    const { expect } = context;
+    const { run, good, folder } = await openPlanBench((options) => bench(context, options), 1);
+    await good('plans', 'init', 'first');
+    const path = join(folder, 'plans', 'first.yaml');
+    const text = readFileSync(path, 'utf8');
+    const { code, stderr } = await run('plans', 'init', 'first');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('a plan is not overwritten')]);
+    expect(stderr).toContain('add --print');
+    expect(stderr).not.toMatch(/--out|evidence/u);
+    expect(readFileSync(path, 'utf8')).toBe(text);
+    expect(await good('plans', 'init', 'first', '--print')).toBe(text);
+  });
+
   test('changes nothing in a rehearsal that is not scratch', async (context) => {
     const { expect } = context;
     const { run, plan, performed } = await openPlanBench((options) => bench(context, options), 1);
