@@ -54,7 +54,7 @@ export function checkOutside({ exits }: Stepped): Phase {
       next: 'over',
       failed: {
         step,
-        title: 'it was not found',
+        title: 'it is not as it should be',
         ways: {
           retry: 'asks again',
           skip: 'the plan continues without this check, and its report says so',

@@ -53,10 +53,15 @@ export function describe(command: Command, summary: string, details: Details): C
   const { about, examples = [], notes = [] } = details;
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   const after = [...notes, ...(examples.length === 0 ? [] : [`Examples:\n${indented(examples)}`])];
-  command.summary(summary).description(about === undefined ? sentence : `${sentence}\n\n${about}`);
+  command.summary(summary).description(about === undefined ? sentence : `${sentence}\n\n${unwrapped(about)}`);
   if (after.length > 0) command.addHelpText('after', `\n${after.join('\n\n')}`);
   DETAILS.set(command, details);
   return command;
+}
+
+/** Each paragraph in one line: the help is wrapped once, for the width of its reader. */
+function unwrapped(about: string): string {
+  return about.replaceAll(/(?<!\n)\n(?!\n)/gu, ' ');
 }
 
 const DETAILS = new WeakMap<Command, Details>();

@@ -26,13 +26,20 @@ export function writeNewFile(path: string, content: Buffer | string): void {
   }
 }
 
-/** Why evidence was not written, for a person, who can change a taken name but not a full disk. */
-export function notWritten(path: string, cause: unknown): LifeboatError {
+/**
+ * Why evidence was not written, for a person, who can change a taken name but not a full disk. `elsewhere`
+ * says how it is written to another place.
+ */
+export function notWritten(
+  path: string,
+  cause: unknown,
+  elsewhere = 'name another place with --out FILE',
+): LifeboatError {
   const code = errorCode(cause) ?? '';
   if (code === 'EEXIST') return isTaken(path);
   const why = FILE_TROUBLE[code] ?? (code === '' ? 'the system does not say why' : code);
   return new LifeboatError('output.file', `${show(path, 200)} cannot be written: ${why}`, {
-    hints: ['nothing was written under this name', 'name another place with --out FILE'],
+    hints: ['nothing was written under this name', elsewhere],
     cause,
   });
 }

@@ -15,18 +15,19 @@ interface Asked {
 /**
  * The answer that a plan gives to a question of a child; undefined where a person has to. It is the name that
  * was confirmed for the group, unless something is known against it; what a question recommends; the backup
- * that the step names; and the end of a step that a person passed, or whose failure the plan passes. It
- * decides nothing else: not what became of a call in doubt, and not whether a call that never arrived is sent
- * again. Pure.
+ * that the step names; and the end of a step that a person passed, whose group was stopped, or whose failure
+ * the plan passes. It decides nothing else: not what became of a call in doubt, and not whether a call that
+ * never arrived is sent again. Pure.
  */
 export function automaticAnswer(
   step: Step,
   { question, asksAbout, warning, hasConfirmed }: Asked,
-  { isConfirmed, isRepeated, passed, rehearsal }: Given,
+  { isConfirmed, isRepeated, isStopped, passed, rehearsal }: Given,
 ): Answer | undefined {
   if (question === undefined || asksAbout === 'doubt') return undefined;
   if (isRepeated) return stopOf(question, 'it is tried again in a run of its own');
   if (passed !== undefined) return passedBy(step, question, passed);
+  if (isStopped && step.kind !== 'runbook') return stopOf(question, 'its group was stopped');
   if (asksAbout === 'absence') return undefined;
   if (asksAbout === 'failure') {
     if (step.onFailure === 'pause' || question.kind === 'typed-name') return undefined;
@@ -36,7 +37,9 @@ export function automaticAnswer(
   if (question.kind === 'typed-name') {
     // A run that asks again has found other facts, or has sent something that failed.
     const isOrder = question.event === 'operator.confirm' && warning === undefined && !hasConfirmed;
-    return isOrder && isConfirmed ? { event: question.event, typed: question.expected } : undefined;
+    return isOrder && isConfirmed && !isStopped
+      ? { event: question.event, typed: question.expected }
+      : undefined;
   }
   if (question.kind !== 'choice' && question.kind !== 'followUps') return undefined;
   const recommended = question.options.find(
@@ -58,6 +61,8 @@ interface Given {
   readonly isConfirmed: boolean;
   /** Whether a person has the step tried again: a run of its own begins when this one has ended. */
   readonly isRepeated: boolean;
+  /** Whether its group was stopped: a recovery can be resumed by itself then, and nothing else can. */
+  readonly isStopped: boolean;
   readonly passed: Passed | undefined;
   readonly rehearsal: boolean;
 }

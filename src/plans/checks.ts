@@ -1,3 +1,4 @@
+import { verbTo } from '../../machines/parts/verb-words.ts';
 import type { CheckId } from '../base/check-id.ts';
 import { counted, formatSpan, formatTime, futureWords } from '../base/format.ts';
 import { futureSeconds, instantOf, msOf } from '../base/instant.ts';
@@ -52,7 +53,7 @@ export function holdsNothing({ role, record }: Pick<InstanceFacts, 'role' | 'rec
 /**
  * Whether the record shows that an instance was recovered, or prepared for that. Its key alone shows nothing.
  */
-function wasUsed({ ledger: { card, proven }, recovered }: InstanceRecord): boolean {
+export function wasUsed({ ledger: { card, proven }, recovered }: InstanceRecord): boolean {
   return card !== undefined || proven.length > 0 || recovered !== undefined;
 }
 
@@ -108,7 +109,11 @@ function calls({ record }: InstanceFacts): Found {
   const askedAt = record.at.getTime();
   return first === undefined
     ? green('no call is in doubt', askedAt)
-    : red('call.in-doubt', `the outcome of a call to it is not known: ${first.verb}`, askedAt);
+    : red(
+        'call.in-doubt',
+        `the outcome of a call to it is not known: to ${verbTo(first.verb, first.input)}`,
+        askedAt,
+      );
 }
 
 function newestBackup({ backups, seen, objectives }: InstanceFacts, nowMs: number): Found {

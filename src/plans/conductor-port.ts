@@ -17,7 +17,17 @@ export interface DrivenChild {
   wake(): void;
   detach(why: string): Promise<void>;
   /** Resolves when this process is done with it: over, or left. */
-  readonly ended: Promise<{ readonly result: 'done' | 'failed' | undefined; readonly endedMs: number }>;
+  readonly ended: Promise<ChildEnd>;
+}
+
+/** How the run of a step ended. */
+export interface ChildEnd {
+  /** Undefined for one that this process has left. */
+  readonly result: 'done' | 'failed' | undefined;
+  /** In milliseconds since 1970. */
+  readonly endedMs: number;
+  /** Why it failed, where something did. */
+  readonly cause: string | undefined;
 }
 
 /**
@@ -56,6 +66,8 @@ export interface RecordedChild extends Start {
   readonly endedAt?: string | undefined;
   readonly isLeft: boolean;
   readonly where?: string | undefined;
+  /** Why it failed, where something did. */
+  readonly cause?: string | undefined;
 }
 
 /** What the conductor acts with. */
@@ -99,6 +111,7 @@ export interface ShownChild extends Child {
   readonly question: Question | undefined;
   /** Whether an answer to its question waits for a free slot. */
   readonly isAnswered: boolean;
+  /** Why it waits, takes longer than it may, could not be begun, or failed. */
   readonly problem: string | undefined;
   /** Whether it waits for credentials. */
   readonly isPaused: boolean;

@@ -1,12 +1,9 @@
 import type { ResolvedGroup, Step } from '../../machines/parts/plan.ts';
-import type { GroupResult, GroupState, LaneFacts, PlanEvent } from '../../machines/parts/plan-events.ts';
+import type { GroupResult, LaneFacts } from '../../machines/parts/plan-events.ts';
 import { type Answer, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
-import { formatSeconds } from '../base/format.ts';
-import { msOf } from '../base/instant.ts';
-import { answerOfPlan } from './answer-of-plan.ts';
 import type {
   ChildSnapshot,
   ConductorPort,
@@ -15,9 +12,9 @@ import type {
   RecordedChild,
   ShownChild,
 } from './conductor-port.ts';
+import { type Fit, fitOf, type PlanDecision } from './decision-fit.ts';
 import { placeOf, planFacts, standingFacts } from './facts.ts';
 import {
-  type ChildState,
   freeSlots,
   keyOf,
   lanesOf,
@@ -26,6 +23,7 @@ import {
   schedule,
   takesSlotWhenAtWork,
 } from './schedule.ts';
+import { answerOfPlan, endedChild, isStopped, isUnderWay, lateMs, standingOf } from './standing.ts';
 
 /** One child in this process. */
 interface Live {
@@ -39,6 +37,8 @@ interface Live {
   readonly given: Set<string>;
   result: 'done' | 'failed' | undefined;
   endedMs: number | undefined;
+  /** Why it failed, where something did. */
+  cause: string | undefined;
   isAnswering: boolean;
 }
 
@@ -107,8 +107,9 @@ export class Conductor {
    * A decision of a person about a group or a lane. Rejects with `answer.misfit` where it does not fit; a
    * wish of another process is refused on record instead.
    */
-  async decide(event: PlanEvent, label: string, wish?: number): Promise<void> {
+  async decide(event: PlanDecision, label: string, wish?: number): Promise<void> {
     try {
+      assertFits(fitOf(this.#port.plan.snapshot(), event));
       if (event.type === 'operator.tryAgain') await this.#assertRepeatable(event);
       await this.#port.plan.tell(event, label, wish);
     } catch (thrown) {
@@ -119,23 +120,16 @@ export class Conductor {
   }
 
   /**
-   * Throws `plan.not-failed` unless a step may be tried again: its last attempt has failed or asks, and its
-   * group goes on. What is done is never sent again.
+   * Throws `plan.not-failed` unless a step may be tried again: its last attempt has failed or asks. What is
+   * done is never sent again.
    */
   async #assertRepeatable({ group, lane, step }: Pick<Start, 'group' | 'lane' | 'step'>): Promise<void> {
-    const why = this.#overOf(group) ?? (await this.#notFailedOf({ group, lane, step }));
+    const why = await this.#notFailedOf({ group, lane, step });
     if (why !== undefined)
       throw new LifeboatError('plan.not-failed', `${group}/${lane}/${step} is not tried again: ${why}`, {
         hints: ['nothing was changed', 'a step is tried again when it has failed, or asks what to do'],
         exitCode: EXIT.usage,
       });
-  }
-
-  #overOf(group: string): string | undefined {
-    const facts = planFacts(this.#port.plan.snapshot(), [], this.#port.now());
-    const state = facts?.records[group]?.state;
-    if (state === undefined) return 'its group does not run now';
-    return state === 'running' || state === 'held' ? undefined : `its group is ${GROUP_WORDS[state]}`;
   }
 
   async #notFailedOf(place: Pick<Start, 'group' | 'lane' | 'step'>): Promise<string | undefined> {
@@ -216,7 +210,7 @@ export class Conductor {
       return plan.tell({ type: 'plan.recorded', results: this.#results(context) });
     }
     this.#answerByItself();
-    await this.#leaveTakenOut(context);
+    await this.#leaveAsking(context);
     const facts = this.#facts();
     if (facts === undefined) return this.#rest(undefined, snapshot.hasQuestion);
     const { events, starts, wakeMs } = schedule(facts);
@@ -269,6 +263,7 @@ export class Conductor {
       step: placeOf((this.#port.plan.snapshot().context as PlanContext).input, start).step,
       given: new Set<string>(),
       endedMs: undefined,
+      cause: undefined,
       isAnswering: false,
       result: undefined,
     };
@@ -278,9 +273,8 @@ export class Conductor {
       this.#live.set(key, live);
       driven.subscribe(() => this.#ask());
       driven.ended.then(
-        ({ result, endedMs }) => {
-          live.result = result;
-          live.endedMs = endedMs;
+        (end) => {
+          Object.assign(live, end);
           this.#ask();
         },
         (thrown: unknown) => {
@@ -322,21 +316,36 @@ export class Conductor {
   #automatic({ driven, start, step, given, result }: Live, context: PlanContext): Answer | undefined {
     if (driven === undefined || result !== undefined) return undefined;
     const state = driven.state();
-    const answer = answerOfPlan(context, { start, step }, state, this.#port.differences);
+    const { differences } = this.#port;
+    const isStopped = this.#isStopped(start.group, context);
+    const answer = answerOfPlan(start, step, state, { context, isStopped, differences });
     return answer !== undefined && !given.has(markOf(state, answer)) ? answer : undefined;
   }
 
   /**
-   * Leaves a child of a lane that a person took out as soon as it waits, so that it can be resumed elsewhere.
+   * Leaves a child that the plan does without as soon as it asks a person, so that it can be resumed by
+   * itself.
    */
-  async #leaveTakenOut({ groups }: PlanContext): Promise<void> {
-    for (const { group, lane, state, runId } of this.#all()) {
-      if (groups[group]?.out[lane] === undefined || (state !== 'waiting' && state !== 'failing')) continue;
+  async #leaveAsking(context: PlanContext): Promise<void> {
+    for (const { group, lane, state, runId, isLate = false } of this.#all()) {
+      const why = this.#notNeeded({ group, lane }, context);
+      if (why === undefined || isLate || (state !== 'waiting' && state !== 'failing')) continue;
       const { key, live } = runId === undefined ? {} : this.#liveOf(runId);
       if (key === undefined || live?.driven === undefined) continue;
       this.#live.delete(key);
-      await live.driven.detach('its instance was taken out of the plan');
+      await live.driven.detach(why);
     }
+  }
+
+  /** Why the plan does without the steps of a lane; undefined if it does not. */
+  #notNeeded({ group, lane }: Pick<Start, 'group' | 'lane'>, context: PlanContext): string | undefined {
+    if (context.groups[group]?.out[lane] !== undefined) return 'its instance was taken out of the plan';
+    return this.#isStopped(group, context) ? 'its group was stopped' : undefined;
+  }
+
+  #isStopped(group: string, { groups }: PlanContext): boolean {
+    const now = planFacts(this.#port.plan.snapshot(), [], this.#port.now())?.records[group];
+    return isStopped(groups[group], now?.state);
   }
 
   /** Gives the answers that have waited for a slot. */
@@ -363,16 +372,15 @@ export class Conductor {
 
   #all(): readonly ShownChild[] {
     const context = this.#port.plan.snapshot().context as PlanContext;
-    const recorded = [...this.#recorded].flatMap(([key, child]) =>
-      this.#live.has(key) ? [] : [fromRecord(child)],
-    );
     // A child on record that is open is taken up when its step is due: the scheduler sees it as not begun.
-    const over = recorded.filter(({ state }) => state === 'done' || state === 'failed');
+    const over = [...this.#recorded].flatMap(([key, child]) =>
+      this.#live.has(key) || child.result === undefined ? [] : [endedChild(child, child.result)],
+    );
     return [...over, ...[...this.#live.values()].map((live) => this.#shown(live, context))];
   }
 
   #shown(live: Live, context: PlanContext): ShownChild {
-    const { start, step, driven, problem, result, endedMs } = live;
+    const { start, step, driven, problem, result, endedMs, cause } = live;
     const shown = {
       ...start,
       runId: driven?.runId,
@@ -385,24 +393,12 @@ export class Conductor {
       question: undefined,
       where: undefined,
     };
-    if (result !== undefined) return { ...shown, state: result, problem: undefined };
+    if (result !== undefined) return { ...shown, state: result, problem: cause };
     if (driven === undefined) return { ...shown, state: 'failing', problem: problem?.shortMessage };
-    const { question, where, sinceMs, asksAbout, paused } = driven.state();
     const isAutomatic = live.isAnswering || this.#automatic(live, context) !== undefined;
-    const state = stateOf({ question, asksAbout, paused }, isAutomatic);
-    const late = state === 'at-work' && this.#port.now() >= lateMs(step, driven.startedMs);
-    return {
-      ...shown,
-      // It can still turn out well: it holds back what a failure holds back, and no slot.
-      state: late ? 'failing' : state,
-      where,
-      sinceMs,
-      question,
-      isAnswered: this.#queued.some(({ key }) => key === keyOf(start)),
-      problem: late ? lateWords(step) : paused?.shortMessage,
-      isPaused: paused !== undefined,
-      isInDoubt: asksAbout === 'doubt',
-    };
+    const isAnswered = this.#queued.some(({ key }) => key === keyOf(start));
+    const at = { isAutomatic, nowMs: this.#port.now() };
+    return { ...shown, ...standingOf(step, driven.startedMs, driven.state(), at), isAnswered };
   }
 
   #results(context: PlanContext): readonly GroupResult[] {
@@ -433,58 +429,10 @@ function resultOf(group: ResolvedGroup, facts: PlanFacts): GroupResult {
   return { group: group.id, done, failed, notRun: states.length - done - failed };
 }
 
-/** Whether a child goes on by itself, in its time or late. */
-function isUnderWay({ state, runId, question, problem }: ShownChild): boolean {
-  if (state === 'at-work') return problem === undefined;
-  return state === 'failing' && runId !== undefined && question === undefined;
-}
-
-const GROUP_WORDS: Readonly<Record<Exclude<GroupState, 'running' | 'held'>, string>> = {
-  waiting: 'not begun',
-  stopping: 'stopping',
-  done: 'done',
-  stopped: 'stopped',
-  notRun: 'not run',
-};
-
-/** When a runbook has taken longer than its step allows: no check, because that has an end of its own. */
-function lateMs(step: Step, startedMs: number): number {
-  return step.kind === 'runbook' && step.timeout !== undefined
-    ? startedMs + step.timeout
-    : Number.POSITIVE_INFINITY;
-}
-
-function lateWords({ timeout = 0 }: Step): string {
-  return `it has taken longer than ${formatSeconds(timeout / 1000)} and is still under way`;
-}
-
-function stateOf(
-  { question, asksAbout, paused }: Pick<ChildSnapshot, 'question' | 'asksAbout' | 'paused'>,
-  isAutomatic: boolean,
-): ChildState {
-  if (paused !== undefined) return 'waiting';
-  if (question === undefined || isAutomatic) return 'at-work';
-  return asksAbout === undefined || asksAbout === 'absence' ? 'waiting' : 'failing';
-}
-
-function fromRecord({ runId, result, endedAt, where, isLeft, ...start }: RecordedChild): ShownChild {
-  return {
-    group: start.group,
-    step: start.step,
-    lane: start.lane,
-    attempt: start.attempt,
-    runId,
-    state: result ?? (isLeft ? 'waiting' : 'at-work'),
-    startedMs: msOf(start.startedAt),
-    endedMs: endedAt === undefined ? undefined : msOf(endedAt),
-    where,
-    sinceMs: endedAt === undefined ? undefined : msOf(endedAt),
-    question: undefined,
-    isAnswered: false,
-    problem: undefined,
-    isPaused: false,
-    isInDoubt: false,
-  };
+/** Throws `answer.misfit` where a decision does not fit. */
+function assertFits(fit: Fit): void {
+  if (fit.is === 'fit') return;
+  throw new LifeboatError('answer.misfit', fit.why, { hints: ['the run is unchanged'] });
 }
 
 function isAt({ value }: Pick<PlanSnapshot, 'value'>, phase: string, inner?: string): boolean {

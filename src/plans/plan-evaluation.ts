@@ -21,6 +21,8 @@ export interface PlanKnown {
   readonly lastProven?: ProvenPlan | undefined;
   /** Names of the people who may approve, each with all names; `problem` where that cannot be read. */
   readonly approvers: readonly (readonly string[])[] | { readonly problem: string };
+  /** The names of the targets of notifications. */
+  readonly notified: readonly string[];
   /** The names of the person who would start it. */
   readonly starter: readonly string[];
 }
@@ -28,6 +30,8 @@ export interface PlanKnown {
 interface PlanRead extends Pick<PlanInput, 'plan' | 'groups'> {
   /** What tells the plan with its instances from any other, live and as a rehearsal; not its contacts. */
   readonly digests: Readonly<Record<'LIVE' | 'REHEARSAL', string>>;
+  /** Why it could not be rehearsed; undefined where it could. */
+  readonly unrehearsable: string | undefined;
   /** How long it takes by earlier runs. */
   readonly forecast: Forecast;
 }
@@ -168,11 +172,17 @@ function time({ known: { file } }: Asked): Found {
     : fixed(`it takes ${words}`);
 }
 
-/** Enough people may approve, without the one who starts it where the plan says so. */
-function people({ known: { file, approvers, starter } }: Asked): Found {
+/**
+ * Notifications have a target, and enough people may approve, without the one who starts it where the plan
+ * says so.
+ */
+function people({ known: { file, approvers, starter, notified } }: Asked): Found {
   if ('problem' in file) return without('plan.unread', file.problem);
   const { plan, groups } = file;
   const steps = [...groups.flatMap((group) => group.steps), ...(plan.finally?.steps ?? [])];
+  const tells = steps.find(({ kind }) => kind === 'notify');
+  if (tells !== undefined && notified.length === 0)
+    return red('notify.nobody', `step ${tells.id} tells nobody: lifeboat.yaml notifies no target`);
   const wanted = [
     plan.approve,
     ...steps.map((step) => (step.kind === 'approve' ? step.approve : undefined)),
@@ -197,6 +207,12 @@ function people({ known: { file, approvers, starter } }: Asked): Found {
 /** The plan as it stands now was run to a proven end, as a rehearsal or live. */
 function rehearsed({ known: { file, lastProven } }: Asked): Found {
   if ('problem' in file) return without('plan.unread', file.problem);
+  const found = rehearsedBy(file, lastProven);
+  if (file.unrehearsable === undefined) return found;
+  return { ...found, reason: `${found.reason}; it cannot be rehearsed now: ${file.unrehearsable}` };
+}
+
+function rehearsedBy(file: PlanRead, lastProven: ProvenPlan | undefined): Found {
   if (lastProven === undefined) return red('rehearsal.never', 'the plan was never run to a proven end');
   const { runId, mode, at } = lastProven;
   const words = `${mode === 'LIVE' ? 'run' : 'rehearsed'} on ${formatTime(at)} UTC by run ${show(runId, 40)}`;

@@ -1,5 +1,6 @@
 import type { Group, Lane, Plan, ResolvedGroup, Step } from '../../machines/parts/plan.ts';
 import { FINALLY, HEALTHY, NO_INSTANCE } from '../../machines/parts/plan.ts';
+import { replacesData, touchesOf } from '../../machines/parts/touches.ts';
 import { mostSimilar } from '../base/similar.ts';
 import type { InstanceConfig } from '../config/schema.ts';
 
@@ -72,6 +73,12 @@ function rehearsedIn({ name, target }: Lane, into: string, scratch: string[]): L
     name,
     target: into.includes('{name}') ? into.replaceAll('{name}', name) : (scratch.shift() ?? into),
   };
+}
+
+/** Why a plan could not be rehearsed in the scratch instances of its `drill.into`. Pure. */
+export function rehearsalMisfits(plan: Plan, around: Surroundings): readonly Misfit[] {
+  const { misfits } = resolvePlan(plan, around, { rehearsal: true });
+  return misfits.filter(({ path }) => path[0] === 'drill');
 }
 
 function problemsOfScratch(
@@ -258,4 +265,14 @@ function groupOf(id: string, steps: readonly Step[]): ResolvedGroup {
     stopAt: undefined,
     sizes: steps.length === 0 ? [] : [1],
   };
+}
+
+/** The target whose data a lane replaces; undefined where it replaces none of another instance. */
+export function targetOf({ steps }: Pick<ResolvedGroup, 'steps'>, { target }: Lane): string | undefined {
+  const replaces = steps.some((step) => {
+    if (step.kind !== 'runbook') return false;
+    const touches = touchesOf(step.runbook, { mode: step.with.phase, action: step.with.action, target });
+    return replacesData(touches) && touches.target === 'replaced';
+  });
+  return replaces ? target : undefined;
 }

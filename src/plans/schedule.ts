@@ -1,4 +1,4 @@
-import type { Lane, ResolvedGroup, Step } from '../../machines/parts/plan.ts';
+import { FINALLY, type Lane, type ResolvedGroup, type Step } from '../../machines/parts/plan.ts';
 import {
   type GroupData,
   type GroupEvent,
@@ -23,6 +23,8 @@ export interface Child {
   /** When it began and ended, in milliseconds since 1970. */
   readonly startedMs?: number | undefined;
   readonly endedMs?: number | undefined;
+  /** Set on one that is `failing` only because it takes longer than its step allows: nobody is asked. */
+  readonly isLate?: boolean | undefined;
 }
 
 /** A group of a plan's run: its state, and what is on record about its lanes. */
@@ -106,17 +108,30 @@ function nextOfGroup(group: ResolvedGroup, facts: PlanFacts): Next {
       return { ...next, wakeMs: earliest([next.wakeMs, limitMs]) };
     }
     case 'stopping': {
-      // After the time limit of the group, no person is waited for.
-      const isOpen = lanesOf(group, facts).some(({ state }) =>
-        isLate ? state.is === 'at-work' : isOpenLane(state),
-      );
-      return isOpen
-        ? { ...NOTHING, wakeMs: isLate ? undefined : limitMs }
-        : only({ type: 'group.ended', group: id, how: 'stopped' });
+      // No person is waited for: what asks one is left as it is, and nothing of it is lost.
+      const isUnderWay = facts.children.some((child) => child.group === id && goesOn(child));
+      if (isUnderWay) return NOTHING;
+      const [start] = id === FINALLY ? untold(group, record, facts) : [];
+      return start === undefined
+        ? only({ type: 'group.ended', group: id, how: 'stopped' })
+        : { ...NOTHING, starts: [start] };
     }
     default:
       return NOTHING;
   }
+}
+
+/** The notifications that have not begun: people are told how a plan ended, whatever else was left undone. */
+function untold(group: ResolvedGroup, record: GroupRecord, facts: PlanFacts): readonly Start[] {
+  const isLeft = ({ id, kind }: Step, lane: string) =>
+    kind === 'notify' &&
+    !Object.hasOwn(record.passed, `${lane}/${id}`) &&
+    !facts.children.some((child) => child.group === group.id && child.lane === lane && child.step === id);
+  return group.lanes.flatMap(({ name }) =>
+    group.steps
+      .filter((step) => isMeant(step, facts) && isLeft(step, name))
+      .map((step) => ({ group: group.id, step: step.id, lane: name, attempt: 1 })),
+  );
 }
 
 /**
@@ -232,8 +247,9 @@ export function takesSlot(state: LaneState): boolean {
   return state.is === 'at-work' && takesSlotWhenAtWork(state.step);
 }
 
-function isOpenLane({ is }: LaneState): boolean {
-  return is === 'at-work' || is === 'waiting' || is === 'failing';
+/** Whether a child acts by itself: no person has to do anything for its end. */
+function goesOn({ state, isLate = false }: Child): boolean {
+  return state === 'at-work' || isLate;
 }
 
 /** Whether nothing more happens on a lane by itself. A failed one that was not accepted holds its group. */
@@ -289,7 +305,7 @@ export function lanesOf(group: ResolvedGroup, facts: PlanFacts): readonly Standi
   const begun = lanesBegun(group, record.waves);
   return group.lanes.map((lane, at) => ({
     lane,
-    state: at < begun ? stateOf(lane, group, { record, byLane, facts }) : { is: 'later' },
+    state: at < begun ? stateOf(lane, group, { record, byLane, facts }) : ahead(lane, record),
     // Most groups have no failure, and a screen asks this of every lane many times a second.
     hasFailed:
       failures > 0 &&
@@ -304,6 +320,11 @@ interface Known {
   readonly record: GroupRecord;
   readonly byLane: ReadonlyMap<string, Child>;
   readonly facts: PlanFacts;
+}
+
+/** A lane whose wave has not begun. */
+function ahead({ name }: Lane, { out }: GroupRecord): LaneState {
+  return { is: Object.hasOwn(out, name) ? 'out' : 'later' };
 }
 
 function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }: Known): LaneState {

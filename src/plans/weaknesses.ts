@@ -1,17 +1,32 @@
-import type { Check, Plan, Step } from '../../machines/parts/plan.ts';
-import type { Misfit } from './resolve.ts';
+import type { Check, Plan, ResolvedGroup, Step } from '../../machines/parts/plan.ts';
+import { type Misfit, rehearsalMisfits, resolvePlan, type Surroundings, targetOf } from './resolve.ts';
+
+/** What a plan needs beside its file. */
+interface Around {
+  readonly surroundings: Surroundings;
+  /** The names of instances that hold data of their own, by the record. */
+  readonly filled: ReadonlySet<string>;
+}
 
 /**
- * What a plan may have and should not: checks that cannot fail, and steps whose way back nobody has written
- * down. Each with its place in the file. Pure.
+ * What a plan may have and should not: checks that cannot fail, steps whose way back nobody has written down,
+ * notifications that nobody gets, targets that hold data, and a rehearsal that has too few scratch instances.
+ * Each with its place in the file. Pure.
  */
-export function weaknessesIn({ groups, healthy, finally: last }: Plan): readonly Misfit[] {
+export function weaknessesIn(plan: Plan, { surroundings, filled }: Around): readonly Misfit[] {
+  const { groups, healthy, finally: last } = plan;
+  const found = (step: Step, path: Misfit['path']) => [
+    ...findingsOf(step, path),
+    ...tellsNobody(step, path, surroundings),
+  ];
   return [
     ...groups.flatMap(({ steps }, at) =>
-      steps.flatMap((step, index) => findingsOf(step, ['groups', at, 'steps', index])),
+      steps.flatMap((step, index) => found(step, ['groups', at, 'steps', index])),
     ),
     ...healthy.flatMap((check, at) => cannotFail(check, ['healthy', at])),
-    ...(last?.steps ?? []).flatMap((step, at) => findingsOf(step, ['finally', 'steps', at])),
+    ...(last?.steps ?? []).flatMap((step, at) => found(step, ['finally', 'steps', at])),
+    ...filledTargets(resolvePlan(plan, surroundings).groups, filled),
+    ...rehearsalMisfits(plan, surroundings),
     ...(healthy.length === 0
       ? [
           {
@@ -21,6 +36,31 @@ export function weaknessesIn({ groups, healthy, finally: last }: Plan): readonly
         ]
       : []),
   ];
+}
+
+function tellsNobody(step: Step, path: Misfit['path'], { notified }: Surroundings): readonly Misfit[] {
+  if (step.kind !== 'notify' || notified.length > 0) return [];
+  return [
+    {
+      path: [...path, 'notify'],
+      message: `${step.id} tells nobody: lifeboat.yaml names no target of notifications (\`notify\`)`,
+    },
+  ];
+}
+
+function filledTargets(groups: readonly ResolvedGroup[], filled: Around['filled']): readonly Misfit[] {
+  return groups.flatMap((group, at) =>
+    group.lanes.flatMap((lane) => {
+      const target = targetOf(group, lane);
+      if (target === undefined || !filled.has(target)) return [];
+      return [
+        {
+          path: ['groups', at, 'for', 'target'],
+          message: `target ${target} holds data by the record: a recovery takes an empty one`,
+        },
+      ];
+    }),
+  );
 }
 
 function findingsOf(step: Step, path: Misfit['path']): readonly Misfit[] {

@@ -6,7 +6,7 @@ import type { Failure } from '../base/failure.ts';
 import type { Entry, Json, Wake } from '../store/journal.ts';
 import type { Awaits } from '../store/run-entries.ts';
 import { decide, metaOf, questionOf } from './answer.ts';
-import { endOf, type Folded, fold, type Invocation, type MachineEvent, step } from './fold.ts';
+import { endOf, type Folded, fold, type Invocation, type MachineEvent, step, stoppedAt } from './fold.ts';
 import type { Holds } from './holds.ts';
 import { perform } from './perform.ts';
 import type { Note, PerformPort } from './performed.ts';
@@ -313,7 +313,12 @@ export class Driver implements Run {
     if (!this.#log.entries.some((entry) => entry.type === 'run.closed')) {
       const followUps = runbook.followUps?.(snapshot.context as never);
       const summary = closing.summary.flatMap(({ facts }) => facts);
-      const body = { ...closing, summary, ...(followUps === undefined ? {} : { followUps }) };
+      const failure = closing.outcome === 'stopped' ? stoppedAt(runbook, this.#log.entries) : undefined;
+      const body = {
+        ...{ ...closing, summary },
+        ...(followUps === undefined ? {} : { followUps }),
+        ...(failure === undefined ? {} : { failure }),
+      };
       const notes = [
         ...(this.#deps.lastNotes?.(true) ?? []),
         { type: 'run.closed', body: body as unknown as Json },

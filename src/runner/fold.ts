@@ -3,6 +3,7 @@ import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import { LifeboatError } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
 import type { Entry } from '../store/journal.ts';
 import type { Performed } from './performed.ts';
 import { inputOf } from './run-log.ts';
@@ -49,6 +50,14 @@ export function step(runbook: Runbook, before: Folded, event: MachineEvent): Fol
  */
 export function fold(runbook: Runbook, input: unknown, entries: readonly Entry[]): Folded {
   return foldOn(runbook, begin(runbook, input), entries);
+}
+
+/** The failure that a stopped run had asked about last; undefined if it was stopped at no failure. Pure. */
+export function stoppedAt(runbook: Runbook, entries: readonly Entry[]): Failure | undefined {
+  const last = entries.findLastIndex(({ type }) => type === 'event');
+  const { snapshot } = fold(runbook, inputOf(entries) ?? {}, entries.slice(0, Math.max(0, last)));
+  const hasFailed = snapshot.hasTag('failed' as never) || snapshot.hasTag('in-doubt' as never);
+  return hasFailed ? runbook.failure(snapshot.context as never) : undefined;
 }
 
 /** The state after further entries. */

@@ -24,6 +24,16 @@ describe.each(COMMANDS)('the help of %s', (_, command) => {
     expect(help.split('\n').filter((line) => line.length > COLUMNS)).toEqual([]);
   });
 
+  test('wraps its sentences once: no line ends where the next word would have fitted', () => {
+    const about = help.split('\n\n')[2] ?? '';
+    const lines = detailsOf(command).about === undefined ? [] : about.split('\n');
+    const early = lines.filter((line, at) => {
+      const [next] = lines[at + 1]?.split(' ') ?? [];
+      return next !== undefined && `${line} ${next}`.length < COLUMNS;
+    });
+    expect(early).toEqual([]);
+  });
+
   test('has one line for each command and each flag', () => {
     const format = command.createHelp();
     const listed = [...format.visibleCommands(command), ...format.visibleOptions(command)];

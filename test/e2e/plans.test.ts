@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { PlanEvaluation } from '../../src/plans/evaluation-schema.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
+import { until } from '../bench-kit/until.ts';
 import { isPerform, openPlanBench } from '../plans/plan-bench.ts';
 
 const RECOVER = `groups:
@@ -42,6 +43,8 @@ describe.concurrent('the run of a plan', () => {
     expect(Object.values(performed())).toEqual([1, 1, 1]);
     expect(readFileSync(join(folder, 'told'), 'utf8')).toBe('');
     expect(stderr).toContain('every step of every instance is done');
+    const over = await run('resume', 'last');
+    expect([over.code, over.stderr]).toEqual([2, expect.stringContaining((await planRun(run)) ?? '-')]);
   });
 
   test('counts its recovery time, and that of its recoveries, from the incident', async (context) => {
@@ -236,9 +239,68 @@ describe.concurrent('the run of a plan', () => {
     const paused = await decide('pause', 'last', 'go', '--reason', 'we look first');
     expect([paused.code, paused.stdout], paused.stderr).toEqual([0, expect.stringContaining('on record')]);
     const refused = await decide('resume', 'last', 'next');
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('plan.refused')]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('group next has not begun: it can be stopped'),
+    ]);
+    for (const words of [
+      ['pause', 'last', 'go', '--reason', 'we look first'],
+      ['take-up', 'last', 'next'],
+      ['source', 'last', 'up'],
+    ]) {
+      const again = await decide(...words);
+      expect([again.code, again.stdout, again.stderr]).toEqual([
+        0,
+        '',
+        expect.stringContaining('nothing was changed: '),
+      ]);
+    }
     driver.child.kill('SIGINT');
     expect((await driver.ended).code).toBe(130);
+  });
+
+  test('is shown by its record while another process drives it: what waits, and what it asks', async (context) => {
+    const { expect } = context;
+    const { plan, start, run } = await openPlanBench((options) => bench(context, options), 1);
+    plan(
+      'slow',
+      `groups:
+  - { id: rest, steps: [{ id: rest, wait: 1h }] }
+  - { id: people, steps: [{ id: look, manual: { do: look at the board, owner: Bob } }] }
+  - { id: count, steps: [{ id: count, check: { command: ['false'] } }] }
+`,
+    );
+    const driver = start('plans', 'run', 'slow');
+    const saysBoth = (said: string) =>
+      said.includes('people look: waits') && said.includes('count count: FAILED');
+    while (!saysBoth(driver.stderr())) await once(driver.child.stderr as NodeJS.ReadableStream, 'data');
+    const { lanes } = JSON.parse((await run('plans', 'show', 'last', '--json')).stdout) as {
+      lanes: readonly object[];
+    };
+    expect(lanes).toMatchObject([
+      { group: 'rest', state: 'at-work' },
+      { group: 'people', state: 'waiting', asks: 'look at the board (Bob)' },
+      { group: 'count', state: 'failing', asks: expect.stringContaining('false') },
+    ]);
+    expect((await run('plans', 'show', 'last')).stdout).toContain('look at the board (Bob)');
+    driver.child.kill('SIGINT');
+    expect((await driver.ended).code).toBe(130);
+  });
+
+  test('says why a step has failed without which it continues: at once, by its record, and in its report', async (context) => {
+    const { expect } = context;
+    const { run, plan, good } = await openPlanBench((options) => bench(context, options), 1);
+    plan(
+      'count',
+      `groups: [{ id: go, steps: [{ id: count, check: { command: [sh, -c, "exit 7"] }, onFailure: continue, because: it may wait }] }]\n`,
+    );
+    const { code, stderr } = await run('plans', 'run', 'count');
+    expect(code, stderr).toBe(1);
+    const cause = 'sh ended with 7';
+    expect(stderr).toContain(`go count: ended without success: ${cause}`);
+    const id = (await planRun(run)) ?? '';
+    expect((await run('plans', 'show', id, '--json')).stdout).toContain(cause);
+    expect(await good('report', id)).toContain(cause);
   });
 
   test('tries no step again that has not failed: what was sent once is not sent again', async (context) => {
@@ -254,6 +316,81 @@ describe.concurrent('the run of a plan', () => {
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('has not failed')]);
     await run('resume', (await planRun(run)) ?? '');
     expect(readFileSync(mark, 'utf8')).toBe('x\n');
+  });
+
+  test('ends when it is stopped, whatever waits for a person: a recovery that asks can be resumed by itself', async (context) => {
+    const { expect } = context;
+    const trouble = (call: Call): Trouble | undefined =>
+      isPerform(call) ? { task: { fails: true } } : undefined;
+    const { run, plan, good } = await openPlanBench((options) => bench(context, options), 1, { trouble });
+    plan(
+      'west',
+      `${RECOVER}  - { id: people, steps: [{ id: look, manual: { do: look } }] }
+  - { id: later, after: [people], steps: [{ id: rest, wait: 1s }] }
+`,
+    );
+    const asked = await run('plans', 'run', 'west', '--confirm', 'data');
+    expect([asked.code, asked.stderr]).toEqual([3, expect.stringContaining('2 runs waiting')]);
+    const id = (await planRun(run)) ?? '';
+    await good('plans', 'stop', id, 'people', '--reason', 'nobody is there');
+    const still = await run('resume', id);
+    expect([still.code, still.stderr]).toEqual([3, expect.stringContaining('1 run waiting')]);
+    await good('plans', 'stop', id, '--reason', 'the region is back');
+    const { code, stderr } = await run('resume', id);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('stopped')]);
+    const { lanes, groups } = JSON.parse(await good('plans', 'show', id, '--json')) as {
+      readonly lanes: readonly Lane[];
+      readonly groups: readonly object[];
+    };
+    expect(groups).toMatchObject([{ state: 'stopped' }, { state: 'stopped' }, { state: 'notRun' }]);
+    const child = lanes[0]?.runId ?? '';
+    const alone = await run('resume', child, '--yes');
+    expect([alone.code, alone.stderr]).toEqual([3, expect.stringContaining(`run ${child}`)]);
+  });
+
+  test('says until when a command may go on whose process was killed', async (context) => {
+    const { expect } = context;
+    const { start, run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
+    const mark = join(folder, 'begun');
+    plan(
+      'once',
+      `groups: [{ id: go, for: { instances: [db-1] }, steps: [{ id: switch, command: { argv: [sh, -c, "touch ${mark}; sleep 600"], kind: once, landed: ['false'], timeout: 11m } }] }]\n`,
+    );
+    const driver = start('plans', 'run', 'once');
+    await until(() => existsSync(mark));
+    driver.child.kill('SIGKILL');
+    await driver.ended;
+    const shown = await run('plans', 'show', 'last');
+    expect(shown.stdout).toMatch(/begun at .* UTC, may go on until .* UTC/u);
+    const again = start('resume', 'last');
+    while (!/may go on until .* UTC/u.test(again.stderr()))
+      await once(again.child.stderr as NodeJS.ReadableStream, 'data');
+    again.child.kill('SIGINT');
+    expect((await again.ended).code).toBe(130);
+    const status = await run('status', '-o', 'json');
+    expect(status.stdout).toContain('run the command once');
+    expect(status.stdout).not.toContain('runOnce');
+  });
+
+  test('tells people at its end also when a person has not done in time what comes before', async (context) => {
+    const { expect } = context;
+    const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
+    const [config, inbox] = [join(folder, 'lifeboat.yaml'), join(folder, 'inbox')];
+    const target = `notify:\n  - { name: script, command: [sh, -c, 'cat >> "$1"', sh, ${inbox}] }\n`;
+    writeFileSync(config, `${readFileSync(config, 'utf8')}${target}`);
+    plan(
+      'west',
+      `groups: [{ id: go, steps: [{ id: rest, wait: 1s }] }]
+finally:
+  timeout: 2s
+  steps:
+    - { id: by-hand, manual: { do: look }, undo: none }
+    - { id: tell, notify: { text: the plan has ended } }
+`,
+    );
+    const { code, stderr } = await run('plans', 'run', 'west');
+    expect(code, stderr).toBe(1);
+    expect(readFileSync(inbox, 'utf8')).toContain('the plan has ended');
   });
 
   test('does a command once: where its landed command says that it has happened, it is not run', async (context) => {
@@ -288,6 +425,20 @@ describe.concurrent('the run of a plan', () => {
     expect([code, stderr]).toEqual([3, expect.stringContaining('there are 0, and > 0 are wanted')]);
   });
 
+  test('begins with a first plan, which never takes the place of one that is there', async (context) => {
+    const { expect } = context;
+    const { run, good, folder } = await openPlanBench((options) => bench(context, options), 1);
+    await good('plans', 'init', 'first');
+    const path = join(folder, 'plans', 'first.yaml');
+    const text = readFileSync(path, 'utf8');
+    const { code, stderr } = await run('plans', 'init', 'first');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('a plan is not overwritten')]);
+    expect(stderr).toContain('add --print');
+    expect(stderr).not.toMatch(/--out|evidence/u);
+    expect(readFileSync(path, 'utf8')).toBe(text);
+    expect(await good('plans', 'init', 'first', '--print')).toBe(text);
+  });
+
   test('changes nothing in a rehearsal that is not scratch', async (context) => {
     const { expect } = context;
     const { run, plan, performed } = await openPlanBench((options) => bench(context, options), 1);
@@ -307,7 +458,7 @@ describe.concurrent('the run of a plan', () => {
       [['pause', 'last', 'data'], 'it needs --reason TEXT'],
       [['skip', 'last', 'data/db-9/recover', '--reason', 'not needed today'], 'no instance db-9'],
       [['done', 'last', 'data/db-1/recver', '--proof', 'seen'], 'the most similar: recover'],
-      [['resume', 'last', 'data'], 'cannot take operator.resumeGroup now'],
+      [['resume', 'last', 'data'], 'group data has not begun: answer first what the plan asks'],
     ] as const) {
       const { code, stderr } = await run('plans', ...words);
       expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining(told)]);

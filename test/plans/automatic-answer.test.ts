@@ -43,7 +43,7 @@ const asked = (question: Question, more: object = {}) => ({
   hasConfirmed: false,
   ...more,
 });
-const given = { isConfirmed: true, isRepeated: false, passed: undefined, rehearsal: false };
+const given = { isConfirmed: true, isRepeated: false, isStopped: false, passed: undefined, rehearsal: false };
 
 describe('the answer that a plan gives by itself', () => {
   test('is the name that was confirmed for the group', () => {
@@ -100,5 +100,14 @@ describe('the answer that a plan gives by itself', () => {
       event: 'operator.stop',
       text: 'seen by hand',
     });
+  });
+
+  test('ends a step whose group was stopped, and sends no recovery of it; a doubt stays with a person', () => {
+    const stopped = { ...given, isStopped: true };
+    const why = { event: 'operator.stop', text: 'its group was stopped' };
+    expect(automaticAnswer(CHECK, asked(FAILURE, { asksAbout: 'failure' }), stopped)).toEqual(why);
+    expect(automaticAnswer(CHECK, asked(FAILURE, { asksAbout: 'doubt' }), stopped)).toBeUndefined();
+    expect(automaticAnswer(RECOVER, asked(NAME), stopped)).toBeUndefined();
+    expect(automaticAnswer(RECOVER, asked(FAILURE, { asksAbout: 'failure' }), stopped)).toBeUndefined();
   });
 });

@@ -24,7 +24,13 @@ function west(more: object = {}, given: Partial<PlanKnown> = {}): PlanKnown {
   const { groups: _, ...rest } = plan;
   const forecast = { groups: [], totalMs: HOUR, path: ['data'], unknown: 0, steps: 2 };
   const digest = planDigest({ plan: rest, groups });
-  const file = { plan: rest, groups, digests: { LIVE: digest, REHEARSAL: digest }, forecast };
+  const file = {
+    plan: rest,
+    groups,
+    digests: { LIVE: digest, REHEARSAL: digest },
+    unrehearsable: undefined,
+    forecast,
+  };
   const proven = { record: known(record({ recovered: recovered(48) })) };
   const facts = new Map<string, InstanceFacts>();
   for (const name of ['db-1', 'db-2']) {
@@ -38,7 +44,16 @@ function west(more: object = {}, given: Partial<PlanKnown> = {}): PlanKnown {
     at: ago(48),
     digest,
   };
-  return { name: 'west', file, facts, lastProven, approvers: [], starter: ['ann'], ...given };
+  return {
+    name: 'west',
+    file,
+    facts,
+    lastProven,
+    approvers: [],
+    notified: ['ops'],
+    starter: ['ann'],
+    ...given,
+  };
 }
 
 /** The same plan, with other facts of one instance. */
@@ -55,6 +70,25 @@ describe('a plan is', () => {
     const { verdict, reason, counts } = evaluatePlan(west(), NOW);
     expect([verdict, reason]).toEqual(['proven', expect.stringMatching(/^rehearsed on .* by run 01RUN$/u)]);
     expect(counts).toMatchObject({ proven: 2, ready: 0 });
+  });
+
+  test('NOT READY where a step of it tells people, and the config names nobody', () => {
+    const last = { finally: { steps: [{ id: 'tell', notify: { text: 'it has ended' } }] } };
+    expect(check(west(last), 'people')?.state).toBe('not-applicable');
+    expect(evaluatePlan(west(last, { notified: [] }), NOW)).toMatchObject({
+      verdict: 'not-ready',
+      reason: 'step tell tells nobody: lifeboat.yaml notifies no target',
+    });
+  });
+
+  test('told to lack scratch instances for its next rehearsal, whenever the last one was', () => {
+    const of = west();
+    const why = 'a rehearsal needs 2 scratch instances';
+    const lacking = { ...of, file: { ...of.file, unrehearsable: why } } as PlanKnown;
+    for (const lastProven of [of.lastProven, undefined])
+      expect(check({ ...lacking, lastProven }, 'rehearsed')?.reason).toContain(
+        `; it cannot be rehearsed now: ${why}`,
+      );
   });
 
   test('NOT READY by the first instance that is not, and UNKNOWN by one that could not be asked', () => {

@@ -164,9 +164,14 @@ describe('a plan file', () => {
   });
 });
 
+/** A config that lacks nothing, with instances that hold nothing. */
+const AROUND = { surroundings: surroundingsWith(6), filled: new Set<string>() };
+
 describe('weaknesses of a plan', () => {
   const findings = (check: string) =>
-    weaknessesIn(readPlan(changed('tcp: "127.0.0.1:5432"', check), 'p').plan).map(({ message }) => message);
+    weaknessesIn(readPlan(changed('tcp: "127.0.0.1:5432"', check), 'p').plan, AROUND).map(
+      ({ message }) => message,
+    );
 
   test.each([
     ['sql: select 1'],
@@ -186,9 +191,34 @@ describe('weaknesses of a plan', () => {
     expect(findings(check)).toEqual([]);
   });
 
+  test('a notification that nobody gets is one', () => {
+    const { plan } = readPlan(`${GOOD}finally: { steps: [{ id: tell, notify: { text: over } }] }\n`, 'p');
+    expect(weaknessesIn(plan, AROUND)).toEqual([]);
+    const surroundings = { ...AROUND.surroundings, notified: [] };
+    expect(weaknessesIn(plan, { ...AROUND, surroundings })).toMatchObject([
+      { path: ['finally', 'steps', 0, 'notify'], message: expect.stringContaining('tell tells nobody') },
+    ]);
+  });
+
+  test('too few scratch instances for a rehearsal are one', () => {
+    const { plan } = readPlan(`${GOOD}drill: { every: 90d, into: "scratch-*" }\n`, 'p');
+    expect(weaknessesIn(plan, AROUND)).toMatchObject([
+      { path: ['drill', 'into'], message: expect.stringContaining('there are 0') },
+    ]);
+  });
+
+  test('a target that holds data is one', () => {
+    const { plan } = readPlan(GOOD, 'p');
+    const { groups } = resolvePlan(plan, AROUND.surroundings);
+    const target = groups[0]?.lanes[0]?.target ?? '';
+    expect(weaknessesIn(plan, { ...AROUND, filled: new Set([target, 'another']) })).toMatchObject([
+      { path: ['groups', 0, 'for', 'target'], message: expect.stringContaining(`target ${target} holds`) },
+    ]);
+  });
+
   test('a step that changes something without a way back is one', () => {
     const { plan } = readPlan(changed(', undo: none; the source stays', ''), 'p');
-    expect(weaknessesIn(plan)).toMatchObject([{ path: ['groups', 0, 'steps', 0, 'id'] }]);
+    expect(weaknessesIn(plan, AROUND)).toMatchObject([{ path: ['groups', 0, 'steps', 0, 'id'] }]);
   });
 });
 
@@ -255,5 +285,5 @@ test('a first plan covers every instance that has a target, in groups by tag, an
     ['tier-2', 2],
     ['tier-3', 2],
   ]);
-  expect(weaknessesIn(read.plan).map(({ path }) => path)).toEqual([['plan']]);
+  expect(weaknessesIn(read.plan, AROUND).map(({ path }) => path)).toEqual([['plan']]);
 });

@@ -5,7 +5,7 @@ import { PlanFile, type PlanInput, type ResolvedGroup } from '../../machines/par
 import { NEW_GROUP, type PlanEvent } from '../../machines/parts/plan-events.ts';
 import { planMachine } from '../../machines/plan.ts';
 import { planFacts } from '../../src/plans/facts.ts';
-import { resolvePlan } from '../../src/plans/resolve.ts';
+import { closingGroups, resolvePlan } from '../../src/plans/resolve.ts';
 import {
   type Child,
   freeSlots,
@@ -306,6 +306,20 @@ describe('a group', () => {
   });
 });
 
+test('a lane that is taken out before its wave begins is out, and is later again when it is taken up', () => {
+  const world = new World(inputOf([group('a', { waves: [1, 11] })]));
+  world.settle();
+  const last = () => {
+    const [only] = world.facts()?.groups ?? [];
+    return lanesOf(only as ResolvedGroup, world.facts() as PlanFacts).at(-1)?.state.is;
+  };
+  expect(last()).toBe('later');
+  world.tell({ type: 'operator.takeOut', group: 'a', lane: 'db-12', text: 'its owner asked' });
+  expect(last()).toBe('out');
+  world.tell({ type: 'operator.takeUp', group: 'a', lane: 'db-12' });
+  expect(last()).toBe('later');
+});
+
 describe('a group with a time limit', () => {
   const limited = (state: GroupRecord['state'], child: Partial<Child>, nowMs: number) => {
     const [only] = inputOf([group('a', { maxConcurrency: 1, for: { instances: ['db-1', 'db-2'] } })]).groups;
@@ -330,11 +344,54 @@ describe('a group with a time limit', () => {
     expect(limited(state, {}, 61_000).events).toEqual([{ type: 'group.stopping', group: 'a', lanes: [] }]);
   });
 
-  test('then waits for what is at work, and for no person', () => {
-    expect(limited('stopping', {}, 61_000).events).toEqual([]);
-    expect(limited('stopping', { state: 'waiting' }, 60_999).events).toEqual([]);
+  test.each([
+    ['before', 60_999],
+    ['after', 61_000],
+  ])('that was stopped waits for what is under way, late or not, and for no person, %s its end', (_, at) => {
+    expect(limited('stopping', {}, at)).toMatchObject({ events: [], starts: [] });
+    expect(limited('stopping', { state: 'failing', isLate: true }, at).events).toEqual([]);
     for (const state of ['waiting', 'failing'] as const)
-      expect(limited('stopping', { state }, 61_000).events).toMatchObject([{ how: 'stopped' }]);
+      expect(limited('stopping', { state }, at).events).toMatchObject([{ how: 'stopped' }]);
+  });
+});
+
+describe('the last steps of a plan', () => {
+  const last = (children: readonly Partial<Child>[], nowMs = 61_000) => {
+    const steps = [
+      { id: 'by-hand', manual: { do: 'look' } },
+      { id: 'clean', command: { argv: ['rm', 'x'], kind: 'repeatable' } },
+      { id: 'tell', notify: { text: 'it has ended' } },
+      { id: 'tell-more', notify: { text: 'it has ended' } },
+    ];
+    const { plan } = inputOf([group('a')], { finally: { timeout: '1m', steps } });
+    const all = children.map(
+      (child) => ({ group: 'finally', lane: '-', attempt: 1, startedMs: 1_000, ...child }) as Child,
+    );
+    return schedule({
+      groups: [closingGroups(plan).finally],
+      records: { finally: { ...NEW_GROUP, waves: 1, state: 'stopping' } },
+      children: all,
+      source: 'up',
+      rehearsal: false,
+      nowMs,
+    });
+  };
+  const tell = { group: 'finally', step: 'tell', lane: '-', attempt: 1 };
+
+  test('still tell people when their time is over or they are stopped, one after the other, and nothing else', () => {
+    expect(last([{ step: 'by-hand', state: 'waiting' }])).toMatchObject({ events: [], starts: [tell] });
+    expect(last([])).toMatchObject({ events: [], starts: [tell] });
+    expect(last([{ step: 'by-hand', state: 'at-work' }])).toMatchObject({ events: [], starts: [] });
+    expect(last([{ step: 'tell', state: 'at-work' }])).toMatchObject({ events: [], starts: [] });
+    expect(last([{ step: 'tell', state: 'done' }]).starts).toEqual([{ ...tell, step: 'tell-more' }]);
+  });
+
+  test('end when each notification has ended, sent or not', () => {
+    const ended = last([
+      { step: 'tell', state: 'failed' },
+      { step: 'tell-more', state: 'done' },
+    ]);
+    expect(ended).toMatchObject({ starts: [], events: [{ type: 'group.ended', how: 'stopped' }] });
   });
 });
 

@@ -120,6 +120,17 @@ describe('the screen of a plan', () => {
     ]);
   });
 
+  test('takes what is typed before its only field was chosen, whatever letter it begins with', async () => {
+    for (const typed of ['data', 'quick', 'jk']) {
+      const plan = openedPlan(viewOf({ question: { ...CONFIRM, expected: typed }, state: 'waiting' }));
+      plan.keys('enter');
+      plan.type(typed);
+      plan.keys('enter');
+      await settle();
+      expect(plan.did.answers).toEqual([{ runId: 'plan', answer: { event: 'operator.confirm', typed } }]);
+    }
+  });
+
   test('asks for a key in a hidden field, and gives it to the one that asks', async () => {
     const question: Question = {
       kind: 'secret',

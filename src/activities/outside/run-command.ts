@@ -75,12 +75,17 @@ export function runOnce(deps: OutsideDeps): ActivityOf<'runOnce'> {
         };
       if (answer !== 'not-landed') return { verdict: 'ambiguous', failure: inDoubt(answer) };
       // One that ended in this process is over; one of a process that died may still run.
-      const untilMs = msOf(armedAt) + timeoutMs + AFTER_LIMIT_MS;
+      const untilMs = onceOverMs(msOf(armedAt), timeoutMs);
       if (lost !== undefined || context.now().getTime() >= untilMs)
         return { verdict: 'absent', evidence: { landed: [...landed], exit: 1 } };
       return { verdict: 'wait', ms: PAUSE_MS, untilMs, shows: 'nothing' };
     },
   };
+}
+
+/** When a program that was begun is over, whatever became of the process that began it. Milliseconds. */
+export function onceOverMs(armedMs: number, timeoutMs: number): number {
+  return armedMs + timeoutMs + AFTER_LIMIT_MS;
 }
 
 /** What the `landed` program says; a failure if it says neither. */

@@ -49,6 +49,8 @@ export const plans = {
         step: z.string().optional(),
         runId: runId.optional().describe('the run of that step'),
         where: z.string().optional(),
+        asks: z.string().optional().describe('what it asks a person'),
+        cause: z.string().optional().describe('why that step failed'),
       }),
     ),
   }),
@@ -62,6 +64,7 @@ export const plans = {
   'plan-decision': schema('plan-decision', 'a decision about the run of a plan, which is on record', {
     runId,
     decision: z.string().describe('in words'),
+    changed: z.boolean().describe('false where it was so already'),
   }),
   'plan-check': schema('plan-check', 'what a run of a plan would do', {
     plan: z.string(),

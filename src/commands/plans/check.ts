@@ -9,11 +9,13 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult, type ResultOf } from '../../cli/print-result.ts';
+import { readFleetRecord } from '../../compose/fleet-record.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { loadConfig } from '../../config/load.ts';
+import { wasUsed } from '../../plans/checks.ts';
 import { forecastOf, shownForecast } from '../../plans/forecast.ts';
 import { assertFits } from '../../plans/plan-file.ts';
-import { resolvePlan } from '../../plans/resolve.ts';
+import { resolvePlan, targetOf } from '../../plans/resolve.ts';
 import { weaknessesIn } from '../../plans/weaknesses.ts';
 import { plannedSteps } from '../../view/dry-run-view.ts';
 import { planNamed, surroundingsOf } from './plan-files.ts';
@@ -30,7 +32,8 @@ export const plansCheck: Action<object> = async (context, [word = '']) => {
   const config = await loadConfig(context.env, context.configPath);
   const read = await planNamed(config, word);
   const { plan, text, sha256 } = read;
-  const { groups, misfits } = resolvePlan(plan, surroundingsOf(config));
+  const surroundings = surroundingsOf(config);
+  const { groups, misfits } = resolvePlan(plan, surroundings);
   assertFits(read, misfits);
   const journal = await openJournalIfAny(context);
   try {
@@ -49,7 +52,7 @@ export const plansCheck: Action<object> = async (context, [word = '']) => {
       }),
       forecast: shownForecast(forecast, plan.objectives),
       findings: read
-        .placesOf(weaknessesIn(plan))
+        .placesOf(weaknessesIn(plan, { surroundings, filled: await filledOf(context, groups) }))
         .map(({ line, column, message }) => ({ line, column, message })),
     };
     await printResult(context, 'plan-check', result, () => print(context, read.path, result));
@@ -58,6 +61,21 @@ export const plansCheck: Action<object> = async (context, [word = '']) => {
     await journal?.close();
   }
 };
+
+/** The targets that hold data of their own, as far as the record shows it. */
+async function filledOf(
+  context: CommandContext,
+  groups: readonly ResolvedGroup[],
+): Promise<ReadonlySet<string>> {
+  const targets = groups.flatMap((group) => group.lanes.flatMap((lane) => targetOf(group, lane) ?? []));
+  const records = await readFleetRecord(context, [...new Set(targets)]);
+  return new Set(
+    targets.filter((name) => {
+      const record = records.get(name);
+      return record?.state === 'known' && wasUsed(record.value);
+    }),
+  );
+}
 
 function groupOf({ id, after, sizes, lanes, stopAt, maxConcurrency, steps, ...group }: ResolvedGroup) {
   let begun = 0;

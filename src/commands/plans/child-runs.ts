@@ -86,7 +86,7 @@ export class ChildRuns {
     const runId = childRunId(this.#planRun, start);
     const row = await childOf(this.#setting.workspace.journal, runId);
     if (row?.result === undefined) return undefined;
-    const ended = Promise.resolve({ result: row.result, endedMs: msOf(row.endedAt) });
+    const ended = Promise.resolve({ result: row.result, endedMs: msOf(row.endedAt), cause: row.cause });
     return {
       runId,
       startedMs: msOf(row.startedAt),
@@ -228,7 +228,7 @@ export class ChildRuns {
       await close();
       const row = await childOf(this.#setting.workspace.journal, runId);
       const endedMs = instantOf(row?.endedAt) ?? Date.now();
-      return { result: how === 'ended' ? row?.result : undefined, endedMs };
+      return { result: how === 'ended' ? row?.result : undefined, endedMs, cause: row?.cause };
     });
     return {
       runId,

@@ -1,19 +1,34 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { RunContext } from '../../../machines/context.ts';
 import { isAbsence } from '../../../machines/parts/task-data.ts';
+import { isInDoubt } from '../../../machines/send-state.ts';
 import { RESTING_VERBS } from '../../../machines/verbs.ts';
-import { instantOf } from '../../base/instant.ts';
+import { onceOverMs } from '../../activities/outside/run-command.ts';
+import { isoOf } from '../../base/date.ts';
+import type { Failure } from '../../base/failure.ts';
+import { formatTime } from '../../base/format.ts';
+import { instantOf, msOf } from '../../base/instant.ts';
 import type { ChildSnapshot, Trouble } from '../../plans/conductor-port.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
-import type { RunState } from '../../runner/run.ts';
-import { fieldsOf } from '../../store/journal.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { incrementalFold } from '../../store/projections/projection.ts';
+import { foldSends } from '../../store/projections/sends.ts';
 
 /** What the record of a child says beside its state. */
 interface Noted {
   /** When it came to its state. */
   sinceMs: number | undefined;
   hasConfirmed: boolean;
+}
+
+/** The run of a step as its plan looks at it. */
+export interface SeenRun {
+  readonly snapshot: AnyMachineSnapshot;
+  readonly entries: readonly Entry[];
+  /** Set while it waits for credentials. */
+  readonly paused: Failure | undefined;
+  /** What this process does for it now. */
+  readonly activity: { readonly verb: string } | undefined;
 }
 
 const noted = incrementalFold<Noted>(
@@ -25,17 +40,12 @@ const noted = incrementalFold<Noted>(
   },
 );
 
-/** The run of a plan's step as a conductor looks at it. */
-export function childSnapshot({
-  snapshot,
-  paused,
-  entries,
-  activity,
-}: Pick<RunState, 'snapshot' | 'paused' | 'entries' | 'activity'>): ChildSnapshot {
+/** What the plan of a run looks at. A screen asks many times a second, so each entry is read once. */
+export function childSnapshot({ snapshot, entries, paused, activity }: SeenRun): ChildSnapshot {
   const context = snapshot.context as RunContext;
   return {
     question: questionOf(snapshot),
-    where: metaOf(snapshot)?.title,
+    where: whereOf(snapshot, entries),
     ...noted(entries),
     asksAbout: troubleOf(snapshot),
     paused,
@@ -43,6 +53,21 @@ export function childSnapshot({
     warning: metaOf(snapshot)?.warning?.(context),
     targetNow: context.run.target.kind === 'other' ? context.target.facts?.identity : undefined,
   };
+}
+
+/**
+ * What it does, in words. A command that happens once may go on after the death of the process that began it:
+ * then its end is waited for, at most until its time is over.
+ */
+function whereOf(snapshot: AnyMachineSnapshot, entries: readonly Entry[]): string | undefined {
+  const title = metaOf(snapshot)?.title;
+  const { step } = (snapshot.context as RunContext).run;
+  if (step?.kind !== 'command' || step.command.kind !== 'once' || questionOf(snapshot) !== undefined)
+    return title;
+  const open = [...foldSends(entries).values()].findLast(isInDoubt);
+  if (open === undefined) return title;
+  const until = isoOf(onceOverMs(msOf(open.armedAt), step.command.timeout));
+  return `${title}: begun at ${formatTime(open.armedAt)} UTC, may go on until ${formatTime(until)} UTC`;
 }
 
 function troubleOf(snapshot: AnyMachineSnapshot): Trouble | undefined {

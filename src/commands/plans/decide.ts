@@ -1,4 +1,5 @@
 import type { PlanInput } from '../../../machines/parts/plan.ts';
+import { planRunbook } from '../../../machines/plan-runbook.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { mostSimilar } from '../../base/similar.ts';
 import { show } from '../../base/text.ts';
@@ -7,6 +8,10 @@ import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
+import { fitOf } from '../../plans/decision-fit.ts';
+import { fold } from '../../runner/fold.ts';
+import type { JournalReader } from '../../store/journal.ts';
+import { childrenOf } from '../../store/projections/plan-children.ts';
 import { drivePlan } from './drive-plan.ts';
 import { findPlanRun } from './find-plan-run.ts';
 import { untilTaken, type Wish, writeWish } from './wishes.ts';
@@ -106,19 +111,36 @@ async function decide(
   const config = await loadConfig(context.env, context.configPath);
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
-    const { summary, input } = await findPlanRun(workspace.journal, word);
+    const { summary, input, entries } = await findPlanRun(workspace.journal, word);
     const { runId, status } = summary;
     if (status !== 'open')
       throw usage(`the run of the plan is ${status}`, [`read it with: lifeboat audit show ${runId}`]);
     const wish = wishOf(what === 'plan' ? NOWHERE : placeIn(input, place ?? '', what));
     const stream = `run/${runId}` as const;
+    const fit = fitOf(fold(planRunbook, input, entries).snapshot, wish.event);
+    if (fit.is === 'misfit')
+      throw new LifeboatError('plan.refused', fit.why, {
+        hints: ['nothing was changed', `where each group stands: lifeboat plans show ${runId}`],
+        exitCode: EXIT.usage,
+      });
+    const isSo = fit.is === 'so-already' ? fit.why : await soByItself(workspace.journal, runId, wish.event);
+    if (isSo !== undefined) {
+      context.stderr.write(`nothing was changed: ${show(isSo, 300)}\n`);
+      await printResult(
+        context,
+        'plan-decision',
+        { runId, decision: wish.label, changed: false },
+        () => undefined,
+      );
+      return EXIT.closed;
+    }
     if ((await workspace.journal.holder(stream)) === undefined) {
       await using driven = await drivePlan({ context, config, workspace }, runId, input);
       await driven.conductor
         .decide(wish.event, wish.label)
         .finally(() => driven.run.detach('the decision is on record'));
     } else await untilTaken(workspace.journal, runId, await writeWish(workspace.journal, runId, wish));
-    const result = { runId, decision: wish.label };
+    const result = { runId, decision: wish.label, changed: true };
     await printResult(context, 'plan-decision', result, () =>
       context.stdout.write(`${show(wish.label, 200)}: on record\n`),
     );
@@ -126,6 +148,19 @@ async function decide(
   } finally {
     await workspace.close();
   }
+}
+
+/** Why a step needs no decision, because its run has done it; undefined for any other. */
+async function soByItself(
+  journal: Pick<JournalReader, 'rows'>,
+  runId: string,
+  event: Wish['event'],
+): Promise<string | undefined> {
+  if (event.type !== 'operator.skipStep' && event.type !== 'operator.doneOutside') return undefined;
+  const { group, lane, step } = event;
+  const rows = await childrenOf(journal, runId);
+  const last = rows.findLast((row) => row.group === group && row.lane === lane && row.step === step);
+  return last?.result === 'done' ? `${group}/${lane}/${step} is done, by run ${last.runId}` : undefined;
 }
 
 const NOWHERE: Where = { group: '', lane: '', step: '' };

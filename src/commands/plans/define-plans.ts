@@ -146,7 +146,7 @@ GROUP/INSTANCE/STEP.`;
     async () => (await load()).plansStop,
     [REASON()],
     {
-      about: `${about}\nNothing new starts; what is under way ends. The last steps of the plan (finally)\nare still done.`,
+      about: `${about}\nNothing new starts; what is under way ends. What waits for a person is left: a\nrecovery can be resumed by itself. The last steps of the plan (finally) are still\ndone.`,
       examples: ['lifeboat plans stop last data --reason "wrong target"'],
     },
   );

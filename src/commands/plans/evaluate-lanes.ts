@@ -1,12 +1,12 @@
-import { type Lane, NO_INSTANCE, type PlanInput, type Step } from '../../../machines/parts/plan.ts';
+import { NO_INSTANCE, type PlanInput } from '../../../machines/parts/plan.ts';
 import type { LaneFacts } from '../../../machines/parts/plan-events.ts';
-import { replacesData, touchesOf } from '../../../machines/parts/touches.ts';
 import { activitiesFor } from '../../activities/index.ts';
 import { errorFrom, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
 import type { RunInstances } from '../../compose/instances.ts';
 import { openForRun } from '../../compose/service-of.ts';
+import { targetOf } from '../../plans/resolve.ts';
 import type { PlanSetting } from './plan-setting.ts';
 
 /** How many instances are asked at once. */
@@ -23,7 +23,7 @@ export async function evaluateLanes(
 ): Promise<readonly LaneFacts[]> {
   const all = groups.flatMap((group) => {
     if (group.for === undefined) return [];
-    return group.lanes.map((lane) => ({ group, lane, into: targetOf(group.steps, lane) }));
+    return group.lanes.map((lane) => ({ group, lane, into: targetOf(group, lane) }));
   });
   const { default: limit } = await import('p-limit');
   const one = limit(AT_ONCE);
@@ -61,14 +61,4 @@ export async function evaluateLanes(
       }),
     ),
   );
-}
-
-/** The target whose data a lane replaces; undefined where it replaces none of another instance. */
-function targetOf(steps: readonly Step[], { target }: Lane): string | undefined {
-  const replaces = steps.some((step) => {
-    if (step.kind !== 'runbook') return false;
-    const touches = touchesOf(step.runbook, { mode: step.with.phase, action: step.with.action, target });
-    return replacesData(touches) && touches.target === 'replaced';
-  });
-  return replaces ? target : undefined;
 }

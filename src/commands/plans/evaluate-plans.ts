@@ -9,7 +9,7 @@ import type { PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import { forecastOf } from '../../plans/forecast.ts';
 import { evaluatePlan, instancesOf } from '../../plans/plan-evaluation.ts';
 import { assertFits, type ReadPlan } from '../../plans/plan-file.ts';
-import { resolvePlan } from '../../plans/resolve.ts';
+import { rehearsalMisfits, resolvePlan } from '../../plans/resolve.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { InstanceFacts } from '../../view/fleet/fleet-facts.ts';
 import { planNamed, planNames, surroundingsOf } from './plan-files.ts';
@@ -67,9 +67,10 @@ export async function evaluatePlans(
   const approvers = await approversOf(config, now);
   const historyOf = await readHistories(journal);
   const starter = [config.operator.name, config.operator.email].filter((name) => name !== undefined);
+  const { notified } = surroundingsOf(config);
   const evaluations: PlanEvaluation[] = [];
   for (const { name, found } of plans) {
-    const base = { name, facts, approvers, starter };
+    const base = { name, facts, approvers, starter, notified };
     if ('problem' in found) evaluations.push(evaluatePlan({ ...base, file: found }, now));
     else {
       const { lastProven, timeOf } = await historyOf(name);
@@ -81,7 +82,8 @@ export async function evaluatePlans(
         LIVE: planDigest({ plan: rest, groups }),
         REHEARSAL: planDigest({ plan: rest, groups: rehearsed }),
       };
-      const file = { plan: rest, groups, digests, forecast: forecastOf(input, timeOf) };
+      const [unrehearsable] = rehearsalMisfits(plan, surroundingsOf(config)).map(({ message }) => message);
+      const file = { plan: rest, groups, digests, unrehearsable, forecast: forecastOf(input, timeOf) };
       evaluations.push(evaluatePlan({ ...base, file, lastProven }, now));
     }
   }

@@ -4,7 +4,7 @@ import { LAST } from '../../base/similar.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import { findRun } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
-import { childrenOf } from '../../store/projections/plan-children.ts';
+import { childOf, childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { openRuns, runs, summariesOf } from '../../store/projections/runs.ts';
 
@@ -54,26 +54,31 @@ async function newest(journal: Pick<JournalReader, 'rows'>, word: string | undef
 }
 
 /**
- * The run that `resume` means: like `findRun`, but for the children of an open plan their plan is meant,
- * unless one is named by its id.
+ * The run that `resume` means: like `findRun`, but for the children of a plan their plan is meant, unless one
+ * is named by its id, or left open by a plan that is over.
  */
 export async function runToResume(
   journal: Pick<JournalReader, 'rows'>,
   word: string | undefined,
 ): Promise<RunSummary> {
   if (word !== undefined && word !== LAST) return findRun(journal, word);
+  if (word === LAST) return lastMeant(journal, await findRun(journal, word));
   const open = await openRuns(journal);
   const plans = open.filter(({ runbook }) => runbook === 'plan');
   if (plans.length === 0) return findRun(journal, word);
-  const children = new Map<string, RunSummary>();
+  const children = new Set<string>();
   for (const plan of plans)
-    for (const { runId } of await childrenOf(journal, plan.runId)) children.set(runId, plan);
-  if (word === LAST) {
-    const last = await findRun(journal, word);
-    return children.get(last.runId) ?? last;
-  }
+    for (const { runId } of await childrenOf(journal, plan.runId)) children.add(runId);
   const [only, another] = open.filter(({ runId }) => !children.has(runId));
   return only !== undefined && another === undefined ? only : findRun(journal, word);
+}
+
+/** For a child of a plan's run, that run; but a recovery that its plan has left goes on by itself. */
+async function lastMeant(journal: Pick<JournalReader, 'rows'>, last: RunSummary): Promise<RunSummary> {
+  const child = await childOf(journal, last.runId);
+  if (child === undefined) return last;
+  const plan = await findRun(journal, child.run);
+  return plan.status === 'open' || last.status !== 'open' ? plan : last;
 }
 
 function usage(shortMessage: string, hints: readonly string[]): LifeboatError {

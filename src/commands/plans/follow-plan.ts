@@ -122,7 +122,8 @@ function report(child: ShownChild, said: Map<string, string>, say: (text: string
     failed: 'ended without success',
   };
   const name = lane === '-' ? `${group} ${step}` : `${group} ${lane} ${step}`;
-  say(`${name}: ${words[state]}${state === 'done' || state === 'failed' ? '' : text}`);
+  const why = state === 'done' ? '' : state === 'failed' && text !== '' ? `: ${text}` : text;
+  say(`${name}: ${words[state]}${why}`);
 }
 
 /** The answer of the flags to the plan's own question; undefined where a person has to answer it. */

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { EXIT, errorCode, LifeboatError } from '../../base/errors.ts';
+import { shellQuoted } from '../../base/shell-quote.ts';
 import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
@@ -34,7 +35,7 @@ export const plansInit: Action<{ readonly print?: boolean }> = async (context, [
     mkdirSync(dirname(path), { recursive: true });
     writeNewFile(path, text);
   } catch (cause) {
-    throw notWritten(path, cause);
+    throw errorCode(cause) === 'EEXIST' ? planExists(path, name) : notWritten(path, cause, PRINT_INSTEAD);
   }
   const result = { plan: read.plan.plan, path };
   await printResult(context, 'plan-file', result, () =>
@@ -44,3 +45,21 @@ export const plansInit: Action<{ readonly print?: boolean }> = async (context, [
   );
   return EXIT.closed;
 };
+
+const PRINT_INSTEAD = 'to print it instead: add --print';
+
+function planExists(path: string, name: string): LifeboatError {
+  return new LifeboatError(
+    'plan.exists',
+    `${show(path, 200)} already exists, and a plan is not overwritten`,
+    {
+      hints: [
+        'nothing was written',
+        `what the one that is there would do: lifeboat plans check ${shellQuoted(show(name, 80))}`,
+        PRINT_INSTEAD,
+        'or give it another name: lifeboat plans init NAME',
+      ],
+      exitCode: EXIT.usage,
+    },
+  );
+}

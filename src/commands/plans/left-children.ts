@@ -98,7 +98,8 @@ class LeftChild implements DrivenChild {
 
   async #stands(row: ChildRow): Promise<void> {
     this.#row = row;
-    if (row.result !== undefined) this.#over.resolve({ result: row.result, endedMs: msOf(row.endedAt) });
+    if (row.result !== undefined)
+      this.#over.resolve({ result: row.result, endedMs: msOf(row.endedAt), cause: row.cause });
     const isAsking = row.isLeft && row.awaits !== undefined;
     const asked = isAsking ? await askedOnRecord(this.#journal, this.runId) : NOTHING_ASKED;
     // It may have moved on while its record was read.

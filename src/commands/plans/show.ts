@@ -1,17 +1,19 @@
+import type { Lane } from '../../../machines/parts/plan.ts';
 import type { PlanContext } from '../../../machines/plan.ts';
 import { planRunbook } from '../../../machines/plan-runbook.ts';
 import { EXIT } from '../../base/errors.ts';
-import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
 import { planFacts, standingFacts } from '../../plans/facts.ts';
-import { type Child, type LaneState, lanesOf } from '../../plans/schedule.ts';
+import { type LaneState, lanesOf } from '../../plans/schedule.ts';
+import { isStopped } from '../../plans/standing.ts';
 import { fold } from '../../runner/fold.ts';
 import type { JournalReader } from '../../store/journal.ts';
-import { type ChildRow, childrenOf } from '../../store/projections/plan-children.ts';
+import { childrenOf } from '../../store/projections/plan-children.ts';
 import { findPlanRun } from './find-plan-run.ts';
+import type { ShownRecord } from './recorded-children.ts';
 
 type Row = ResultOf<'plan-run'>['lanes'][number];
 
@@ -35,7 +37,7 @@ export const plansShow: Action<object> = async (context, [word]) => {
           { title: 'state' },
           { title: 'step' },
           { title: 'run' },
-          { title: 'where', gives: true },
+          { title: 'what', gives: true },
         ],
         lanes.map((lane) => [
           lane.group,
@@ -44,7 +46,7 @@ export const plansShow: Action<object> = async (context, [word]) => {
           lane.state,
           lane.step ?? '',
           lane.runId ?? '',
-          show(lane.where ?? '', 200),
+          show(lane.cause ?? lane.asks ?? lane.where ?? '', 200),
         ]),
       );
     });
@@ -63,7 +65,13 @@ export async function standingOf(
   const { snapshot } = fold(planRunbook, input, entries);
   const rows = await childrenOf(journal, summary.runId);
   const of = snapshot.context as PlanContext;
-  const children = rows.map(childOf);
+  const states = planFacts(snapshot, [], Date.now())?.records;
+  // Which loads every runbook.
+  const { recordedChildren } = await import('./recorded-children.ts');
+  const children = await recordedChildren(journal, rows, {
+    context: of,
+    isStopped: (group) => isStopped(of.groups[group], states?.[group]?.state),
+  });
   const facts = planFacts(snapshot, children, Date.now()) ?? standingFacts(of, children, Date.now());
   return {
     runId: summary.runId,
@@ -73,40 +81,35 @@ export async function standingOf(
     where: summary.where,
     groups: facts.groups.map(({ id }) => ({ id, state: facts.records[id]?.state ?? 'waiting' })),
     lanes: facts.groups.flatMap((group) =>
-      lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, rows)),
+      lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, children)),
     ),
-  };
-}
-
-function childOf({ group, step, lane, attempt, result, startedAt, endedAt, isLeft }: ChildRow): Child {
-  return {
-    group,
-    step,
-    lane,
-    attempt,
-    state: result ?? (isLeft ? 'waiting' : 'at-work'),
-    startedMs: msOf(startedAt),
-    endedMs: endedAt === undefined ? undefined : msOf(endedAt),
   };
 }
 
 function rowOf(
   group: string,
-  { name, target }: { readonly name: string; readonly target?: string | undefined },
+  { name, target }: Lane,
   state: LaneState,
-  rows: readonly ChildRow[],
+  children: readonly ShownRecord[],
 ): Row {
   const step = 'step' in state ? state.step.id : undefined;
-  const row = rows.findLast(
+  const child = children.findLast(
     (one) => one.group === group && one.lane === name && (step === undefined || one.step === step),
   );
+  const { runId, where, asks, cause } = child ?? {};
   return {
     group,
     instance: name,
     ...(target === undefined ? {} : { target }),
     state: state.is,
     ...(step === undefined ? {} : { step }),
-    ...(row === undefined ? {} : { runId: row.runId }),
-    ...(row?.where === undefined ? {} : { where: row.where }),
+    ...(runId === undefined ? {} : { runId }),
+    ...(where === undefined ? {} : { where }),
+    ...(asks === undefined || !isAsking(state) ? {} : { asks }),
+    ...(cause === undefined ? {} : { cause }),
   };
+}
+
+function isAsking({ is }: LaneState): boolean {
+  return is === 'waiting' || is === 'failing';
 }

@@ -1,6 +1,6 @@
-import type { GroupDecision } from '../../../machines/parts/plan-events.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { Conductor } from '../../plans/conductor.ts';
+import type { PlanDecision } from '../../plans/decision-fit.ts';
 import {
   type Entry,
   fieldsOf,
@@ -12,17 +12,9 @@ import {
 
 /** A decision that a person takes about the run of a plan while another process drives it. */
 export interface Wish {
-  readonly event:
-    | GroupDecision
-    | { readonly type: 'operator.setSource'; readonly source: 'up' | 'down' }
-    | Stop;
+  readonly event: PlanDecision;
   /** What the record says. */
   readonly label: string;
-}
-
-interface Stop {
-  readonly type: 'operator.stop';
-  readonly text: string;
 }
 
 const TYPE = 'plan.wish';

@@ -86,9 +86,7 @@ async function driveChild(setting: PlanSetting, child: PlanChild, plans: PlanRec
   const { input, workers } = await plans.of(planRun);
   const runs = new ChildRuns(setting, { runId: planRun, input, workers });
   const driven = await runs.begin(start);
-  const over = followAsChild(driven, start, async () => (await plans.of(planRun)).context).finally(() =>
-    runs.close(),
-  );
+  const over = followAsChild(driven, start, () => plans.of(planRun)).finally(() => runs.close());
   return {
     over,
     resting: untilResting(

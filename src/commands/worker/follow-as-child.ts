@@ -1,10 +1,10 @@
 import { targetDifferences } from '../../../machines/parts/baseline.ts';
 import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
-import type { PlanContext } from '../../../machines/plan.ts';
-import { answerOfPlan } from '../../plans/answer-of-plan.ts';
 import type { DrivenChild } from '../../plans/conductor-port.ts';
 import { placeOf } from '../../plans/facts.ts';
 import type { Start } from '../../plans/schedule.ts';
+import { answerOfPlan } from '../../plans/standing.ts';
+import type { PlanRecord } from './plan-records.ts';
 
 /**
  * Gives a child the answers of its plan, and leaves it, resumable, at the first question that only a person
@@ -13,7 +13,7 @@ import type { Start } from '../../plans/schedule.ts';
 export async function followAsChild(
   child: DrivenChild,
   start: Start,
-  contextOf: () => Promise<PlanContext>,
+  planOf: () => Promise<PlanRecord>,
 ): Promise<void> {
   const given = new Set<string>();
   let isBusy = false;
@@ -28,9 +28,10 @@ export async function followAsChild(
     isBusy = true;
     try {
       if (state.paused !== undefined) return await leave(state.paused.shortMessage);
-      const context = await contextOf();
+      const { context, isStopped } = await planOf();
       const { step } = placeOf(context.input, start);
-      const answer = answerOfPlan(context, { start, step }, child.state(), differences);
+      const decided = { context, isStopped: isStopped(start.group), differences };
+      const answer = answerOfPlan(start, step, child.state(), decided);
       const mark = JSON.stringify([child.state().question, answer?.event, answer?.id]);
       // The same answer to the same question did not help, and never would.
       if (answer === undefined || given.has(mark)) return await leave('it waits for a person');

@@ -1,6 +1,8 @@
 import type { PlanInput } from '../../../machines/parts/plan.ts';
 import type { PlanContext } from '../../../machines/plan.ts';
 import { planRunbook } from '../../../machines/plan-runbook.ts';
+import { planFacts } from '../../plans/facts.ts';
+import { isStopped } from '../../plans/standing.ts';
 import { type Folded, fold, foldOn } from '../../runner/fold.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import { workersOf } from '../../runner/wakes.ts';
@@ -12,6 +14,8 @@ export interface PlanRecord {
   readonly input: PlanInput;
   readonly workers: ForWorkers | undefined;
   readonly context: PlanContext;
+  /** Whether a group was stopped, or stops. */
+  readonly isStopped: (group: string) => boolean;
 }
 
 interface Known {
@@ -50,7 +54,10 @@ export class PlanRecords {
       known.seq += entries.length;
     }
     const { input, workers, folded } = now;
-    return { input, workers, context: folded.snapshot.context as PlanContext };
+    const { snapshot } = folded;
+    const context = snapshot.context as PlanContext;
+    const states = planFacts(snapshot, [], Date.now())?.records ?? {};
+    return { input, workers, context, isStopped: (id) => isStopped(context.groups[id], states[id]?.state) };
   }
 
   #begin(runId: string, entries: Parameters<typeof inputOf>[0]): Known {

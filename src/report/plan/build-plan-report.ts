@@ -188,8 +188,8 @@ function continuedWithout(
       lane.steps.flatMap((row): PlanDeviation[] => {
         const found = steps.find(({ group, step }) => group === id && step.id === row.id)?.step;
         if (row.state !== 'failed' || found?.onFailure !== 'continue') return [];
-        const at = row.runs.at(-1)?.endedAt ?? '';
-        const reason = found.because ?? '';
+        const { endedAt: at = '', cause } = row.runs.at(-1) ?? {};
+        const reason = [found.because, cause].filter((text) => text !== undefined).join('; it failed: ');
         return [
           { at, by: 'the plan', kind: 'continued without', what: `${id}/${lane.name}/${row.id}`, reason },
         ];

@@ -15,6 +15,7 @@ export interface ReportedChild {
   readonly endedAt?: string | undefined;
   readonly result?: 'done' | 'failed' | undefined;
   readonly where?: string | undefined;
+  readonly cause?: string | undefined;
   readonly report: Report;
 }
 
@@ -71,8 +72,8 @@ function targetOf({ target }: Lane): { readonly target?: string } {
 }
 
 function runRow(child: ReportedChild): PlanStepRow['runs'][number] {
-  const { runId, attempt, runbook, result, startedAt, endedAt, where } = child;
-  return { run: runId, attempt, runbook, result: result ?? 'open', startedAt, endedAt, where };
+  const { runId, attempt, runbook, result, startedAt, endedAt, where, cause } = child;
+  return { run: runId, attempt, runbook, result: result ?? 'open', startedAt, endedAt, where, cause };
 }
 
 interface Decided {

@@ -246,7 +246,9 @@ function instanceBlocks({ groups }: PlanReport, refer: Refer): Block[] {
 }
 
 function stepText({ id, state, runs }: PlanStepRow, refer: Refer): Inline[] {
-  return [`${id}: ${state}`, ...runs.flatMap(({ run }): Inline[] => [' ', refer(run)])];
+  const cause = state === 'failed' ? runs.at(-1)?.cause : undefined;
+  const why = cause === undefined ? '' : ` (${cause})`;
+  return [`${id}: ${state}${why}`, ...runs.flatMap(({ run }): Inline[] => [' ', refer(run)])];
 }
 
 function deviationBlocks({ deviations }: PlanReport): Block[] {

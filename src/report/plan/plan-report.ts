@@ -31,6 +31,8 @@ const PlanStepRow = z.object({
       startedAt: z.string(),
       endedAt: z.string().optional(),
       where: z.string().optional(),
+      /** Why it failed, where something did. */
+      cause: z.string().optional(),
     }),
   ),
 });

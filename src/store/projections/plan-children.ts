@@ -14,6 +14,8 @@ export interface ChildRow extends PlanChild {
   readonly endedAt?: string | undefined;
   /** The title of its newest state. */
   readonly where?: string | undefined;
+  /** Why it failed, where something did. */
+  readonly cause?: string | undefined;
   /** Whether no process has it: the one that drove it has left it, or a worker has yet to take it. */
   readonly isLeft: boolean;
   /** What it waits for since it was left; undefined if it may go on. */
@@ -51,7 +53,7 @@ function begun({ type, seq, at, body }: Entry, runId: string): ChildRow | undefi
 
 /** The row after an entry of the child. Pure. */
 export function next(before: ChildRow, entry: Entry): ChildRow {
-  const { outcome, proven, title, awaits } = fieldsOf(entry.body);
+  const { outcome, proven, title, awaits, failure } = fieldsOf(entry.body);
   const { awaits: _, ...taken } = { ...before, isLeft: false };
   if (entry.type === 'event') return { ...taken, where: typeof title === 'string' ? title : undefined };
   if (entry.type === 'run.detached')
@@ -61,8 +63,10 @@ export function next(before: ChildRow, entry: Entry): ChildRow {
   // A step that a person has passed is passed, with their reason; a runbook without proof shows nothing.
   const isPassed = before.runbook === 'plan-step' && outcome === 'done-unproven';
   const isDone = entry.type === 'run.closed' && (outcome === 'done' || proven === true || isPassed);
+  const why = isDone ? undefined : fieldsOf(failure)['shortMessage'];
   return {
     ...before,
+    ...(typeof why === 'string' ? { cause: why } : {}),
     result: isDone ? 'done' : 'failed',
     endedAt: entry.at,
     where: typeof title === 'string' ? title : before.where,

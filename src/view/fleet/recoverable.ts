@@ -1,3 +1,4 @@
+import { verbTo } from '../../../machines/parts/verb-words.ts';
 import { counted, formatSpan, futureWords } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import { type InstanceFacts, knownOf, type Part } from './fleet-facts.ts';
@@ -206,5 +207,10 @@ function mayBeHeld({ held }: InstanceFacts, fingerprint: string): boolean {
 function doubtReasons({ record }: InstanceFacts): Reason[] {
   const [first] = knownOf(record)?.inDoubt ?? [];
   if (first === undefined) return [];
-  return [unknown('call.in-doubt', `the outcome of a call to it is not known: ${first.verb}`)];
+  return [
+    unknown(
+      'call.in-doubt',
+      `the outcome of a call to it is not known: to ${verbTo(first.verb, first.input)}`,
+    ),
+  ];
 }

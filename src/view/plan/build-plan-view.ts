@@ -250,7 +250,7 @@ function laneView(
     is,
     state: is === 'done' && hasFailed ? 'done, in part' : STATES[is],
     tone: late !== '' ? 'bad' : is === 'done' && hasFailed ? 'warn' : TONES[is],
-    words: `${late}${laneWords(is, open, record.out[name])}`,
+    words: `${late}${laneWords(is, { open, failed: child, out: record.out[name] })}`,
     at,
     sinceMs: state.is === 'done' ? state.endedMs || undefined : child?.sinceMs,
     steps,
@@ -270,9 +270,19 @@ function lateWords(step: Step, child: ShownChild | undefined, nowMs: number): st
 
 const AHEAD: LaneStep = { is: 'ahead', runId: undefined, note: '' };
 
-function laneWords(is: LaneView['is'], open: ShownChild | undefined, out: string | undefined): string {
+function laneWords(
+  is: LaneView['is'],
+  {
+    open,
+    failed,
+    out,
+  }: Readonly<Record<'open' | 'failed', ShownChild | undefined>> & {
+    readonly out: string | undefined;
+  },
+): string {
   if (is === 'out') return out ?? '';
   if (is === 'answered') return 'waits for a free slot';
+  if (is === 'failed') return failed?.problem ?? '';
   if (open === undefined) return '';
   if (open.problem !== undefined) return open.problem;
   return open.question !== undefined && is !== 'at-work' ? open.question.prompt : (open.where ?? '');

@@ -22,6 +22,7 @@ import {
   type Page,
   type PlanState,
   rowHere,
+  typedOption,
 } from './plan-state.ts';
 
 export type PlanIntent =
@@ -186,9 +187,15 @@ function askKeys(page: Page & { readonly is: 'ask' }, view: PlanView): readonly 
       description: 'mark the instance: the answer is for the marked ones alone',
       disabled: isLane ? undefined : 'move to an instance first',
     },
-    ...movesOf(page.list),
-    ...(page.list.marked.size > 0 ? escapeKeys(page.list) : [CLOSE]),
+    ...[...movesOf(page.list), ...(page.list.marked.size > 0 ? escapeKeys(page.list) : [CLOSE])].map(
+      typedOption(ask) === undefined ? (key: Key) => key : withoutLetters,
+    ),
   ];
+}
+
+/** A key where letters are the text of a field. */
+function withoutLetters(key: Key): Key {
+  return { ...key, keys: key.keys.filter((name) => name.length > 1) };
 }
 
 function laneKeys(page: Page & { readonly is: 'lane' }, view: PlanView): readonly Key[] {

@@ -198,8 +198,10 @@ function askHead({ of, tone, prompt, facts }: AskView, width: number, look: Look
 
 function optionLines(row: AskRow, isHere: boolean, width: number, look: Look): readonly Line[] {
   if (row.is !== 'option') return [];
-  const { label, hint, disabled, isRecommended } = row.option;
-  const note = disabled === undefined ? hint : `not now: ${disabled}`;
+  const { label, hint, disabled, isRecommended, needs } = row.option;
+  const opens = needs === undefined ? undefined : 'Enter opens its field';
+  const says = [hint, opens].filter((text) => text !== undefined).join('; ') || undefined;
+  const note = disabled === undefined ? says : `not now: ${disabled}`;
   const token = disabled === undefined ? (isHere ? 'text.strong' : 'text') : 'text.dim';
   const words = isRecommended ? `${label} (recommended)` : label;
   return [

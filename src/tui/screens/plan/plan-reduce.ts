@@ -30,6 +30,7 @@ import {
   type PlanEffect,
   type PlanState,
   rowsOf,
+  typedOption,
 } from './plan-state.ts';
 
 type Next = readonly [PlanState, ...PlanEffect[]];
@@ -159,7 +160,7 @@ function atLane(state: PlanState, { key }: Pick<LaneView, 'key'>): Next {
 }
 
 function reduceAsk(state: PlanState, page: PageOf<'ask'>, input: Input<PlanIntent>, view: PlanView): Next {
-  if (input.type === 'text') return [state];
+  if (input.type === 'text') return typedAtOnce(state, page, input, view);
   const { intent } = input;
   if (intent === 'close') return [{ ...state, page: page.back }];
   const ask = askAt(view, page.ask);
@@ -171,6 +172,15 @@ function reduceAsk(state: PlanState, page: PageOf<'ask'>, input: Input<PlanInten
   if (intent === 'open' && row?.is === 'asking') return atLane(state, row.lane);
   if (intent === 'choose' && row?.is === 'option') return chosen(state, page, { ask, view }, row.option);
   return [state];
+}
+
+/** What is typed goes to the only field of the question, as if its answer had been chosen first. */
+function typedAtOnce(state: PlanState, page: PageOf<'ask'>, input: Input<PlanIntent>, view: PlanView): Next {
+  const ask = askAt(view, page.ask);
+  const option = typedOption(ask);
+  if (ask === undefined || option === undefined) return [state];
+  const [opened] = chosen(state, page, { ask, view }, option);
+  return reducePage(opened, input, view);
 }
 
 function chosen(

@@ -19,10 +19,12 @@ import {
   FIRST,
   keysOfRows,
   laneAt,
+  type Page,
   type PlanEffect,
   type PlanKnown,
   type PlanState,
   rowsOf,
+  typedOption,
 } from './plan-state.ts';
 
 interface PlanScreenOptions {
@@ -143,7 +145,7 @@ export function planModule(known: PlanKnown): ScreenModule<PlanState, PlanIntent
     subject: () => known.view().plan,
     title: () => titleOf(known.view()),
     badge: () => known.view().mode,
-    isTyping: ({ page }) => page.is === 'typing' || (page.is === 'overview' && page.list.isFiltering),
+    isTyping: ({ page }) => isTyping(page, known.view()),
     keys: (state) => planKeys(state, known.view()),
     needs: () => [],
     reduce: (state, input, around) => reducePlan(state, input, known.view(), around),
@@ -215,4 +217,18 @@ function stillAsking(ask: AskView, lanes: readonly AskingLane[]): readonly Askin
 function wordsOf(thrown: unknown): string {
   const { shortMessage, hints } = failureOf(thrown);
   return [shortMessage, ...hints.slice(0, 1)].join('; ');
+}
+
+/** Whether letters are text: in a field, or where a question has only one. */
+function isTyping(page: Page, view: PlanView): boolean {
+  switch (page.is) {
+    case 'typing':
+      return true;
+    case 'overview':
+      return page.list.isFiltering;
+    case 'ask':
+      return typedOption(askAt(view, page.ask)) !== undefined;
+    case 'lane':
+      return false;
+  }
 }

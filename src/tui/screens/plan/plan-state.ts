@@ -163,6 +163,20 @@ export function askAt({ asks }: PlanView, key: string): AskView | undefined {
   return asks.find((ask) => ask.key === key);
 }
 
+/**
+ * The answer to a question that asks for a text, such as a name: it is typed without a key before it.
+ * Undefined where a text would only be the reason of one of several answers.
+ */
+export function typedOption(ask: AskView | undefined): AskOption | undefined {
+  const options = (ask?.options ?? []).filter(
+    ({ act, needs, disabled }) =>
+      act.do === 'answer' && needs !== undefined && ASKED.has(needs.what) && disabled === undefined,
+  );
+  return options.length === 1 ? options[0] : undefined;
+}
+
+const ASKED: ReadonlySet<Needs['what']> = new Set(['name', 'text', 'time']);
+
 /** A lane with its group. */
 export function laneAt(
   { groups }: PlanView,

@@ -1,0 +1,75 @@
+import { runbookOf } from '../../../machines/index.ts';
+import { targetDifferences } from '../../../machines/parts/baseline.ts';
+import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
+import type { PlanContext } from '../../../machines/plan.ts';
+import { msOf } from '../../base/instant.ts';
+import { placeOf } from '../../plans/facts.ts';
+import type { Child } from '../../plans/schedule.ts';
+import { answerOfPlan, standingOf } from '../../plans/standing.ts';
+import { fold } from '../../runner/fold.ts';
+import { inputOf } from '../../runner/run-log.ts';
+import { fieldsOf, type JournalReader } from '../../store/journal.ts';
+import type { ChildRow } from '../../store/projections/plan-children.ts';
+import { childSnapshot } from './child-snapshot.ts';
+
+/** A child of a plan's run by the record alone. */
+export interface ShownRecord extends Child {
+  readonly runId: string;
+  readonly where: string | undefined;
+  /** What it asks a person. */
+  readonly asks: string | undefined;
+  /** Why it failed. */
+  readonly cause: string | undefined;
+}
+
+interface Of {
+  readonly context: PlanContext;
+  readonly isStopped: (group: string) => boolean;
+}
+
+/**
+ * The children of a plan's run, with what they ask. Only the journals of those are read that are open, so
+ * it takes no longer for all that have ended.
+ */
+export function recordedChildren(
+  journal: Pick<JournalReader, 'read'>,
+  rows: readonly ChildRow[],
+  of: Of,
+): Promise<readonly ShownRecord[]> {
+  return Promise.all(rows.map((row) => recorded(journal, row, of)));
+}
+
+async function recorded(
+  journal: Pick<JournalReader, 'read'>,
+  row: ChildRow,
+  { context, isStopped }: Of,
+): Promise<ShownRecord> {
+  const { group, step, lane, attempt, runId, result, startedAt, endedAt, where, cause, isLeft } = row;
+  const startedMs = msOf(startedAt);
+  const base: ShownRecord = {
+    ...{ group, step, lane, attempt, runId, startedMs, where, cause, asks: undefined },
+    state: result ?? (isLeft ? 'waiting' : 'at-work'),
+    endedMs: endedAt === undefined ? undefined : msOf(endedAt),
+  };
+  if (result !== undefined) return base;
+  const entries = await journal.read(`run/${runId}`);
+  const { version } = fieldsOf(entries[0]?.body);
+  const runbook = runbookOf(row.runbook, String(version));
+  // Only the version that began it can fold it.
+  if (runbook === undefined) return base;
+  const { snapshot } = fold(runbook, inputOf(entries) ?? {}, entries);
+  const seen = childSnapshot({ snapshot, entries, paused: undefined, activity: undefined });
+  // One that was left and asks nothing goes on with the plan, perhaps with credentials.
+  if (seen.question === undefined && isLeft) return { ...base, where: seen.where };
+  const of = placeOf(context.input, row).step;
+  const differences = (before: string, now: unknown) =>
+    targetDifferences(JSON.parse(before) as TargetIdentity, now as TargetIdentity);
+  const answer = answerOfPlan(row, of, seen, { context, isStopped: isStopped(group), differences });
+  const standing = standingOf(of, startedMs, seen, {
+    isAutomatic: answer !== undefined,
+    nowMs: Date.now(),
+  });
+  const { state, isLate, problem, question } = standing;
+  const asks = problem ?? (answer === undefined ? question?.prompt : undefined);
+  return { ...base, state, isLate, where: standing.where, asks };
+}

@@ -1,0 +1,101 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import {
+  type GroupData,
+  type GroupDecision,
+  type GroupState,
+  NEW_GROUP,
+} from '../../machines/parts/plan-events.ts';
+import type { PlanContext } from '../../machines/plan.ts';
+import { planFacts } from './facts.ts';
+
+/** A decision that a person may take about the run of a plan. */
+export type PlanDecision =
+  | GroupDecision
+  | { readonly type: 'operator.setSource'; readonly source: 'up' | 'down' }
+  | { readonly type: 'operator.stop'; readonly text: string };
+
+/** Whether a decision fits now; else, in words, why it changes nothing, or does not fit and what does. */
+export type Fit =
+  | { readonly is: 'fit' }
+  | { readonly is: 'so-already'; readonly why: string }
+  | { readonly is: 'misfit'; readonly why: string };
+
+const FIT: Fit = { is: 'fit' };
+const soAlready = (why: string): Fit => ({ is: 'so-already', why });
+
+/** Whether a decision changes anything in the run of a plan as it is. Pure. */
+export function fitOf(snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>, event: PlanDecision): Fit {
+  const { source, stopped, groups } = snapshot.context as PlanContext;
+  if (event.type === 'operator.setSource')
+    return source === event.source ? soAlready(`the source counts as ${source} already`) : FIT;
+  const records = planFacts(snapshot, [], 0)?.records ?? {};
+  if (event.type === 'operator.stop') {
+    // The last steps of a plan that was stopped can be stopped, too.
+    const goesOn = Object.values(records).some(({ state }) => !isOver(state) && state !== 'stopping');
+    return stopped === undefined || goesOn ? FIT : soAlready('the plan is being stopped already');
+  }
+  const data = groups[event.group] ?? NEW_GROUP;
+  const state = records[event.group]?.state;
+  return state === undefined ? outOfPhase(data, event.group) : fitOfGroup(event, state, data);
+}
+
+function outOfPhase({ ended }: GroupData, group: string): Fit {
+  return misfit(
+    ended === undefined
+      ? `group ${group} has not begun: answer first what the plan asks`
+      : `group ${group} is over: the rest of the plan can only be stopped as a whole`,
+  );
+}
+
+function fitOfGroup(event: GroupDecision, state: GroupState, data: GroupData): Fit {
+  const { group } = event;
+  const not = misfit(`group ${group} ${STATES[state].is}: it ${STATES[state].takes}`);
+  switch (event.type) {
+    case 'operator.pauseGroup':
+      if (state === 'held') return soAlready(`group ${group} waits for a person already`);
+      return state === 'running' ? FIT : not;
+    case 'operator.resumeGroup':
+      if (state === 'running') return soAlready(`group ${group} runs already`);
+      return state === 'held' ? FIT : not;
+    case 'operator.stopGroup':
+      if (state === 'stopping' || state === 'stopped') return soAlready(`group ${group} ${STATES[state].is}`);
+      return isOver(state) ? not : FIT;
+    default:
+      return isOver(state) ? not : fitOfLane(event, data);
+  }
+}
+
+function fitOfLane(
+  event: Extract<GroupDecision, { readonly lane: string }>,
+  { out, passed }: GroupData,
+): Fit {
+  const { lane, type } = event;
+  const isOut = Object.hasOwn(out, lane);
+  if (type === 'operator.takeOut') return isOut ? soAlready(`${lane} is out already: ${out[lane]}`) : FIT;
+  if (type === 'operator.takeUp') return isOut ? FIT : soAlready(`${lane} is not out`);
+  if (type === 'operator.tryAgain') return FIT;
+  const how = type === 'operator.skipStep' ? 'skipped' : 'done-outside';
+  const before = passed[`${lane}/${event.step}`];
+  if (before?.how !== how) return FIT;
+  const place = `${event.group}/${lane}/${event.step}`;
+  return soAlready(`${place} ${how === 'skipped' ? 'is skipped' : 'counts as done'} already: ${before.text}`);
+}
+
+function isOver(state: GroupState): boolean {
+  return state === 'done' || state === 'stopped' || state === 'notRun';
+}
+
+function misfit(why: string): Fit {
+  return { is: 'misfit', why };
+}
+
+/** How a group stands, and what can be decided about it. */
+const STATES: Readonly<Record<GroupState, { readonly is: string; readonly takes: string }>> = {
+  waiting: { is: 'has not begun', takes: 'can be stopped, and begins when the groups before it are done' },
+  running: { is: 'runs', takes: 'can be paused or stopped' },
+  held: { is: 'waits for a person', takes: 'can be resumed or stopped' },
+  stopping: { is: 'is stopping already', takes: 'ends when what is under way has ended' },
+  done: { is: 'is done', takes: 'takes no decision any more' },
+  stopped: { is: 'was stopped already', takes: 'takes no decision any more' },
+  notRun: { is: 'was not run', takes: 'takes no decision any more' },
+};

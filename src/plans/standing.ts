@@ -1,0 +1,117 @@
+import type { Step } from '../../machines/parts/plan.ts';
+import type { GroupData, GroupState } from '../../machines/parts/plan-events.ts';
+import type { Answer } from '../../machines/parts/question.ts';
+import type { PlanContext } from '../../machines/plan.ts';
+import { formatSeconds } from '../base/format.ts';
+import { msOf } from '../base/instant.ts';
+import { automaticAnswer } from './automatic-answer.ts';
+import type { ChildSnapshot, ConductorPort, RecordedChild, ShownChild } from './conductor-port.ts';
+import type { ChildState, Start } from './schedule.ts';
+
+/* Where a child of a plan's run stands: by what this process sees of it, or by the record alone. Pure. */
+
+/** What the plan of a child has decided. */
+interface Decided extends Pick<ConductorPort, 'differences'> {
+  readonly context: PlanContext;
+  /** Whether the group of the child was stopped, or stops. */
+  readonly isStopped: boolean;
+}
+
+/** Whether a group was stopped, or stops: nothing of it waits for a person any more. */
+export function isStopped(data: GroupData | undefined, state: GroupState | undefined): boolean {
+  return state === 'stopping' || data?.ended === 'stopped';
+}
+
+/** The answer that the plan gives by itself to the question of a child; undefined where a person has to. */
+export function answerOfPlan(
+  start: Start,
+  step: Step,
+  state: ChildSnapshot,
+  { context, isStopped, differences }: Decided,
+): Answer | undefined {
+  if (state.question === undefined || state.paused !== undefined) return undefined;
+  const seen = context.lanes.find(({ group, lane }) => group === start.group && lane === start.lane)?.seen;
+  const isSame =
+    seen === undefined || state.targetNow === undefined
+      ? state.targetNow === undefined
+      : differences(seen, state.targetNow).length === 0;
+  const place = `${start.lane}/${start.step}`;
+  const { passed = {}, attempts = {} } = context.groups[start.group] ?? {};
+  return automaticAnswer(step, state, {
+    isConfirmed: context.confirmed.includes(start.group) && isSame,
+    isRepeated: start.attempt < (attempts[place] ?? 1),
+    isStopped,
+    rehearsal: context.input.rehearsal,
+    passed: passed[place],
+  });
+}
+
+/** How an open child stands. `isAutomatic`: its question is answered by the plan. */
+export function standingOf(
+  step: Step,
+  startedMs: number,
+  { question, where, sinceMs, asksAbout, paused }: ChildSnapshot,
+  { isAutomatic, nowMs }: { readonly isAutomatic: boolean; readonly nowMs: number },
+): Pick<
+  ShownChild,
+  'state' | 'isLate' | 'where' | 'sinceMs' | 'question' | 'problem' | 'isPaused' | 'isInDoubt'
+> {
+  const is = stateOf({ question, asksAbout, paused }, isAutomatic);
+  const isLate = is === 'at-work' && nowMs >= lateMs(step, startedMs);
+  return {
+    // It can still turn out well: it holds back what a failure holds back, and no slot.
+    state: isLate ? 'failing' : is,
+    isLate,
+    where,
+    sinceMs,
+    question,
+    problem: isLate ? lateWords(step) : paused?.shortMessage,
+    isPaused: paused !== undefined,
+    isInDoubt: asksAbout === 'doubt',
+  };
+}
+
+function stateOf(
+  { question, asksAbout, paused }: Pick<ChildSnapshot, 'question' | 'asksAbout' | 'paused'>,
+  isAutomatic: boolean,
+): ChildState {
+  if (paused !== undefined) return 'waiting';
+  if (question === undefined || isAutomatic) return 'at-work';
+  return asksAbout === undefined || asksAbout === 'absence' ? 'waiting' : 'failing';
+}
+
+/** When a runbook has taken longer than its step allows: no check, because that has an end of its own. */
+export function lateMs(step: Step, startedMs: number): number {
+  return step.kind === 'runbook' && step.timeout !== undefined
+    ? startedMs + step.timeout
+    : Number.POSITIVE_INFINITY;
+}
+
+function lateWords({ timeout = 0 }: Step): string {
+  return `it has taken longer than ${formatSeconds(timeout / 1000)} and is still under way`;
+}
+
+/** Whether a child goes on by itself, in its time or late. */
+export function isUnderWay({ state, isLate = false, problem }: ShownChild): boolean {
+  return isLate || (state === 'at-work' && problem === undefined);
+}
+
+/** A child that has ended, as the journal has it. */
+export function endedChild(
+  { group, step, lane, attempt, runId, startedAt, endedAt, where, cause }: RecordedChild,
+  state: 'done' | 'failed',
+): ShownChild {
+  const endedMs = endedAt === undefined ? undefined : msOf(endedAt);
+  return {
+    ...{ group, step, lane, attempt, runId, state },
+    startedMs: msOf(startedAt),
+    endedMs,
+    where,
+    sinceMs: endedMs,
+    question: undefined,
+    isAnswered: false,
+    problem: cause,
+    isPaused: false,
+    isInDoubt: false,
+  };
+}
