@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { LabClock } from './clock.ts';
-import { createInstanceData, type InstanceData } from './data/instance-data.ts';
-import type { Engine } from './engine/engine.ts';
+import type { InstanceData, TakenBackup } from './data/instance-data.ts';
+import type { Host } from './host.ts';
 import { type KeyRing, LabInstance, newKey } from './instance.ts';
 import { PLAN_ID, SERVICE_ID } from './landscape.ts';
 import type { LabBackup } from './manager/instance-backups.ts';
 import type { BackupStore } from './manager/store.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
+import type { InstanceMetrics } from './metrics.ts';
 import { openSampleData } from './sample-data.ts';
 
 /** An instance to create. */
@@ -42,15 +43,12 @@ interface MadeInstance {
 }
 
 interface InstanceTools {
-  readonly engine: Engine;
+  readonly host: Host;
   readonly queue: TaskQueue;
-  readonly store: BackupStore;
   readonly clock: LabClock;
   /** Keys and archived log go here. */
   readonly folder: string;
   readonly log: (line: string) => void;
-  /** Called for each as soon as it exists: it must be removed at the end. */
-  readonly made: (data: InstanceData) => void;
   readonly signal: AbortSignal;
 }
 
@@ -82,15 +80,16 @@ export async function makeInstances(
 }
 
 async function makeInstance(wish: InstanceWish, id: number, tools: InstanceTools): Promise<MadeInstance> {
-  const { engine, queue, store, clock, folder, log } = tools;
+  const { host, queue, clock, folder, log } = tools;
   const { name, serviceId = SERVICE_ID, planId = PLAN_ID } = wish;
   const keys: KeyRing = { generated: newKey(), user: wish.key === true ? newKey() : undefined };
   const archive = { folder: join(folder, 'archive', name), key: () => keys.user ?? keys.generated };
   const archiving = wish.backupType === 'continuous_archiving';
-  const data = await createInstanceData(engine, name, archiving ? { archive } : {});
-  tools.made(data);
+  const data = await host.createData(name, archiving ? archive : undefined);
   const facts = { id, name, serviceId, planId };
-  const instance = new LabInstance(facts, { data, queue, store, clock, keys, log });
+  const { store } = host;
+  const metrics = host.metricsOf(data);
+  const instance = new LabInstance(facts, { data, metrics, queue, store, clock, keys, log });
   if (wish.sampleApp === true) await openSampleData(data.query);
   if (keys.user === undefined) return { instance, wish, keyFile: undefined };
   const keyFile = join(folder, `${name}.key`);
@@ -106,11 +105,11 @@ async function makeInstance(wish: InstanceWish, id: number, tools: InstanceTools
 }
 
 function checkNames(wishes: readonly InstanceWish[]): void {
-  const names = wishes.map(({ name }) => name);
-  const wrong = names.find(
-    (name, at) => !/^[a-z0-9][a-z0-9.-]{0,39}$/.test(name) || names.indexOf(name) !== at,
-  );
-  if (wrong === undefined && names.length > 0) return;
+  const seen = new Set<string>();
+  const wrong = wishes
+    .map(({ name }) => name)
+    .find((name) => !/^[a-z0-9][a-z0-9.-]{0,39}$/.test(name) || seen.size === seen.add(name).size);
+  if (wrong === undefined && wishes.length > 0) return;
   const why =
     wrong === undefined ? 'a lab needs an instance' : `the instance name ${show(wrong)} does not work`;
   throw new LifeboatError('lab.instance', why, {
@@ -122,7 +121,8 @@ function checkNames(wishes: readonly InstanceWish[]): void {
 }
 
 export interface InstanceParts {
-  readonly data: InstanceData;
+  readonly data: InstanceData<TakenBackup>;
+  readonly metrics: InstanceMetrics;
   readonly queue: TaskQueue;
   readonly store: BackupStore;
   readonly clock: LabClock;

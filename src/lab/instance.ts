@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Secret } from '../base/secret.ts';
 import type { LabClock } from './clock.ts';
-import type { BaseBackupFacts, InstanceData } from './data/instance-data.ts';
+import type { InstanceData, TakenBackup } from './data/instance-data.ts';
 import type { BackupSettings, BackupType, Found, InstanceFacts, InstanceParts } from './instance-plan.ts';
 import {
   type DownloadRule,
@@ -12,7 +12,7 @@ import {
 } from './manager/instance-backups.ts';
 import { openBackup } from './manager/store.ts';
 import type { Outcome } from './manager/task-queue.ts';
-import { InstanceMetrics } from './metrics.ts';
+import type { InstanceMetrics } from './metrics.ts';
 
 /** One data-service instance of the lab: its data, its backups and restores, its keys, its bindings. */
 export class LabInstance {
@@ -21,10 +21,10 @@ export class LabInstance {
   readonly backupGuid = randomUUID();
   readonly facts: InstanceFacts;
   readonly createdAt: Date;
-  readonly data: InstanceData;
+  readonly data: InstanceData<TakenBackup>;
   readonly bindings: InstanceBindings;
   readonly metrics: InstanceMetrics;
-  readonly backups: InstanceBackups<BaseBackupFacts>;
+  readonly backups: InstanceBackups<TakenBackup>;
   readonly restores: InstanceRestores;
   /** While it is busy, the state is `deploying`. */
   readonly upkeep: Upkeep;
@@ -39,7 +39,7 @@ export class LabInstance {
   #isFresh = true;
   readonly #recheck: () => void;
 
-  constructor(facts: InstanceFacts, { data, queue, store, clock, keys, log }: InstanceParts) {
+  constructor(facts: InstanceFacts, { data, metrics, queue, store, clock, keys, log }: InstanceParts) {
     const life = () => this.#life.signal;
     this.facts = facts;
     this.data = data;
@@ -49,7 +49,7 @@ export class LabInstance {
     this.createdAt = clock.now();
     this.#updatedAt = this.createdAt;
     this.bindings = new InstanceBindings(data, clock.now);
-    this.metrics = new InstanceMetrics(() => data.dataFolder, clock.now);
+    this.metrics = metrics;
     this.upkeep = new Upkeep({
       data,
       isGone: () => this.gone,
@@ -60,7 +60,7 @@ export class LabInstance {
       },
       log: (line) => log(`${facts.name}: ${line}`),
     });
-    this.backups = new InstanceBackups<BaseBackupFacts>(
+    this.backups = new InstanceBackups<TakenBackup>(
       {
         name: facts.name,
         backupGuid: this.backupGuid,

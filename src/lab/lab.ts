@@ -6,11 +6,8 @@ import { show } from '../base/text.ts';
 import { createLabClock } from './clock.ts';
 import { Platform } from './cloud-foundry/platform.ts';
 import { platformFace } from './cloud-foundry/platform-routes.ts';
-import type { InstanceData } from './data/instance-data.ts';
-import { makePostgresEngine } from './engine/engine.ts';
-import { engineUser, makeLauncher } from './engine/launcher.ts';
-import { locatePostgres } from './engine/locate-postgres.ts';
 import { claimHome, openStateFolder, sweepHomes } from './home.ts';
+import { postgresHost, withoutDatabase } from './host.ts';
 import type { Revision } from './http/endpoint.ts';
 import { endpointsOf } from './http/endpoints.ts';
 import { openHttp } from './http/serve.ts';
@@ -18,7 +15,6 @@ import { makeTokens } from './http/tokens.ts';
 import { DEFAULT_INSTANCES, makeInstances } from './instance-plan.ts';
 import { type Lab, type LabOptions, makeLabState } from './lab-state.ts';
 import { ORG, SPACE } from './landscape.ts';
-import { BackupStore } from './manager/store.ts';
 import { TaskQueue } from './manager/task-queue.ts';
 import { writeSockets } from './query-sample-data.ts';
 import { keepOrdering } from './sample-data.ts';
@@ -82,13 +78,12 @@ interface Frame {
 async function assemble(options: LabOptions, { log, ending, cleanups, close }: Frame): Promise<Lab> {
   const { revision = 62 } = options;
   ending.throwIfAborted();
-  const located = locatePostgres();
+  const hosting = await postgresHost({ fsync: options.fsync ?? true, emptyDatabase: options.emptyDatabase });
   const http = await openHttp(options.port ?? 0);
   cleanups.push(() => http.close());
   const sweeping = sweepHomes(log);
   cleanups.push(() => sweeping);
-  const launcher = await makeLauncher(await engineUser());
-  const home = await claimHome(launcher.user);
+  const home = await claimHome(hosting.user);
   cleanups.push(() => home.release());
   const folder = await openStateFolder(
     options.folder,
@@ -97,28 +92,19 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
   );
   cleanups.push(() => folder.release());
 
-  const engine = await makePostgresEngine({
-    located,
-    launcher,
-    folder: home.engine,
-    fsync: options.fsync ?? true,
-    emptyDatabase: options.emptyDatabase,
-    signal: ending,
-  });
   const clock = createLabClock();
+  const host = await hosting.open({ home, folder: folder.path, now: clock.now, signal: ending });
+  const { databases } = host;
   const queue = new TaskQueue(options.workers ?? WORKERS, { now: clock.now, log });
-  const datas: InstanceData[] = [];
   // In parallel: a backup of a database that hangs ends only when the database is stopped.
-  cleanups.push(() => Promise.all([queue.close(), engine.close(), ...datas.map((data) => data.remove())]));
-  log(`${engine.description} starts`);
+  cleanups.push(() => Promise.all([queue.close(), host.close()]));
+  log(`${host.description} starts`);
   const made = await makeInstances(options.instances ?? DEFAULT_INSTANCES, {
-    engine,
+    host,
     queue,
-    store: new BackupStore(join(folder.path, 'store')),
     clock,
     folder: folder.path,
     log,
-    made: (data) => datas.push(data),
     signal: ending,
   });
   ending.throwIfAborted();
@@ -129,7 +115,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
   );
   const { rowsPerSecond } = options.sampleApp ?? SAMPLE_APP_DEFAULT;
   let platform: Platform | undefined;
-  if (options.platform === false) {
+  if (options.platform === false || databases === undefined) {
     for (const { instance, wish } of made) {
       if (wish.sampleApp === true) void keepOrdering(instance.data.query, rowsPerSecond, ending);
     }
@@ -137,7 +123,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     platform = new Platform({
       ...options.platform,
       clock,
-      launcher,
+      launcher: databases.launcher,
       folder: join(home.state, 'apps'),
       instances: made.map(({ instance, wish }) => ({ instance, sampleApp: wish.sampleApp === true })),
       rowsPerSecond,
@@ -155,7 +141,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
   const state = makeLabState(
     {
       origin,
-      engine: engine.description,
+      engine: host.description,
       revision,
       instances,
       tokens,
@@ -223,8 +209,9 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     endTimeline: () => endTimeline(state),
     calls: () => [...state.calls],
     openScratch: async (content, { name }) => {
+      if (databases === undefined) throw withoutDatabase();
       scratches += 1;
-      const database = await engine.restore(`scratch-${scratches}`, content);
+      const database = await databases.restore(`scratch-${scratches}`, content);
       log(`scratch instance ${name} is up`);
       return { query: database.query, close: () => database.remove() };
     },
