@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { LabClock } from './clock.ts';
 import type { InstanceData, TakenBackup } from './data/instance-data.ts';
@@ -27,6 +28,14 @@ export interface InstanceWish {
   /** GUIDs; those of the lab's one service and plan by default. */
   readonly serviceId?: string;
   readonly planId?: string;
+  /** For the config: the words by which plans select it, and the instance that it is recovered into. */
+  readonly tags?: readonly string[];
+  readonly target?: string;
+}
+
+/** A source has data to lose; a target has none. */
+export function roleOf({ sampleApp, key }: InstanceWish): 'source' | 'target' {
+  return sampleApp === true || key === true ? 'source' : 'target';
 }
 
 /** A source worth rescuing, and an empty target. */
@@ -42,12 +51,19 @@ interface MadeInstance {
   readonly keyFile: string | undefined;
 }
 
+interface UserKey {
+  readonly key: Secret;
+  readonly file: string;
+}
+
 interface InstanceTools {
   readonly host: Host;
   readonly queue: TaskQueue;
   readonly clock: LabClock;
-  /** Keys and archived log go here. */
+  /** Archived log goes here. */
   readonly folder: string;
+  /** A key of the user for an instance, and the file that it is in. */
+  readonly userKey: (name: string) => Promise<UserKey>;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
 }
@@ -82,18 +98,17 @@ export async function makeInstances(
 async function makeInstance(wish: InstanceWish, id: number, tools: InstanceTools): Promise<MadeInstance> {
   const { host, queue, clock, folder, log } = tools;
   const { name, serviceId = SERVICE_ID, planId = PLAN_ID } = wish;
-  const keys: KeyRing = { generated: newKey(), user: wish.key === true ? newKey() : undefined };
+  const own = wish.key === true ? await tools.userKey(name) : undefined;
+  const keys: KeyRing = { generated: newKey(), user: own?.key };
   const archive = { folder: join(folder, 'archive', name), key: () => keys.user ?? keys.generated };
   const archiving = wish.backupType === 'continuous_archiving';
   const data = await host.createData(name, archiving ? archive : undefined);
-  const facts = { id, name, serviceId, planId };
+  const facts = { id, name, serviceId, planId, role: roleOf(wish) };
   const { store } = host;
   const metrics = host.metricsOf(data);
   const instance = new LabInstance(facts, { data, metrics, queue, store, clock, keys, log });
   if (wish.sampleApp === true) await openSampleData(data.query);
-  if (keys.user === undefined) return { instance, wish, keyFile: undefined };
-  const keyFile = join(folder, `${name}.key`);
-  await writeFile(keyFile, keys.user.reveal(), { mode: 0o600 });
+  if (own === undefined) return { instance, wish, keyFile: undefined };
   const first = instance.triggerBackup();
   await first.ended;
   if (first.backup.task.status !== 'done') {
@@ -101,7 +116,14 @@ async function makeInstance(wish: InstanceWish, id: number, tools: InstanceTools
       hints: ['the line before says why; check free space: df -h'],
     });
   }
-  return { instance, wish, keyFile };
+  return { instance, wish, keyFile: own.file };
+}
+
+/** A key of its own for each instance, in a file of its own. */
+export async function ownKey(folder: string, name: string): Promise<UserKey> {
+  const [key, file] = [newKey(), join(folder, `${name}.key`)];
+  await writeFile(file, key.reveal(), { mode: 0o600 });
+  return { key, file };
 }
 
 function checkNames(wishes: readonly InstanceWish[]): void {
@@ -137,6 +159,7 @@ export interface InstanceFacts {
   readonly name: string;
   readonly serviceId: string;
   readonly planId: string;
+  readonly role: 'source' | 'target';
 }
 
 export interface BackupSettings {
