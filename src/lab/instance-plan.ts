@@ -23,8 +23,10 @@ export interface InstanceWish {
   readonly backupType?: BackupType;
   /** With the sample data, and applications that keep placing orders. */
   readonly sampleApp?: boolean;
-  /** With a user's key in a file of its own, and a first backup under it. */
+  /** With a user's key in a file, and, if it is a source, a first backup under it. */
   readonly key?: boolean;
+  /** By default a source where it has a sample application or a key. */
+  readonly role?: 'source' | 'target';
   /** GUIDs; those of the lab's one service and plan by default. */
   readonly serviceId?: string;
   readonly planId?: string;
@@ -34,8 +36,8 @@ export interface InstanceWish {
 }
 
 /** A source has data to lose; a target has none. */
-export function roleOf({ sampleApp, key }: InstanceWish): 'source' | 'target' {
-  return sampleApp === true || key === true ? 'source' : 'target';
+export function roleOf({ sampleApp, key, role }: InstanceWish): 'source' | 'target' {
+  return role ?? (sampleApp === true || key === true ? 'source' : 'target');
 }
 
 /** A source worth rescuing, and an empty target. */
@@ -103,12 +105,12 @@ async function makeInstance(wish: InstanceWish, id: number, tools: InstanceTools
   const archive = { folder: join(folder, 'archive', name), key: () => keys.user ?? keys.generated };
   const archiving = wish.backupType === 'continuous_archiving';
   const data = await host.createData(name, archiving ? archive : undefined);
-  const facts = { id, name, serviceId, planId, role: roleOf(wish) };
+  const facts: InstanceFacts = { id, name, serviceId, planId, role: roleOf(wish) };
   const { store } = host;
   const metrics = host.metricsOf(data);
   const instance = new LabInstance(facts, { data, metrics, queue, store, clock, keys, log });
   if (wish.sampleApp === true) await openSampleData(data.query);
-  if (own === undefined) return { instance, wish, keyFile: undefined };
+  if (own === undefined || facts.role === 'target') return { instance, wish, keyFile: own?.file };
   const first = instance.triggerBackup();
   await first.ended;
   if (first.backup.task.status !== 'done') {

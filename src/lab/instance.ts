@@ -277,7 +277,7 @@ export function newKey(): Secret {
   return new Secret(randomBytes(32).toString('base64url'));
 }
 
-/** Flat: Node gives a rope of sixteen parts, which takes ten times the memory, and a lab may have thousands. */
+/** Flat: Node's own is a rope of sixteen parts with ten times the memory, and a lab may have thousands. */
 function newGuid(): string {
   return Buffer.from(randomUUID()).toString('latin1');
 }

@@ -209,7 +209,7 @@ export class Conductor {
       return plan.tell({ type: 'plan.evaluated', lanes: await this.#port.evaluate() });
     if (isAt(snapshot, 'record')) {
       await this.#endLeftSteps();
-      return plan.tell({ type: 'plan.recorded', results: this.#results(context) });
+      return plan.tell({ type: 'plan.recorded', results: await this.#results(context) });
     }
     this.#answerByItself();
     await this.#leaveTakenOut(context);
@@ -404,9 +404,10 @@ export class Conductor {
     };
   }
 
-  #results(context: PlanContext): readonly GroupResult[] {
+  async #results(context: PlanContext): Promise<readonly GroupResult[]> {
     const facts = standingFacts(context, this.#all(), this.#port.now());
-    return facts.groups.map((group) => resultOf(group, facts));
+    const simulated = (await this.#port.children()).filter((child) => child.simulated === true);
+    return facts.groups.map((group) => resultOf(group, facts, simulated));
   }
 
   /**
@@ -423,13 +424,15 @@ export class Conductor {
   }
 }
 
-function resultOf(group: ResolvedGroup, facts: PlanFacts): GroupResult {
+function resultOf(group: ResolvedGroup, facts: PlanFacts, simulated: readonly Start[]): GroupResult {
   const states = lanesOf(group, facts).map(({ state, hasFailed }) => ({ is: state.is, hasFailed }));
   const done = states.filter(({ is, hasFailed }) => is === 'done' && !hasFailed).length;
   const failed = states.filter(
     ({ is, hasFailed }) => hasFailed || is === 'failed' || is === 'failing',
   ).length;
-  return { group: group.id, done, failed, notRun: states.length - done - failed };
+  const count = simulated.filter((child) => child.group === group.id).length;
+  const beside = count === 0 ? {} : { simulated: count };
+  return { group: group.id, done, failed, notRun: states.length - done - failed, ...beside };
 }
 
 /** Whether a child goes on by itself, in its time or late. */

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
 import { labOptions, revision } from '../run/run-options.ts';
-import { simulatedOptions } from './simulated-options.ts';
 
 export function defineLab(program: Command, command: Define): void {
   command(
@@ -49,6 +48,17 @@ every answer says so, and no run on them proves anything.`,
     [],
     { hidden: true, hasNoForm: true },
   );
+}
+
+/** Instances without databases, and how much goes wrong on them. */
+function simulatedOptions(): Option[] {
+  return [
+    new Option('--simulated <n>', 'n instances and their targets, without databases'),
+    new Option('--faults <shares>', 'simulated: how much goes wrong, see below'),
+    new Option('--seed <n>', 'simulated: decides what goes wrong where (default: 1)'),
+    new Option('--task-time <time>', 'simulated: how long a task takes, or 1s-5s (default: 0s)'),
+    new Option('--late-by <time>', 'simulated: how late a late answer is (default: 20m)'),
+  ];
 }
 
 const FAULTS = `SHARES of a simulated lab are of all its instances, exactly, at each call that

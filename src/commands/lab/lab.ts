@@ -10,7 +10,7 @@ import { isForPeople, printResult, printTable } from '../../cli/print-result.ts'
 import { stopSignal } from '../../cli/stop-signal.ts';
 import type { LabOptions } from '../../lab/lab.ts';
 import type { DownloadRule } from '../../lab/manager/instance-backups.ts';
-import { type SimulatedFlags, simulatedLab } from './simulated-options.ts';
+import { type SimulatedFlags, simulatedLab } from './simulated-lab.ts';
 
 interface LabFlags extends SimulatedFlags {
   readonly out?: string;

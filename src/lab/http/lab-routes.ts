@@ -209,7 +209,7 @@ function describe(state: LabState) {
   };
 }
 
-/** How often each change was carried out, of all instances or of one, and how many calls the faults have hit. */
+/** How often each change was carried out, of all instances or of one, and how many calls the faults hit. */
 function countsOf(state: LabState, name: string | undefined) {
   const { calls, faults } = state;
   if (name === undefined) return { total: calls.total, faults: faults.struck, instances: calls.counts };

@@ -16,8 +16,8 @@ interface SimulatedHostPlan extends HostPlan {
 }
 
 /**
- * A host without databases: instances are a few objects in memory. `taskMs` is how long a task takes, at least
- * and at most, in real milliseconds; the seed decides where between.
+ * A host without databases: instances are a few objects in memory. `taskMs` is how long a task takes, at
+ * least and at most, in real milliseconds; the seed decides where between.
  */
 export function simulatedHost(options: {
   readonly taskMs?: readonly [least: number, most: number];
@@ -58,7 +58,7 @@ async function contentOfBackups(): Promise<Buffer> {
   const tar = pack();
   tar.entry(
     { name: 'SIMULATED.txt', mtime: new Date(0) },
-    'A backup of a simulated instance of `lifeboat lab --simulated`: there is no database behind it, and it holds no data.\n',
+    'A backup of a simulated instance of `lifeboat lab`: there is no database behind it, and it holds no data.\n',
   );
   tar.finalize();
   return await buffer(tar);

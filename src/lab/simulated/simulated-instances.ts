@@ -5,8 +5,8 @@ const REGIONS = 4;
 const TIERS = 3;
 
 /**
- * The instances of a simulated lab: `sim-00001` with continuous archiving, a key and a backup, its empty
- * target `sim-00001-dr`, and so on. Each pair has the tag of a region and that of a tier.
+ * The instances of a simulated lab: `sim-00001` with continuous archiving and a backup, its empty target
+ * `sim-00001-dr`, and so on, each with a key. Each source has the tag of a region and that of a tier.
  */
 export function simulatedInstances(pairs: number): readonly InstanceWish[] {
   return Array.from({ length: pairs }, (_, at): readonly InstanceWish[] => {
@@ -15,7 +15,7 @@ export function simulatedInstances(pairs: number): readonly InstanceWish[] {
     const tags = [`region-${(at % REGIONS) + 1}`, `tier-${(at % TIERS) + 1}`];
     return [
       { name, backupType: 'continuous_archiving', key: true, tags, target },
-      { name: target, tags: [] },
+      { name: target, role: 'target', key: true },
     ];
   }).flat();
 }

@@ -11,6 +11,8 @@ export interface ChildRow extends PlanChild {
    * `done`: it is proven, or did what it was for; `failed`: it was stopped or abandoned, or proved nothing.
    */
   readonly result?: 'done' | 'failed' | undefined;
+  /** Its service has said that it is simulated. */
+  readonly simulated?: true | undefined;
   readonly endedAt?: string | undefined;
   /** The title of its newest state. */
   readonly where?: string | undefined;
@@ -25,7 +27,7 @@ const PREFIX = 'run/';
  */
 export const planChildren: Projection = {
   name: 'plan-children',
-  version: 1,
+  version: 2,
   keysOf: ({ stream, type }) =>
     stream.startsWith(PREFIX) && FOLDED.has(type) ? [stream.slice(PREFIX.length)] : [],
   fold: (row, entry, key) => {
@@ -47,7 +49,7 @@ function begun({ type, seq, at, body }: Entry, runId: string): ChildRow | undefi
 }
 
 function next(before: ChildRow, entry: Entry): ChildRow {
-  const { outcome, proven, title } = fieldsOf(entry.body);
+  const { outcome, proven, simulated, title } = fieldsOf(entry.body);
   if (entry.type === 'event')
     return { ...before, isLeft: false, where: typeof title === 'string' ? title : undefined };
   if (entry.type === 'run.detached') return { ...before, isLeft: true };
@@ -59,6 +61,7 @@ function next(before: ChildRow, entry: Entry): ChildRow {
   return {
     ...before,
     result: isDone ? 'done' : 'failed',
+    ...(simulated === true ? { simulated } : {}),
     endedAt: entry.at,
     where: typeof title === 'string' ? title : before.where,
   };

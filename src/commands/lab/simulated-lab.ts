@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { durationFrom, wholeNumber } from '../../cli/numbers.ts';
@@ -13,16 +12,6 @@ export interface SimulatedFlags {
   readonly taskTime?: string;
   readonly lateBy?: string;
   readonly instance?: readonly string[];
-}
-
-export function simulatedOptions(): Option[] {
-  return [
-    new Option('--simulated <n>', 'n instances and their targets, without databases'),
-    new Option('--faults <shares>', 'simulated: how much goes wrong, see below'),
-    new Option('--seed <n>', 'simulated: decides what goes wrong where (default: 1)'),
-    new Option('--task-time <time>', 'simulated: how long a task takes, or 1s-5s (default: 0s)'),
-    new Option('--late-by <time>', 'simulated: how late a late answer is (default: 20m)'),
-  ];
 }
 
 /** More would not fit the names, nor a config. */
