@@ -11,6 +11,7 @@ import { sourceName } from './closing/evaluate.ts';
 import { factsOf } from './closing/facts.ts';
 import { closingOfStep, factsOfStep, titleOfStep } from './closing/plan-step.ts';
 import { closingOfRotation, rotationFacts } from './closing/rotation.ts';
+import { unlessSimulated } from './closing/simulated.ts';
 import { closingOfSingleChange, titleOfChange } from './closing/single-change.ts';
 import type { RunContext } from './context.ts';
 import { disasterRecoveryMachine } from './disaster-recovery.ts';
@@ -108,6 +109,7 @@ export function defineRunbook<Id extends RunbookId, Input>(
   const runbook: Runbook<RunContext, Input> & { readonly id: Id } = {
     facts: factsOf,
     ...definition,
+    closing: (context, state) => unlessSimulated(context, definition.closing(context, state)),
     id: late.id,
     version: late.version,
     touches: (input) => touchesOf(late.id, input),

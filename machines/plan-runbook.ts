@@ -76,7 +76,15 @@ function closingOfPlan(context: PlanContext, finalState: string): Closing {
     tone: failed + notRun > 0 ? ('bad' as const) : ('good' as const),
   }));
   const summary = facts.length === 0 ? [] : [{ title: 'groups', facts }];
-  const base = { summary, deviations };
+  const isSimulated = results.some(({ simulated = 0 }) => simulated > 0);
+  const base = { summary, deviations, ...(isSimulated ? { simulated: true as const } : {}) };
+  if (finalState === 'done' && isSimulated)
+    return {
+      outcome: 'done',
+      proven: false,
+      title: `plan ${plan}: every step is done, on a simulated service, so nothing is proven`,
+      ...base,
+    };
   if (finalState === 'done')
     return {
       outcome: 'done',

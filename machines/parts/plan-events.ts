@@ -44,6 +44,8 @@ export interface GroupResult {
   readonly done: number;
   readonly failed: number;
   readonly notRun: number;
+  /** How many of its steps ran on a simulated service; missing where none did. */
+  readonly simulated?: number | undefined;
 }
 
 /** A decision about a group, or about one lane of it. */

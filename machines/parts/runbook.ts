@@ -120,6 +120,8 @@ export interface Closing {
   /** True only when the thing the runbook exists for was shown by evidence of this run. */
   readonly proven: boolean;
   readonly title: string;
+  /** The service has said that it is simulated: whatever came of the run, it proves nothing. */
+  readonly simulated?: true;
   /** What it has found and done, most important first; no group is empty. */
   readonly summary: readonly FactGroup[];
   readonly deviations: readonly { readonly step: string; readonly reason: string }[];

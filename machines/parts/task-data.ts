@@ -53,6 +53,8 @@ export const BackupFacts = () =>
      * which is no proof, or `none` of the held keys. Only in a list from which one is chosen.
      */
     opens: z.object({ how: z.enum(['verified', 'fits', 'none']), key: Fingerprint().optional() }).optional(),
+    /** The service says of itself that it is simulated: there is no data behind it. */
+    simulated: z.literal(true).optional(),
     /** What the list showed beyond what was sent, when it was waited for. */
     beside: z.array(TaskBeside()).optional(),
   });
@@ -114,6 +116,8 @@ export const PreflightFacts = () =>
      * says all of it.
      */
     unsaid: z.object({ by: z.string(), what: z.array(z.string()) }).optional(),
+    /** The service says of itself that it is simulated: there is no data behind it. */
+    simulated: z.literal(true).optional(),
     warnings: z.array(z.string()),
     blockers: z.array(Failure()),
   });
@@ -181,6 +185,8 @@ export const RestoreFacts = () =>
     finishedAt: z.string().optional(),
     /** By how much its end lay in the future of the service's own clock, where it did: one is wrong. */
     aheadSeconds: z.number().optional(),
+    /** The service says of itself that it is simulated: there is no data behind it. */
+    simulated: z.literal(true).optional(),
     /** What the list showed beyond what was sent, at the end of the restore. */
     beside: z.array(TaskBeside()).optional(),
   });
@@ -212,6 +218,8 @@ export const InstanceReady = () =>
     updatedAt: z.string().optional(),
     /** Maintenance updates that are still offered. */
     pendingUpdates: z.number().optional(),
+    /** The service says of itself that it is simulated: there is no data behind it. */
+    simulated: z.literal(true).optional(),
     /** How it is known that an action is over, in words; undefined where only the state was asked for. */
     reason: z.string().optional(),
     /** Whether it was seen deploying while it was waited for; missing where no action was asked for. */

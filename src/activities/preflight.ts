@@ -48,6 +48,7 @@ export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
     const current = await deps.currentKey();
     const expires = await deps.tokenExpires();
     const escrowLack = await deps.escrow?.lack();
+    const isSimulated = deps.service.isSimulated();
     return ok({
       ...serviceFacts(seen),
       baseline,
@@ -60,7 +61,9 @@ export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
       ...(limits === undefined ? {} : { unsaid: { by: limits.name, what: [...limits.unsaid] } }),
       ...(expires === undefined ? {} : { tokenExpires: expires }),
       ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
+      ...(isSimulated ? { simulated: true as const } : {}),
       warnings: [
+        ...(isSimulated ? ['the service says that it is simulated: this run proves nothing'] : []),
         ...(limits === undefined ? [] : [limits.deprecation]),
         ...warnings,
         ...(escrowLack === undefined ? [] : [`a new key could not go into escrow: ${escrowLack}`]),

@@ -54,6 +54,7 @@ export function waitForInstance(
           still = undefined;
           return { status: state, overdue: watch('running', acceptedMs) };
         }
+        const simulated = deps.service.isSimulated() ? { simulated: true as const } : {};
         // Nothing follows this state, whatever was requested.
         if (state === 'deleted') return { status: state, result: end(state, value, {}) };
         const nowMs = context.now().getTime();
@@ -62,7 +63,8 @@ export function waitForInstance(
         const isLate = nowMs - acceptedMs >= inFlightMs;
         const late = isLate ? { acceptedForMs: nowMs - acceptedMs } : {};
         const known = howKnown(input, value, { ...watched, ...late });
-        if (known !== undefined) return { status: state, result: end(state, value, known) };
+        if (known !== undefined)
+          return { status: state, result: end(state, value, { ...known, ...simulated }) };
         // Reached only by an update that is still offered, or an action that may still begin.
         const steadyForMs = nowMs - still.steadyMs;
         const isOver = (wasBusy || isLate) && steadyForMs > PATIENCE_MS;
@@ -95,7 +97,7 @@ interface Watched {
   readonly acceptedForMs?: number;
 }
 
-type Known = Pick<InstanceReady, 'reason' | 'seenDeploying'>;
+type Known = Pick<InstanceReady, 'reason' | 'seenDeploying' | 'simulated'>;
 
 /** How it is known that the action is over; undefined while it is not, empty if none was requested. */
 function howKnown(

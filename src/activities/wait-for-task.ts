@@ -27,6 +27,8 @@ export interface Awaited<Row extends Task & Timed, Facts extends TaskTimes> {
   /** The recovery time objective, if the task is part of the recovery. Milliseconds. */
   readonly rtoMs?: number | undefined;
   readonly facts: (task: Row) => Facts;
+  /** Whether the service has said that it is simulated. */
+  readonly isSimulated: () => boolean;
   /** What is safe to do if it failed. */
   readonly hints: readonly string[];
 }
@@ -41,7 +43,7 @@ const DEFAULT_SECONDS = 1_800;
  * service cannot be asked: the task itself continues. An unknown status counts as under way and is shown.
  */
 function waitForTask<Row extends Task & Timed, Facts extends TaskTimes>(
-  { kind, id, on, look, facts, hints, listed, rtoMs }: Awaited<Row, Facts>,
+  { kind, id, on, look, facts, isSimulated, hints, listed, rtoMs }: Awaited<Row, Facts>,
   context: ActivityContext,
 ): Promise<ActivityResult<Facts>> {
   const over = new AbortController();
@@ -74,7 +76,8 @@ function waitForTask<Row extends Task & Timed, Facts extends TaskTimes>(
         return { status: `done, and ${kind} ${open.id}, which was not sent, is ${open.status}` };
       const beside = others.length === 0 ? {} : { beside: others.map(toBeside) };
       const clockMs = clockOf(context.now(), skew);
-      return { status, result: ok({ ...withAhead(facts(task), clockMs), ...beside }) };
+      const simulated = isSimulated() ? { simulated: true as const } : {};
+      return { status, result: ok({ ...withAhead(facts(task), clockMs), ...beside, ...simulated }) };
     }
     if (status !== 'failed' && status !== 'deleted') {
       const stage = status === 'queued' ? 'queued' : 'running';
@@ -141,6 +144,7 @@ export function waitForBackup(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'
           look: () => look(deps, id, context.signal),
           listed: (signal) => deps.service.backups(signal),
           facts: factsOfBackup,
+          isSimulated: deps.service.isSimulated,
           hints: [
             'another backup may be asked for',
             'look at disk space and the state of the instance first',
@@ -211,6 +215,7 @@ export function waitForRestore(
             return { value: value.map(timed), unread };
           },
           rtoMs: deps.objectives.rtoMs,
+          isSimulated: deps.service.isSimulated,
           facts: (restore) => ({
             ...factsOfRestore(restore),
             ...(seenRunningAt === undefined ? {} : { seenRunningAt }),

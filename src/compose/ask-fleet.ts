@@ -166,7 +166,12 @@ async function overviewOf(service: ServiceClient, signal: AbortSignal) {
 
 async function backupsOf(service: ServiceClient, signal: AbortSignal) {
   const { value, skew, unread } = await service.backups(signal);
-  return { done: doneBackups(value), skewMs: skew?.skewMs, unread: unreadWords('backup', unread) };
+  return {
+    done: doneBackups(value),
+    skewMs: skew?.skewMs,
+    unread: unreadWords('backup', unread),
+    ...(service.isSimulated() ? { isSimulated: true as const } : {}),
+  };
 }
 
 /** The done backups of a list, the last triggered first. */

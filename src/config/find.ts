@@ -48,8 +48,8 @@ function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): str
   return home === undefined ? undefined : join(home, below, 'lifeboat');
 }
 
-/** The maximum bytes of a config: room for thousands of instances. */
-export const LONGEST_CONFIG = 1024 * 1024;
+/** The maximum bytes of a config: room for tens of thousands of instances. */
+export const LONGEST_CONFIG = 16 * 1024 * 1024;
 
 /** The stores named by configs from pipes, by path: a pipe can be read only once. */
 export const storesOfPipes = new Map<string, string | undefined>();

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
+import { chances, numberOf, shuffledPlace } from './random.ts';
 
 export interface FaultTarget {
   readonly method: 'GET' | 'POST' | 'PATCH';
@@ -14,6 +15,8 @@ export interface FaultTarget {
 export interface Named {
   readonly name: string;
   readonly guid: string;
+  /** A share of all instances is one of each role. */
+  readonly role?: string | undefined;
 }
 
 /** The faults that are still to happen. */
@@ -21,6 +24,10 @@ export class FaultTable {
   readonly #targets: readonly FaultTarget[];
   readonly #instances: readonly Named[];
   #pending: Pending[] = [];
+  #ranks: ReadonlyMap<string, Rank> | undefined;
+  /** How often each instance was called at each endpoint, once a fault hits a share of them. */
+  readonly #called = new Map<string, Map<string, number>>();
+  readonly #struck: Partial<Record<Effect['kind'], number>> = {};
 
   constructor(targets: readonly FaultTarget[], instances: readonly Named[]) {
     this.#targets = targets;
@@ -30,6 +37,11 @@ export class FaultTable {
   /** In their current state: `after` and `times` count down. */
   get open(): readonly FullFault[] {
     return this.#pending.map(({ fault, pass, left }) => ({ ...fault, after: pass, times: left }));
+  }
+
+  /** How many calls each kind of effect has hit. */
+  get struck(): Readonly<Partial<Record<Effect['kind'], number>>> {
+    return { ...this.#struck };
   }
 
   /** Adds a fault. Throws `lab.fault` for one that could never happen: it would prove nothing. */
@@ -53,7 +65,7 @@ export class FaultTable {
     }
     const { instance } = fault;
     if (instance !== undefined && !this.#instances.some((candidate) => isNamed(candidate, instance))) {
-      const names = this.#instances.map(({ name }) => name).join(', ');
+      const names = someNames(this.#instances);
       throw impossible(`there is no instance ${show(instance)}; there are ${names}`);
     }
     return fault;
@@ -71,11 +83,13 @@ export class FaultTable {
         (fault.instance === undefined || isNamed(instance, fault.instance)),
     );
     const effects: Effect[] = [];
+    const isIn = hit.some(({ fault }) => fault.share !== undefined) ? this.#counted(target, instance) : NEVER;
     for (const pending of hit.toSorted((left, right) => turnOf(left) - turnOf(right))) {
       const { effect } = pending.fault;
       if (effect.kind !== 'delay' && effects.some(({ kind }) => kind === effect.kind)) continue;
-      if (!strikes(pending)) continue;
+      if (!strikes(pending, isIn)) continue;
       effects.push(effect);
+      this.#struck[effect.kind] = (this.#struck[effect.kind] ?? 0) + 1;
       if (ENDING.has(effect.kind)) break;
     }
     this.#pending = this.#pending.filter(({ left }) => left !== 0);
@@ -85,6 +99,48 @@ export class FaultTable {
   clear(): void {
     this.#pending = [];
   }
+
+  /** Counts a call of an instance, and says of which shares it is a part. */
+  #counted({ method, path }: FaultTarget, { guid }: Named): IsIn {
+    this.#ranks ??= ranksOf(this.#instances);
+    const rank = this.#ranks.get(guid);
+    if (rank === undefined) return NEVER;
+    const endpoint = `${method} ${path}`;
+    const called = this.#called.get(endpoint) ?? new Map<string, number>();
+    const earlier = called.get(guid) ?? 0;
+    this.#called.set(endpoint, called.set(guid, earlier + 1));
+    return ([from, to], seed) => {
+      const place = shuffledPlace(rank.at, rank.of, numberOf(`${seed} ${endpoint} ${earlier}`));
+      return place >= Math.round(from * rank.of) && place < Math.round(to * rank.of);
+    };
+  }
+}
+
+/** The number of an instance among those of its role, from 0, and how many there are. */
+interface Rank {
+  readonly at: number;
+  readonly of: number;
+}
+
+/** Whether a call belongs to a share of all instances of its role. */
+type IsIn = (share: readonly [from: number, to: number], seed: number) => boolean;
+
+const NEVER: IsIn = () => false;
+
+function ranksOf(instances: readonly Named[]): ReadonlyMap<string, Rank> {
+  const groups = Map.groupBy(instances, ({ role }) => role);
+  return new Map(
+    [...groups.values()].flatMap((group) =>
+      group.map(({ guid }, at): [string, Rank] => [guid, { at, of: group.length }]),
+    ),
+  );
+}
+
+/** A lab may have thousands. */
+export function someNames(instances: readonly Named[]): string {
+  const names = instances.slice(0, 20).map(({ name }) => name);
+  const others = instances.length - names.length;
+  return others === 0 ? names.join(', ') : `${names.join(', ')} and ${others} more`;
 }
 
 interface Pending {
@@ -109,12 +165,13 @@ function turnOf({ fault: { effect } }: Pending): number {
 }
 
 /** Whether the fault hits this matching call; counts the call. */
-function strikes(pending: Pending): boolean {
+function strikes(pending: Pending, isIn: IsIn): boolean {
   if (pending.pass > 0) {
     pending.pass -= 1;
     return false;
   }
-  if (pending.chance() >= pending.fault.probability) return false;
+  const { probability, seed, share } = pending.fault;
+  if (share === undefined ? pending.chance() >= probability : !isIn(share, seed)) return false;
   if (pending.left !== 'always') pending.left -= 1;
   return true;
 }
@@ -165,21 +222,10 @@ function needOf(effect: Effect): string {
   }
 }
 
-/** Pseudo-random numbers from 0 to below 1, determined by the seed (mulberry32). */
-function chances(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 function impossible(why: string): LifeboatError {
   return new LifeboatError('lab.fault', `this fault cannot happen: ${why}`, {
     hints: [
-      'only effect is required; method, path, instance, after, times, probability and seed may be given',
+      'only effect is required; method, path, instance, after, times, probability, share and seed may be given',
     ],
   });
 }
@@ -275,6 +321,15 @@ export const Fault = z.strictObject({
   times: z.union([z.int().positive(), z.literal('always')]).default(1),
   /** The share of matching calls that it hits, chosen by the seed alone. */
   probability: z.number().gt(0).max(1).default(1),
+  /**
+   * Instead of a probability: the part of all instances of a role that it hits, in an order that the seed
+   * shuffles anew for each endpoint and each time that it is called. `[0, 0.01]` and `[0.01, 0.02]` are two
+   * hundredths that never meet. Which instances they are does not depend on the order of the calls.
+   */
+  share: z
+    .tuple([z.number().min(0).max(1), z.number().min(0).max(1)])
+    .refine(([from, to]) => from < to, 'must begin before it ends')
+    .optional(),
   seed: z.int().nonnegative().default(1),
   effect: Effect,
 });

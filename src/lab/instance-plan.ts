@@ -2,15 +2,17 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { LabClock } from './clock.ts';
-import { createInstanceData, type InstanceData } from './data/instance-data.ts';
-import type { Engine } from './engine/engine.ts';
+import type { InstanceData, TakenBackup } from './data/instance-data.ts';
+import type { Host } from './host.ts';
 import { type KeyRing, LabInstance, newKey } from './instance.ts';
 import { PLAN_ID, SERVICE_ID } from './landscape.ts';
 import type { LabBackup } from './manager/instance-backups.ts';
 import type { BackupStore } from './manager/store.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
+import type { InstanceMetrics } from './metrics.ts';
 import { openSampleData } from './sample-data.ts';
 
 /** An instance to create. */
@@ -21,11 +23,21 @@ export interface InstanceWish {
   readonly backupType?: BackupType;
   /** With the sample data, and applications that keep placing orders. */
   readonly sampleApp?: boolean;
-  /** With a user's key in a file of its own, and a first backup under it. */
+  /** With a user's key in a file, and, if it is a source, a first backup under it. */
   readonly key?: boolean;
+  /** By default a source where it has a sample application or a key. */
+  readonly role?: 'source' | 'target';
   /** GUIDs; those of the lab's one service and plan by default. */
   readonly serviceId?: string;
   readonly planId?: string;
+  /** For the config: the words by which plans select it, and the instance that it is recovered into. */
+  readonly tags?: readonly string[];
+  readonly target?: string;
+}
+
+/** A source has data to lose; a target has none. */
+export function roleOf({ sampleApp, key, role }: InstanceWish): 'source' | 'target' {
+  return role ?? (sampleApp === true || key === true ? 'source' : 'target');
 }
 
 /** A source worth rescuing, and an empty target. */
@@ -41,16 +53,20 @@ interface MadeInstance {
   readonly keyFile: string | undefined;
 }
 
+interface UserKey {
+  readonly key: Secret;
+  readonly file: string;
+}
+
 interface InstanceTools {
-  readonly engine: Engine;
+  readonly host: Host;
   readonly queue: TaskQueue;
-  readonly store: BackupStore;
   readonly clock: LabClock;
-  /** Keys and archived log go here. */
+  /** Archived log goes here. */
   readonly folder: string;
+  /** A key of the user for an instance, and the file that it is in. */
+  readonly userKey: (name: string) => Promise<UserKey>;
   readonly log: (line: string) => void;
-  /** Called for each as soon as it exists: it must be removed at the end. */
-  readonly made: (data: InstanceData) => void;
   readonly signal: AbortSignal;
 }
 
@@ -82,19 +98,19 @@ export async function makeInstances(
 }
 
 async function makeInstance(wish: InstanceWish, id: number, tools: InstanceTools): Promise<MadeInstance> {
-  const { engine, queue, store, clock, folder, log } = tools;
+  const { host, queue, clock, folder, log } = tools;
   const { name, serviceId = SERVICE_ID, planId = PLAN_ID } = wish;
-  const keys: KeyRing = { generated: newKey(), user: wish.key === true ? newKey() : undefined };
+  const own = wish.key === true ? await tools.userKey(name) : undefined;
+  const keys: KeyRing = { generated: newKey(), user: own?.key };
   const archive = { folder: join(folder, 'archive', name), key: () => keys.user ?? keys.generated };
   const archiving = wish.backupType === 'continuous_archiving';
-  const data = await createInstanceData(engine, name, archiving ? { archive } : {});
-  tools.made(data);
-  const facts = { id, name, serviceId, planId };
-  const instance = new LabInstance(facts, { data, queue, store, clock, keys, log });
+  const data = await host.createData(name, archiving ? archive : undefined);
+  const facts: InstanceFacts = { id, name, serviceId, planId, role: roleOf(wish) };
+  const { store } = host;
+  const metrics = host.metricsOf(data);
+  const instance = new LabInstance(facts, { data, metrics, queue, store, clock, keys, log });
   if (wish.sampleApp === true) await openSampleData(data.query);
-  if (keys.user === undefined) return { instance, wish, keyFile: undefined };
-  const keyFile = join(folder, `${name}.key`);
-  await writeFile(keyFile, keys.user.reveal(), { mode: 0o600 });
+  if (own === undefined || facts.role === 'target') return { instance, wish, keyFile: own?.file };
   const first = instance.triggerBackup();
   await first.ended;
   if (first.backup.task.status !== 'done') {
@@ -102,15 +118,22 @@ async function makeInstance(wish: InstanceWish, id: number, tools: InstanceTools
       hints: ['the line before says why; check free space: df -h'],
     });
   }
-  return { instance, wish, keyFile };
+  return { instance, wish, keyFile: own.file };
+}
+
+/** A key of its own for each instance, in a file of its own. */
+export async function ownKey(folder: string, name: string): Promise<UserKey> {
+  const [key, file] = [newKey(), join(folder, `${name}.key`)];
+  await writeFile(file, key.reveal(), { mode: 0o600 });
+  return { key, file };
 }
 
 function checkNames(wishes: readonly InstanceWish[]): void {
-  const names = wishes.map(({ name }) => name);
-  const wrong = names.find(
-    (name, at) => !/^[a-z0-9][a-z0-9.-]{0,39}$/.test(name) || names.indexOf(name) !== at,
-  );
-  if (wrong === undefined && names.length > 0) return;
+  const seen = new Set<string>();
+  const wrong = wishes
+    .map(({ name }) => name)
+    .find((name) => !/^[a-z0-9][a-z0-9.-]{0,39}$/.test(name) || seen.size === seen.add(name).size);
+  if (wrong === undefined && wishes.length > 0) return;
   const why =
     wrong === undefined ? 'a lab needs an instance' : `the instance name ${show(wrong)} does not work`;
   throw new LifeboatError('lab.instance', why, {
@@ -122,7 +145,8 @@ function checkNames(wishes: readonly InstanceWish[]): void {
 }
 
 export interface InstanceParts {
-  readonly data: InstanceData;
+  readonly data: InstanceData<TakenBackup>;
+  readonly metrics: InstanceMetrics;
   readonly queue: TaskQueue;
   readonly store: BackupStore;
   readonly clock: LabClock;
@@ -137,6 +161,7 @@ export interface InstanceFacts {
   readonly name: string;
   readonly serviceId: string;
   readonly planId: string;
+  readonly role: 'source' | 'target';
 }
 
 export interface BackupSettings {

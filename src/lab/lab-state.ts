@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { type Call, type CallCounts, CallLog } from './call-log.ts';
 import type { LabClock } from './clock.ts';
 import type { Platform, PlatformOptions } from './cloud-foundry/platform.ts';
 import type { PlatformFace } from './cloud-foundry/platform-routes.ts';
@@ -8,7 +9,7 @@ import type { Endpoint, Revision } from './http/endpoint.ts';
 import { makeSessions, type Sessions, type Tokens } from './http/tokens.ts';
 import type { LabInstance } from './instance.ts';
 import type { Found, InstanceWish } from './instance-plan.ts';
-import type { DownloadRule } from './manager/instance-backups.ts';
+import { type DownloadRule, guidOfBackup } from './manager/instance-backups.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
 import type { Scenario } from './scenarios/scenario.ts';
 import type { Schedule } from './schedule.ts';
@@ -28,6 +29,8 @@ interface LabParts {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   readonly engine: string;
+  /** Whether there are no databases: then every answer says so. */
+  readonly isSimulated: boolean;
   readonly revision: Revision;
   readonly instances: readonly LabInstance[];
   readonly tokens: Tokens;
@@ -45,10 +48,11 @@ interface LabParts {
 
 /** Everything the HTTP layer sees. */
 export interface LabState extends LabParts {
-  readonly calls: Call[];
+  readonly calls: CallLog;
   readonly sessions: Sessions;
   readonly faults: FaultTable;
   instanceNamed(nameOrGuid: string): LabInstance | undefined;
+  instanceOf(guid: string | undefined): LabInstance | undefined;
   /**
    * What a `backup_guid` stands for: the newest backup of an instance at each call, or, with a `backup_id`,
    * that one (domain: fork). Lost instances count: their backups are in the store. Undefined if unknown.
@@ -63,20 +67,25 @@ export interface LabState extends LabParts {
 export function makeLabState(parts: LabParts, endpoints: readonly Endpoint[]): LabState {
   const { instances, settings, queue } = parts;
   const faults = new FaultTable(endpoints, instances);
+  const byGuid = new Map<string, LabInstance>(instances.map((instance) => [instance.guid, instance]));
+  const byName = new Map(instances.map((instance) => [instance.name, instance]));
+  const byBackupGuid = new Map<string, LabInstance>(
+    instances.map((instance) => [instance.backupGuid, instance]),
+  );
   return {
     ...parts,
-    calls: [],
+    calls: new CallLog(),
     sessions: makeSessions(),
     faults,
-    instanceNamed: (nameOrGuid) =>
-      instances.find(({ name, guid }) => name === nameOrGuid || guid === nameOrGuid),
+    instanceNamed: (nameOrGuid) => byName.get(nameOrGuid) ?? byGuid.get(nameOrGuid),
+    instanceOf: (guid) => byGuid.get(guid ?? ''),
     backupsBehind: (reference) => {
-      for (const owner of instances) {
-        if (owner.backupGuid === reference) return () => ({ owner, backup: owner.backups.newestDone() });
-        const backup = owner.backups.all.find(({ backupId }) => backupId === reference);
-        if (backup !== undefined && backup.task.status !== 'deleted') return () => ({ owner, backup });
-      }
-      return undefined;
+      const named = byBackupGuid.get(reference);
+      if (named !== undefined) return () => ({ owner: named, backup: named.backups.newestDone() });
+      const owner = byBackupGuid.get(guidOfBackup(reference));
+      const backup = owner?.backups.all.find(({ backupId }) => backupId === reference);
+      if (owner === undefined || backup === undefined || backup.task.status === 'deleted') return undefined;
+      return () => ({ owner, backup });
     },
     setUpdateBlocking: (isAllowed) => {
       settings.updateBlocking = isAllowed;
@@ -93,10 +102,22 @@ export function makeLabState(parts: LabParts, endpoints: readonly Endpoint[]): L
   };
 }
 
+/** Instances without databases, for a landscape larger than a machine can hold. */
+export interface SimulatedOptions {
+  /** How many sources there are, `sim-00001` and so on; each has a target beside it, `sim-00001-dr`. */
+  readonly sources: number;
+  /** How long a task takes in real milliseconds, at least and at most; nothing by default. */
+  readonly taskMs?: readonly [least: number, most: number];
+  /** Decides how long each task takes; 1 by default. */
+  readonly seed?: number;
+}
+
 export interface LabOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
   readonly revision?: Revision;
+  /** In place of `instances`, on no PostgreSQL and without a platform. */
+  readonly simulated?: SimulatedOptions;
   /** By default `orders` with the sample application, a key and archiving, and an empty `orders-dr`. */
   readonly instances?: readonly InstanceWish[];
   /**
@@ -138,17 +159,6 @@ export interface LabOptions {
   readonly log?: (line: string) => void;
   /** Stops the start, or closes the lab. */
   readonly signal?: AbortSignal;
-}
-
-/** A mutating call that the service carried out, even if its answer was lost. */
-export interface Call {
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  /** Method and path below the instance: `POST /backups`. */
-  readonly endpoint: string;
-  readonly instance: string;
-  /** The id that it created or the settings that it changed. A key is `sha256:` and 12 hex digits. */
-  readonly detail: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** A temporary database from a backup, beside the instances. */
@@ -194,6 +204,8 @@ export interface Lab {
   endTimeline(): Promise<void>;
   /** Mutating calls that the service carried out, in order; crash tests count them. */
   calls(): readonly Call[];
+  /** How often each change of each instance was carried out: all of them, however many there were. */
+  counts(): Readonly<Record<string, CallCounts>>;
   /** Starts a PostgreSQL on the plain tar of a backup; rejects with `lab.content` or `lab.postgres`. */
   openScratch(content: Readable, options: { readonly name: string }): Promise<Scratch>;
   /** Ends everything and removes every file. Safe to call twice. */

@@ -6,24 +6,22 @@ import { show } from '../base/text.ts';
 import { createLabClock } from './clock.ts';
 import { Platform } from './cloud-foundry/platform.ts';
 import { platformFace } from './cloud-foundry/platform-routes.ts';
-import type { InstanceData } from './data/instance-data.ts';
-import { makePostgresEngine } from './engine/engine.ts';
-import { engineUser, makeLauncher } from './engine/launcher.ts';
-import { locatePostgres } from './engine/locate-postgres.ts';
 import { claimHome, openStateFolder, sweepHomes } from './home.ts';
+import { postgresHost, withoutDatabase } from './host.ts';
 import type { Revision } from './http/endpoint.ts';
 import { endpointsOf } from './http/endpoints.ts';
 import { openHttp } from './http/serve.ts';
 import { makeTokens } from './http/tokens.ts';
-import { DEFAULT_INSTANCES, makeInstances } from './instance-plan.ts';
+import { DEFAULT_INSTANCES, makeInstances, ownKey, roleOf } from './instance-plan.ts';
 import { type Lab, type LabOptions, makeLabState } from './lab-state.ts';
 import { ORG, SPACE } from './landscape.ts';
-import { BackupStore } from './manager/store.ts';
 import { TaskQueue } from './manager/task-queue.ts';
 import { writeSockets } from './query-sample-data.ts';
 import { keepOrdering } from './sample-data.ts';
 import { endTimeline, playScenario } from './scenarios/play-scenario.ts';
 import { startSchedule } from './schedule.ts';
+import { simulatedHost } from './simulated/simulated-host.ts';
+import { simulatedConfig, simulatedInstances } from './simulated/simulated-instances.ts';
 
 export type { Lab, LabOptions, Scratch } from './lab-state.ts';
 
@@ -32,6 +30,10 @@ const SAMPLE_APP_DEFAULT = { rowsPerSecond: 5 };
 const ROUTER_MS = 15 * 60_000;
 /** The Backup Manager's default. */
 const WORKERS = 4;
+/** A simulated task only lets time pass. */
+const SIMULATED_WORKERS = 1_000;
+/** The name of the key that all simulated instances begin with. */
+const SHARED = 'sim';
 
 /**
  * Starts the service with the requested instances. Resolves when all of it answers. Rejects with
@@ -82,54 +84,57 @@ interface Frame {
 async function assemble(options: LabOptions, { log, ending, cleanups, close }: Frame): Promise<Lab> {
   const { revision = 62 } = options;
   ending.throwIfAborted();
-  const located = locatePostgres();
+  const { simulated } = options;
+  const simulating = simulated && simulatedHost(simulated);
+  const wishes = simulated ? simulatedInstances(simulated.sources) : (options.instances ?? DEFAULT_INSTANCES);
+  const hosting =
+    simulating ??
+    (await postgresHost({ fsync: options.fsync ?? true, emptyDatabase: options.emptyDatabase }));
   const http = await openHttp(options.port ?? 0);
   cleanups.push(() => http.close());
   const sweeping = sweepHomes(log);
   cleanups.push(() => sweeping);
-  const launcher = await makeLauncher(await engineUser());
-  const home = await claimHome(launcher.user);
+  const home = await claimHome(hosting.user);
   cleanups.push(() => home.release());
   const folder = await openStateFolder(
     options.folder,
     home,
-    (options.instances ?? DEFAULT_INSTANCES).map(({ name }) => name),
+    simulated ? [SHARED] : wishes.map(({ name }) => name),
   );
   cleanups.push(() => folder.release());
 
-  const engine = await makePostgresEngine({
-    located,
-    launcher,
-    folder: home.engine,
-    fsync: options.fsync ?? true,
-    emptyDatabase: options.emptyDatabase,
-    signal: ending,
-  });
   const clock = createLabClock();
-  const queue = new TaskQueue(options.workers ?? WORKERS, { now: clock.now, log });
-  const datas: InstanceData[] = [];
+  const host = await hosting.open({ home, folder: folder.path, now: clock.now, signal: ending });
+  const { databases } = host;
+  const queue = new TaskQueue(options.workers ?? (simulated ? SIMULATED_WORKERS : WORKERS), {
+    now: clock.now,
+    // Of ten thousand instances nobody reads a line for each task; `GET /lab/counts` has their number.
+    log: simulated ? () => undefined : log,
+  });
   // In parallel: a backup of a database that hangs ends only when the database is stopped.
-  cleanups.push(() => Promise.all([queue.close(), engine.close(), ...datas.map((data) => data.remove())]));
-  log(`${engine.description} starts`);
-  const made = await makeInstances(options.instances ?? DEFAULT_INSTANCES, {
-    engine,
+  cleanups.push(() => Promise.all([queue.close(), host.close()]));
+  if (databases !== undefined) log(`${host.description} starts`);
+  const sharedKey = simulated && (await ownKey(folder.path, SHARED));
+  const made = await makeInstances(wishes, {
+    host,
     queue,
-    store: new BackupStore(join(folder.path, 'store')),
     clock,
     folder: folder.path,
+    userKey: async (name) => sharedKey ?? (await ownKey(folder.path, name)),
     log,
-    made: (data) => datas.push(data),
     signal: ending,
   });
   ending.throwIfAborted();
   const instances = made.map(({ instance }) => instance);
-  await writeSockets(
-    folder.path,
-    Object.fromEntries(instances.map(({ name, data }) => [name, data.socketFolder])),
-  );
+  if (databases !== undefined) {
+    await writeSockets(
+      folder.path,
+      Object.fromEntries(instances.map(({ name, data }) => [name, data.socketFolder])),
+    );
+  }
   const { rowsPerSecond } = options.sampleApp ?? SAMPLE_APP_DEFAULT;
   let platform: Platform | undefined;
-  if (options.platform === false) {
+  if (options.platform === false || databases === undefined) {
     for (const { instance, wish } of made) {
       if (wish.sampleApp === true) void keepOrdering(instance.data.query, rowsPerSecond, ending);
     }
@@ -137,7 +142,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     platform = new Platform({
       ...options.platform,
       clock,
-      launcher,
+      launcher: databases.launcher,
       folder: join(home.state, 'apps'),
       instances: made.map(({ instance, wish }) => ({ instance, sampleApp: wish.sampleApp === true })),
       rowsPerSecond,
@@ -155,7 +160,8 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
   const state = makeLabState(
     {
       origin,
-      engine: engine.description,
+      engine: host.description,
+      isSimulated: simulated !== undefined,
       revision,
       instances,
       tokens,
@@ -181,22 +187,24 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     keyFile,
     query: data.query,
     apps: (platform?.apps ?? []).filter(({ facts }) => facts.instance === name).map((app) => app.name),
-    role: wish.sampleApp === true || wish.key === true ? ('source' as const) : ('target' as const),
+    role: roleOf(wish),
+    wish,
   }));
-  const configYaml = labConfig({
-    origin,
-    revision,
-    tokenFile: tokens.file,
-    routerMs: options.routerMs,
-    platform: platform && { org: ORG.name, space: SPACE.name },
-    instances: listed.map((one) => ({ ...one, query: options.queryCommand?.(one.name, folder.path) })),
-  });
+  const about = { origin, revision, tokenFile: tokens.file, routerMs: options.routerMs };
+  const configYaml = simulated
+    ? simulatedConfig({ ...about, instances: listed })
+    : labConfig({
+        ...about,
+        platform: platform && { org: ORG.name, space: SPACE.name },
+        instances: listed.map((one) => ({ ...one, query: options.queryCommand?.(one.name, folder.path) })),
+      });
   await writeFile(join(folder.path, 'lifeboat.yaml'), configYaml, { mode: 0o600 });
   schedule.backupEvery(options.backupEvery);
   schedule.maintenanceEvery(options.maintenanceEvery);
   await sweeping;
   if (options.scenario !== undefined) playScenario(options.scenario, state, ending);
   for (const fault of options.faults ?? []) state.faults.add(fault);
+  simulating?.begin();
 
   let scratches = 0;
   return {
@@ -221,10 +229,12 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     atRest: () => queue.atRest(),
     play: (scenario) => playScenario(scenario, state, ending),
     endTimeline: () => endTimeline(state),
-    calls: () => [...state.calls],
+    calls: () => state.calls.latest,
+    counts: () => state.calls.counts,
     openScratch: async (content, { name }) => {
+      if (databases === undefined) throw withoutDatabase();
       scratches += 1;
-      const database = await engine.restore(`scratch-${scratches}`, content);
+      const database = await databases.restore(`scratch-${scratches}`, content);
       log(`scratch instance ${name} is up`);
       return { query: database.query, close: () => database.remove() };
     },

@@ -64,8 +64,10 @@ async function repeat(clock: LabClock, period: number, signal: AbortSignal, work
 }
 
 async function sampleRegularly(instances: readonly LabInstance[], signal: AbortSignal): Promise<void> {
+  // Simulated instances share a machine.
+  const metrics = new Set(instances.map((instance) => instance.metrics));
   while (!signal.aborted) {
-    await Promise.all(instances.map((instance) => instance.metrics.sample()));
+    await Promise.all([...metrics].map((one) => one.sample()));
     await pause(SAMPLE_MS, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

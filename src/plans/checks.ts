@@ -302,7 +302,12 @@ function apps({ policy }: InstanceFacts): Found {
 }
 
 /** Its data was brought back by a proven run, and nothing changed since. */
-function restored({ record, overview }: InstanceFacts): Found {
+function restored({ record, overview, backups }: InstanceFacts): Found {
+  if (knownOf(backups)?.isSimulated === true)
+    return red(
+      'service.simulated',
+      'the service says that it is simulated: no restore on it proves anything',
+    );
   if (record.state !== 'known') return unread('the journal', record);
   const { recovered, ledger, evaluated: last } = record.value;
   if (recovered === undefined)

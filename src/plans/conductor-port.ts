@@ -63,6 +63,7 @@ export interface RecordedChild extends Start {
   readonly runbook: string;
   readonly startedAt: string;
   readonly result?: 'done' | 'failed' | undefined;
+  readonly simulated?: true | undefined;
   readonly endedAt?: string | undefined;
   readonly isLeft: boolean;
   readonly where?: string | undefined;

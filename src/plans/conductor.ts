@@ -207,7 +207,7 @@ export class Conductor {
     if (isAt(snapshot, 'evaluate', 'looking')) return this.#evaluated(await this.#port.evaluate());
     if (isAt(snapshot, 'record')) {
       await this.#endLeftSteps();
-      return plan.tell({ type: 'plan.recorded', results: this.#results(context) });
+      return plan.tell({ type: 'plan.recorded', results: await this.#results(context) });
     }
     this.#answerByItself();
     await this.#leaveAsking(context);
@@ -401,9 +401,10 @@ export class Conductor {
     return { ...shown, ...standingOf(step, driven.startedMs, driven.state(), at), isAnswered };
   }
 
-  #results(context: PlanContext): readonly GroupResult[] {
+  async #results(context: PlanContext): Promise<readonly GroupResult[]> {
     const facts = standingFacts(context, this.#all(), this.#port.now());
-    return facts.groups.map((group) => resultOf(group, facts));
+    const simulated = (await this.#port.children()).filter((child) => child.simulated === true);
+    return facts.groups.map((group) => resultOf(group, facts, simulated));
   }
 
   /**
@@ -420,13 +421,15 @@ export class Conductor {
   }
 }
 
-function resultOf(group: ResolvedGroup, facts: PlanFacts): GroupResult {
+function resultOf(group: ResolvedGroup, facts: PlanFacts, simulated: readonly Start[]): GroupResult {
   const states = lanesOf(group, facts).map(({ state, hasFailed }) => ({ is: state.is, hasFailed }));
   const done = states.filter(({ is, hasFailed }) => is === 'done' && !hasFailed).length;
   const failed = states.filter(
     ({ is, hasFailed }) => hasFailed || is === 'failed' || is === 'failing',
   ).length;
-  return { group: group.id, done, failed, notRun: states.length - done - failed };
+  const count = simulated.filter((child) => child.group === group.id).length;
+  const beside = count === 0 ? {} : { simulated: count };
+  return { group: group.id, done, failed, notRun: states.length - done - failed, ...beside };
 }
 
 /** Throws `answer.misfit` where a decision does not fit. */

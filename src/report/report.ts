@@ -132,7 +132,8 @@ function outcomeOf(entries: readonly Entry[], all: readonly WrittenFollowUp[]): 
   if (closed !== undefined) {
     const text = closed.title ?? closed.outcome;
     const proven = closed.proven && leftUnbound(all).length === 0;
-    return { status: 'closed', proven, text, failure: closed.failure?.shortMessage, followUps };
+    const { simulated, failure } = closed;
+    return { status: 'closed', proven, simulated, text, failure: failure?.shortMessage, followUps };
   }
   if (abandoned !== undefined) return { status: 'abandoned', text: abandoned.reason, followUps };
   const at = findLast(entries, 'event')?.body;

@@ -137,6 +137,11 @@ export type PlainReads = {
  * nothing is sent.
  */
 export interface ServiceClient extends PlainReads {
+  /**
+   * Whether an answer so far has said that the service is simulated (`lifeboat-lab: simulated`): then there
+   * is no data behind it, and nothing that is done with it proves a recovery.
+   */
+  readonly isSimulated: () => boolean;
   /** What the instance's interface cannot report; undefined for V1. */
   readonly limits: InterfaceLimits | undefined;
   /** Whether the instance's revision has a call; a missing one ends with `service.unsupported`. */

@@ -153,6 +153,8 @@ export type LabFault = z.infer<typeof LabFault>;
 
 export const LabOverview = z.object({
   engine: maybe(text),
+  /** Whether it has no databases. */
+  simulated: maybe(z.boolean()),
   revision: maybe(z.number()),
   scenario: maybe(text),
   faults: z.array(LabFault),

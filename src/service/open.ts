@@ -24,6 +24,7 @@ export function openService(address: RevisionAddress, options: ServiceOptions): 
   const order = options.downloadOrder ?? DOWNLOAD_ORDER[revision];
   return {
     ...(revision === 'v0' ? v0Methods(operations) : v1Methods(operations)),
+    isSimulated: connection.reader.isSimulated,
     limits: limitsOf(revision),
     supports: operations.supports,
     require: operations.require,

@@ -37,6 +37,8 @@ export interface Reader {
   fetch(call: ReadCall): Promise<ReadResponse>;
   /** A JSON answer that matches `schema`; an error status rejects. */
   json<T>(url: string, schema: z.ZodType<T>, signal: AbortSignal | undefined): Promise<Answer<T>>;
+  /** Whether an answer of the instance's own origin has said that the service is simulated. */
+  isSimulated(): boolean;
   /** The error for an error status. Reads the body. */
   problemOf(response: ReadResponse): Promise<Error>;
 }
@@ -54,6 +56,8 @@ export function openReader(
   closing: AbortSignal,
   awaits?: Awaits,
 ): Reader {
+  let isSimulated = false;
+
   async function fetch(call: ReadCall): Promise<ReadResponse> {
     const gate = AbortSignal.any(call.signal === undefined ? [closing] : [closing, call.signal]);
     const deadline = new AbortController();
@@ -93,6 +97,7 @@ export function openReader(
         ask(call, hop, own ? token.value : undefined, signal),
       );
       if (own) await jar.keep(url, response.headers['set-cookie']);
+      if (own && response.headers[LAB] === 'simulated') isSimulated = true;
       if (response.statusCode < 300 || response.statusCode >= 400) {
         return { status: response.statusCode, headers: response.headers, body: response.body, own };
       }
@@ -159,8 +164,11 @@ export function openReader(
     return { value, raw, status: response.status, skew };
   }
 
-  return { fetch, json, problemOf };
+  return { fetch, json, isSimulated: () => isSimulated, problemOf };
 }
+
+/** The header by which a simulated service says what it is. */
+const LAB = 'lifeboat-lab';
 
 /** The service's own clock (RFC 9110 section 6.6.1), if readable. */
 export function dateOf(headers: IncomingHttpHeaders): Date | undefined {

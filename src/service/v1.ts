@@ -9,7 +9,10 @@ import { Backup, PLAIN_READS, Restore } from './schemas.ts';
 import { readCreated, readId, readMessage, readSetting, readText } from './send-outcome.ts';
 
 /** The methods that differ between versions; the rest of a client is the same for all. */
-export type Methods = Omit<ServiceClient, 'limits' | 'supports' | 'require' | 'ready' | 'download' | 'close'>;
+export type Methods = Omit<
+  ServiceClient,
+  'isSimulated' | 'limits' | 'supports' | 'require' | 'ready' | 'download' | 'close'
+>;
 
 /** The methods of V1 (service-api.md sections 4.1 and 4.2); `operations` knows which a revision has. */
 export function v1Methods(operations: Operations): Methods {

@@ -248,6 +248,8 @@ const RUN_ENTRIES = {
       /** The outcome in words. */
       title: z.string().optional(),
       proven: z.boolean(),
+      /** The service has said that it is simulated. */
+      simulated: z.literal(true).optional(),
       summary: z.array(
         z.object({
           label: z.string(),

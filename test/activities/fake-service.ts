@@ -118,6 +118,7 @@ export function fakeService(now: () => number = Date.now, inFlightMs = 2_000): F
         ? { name: 'V0', deprecation: 'V0 will go', unsaid: ['the state'] }
         : undefined;
     },
+    isSimulated: () => false,
     supports: (operation) => !fake.lacks.has(operation),
     require,
     ready: async () => undefined,

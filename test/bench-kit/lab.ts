@@ -9,6 +9,7 @@ export const ORDERS: readonly InstanceWish[] = [
 
 /** A lab without fsync: no test cuts the power, so nothing waits for the disk. */
 export async function startWholeLab(options: LabOptions = {}): Promise<Lab> {
+  if (options.simulated !== undefined) return await startLab(options);
   return await startLab({ fsync: false, emptyDatabase: await bareDatabase(), ...options });
 }
 

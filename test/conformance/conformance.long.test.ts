@@ -21,6 +21,20 @@ describe.concurrent('the lab keeps every promise of the document', () => {
     });
   }
 
+  for (const revision of REVISIONS) {
+    it(`in revision ${revision} without databases, whatever is changed`, {
+      timeout: 600_000,
+    }, async (context) => {
+      const { expect } = context;
+      const lab = await openLab(context, { revision, simulated: { sources: 1 } });
+      const [url, target] = ['sim-00001', 'sim-00001-dr'].map(lab.addressOf);
+      const keyFile = join(lab.folder, 'key-of-the-suite');
+      const results = await runSuite({ ...lab.options, ...at(url, target), keyFile });
+      expect(failuresOf(results)).toEqual([]);
+      expect(skippedBut(results, NOT_HERE)).toEqual([]);
+    });
+  }
+
   it('for an instance without continuous archiving, as far as it is harmless', {
     timeout: 1_200_000,
   }, async (context) => {

@@ -27,11 +27,16 @@ function documented(revision: 61 | 62): readonly string[] {
 const pathOf = ({ base, path }: Endpoint, guid: string) =>
   `${base}/${guid}${path === '/' ? '' : path.replaceAll(/:\w+/g, '999')}`;
 
-describe.each([61, 62] as const)('revision %i', (revision) => {
+describe.each([
+  [61, 'databases', { instances: [{ name: 'one' }] }],
+  [62, 'databases', { instances: [{ name: 'one' }] }],
+  [61, 'nothing but the API', { simulated: { sources: 1 } }],
+  [62, 'nothing but the API', { simulated: { sources: 1 } }],
+] as const)('revision %i on %s', (revision, _on, options) => {
   const endpoints = endpointsOf(revision);
   let lab: Lab;
   beforeAll(async () => {
-    lab = await startTestLab({ revision, instances: [{ name: 'one' }] });
+    lab = await startTestLab({ revision, ...options });
   });
   afterAll(() => lab.close());
 
@@ -65,6 +70,8 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
   test('serves a description of its endpoints, without a token', async () => {
     const served = await call(lab, 'GET', '/openapi.json', { authorization: '' });
     expect(served.status).toBe(200);
-    expect(served.json).toEqual(JSON.parse(JSON.stringify(openApiOf(revision, endpoints, lab.url))));
+    expect(served.json).toEqual(
+      JSON.parse(JSON.stringify(openApiOf(revision, endpoints, lab.url, 'simulated' in options))),
+    );
   });
 });

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import { createLabClock } from '../../src/lab/clock.ts';
 import { expiredBackups, InstanceBackups } from '../../src/lab/manager/instance-backups.ts';
-import { BackupStore } from '../../src/lab/manager/store.ts';
+import { FolderStore } from '../../src/lab/manager/store.ts';
 import { isOpen, TaskQueue, type TaskStatus } from '../../src/lab/manager/task-queue.ts';
 import { until } from './helpers.ts';
 
@@ -44,7 +44,7 @@ async function manager(settings: Settings, workers = 4) {
       retention: () => settings,
       life: () => new AbortController().signal,
     },
-    { queue, store: new BackupStore(join(folder, 'store')), now: clock.now },
+    { queue, store: new FolderStore(join(folder, 'store')), now: clock.now },
   );
   const key = new Secret('a key of sixteen letters');
   const take = async () => {

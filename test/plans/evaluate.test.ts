@@ -26,6 +26,19 @@ describe('an instance is', () => {
     expect(of(given).reason).toMatch(/^restored on 2026-02-18 12:00:00 UTC by run /u);
   });
 
+  test('READY at most on a service that says that it is simulated, whatever was restored', () => {
+    const backups = {
+      done: [{ id: 9, backupId: 'guid-9', triggeredAt: ago(2), downloadable: true }],
+      skewMs: 0,
+    };
+    const given = {
+      record: known(record({ recovered: recovered(20 * 24) })),
+      backups: known({ ...backups, isSimulated: true as const }),
+    };
+    expect(of(given)).toMatchObject({ verdict: 'ready', reason: expect.stringContaining('simulated') });
+    expect(check('restored', given)).toMatchObject({ state: 'red', code: 'service.simulated' });
+  });
+
   test('READY again where the restore is longer ago than drills.every', () => {
     const given = { record: known(record({ recovered: recovered(20 * 24) })) };
     const often = { ...given, policy: { drillEvery: 10 * DAY } };

@@ -307,3 +307,22 @@ test('a server that does not exist is unreachable', async () => {
     shortMessage: 'the service refuses the connection (ECONNREFUSED)',
   });
 });
+
+test.for([
+  [62, [BACKUP]],
+  ['v0', { id: 1, instance_id: 'i1', backups: [], restores: [] }],
+] as const)(
+  'in revision %s a service that says that it is simulated is known as such from then on',
+  async ([revision, list]) => {
+    let headers: Record<string, string> = {};
+    const { client } = await serve((_, socket) => socket.write(json(200, list, headers)), { revision });
+    await client.backups();
+    expect(client.isSimulated()).toBe(false);
+    headers = { 'lifeboat-lab': 'simulated' };
+    await client.backups();
+    expect(client.isSimulated()).toBe(true);
+    headers = {};
+    await client.backups();
+    expect(client.isSimulated()).toBe(true);
+  },
+);

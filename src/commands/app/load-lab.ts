@@ -57,7 +57,7 @@ export async function loadLab(config: LoadedConfig, signal: AbortSignal): Promis
 }
 
 /** The lab that the config names. Rejects with `lab.none` if it names none. */
-async function labOf(config: LoadedConfig): Promise<LabAddress> {
+export async function labOf(config: LoadedConfig): Promise<LabAddress> {
   const { lab } = config;
   if (lab === undefined) {
     throw new LifeboatError('lab.none', 'the config names no lab', {

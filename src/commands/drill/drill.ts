@@ -33,6 +33,7 @@ import {
 } from './drill-records.ts';
 import { drillReport, drillSummary, runReports, writeDrillReports } from './drill-report.ts';
 import { assertWritable, writeJunit } from './junit.ts';
+import { refuseSimulated } from './refuse-simulated.ts';
 import { regionOfEight } from './region-of-eight.ts';
 import { type Stage, type StageOptions, setStage } from './stage.ts';
 
@@ -82,7 +83,9 @@ export async function drill(
   const keep = flags.keep === undefined ? undefined : wholeNumber(flags.keep, '--keep', 1);
   if (flags.report === '') throw noReportFolder();
   if (flags.junit !== undefined) assertWritable(flags.junit);
-  const every = await drillInterval(outside);
+  const config = await configIfAny(outside);
+  if (config !== undefined) await refuseSimulated(config);
+  const every = config?.drills?.every;
   // Check before the drill gets a folder of its own: without PostgreSQL it would leave an empty one.
   locatePostgres();
   const context = await knowingStore(outside);
@@ -284,12 +287,12 @@ export function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptio
 }
 
 /**
- * How often the config asks for a drill, in milliseconds; undefined if it does not, or there is no config. A
- * drill needs none: an unreadable one is reported on stderr and changes nothing else.
+ * The config, which says how often there has to be a drill; undefined if there is none. A drill needs none:
+ * an unreadable one is reported on stderr and changes nothing else.
  */
-async function drillInterval(context: CommandContext): Promise<number | undefined> {
+async function configIfAny(context: CommandContext): Promise<LoadedConfig | undefined> {
   try {
-    return (await loadConfig(context.env, context.configPath)).drills?.every;
+    return await loadConfig(context.env, context.configPath);
   } catch (thrown) {
     if (!(thrown instanceof LifeboatError)) throw thrown;
     if (thrown.code !== 'config.missing' || context.configPath !== undefined)

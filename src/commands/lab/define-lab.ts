@@ -14,17 +14,21 @@ export function defineLab(program: Command, command: Define): void {
       revision(),
       new Option('--folder <dir>', 'a new folder for its files; removed at the end'),
       ...labOptions(),
+      ...simulatedOptions(),
     ],
     {
       about: `It prints a lifeboat.yaml, or writes it with --out, and runs until Ctrl-C.
 Instances, backups and archives are those of real PostgreSQL. Everything that
 it made is removed at its end, but for the file of --out.
-KIND of an instance is standard, archiving, or one of them with :empty.`,
-      notes: [ENDPOINTS],
+KIND of an instance is standard, archiving, or one of them with :empty.
+With --simulated there are N instances and their targets without databases:
+every answer says so, and no run on them proves anything.`,
+      notes: [FAULTS, ENDPOINTS],
       examples: [
         'lifeboat lab --out lifeboat.yaml',
         'lifeboat lab -i orders:archiving -i orders-dr:standard:empty',
         'lifeboat lab --scenario lost-answers',
+        'lifeboat lab --simulated 10000 --faults fail=1%,lost=1%,late=0.1% --out lifeboat.yaml',
       ],
     },
   );
@@ -46,9 +50,27 @@ KIND of an instance is standard, archiving, or one of them with :empty.`,
   );
 }
 
+/** Instances without databases, and how much goes wrong on them. */
+function simulatedOptions(): Option[] {
+  return [
+    new Option('--simulated <n>', 'n instances and their targets, without databases'),
+    new Option('--faults <shares>', 'simulated: how much goes wrong, see below'),
+    new Option('--seed <n>', 'simulated: decides what goes wrong where (default: 1)'),
+    new Option('--task-time <time>', 'simulated: how long a task takes, or 1s-5s (default: 0s)'),
+    new Option('--late-by <time>', 'simulated: how late a late answer is (default: 20m)'),
+  ];
+}
+
+const FAULTS = `SHARES of a simulated lab are of all its instances, exactly, at each call that
+changes something: the seed decides which, and not the order of the calls.
+  fail=1%                              the task that the call starts fails
+  lost=1%                              it is done, and its answer is lost
+  late=0.1%                            it is done, and its answer comes late`;
+
 const ENDPOINTS = `Change it while it runs, over HTTP, with the token that it names:
   GET    /lab                          what runs, and what goes wrong
-  GET    /lab/calls                    every change that was carried out
+  GET    /lab/calls                    the changes that were carried out
+  GET    /lab/counts?instance=NAME     how many of each, of one or of all
   POST   /lab/faults                   {"method":"POST","path":"/backups",
                                         "effect":{"kind":"drop","when":"after"}}
   DELETE /lab/faults                   nothing goes wrong any more

@@ -10,8 +10,9 @@ import { isForPeople, printResult, printTable } from '../../cli/print-result.ts'
 import { stopSignal } from '../../cli/stop-signal.ts';
 import type { LabOptions } from '../../lab/lab.ts';
 import type { DownloadRule } from '../../lab/manager/instance-backups.ts';
+import { type SimulatedFlags, simulatedLab } from './simulated-lab.ts';
 
-interface LabFlags {
+interface LabFlags extends SimulatedFlags {
   readonly out?: string;
   readonly port?: string;
   readonly revision: '61' | '62';
@@ -60,6 +61,8 @@ export async function lab(context: CommandContext, _: readonly string[], flags: 
           ? 'hint: save the config with `lifeboat lab --out lifeboat.yaml`, then work in another terminal\n'
           : `the config is in ${show(out, 200)}: work in another terminal\n`,
       );
+      if (options.simulated !== undefined)
+        stderr.write(simulatedWords(options.simulated.sources, started.keyFile));
       stderr.write('Ctrl-C ends the lab and removes everything that it made\n');
       await stop.stopped;
       stderr.write('ending the lab\n');
@@ -73,6 +76,12 @@ export async function lab(context: CommandContext, _: readonly string[], flags: 
   } finally {
     stop.release();
   }
+}
+
+function simulatedWords(sources: number, keyFile: string): string {
+  return `it is simulated: ${sources} instances and their targets without databases; nothing is restored, and no run on it proves anything
+hint: all of its instances begin with one key: lifeboat keys add sim-00001 --file ${shellQuoted(keyFile)}
+`;
 }
 
 /** The path for a new config: a redirect would have emptied an existing one. */
@@ -107,6 +116,7 @@ async function optionsOf(flags: LabFlags): Promise<LabOptions> {
     sso: flags.sso,
     updateBlocking: flags.updateBlocking,
     downloads: flags.downloads,
+    ...simulatedLab(flags),
     ...(router === undefined ? {} : { routerMs: durationFrom(router, 'router', ['1ms', '1d']) }),
     ...(flags.platform ? {} : { platform: false as const }),
     ...(port === undefined ? {} : { port: portNumber(port) }),

@@ -19,16 +19,20 @@ import { keptBackup } from './history.ts';
 import { inTurn, shared } from './in-turn.ts';
 import { createAppUser, dropAppUser, restoreBackup, restoreTo } from './restore.ts';
 
-/** Facts about a base backup whose content has been read. Times are the database's own. */
-export interface BaseBackupFacts {
-  /** Which database it is of, and which part of its log it needs (`start_lsn` to `end_lsn`). */
+/** Facts about a base backup whose content has been read. Times are those of the data. */
+export interface TakenBackup {
+  /** What is stored beside it. */
   readonly manifest: Readonly<Record<string, string | number | null>>;
-  readonly timeline: number;
-  readonly startLsn: string;
-  readonly endLsn: string;
   readonly startedAt: Date;
   /** From here on a restore from it is consistent. */
   readonly stoppedAt: Date;
+}
+
+/** A base backup of a database; its manifest says which part of the log it needs. */
+export interface BaseBackupFacts extends TakenBackup {
+  readonly timeline: number;
+  readonly startLsn: string;
+  readonly endLsn: string;
 }
 
 /** Where archived log goes, gzipped and encrypted. */
@@ -49,7 +53,7 @@ export interface Binding {
 }
 
 /** The data of one instance: a database server that goes down, comes up and goes back in time. */
-export interface InstanceData {
+export interface InstanceData<Facts extends TakenBackup = BaseBackupFacts> {
   /** As the superuser, on the current server; rejects with `lab.down` if there is none. */
   readonly query: Query;
   /** Process id of the server; undefined while it is down. */
@@ -60,9 +64,9 @@ export interface InstanceData {
   /** Whether the log is archived continuously. */
   readonly archiving: boolean;
   /** A base backup as a tar stream, and the facts about it once that has ended. */
-  baseBackup(label: string): { readonly content: Readable; facts(): Promise<BaseBackupFacts> };
+  baseBackup(label: string): { readonly content: Readable; facts(): Promise<Facts> };
   /** Makes this stored base backup a start for point-in-time restores. */
-  keepBackup(backupId: string, facts: BaseBackupFacts): void;
+  keepBackup(backupId: string, facts: Facts): void;
   /** Ends that: the backup was deleted from the store. Deletes log that nothing needs any more. */
   forgetBackup(backupId: string): Promise<void>;
   /** The times that can be restored to now; undefined without archiving or a base backup. */

@@ -56,7 +56,12 @@ const VERSION: Readonly<Record<Revision, string>> = { 61: '61.0.0', 62: '62.0.2'
  * The service's description for programs: OpenAPI 3.1, from the schemas that parse requests and shape
  * answers.
  */
-export function openApiOf(revision: Revision, endpoints: readonly Endpoint[], origin: string): Json {
+export function openApiOf(
+  revision: Revision,
+  endpoints: readonly Endpoint[],
+  origin: string,
+  isSimulated = false,
+): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const endpoint of endpoints) {
     const answer = endpoint.answers[revision];
@@ -71,7 +76,9 @@ export function openApiOf(revision: Revision, endpoints: readonly Endpoint[], or
     info: {
       title: 'Instance Management Public API',
       version: VERSION[revision],
-      description: 'A lab of this service on this machine, over real databases.',
+      description: isSimulated
+        ? 'A simulated lab of this service on this machine, without databases: it restores nothing.'
+        : 'A lab of this service on this machine, over real databases.',
     },
     servers: [{ url: origin }],
     security: [{ token: [] }],

@@ -55,7 +55,8 @@ function routesOf(state: LabState): readonly Route[] {
   const bindings = '/instances/:name/bindings';
   return [
     ['GET', '/', () => describe(state)],
-    ['GET', '/calls', () => state.calls],
+    ['GET', '/calls', () => state.calls.latest],
+    ['GET', '/counts', (_, context) => countsOf(state, context.req.query('instance'))],
     ['GET', '/faults', openFaults],
     [
       'POST',
@@ -194,6 +195,7 @@ function describe(state: LabState) {
   return {
     status: 'ready',
     engine: state.engine,
+    simulated: state.isSimulated,
     revision: state.revision,
     scenario: scenarioOf(state) ?? null,
     faults: state.faults.open,
@@ -205,6 +207,17 @@ function describe(state: LabState) {
       backups: instance.backups.all.length,
     })),
   };
+}
+
+/** How often each change was carried out, of all instances or of one, and how many calls the faults hit. */
+function countsOf(state: LabState, name: string | undefined) {
+  const { calls, faults } = state;
+  if (name === undefined) return { total: calls.total, faults: faults.struck, instances: calls.counts };
+  const instance = state.instanceNamed(name);
+  if (instance === undefined) {
+    throw new Refusal(404, 'instanceNotFound', `there is no instance ${show(name)}`);
+  }
+  return { instances: { [instance.name]: calls.countsOf(instance.name) } };
 }
 
 function stateOf({ lost, deleted, data }: LabInstance): 'lost' | 'deleted' | 'running' | 'stopped' {

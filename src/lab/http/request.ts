@@ -23,7 +23,7 @@ export function requestOf(
     range: context.env.incoming.method === 'HEAD' ? undefined : context.req.header('range'),
     ifRange: context.req.header('if-range'),
     record: (detail) =>
-      state.calls.push({
+      state.calls.add({
         at: state.clock.now().toISOString(),
         endpoint: `${endpoint.method} ${endpoint.path}`,
         instance: call.instance.name,

@@ -35,6 +35,9 @@ interface HttpService {
   close(): Promise<void>;
 }
 
+/** In every answer of a simulated lab: `simulated`. */
+const LABEL = 'lifeboat-lab';
+
 /**
  * How long an idle connection stays open. Clients keep theirs for a few seconds up to a minute; a server that
  * closes earlier resets a request that is just arriving.
@@ -46,6 +49,7 @@ export async function openHttp(port: number): Promise<HttpService> {
   let app = new Hono<{ Bindings: HttpBindings }>();
   app.all('*', (context) => context.json({ error: 'starting', description: 'the lab is starting' }, 503));
   let now = () => new Date();
+  let label: string | undefined;
   let routerMs: () => number | undefined = () => undefined;
   const answerOne = (request: Request, env: HttpBindings) => {
     const limit = isExternal(env) ? routerMs() : undefined;
@@ -60,13 +64,17 @@ export async function openHttp(port: number): Promise<HttpService> {
     overrideGlobalObjects: false,
     serverOptions: { keepAliveTimeout: IDLE_MS },
   }) as Server;
-  // Every answer carries the service's time, which the lab sets.
-  server.prependListener('request', (_, outgoing) => outgoing.setHeader('date', now().toUTCString()));
+  // Every answer carries the service's time, which the lab sets, and whether there is nothing behind it.
+  server.prependListener('request', (_, outgoing) => {
+    outgoing.setHeader('date', now().toUTCString());
+    if (label !== undefined) outgoing.setHeader(LABEL, label);
+  });
   await listen(server, port);
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     serve: (state, endpoints) => {
       now = () => state.clock.now();
+      label = state.isSimulated ? 'simulated' : undefined;
       routerMs = () => state.settings.routerMs;
       app = router(state, endpoints);
     },
@@ -213,7 +221,7 @@ function demandJson({ headers }: HttpBindings['incoming']): void {
 }
 
 function instanceAt(context: LabContext, state: LabState): LabInstance | undefined {
-  return state.instances.find(({ guid }) => guid === context.req.param('instance_id'));
+  return state.instanceOf(context.req.param('instance_id'));
 }
 
 /** A platform router's answer if nothing is behind the address. */

@@ -53,7 +53,8 @@ function remember(context: LabContext, session: string): void {
 export function extraRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
   const { platform } = state;
   const app = new Hono<{ Bindings: HttpBindings }>();
-  const description = openApiOf(state.revision, endpointsOf(state.revision), state.origin);
+  const { revision, origin, isSimulated } = state;
+  const description = openApiOf(revision, endpointsOf(revision), origin, isSimulated);
   app.get('/openapi.json', (context) => context.json(description));
   if (state.sso) app.route('/', ssoRoutes(state));
   if (platform !== undefined) app.route('/', platform.routes);

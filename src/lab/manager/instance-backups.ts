@@ -36,6 +36,11 @@ export interface BackupOrigin<Facts> {
   life(): AbortSignal;
 }
 
+/** The GUID by which the Backup Manager refers to the instance of a backup, from the id of the backup. */
+export function guidOfBackup(backupId: string): string {
+  return backupId.slice(0, Math.max(0, backupId.lastIndexOf('-')));
+}
+
 interface BackupParts {
   readonly queue: TaskQueue;
   readonly store: BackupStore;

@@ -15,18 +15,27 @@ export interface Stored {
   readonly sha256: string;
 }
 
-/** Where the Backup Manager keeps backups: `<backup_id>.tgz.enc`, and beside each what is known about it. */
-export class BackupStore {
+/** Where the Backup Manager keeps backups. */
+export interface BackupStore {
+  /** Compresses, encrypts and stores a tar; a part of one never gets its name. */
+  write(backupId: string, content: Readable, key: Secret, signal: AbortSignal): Promise<Stored>;
+  /** Keeps the facts of a backup beside it. */
+  describe(backupId: string, facts: Readonly<Record<string, string | number | null>>): Promise<void>;
+  /** The encrypted bytes from `start` up to before `end`. */
+  read(backupId: string, start: number, end: number): Readable;
+  /** Removes a backup and its facts, if they exist. */
+  remove(backupId: string): Promise<void>;
+}
+
+/** Backups as files: `<backup_id>.tgz.enc`, and beside each what is known about it. */
+export class FolderStore implements BackupStore {
   readonly #folder: string;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /**
-   * Compresses, encrypts and stores a tar in one pass; no plaintext is written to disk. The file gets its
-   * name once it is complete.
-   */
+  /** In one pass: no plaintext is written to disk. The file gets its name once it is complete. */
   async write(backupId: string, content: Readable, key: Secret, signal: AbortSignal): Promise<Stored> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const partial = `${this.#path(backupId)}.part`;
@@ -55,19 +64,16 @@ export class BackupStore {
     }
   }
 
-  /** Writes the facts of a backup beside it. */
   async describe(backupId: string, facts: Readonly<Record<string, string | number | null>>): Promise<void> {
     const text = `${JSON.stringify(facts, null, 2)}\n`;
     await writeFile(join(this.#folder, `${backupId}.json`), text, { mode: 0o600 });
   }
 
-  /** The encrypted bytes from `start` up to before `end`. */
   read(backupId: string, start: number, end: number): Readable {
     if (start >= end) return Readable.from([]);
     return createReadStream(this.#path(backupId), { start, end: end - 1, highWaterMark: CHUNK });
   }
 
-  /** Removes a backup and its facts, if they exist. */
   async remove(backupId: string): Promise<void> {
     await rm(this.#path(backupId), { force: true });
     await rm(join(this.#folder, `${backupId}.json`), { force: true });

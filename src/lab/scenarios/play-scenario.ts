@@ -4,7 +4,7 @@ import { LifeboatError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import type { LabClock } from '../clock.ts';
-import type { FaultTable, Named } from '../faults.ts';
+import { type FaultTable, type Named, someNames } from '../faults.ts';
 import type { Schedule } from '../schedule.ts';
 import type { Scenario, Step } from './scenario.ts';
 
@@ -154,7 +154,7 @@ function instanceAt({ instances }: Stage, wanted: string): StageInstance {
   const found = instances.find(({ name, guid }) => name === wanted || guid === wanted);
   if (found !== undefined) return found;
   throw new LifeboatError('lab.scenario', `there is no instance ${show(wanted)}`, {
-    hints: [`there are ${instances.map(({ name }) => name).join(', ')}`],
+    hints: [`there are ${someNames(instances)}`],
   });
 }
 

@@ -47,6 +47,7 @@ export function recoveryPoint(
 ): RecoveryPoint | NoPoint | undefined {
   const { restoredMs, restores, unshown } = landmarks;
   if (restoredMs === undefined || !restores || unshown !== undefined) return undefined;
+  if (landmarks.restore?.['simulated'] === true) return { unshown: SIMULATED };
   const [before, after] = [reconciled(timeline, 'before'), reconciled(timeline, 'after')];
   const rows = { rowsBefore: before.count, rowsAfter: after.count };
   const incidentMs = instantOf(incidentAt);
@@ -68,6 +69,8 @@ export function recoveryPoint(
   const is = lost(until.ms, recoveredMs - landmarks.skewMs);
   return { by, ...is, mostLostMs: undefined, lostBy: until.what, because, ...rows };
 }
+
+const SIMULATED = 'the service is simulated: nothing was brought back';
 
 /** A count takes a moment, and so does the call after it. */
 const AT_ONCE_MS = 5_000;

@@ -116,6 +116,8 @@ export const Report = z.object({
   outcome: z.object({
     status: z.enum(['closed', 'abandoned', 'open']),
     proven: z.boolean().optional(),
+    /** The service has said that it is simulated, so the run proves nothing. */
+    simulated: z.literal(true).optional(),
     text: z.string(),
     failure: z.string().optional(),
     followUps: z.number(),

@@ -18,9 +18,13 @@ import {
 
 /** What was proven, about what, and by whom. */
 export function provenSections(report: Report): Section[] {
-  const { facts, recoveryPoint, source, changed, checks, reconciliation } = report;
+  const { outcome, facts, recoveryPoint, source, changed, checks, reconciliation } = report;
   return [
-    { title: 'Facts proven', isDetail: true, blocks: factBlocks(facts) },
+    {
+      title: outcome.simulated === true ? 'Facts of a simulated run' : 'Facts proven',
+      isDetail: true,
+      blocks: factBlocks(facts),
+    },
     {
       title: 'Participants and scope',
       isDetail: true,

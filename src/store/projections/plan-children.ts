@@ -11,6 +11,8 @@ export interface ChildRow extends PlanChild {
    * `done`: it is proven, or did what it was for; `failed`: it was stopped or abandoned, or proved nothing.
    */
   readonly result?: 'done' | 'failed' | undefined;
+  /** Its service has said that it is simulated. */
+  readonly simulated?: true | undefined;
   readonly endedAt?: string | undefined;
   /** The title of its newest state. */
   readonly where?: string | undefined;
@@ -53,7 +55,7 @@ function begun({ type, seq, at, body }: Entry, runId: string): ChildRow | undefi
 
 /** The row after an entry of the child. Pure. */
 export function next(before: ChildRow, entry: Entry): ChildRow {
-  const { outcome, proven, title, awaits, failure } = fieldsOf(entry.body);
+  const { outcome, proven, title, awaits, failure, simulated } = fieldsOf(entry.body);
   const { awaits: _, ...taken } = { ...before, isLeft: false };
   if (entry.type === 'event') return { ...taken, where: typeof title === 'string' ? title : undefined };
   if (entry.type === 'run.detached')
@@ -68,6 +70,7 @@ export function next(before: ChildRow, entry: Entry): ChildRow {
     ...before,
     ...(typeof why === 'string' ? { cause: why } : {}),
     result: isDone ? 'done' : 'failed',
+    ...(simulated === true ? { simulated } : {}),
     endedAt: entry.at,
     where: typeof title === 'string' ? title : before.where,
   };

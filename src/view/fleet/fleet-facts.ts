@@ -115,6 +115,8 @@ export interface InstanceFacts {
     readonly skewMs?: number | undefined;
     /** List rows that could not be read, a sentence for each. */
     readonly unread?: readonly string[] | undefined;
+    /** The service has said that there is no data behind it. */
+    readonly isSimulated?: true;
   }>;
   /** The last list of backups that was kept; only if it does not list them now. */
   readonly seen?: LastSeen | undefined;
