@@ -161,7 +161,13 @@ describe('the board', () => {
 
   test('counts the plans that it has no room for', () => {
     const plans = Array.from({ length: 9 }, (_, at) => ({
-      ...{ plan: `west-${at + 1}`, verdict: 'not-ready', reason: 'orders: it is down', instances: [] },
+      ...{
+        plan: `west-${at + 1}`,
+        verdict: 'not-ready',
+        reason: 'orders: it is down',
+        instances: [],
+        checks: [],
+      },
     })) as Fleet['plans'];
     const rows = (open: readonly RunRow[]) => board(fact({ ...fleetOf([FINE]), plans }), open).at(SIZE);
     for (const open of [[], [RUN]]) {
