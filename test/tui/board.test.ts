@@ -159,6 +159,26 @@ describe('the board', () => {
     );
   });
 
+  test('counts the plans that it has no room for', () => {
+    const plans = Array.from({ length: 9 }, (_, at) => ({
+      ...{
+        plan: `west-${at + 1}`,
+        verdict: 'not-ready',
+        reason: 'orders: it is down',
+        instances: [],
+        checks: [],
+      },
+    })) as Fleet['plans'];
+    const rows = (open: readonly RunRow[]) => board(fact({ ...fleetOf([FINE]), plans }), open).at(SIZE);
+    for (const open of [[], [RUN]]) {
+      const shown = rows(open).filter((row) => row.includes('plan west-')).length;
+      expect(rows(open).join('\n')).toMatch(
+        new RegExp(`${9 - shown} (?:more )?plans?: .lifeboat plans evaluate. shows all`, 'u'),
+      );
+    }
+    expect(rows([RUN]).join('\n')).toContain('restore-backup orders, open for');
+  });
+
   test('says what is wrong with the journal, and what is safe', () => {
     const troubles = [{ text: 'the journal was rolled back', hints: ['looking is safe', 'put it back'] }];
     const rows = board(fact(fleetOf([FINE], { troubles })))

@@ -110,6 +110,7 @@ describe('a plan', () => {
     plan: 'west',
     verdict: 'unknown',
     reason: 'orders: it could not be asked',
+    checks: [],
     instances: ['orders', 'orders-dr'].map((instance) => ({
       instance,
       verdict: 'unknown' as const,
@@ -126,6 +127,51 @@ describe('a plan', () => {
     expect(effects).toEqual([
       { type: 'start-plan', wish: { plan: 'west', rehearsal: false, sourceDown: true } },
     ]);
+  });
+
+  const only = (more: object, runs: readonly object[] = []) =>
+    sitDown(
+      known({
+        fleet: () => ({
+          instances: [status('orders')],
+          answered: 1,
+          drills: '',
+          plans: [{ ...plan, ...more }],
+        }),
+        runs: () => runs as never,
+      }),
+    );
+
+  test('is run where it recovers nothing into a target, also on no instance', () => {
+    for (const instances of [plan.instances, []]) {
+      const checks = [{ id: 'targets', state: 'not-applicable', code: 'target.none', reason: 'none' }];
+      const { effects, choose } = only({ instances, checks });
+      choose('run plan');
+      expect(effects).toEqual([
+        { type: 'start-plan', wish: { plan: 'west', rehearsal: false, sourceDown: false } },
+      ]);
+    }
+  });
+
+  test('that has begun is gone on with, and is not begun again', () => {
+    const run = {
+      runId: '01PLAN',
+      runbook: 'plan',
+      instance: 'plan.west',
+      status: 'open',
+      where: 'it waits',
+    };
+    const { effects, text, press } = only({}, [run]);
+    expect(text()).toMatch(/❯ go on with plan west/u);
+    press('enter');
+    expect(effects).toEqual([{ type: 'resume', runId: '01PLAN' }]);
+  });
+
+  test('whose file cannot be read cannot be chosen', () => {
+    const checks = [{ id: 'file', state: 'red', code: 'plan.unread', reason: 'no' }];
+    const { effects, choose } = only({ instances: [], checks, reason: 'line 3 is wrong' });
+    choose('plan west');
+    expect(effects.filter(({ type }) => type === 'start-plan')).toEqual([]);
   });
 
   test('is only rehearsed where its instances answer', () => {

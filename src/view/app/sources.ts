@@ -114,7 +114,9 @@ export interface Fleet {
   /** When the next drill is due, in words. */
   readonly drills: string;
   /** The plan files, evaluated once every instance has answered; missing until then. */
-  readonly plans?: readonly Pick<PlanEvaluation, 'plan' | 'verdict' | 'reason' | 'instances'>[] | undefined;
+  readonly plans?:
+    | readonly Pick<PlanEvaluation, 'plan' | 'verdict' | 'reason' | 'instances' | 'checks'>[]
+    | undefined;
   /** When the oldest answer of each instance came; instances without an answer are missing. */
   readonly answeredAt?: ReadonlyMap<string, Date>;
   /** Since when the instances without an answer are asked. */

@@ -38,9 +38,9 @@ export function topLines(top: Top, width: number, most: number, look: Look): rea
   const shown = troubles.length > room ? [...troubles.slice(0, room - more.length), ...more] : troubles;
   const left = room - shown.length;
   // Open runs come first where there is little room.
-  const plans = planLines(top, look)
-    .slice(0, Math.max(0, left - 1))
-    .map((line) => cutLine(line, width, look));
+  const plans = fewPlans(planLines(top, look), left - (top.open.length > 0 ? 1 : 0)).map((line) =>
+    cutLine(line, width, look),
+  );
   return [...head, ...shown, ...plans, ...runLines(top, width, Math.max(1, left - plans.length), look)];
 }
 
@@ -162,19 +162,44 @@ function troubleLines({ text, hints }: Trouble, width: number, look: Look): read
   ];
 }
 
+/** A row about plans, and how many of them it is about. */
+interface PlanRow {
+  readonly plans: number;
+  readonly line: Line;
+}
+
 /** A row for each plan that could not recover its instances now, the worst first; one for all others. */
-function planLines({ fleet }: Top, { glyphs }: Look): readonly Line[] {
+function planLines({ fleet }: Top, { glyphs }: Look): readonly PlanRow[] {
   const plans = fleet.last?.value.plans ?? [];
   const bad = (verdict: InstanceVerdict, sign: string, token: Token) =>
     plans
       .filter((one) => one.verdict === verdict)
-      .map(({ plan, reason }) => [span(`${sign} plan ${plan}: ${VERDICT_WORDS[verdict]}: ${reason}`, token)]);
+      .map(({ plan, reason }): PlanRow => {
+        return {
+          plans: 1,
+          line: [span(`${sign} plan ${plan}: ${VERDICT_WORDS[verdict]}: ${reason}`, token)],
+        };
+      });
   const good = plans.filter(({ verdict }) => verdict === 'proven' || verdict === 'ready');
   const names = good.map(({ plan, verdict }) => `${plan} ${VERDICT_WORDS[verdict]}`).join(', ');
   return [
     ...bad('not-ready', glyphs.failed, 'status.bad'),
     ...bad('unknown', glyphs.warn, 'status.warn'),
-    ...(good.length === 0 ? [] : [[span(`${glyphs.done} plans: ${names}`, 'status.ok')]]),
+    ...(good.length === 0
+      ? []
+      : [{ plans: good.length, line: [span(`${glyphs.done} plans: ${names}`, 'status.ok')] }]),
+  ];
+}
+
+/** As many rows as there is room for; the last one says how many plans the others are about. */
+function fewPlans(rows: readonly PlanRow[], room: number): readonly Line[] {
+  if (rows.length <= room || room <= 0) return rows.slice(0, Math.max(0, room)).map(({ line }) => line);
+  const shown = rows.slice(0, room - 1);
+  const left = rows.slice(shown.length).reduce((sum, { plans }) => sum + plans, 0);
+  const what = shown.length === 0 ? counted(left, 'plan') : counted(left, 'more plan');
+  return [
+    ...shown.map(({ line }) => line),
+    [span(`${what}: \`lifeboat plans evaluate\` shows all`, 'text.dim')],
   ];
 }
 

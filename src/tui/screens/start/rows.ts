@@ -1,4 +1,4 @@
-import { counted, formatBytes, formatTime, futureWords, utcTime } from '../../../base/format.ts';
+import { formatBytes, formatTime, futureWords, utcTime } from '../../../base/format.ts';
 import { type BackupRow, whyNotRestorable } from '../../../view/app/backup-list.ts';
 import { SITUATIONS, type Situation } from '../../../view/app/situations.ts';
 import {
@@ -9,12 +9,13 @@ import {
   noSourceFor,
   targetChoices,
 } from '../../../view/app/start-choices.ts';
-import { type PlanWish, takesNewest, touchesOfWish } from '../../../view/app/start-wish.ts';
+import { takesNewest, touchesOfWish } from '../../../view/app/start-wish.ts';
 import { futureCell, newestCell, VERDICT_WORDS } from '../../../view/app/status-cells.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import type { Around } from '../../live-screen.ts';
 import type { Column } from '../../parts/table.ts';
 import { type Line, span } from '../../span.ts';
+import { planChoices } from './plan-rows.ts';
 import { chosenSituation, knownInstances, listOf, type State } from './state.ts';
 
 export interface Choice {
@@ -117,58 +118,6 @@ function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTa
   const plans = planChoices(answers.instance, around);
   const [first, last] = [plans.filter(({ isGone }) => isGone), plans.filter(({ isGone }) => !isGone)];
   return { columns: SITUATION_COLUMNS, rows: [...first, ...rows, ...last], empty: '', cause };
-}
-
-/** As many of a plan's instances have to be gone before it is offered before everything else. */
-const REGION = 2;
-const PLAN_KEY = 'plan:';
-
-interface PlanChoice extends Choice {
-  readonly isGone: boolean;
-}
-
-/**
- * The plans that cover the instance, or all of them: to recover where instances are gone, else to rehearse.
- */
-function planChoices(instance: string | undefined, { facts }: Pick<Around, 'facts'>): readonly PlanChoice[] {
-  const fleet = facts.get('fleet', null).last?.value;
-  const gone = new Set(
-    (fleet?.instances ?? []).flatMap((one) =>
-      one.down === undefined && one.notFound === undefined ? [] : [one.name],
-    ),
-  );
-  return (fleet?.plans ?? []).flatMap(({ plan, verdict, reason, instances }): readonly PlanChoice[] => {
-    const names = instances.map((one) => one.instance);
-    if (names.length === 0 || (instance !== undefined && !names.includes(instance))) return [];
-    const down = names.filter((name) => gone.has(name)).length;
-    const isGone = down >= REGION;
-    const all = counted(names.length, 'instance');
-    const says = isGone ? `${down} of ${all} of plan ${plan} are gone` : `rehearse plan ${plan}`;
-    const does = isGone ? `recover ${all} by the plan` : `recover ${all} into scratch targets`;
-    return [
-      {
-        key: `${PLAN_KEY}${plan}`,
-        isGone,
-        text: `${says} ${does} disaster dr region plan`,
-        cells: () => [[span(says)], [span(does, 'text.dim')]],
-        details: [
-          { text: `${VERDICT_WORDS[verdict]}: ${reason}`, tone: verdict === 'not-ready' ? 'bad' : 'plain' },
-          {
-            text: 'looks at every instance and target, then asks for the name of each group',
-            tone: 'plain',
-          },
-        ],
-      },
-    ];
-  });
-}
-
-/** The run of a plan that a row stands for; undefined for any other row. */
-export function planWishOf(key: string, around: Pick<Around, 'facts'>): PlanWish | undefined {
-  const choice = planChoices(undefined, around).find((one) => one.key === key);
-  if (choice === undefined) return undefined;
-  const { isGone } = choice;
-  return { plan: key.slice(PLAN_KEY.length), rehearsal: !isGone, sourceDown: isGone };
 }
 
 /** Cautions about a situation on an instance that is already known. */

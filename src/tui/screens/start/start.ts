@@ -11,7 +11,8 @@ import { isMeant, withKey, withNewToRead } from '../run/screen-state.ts';
 import { obstacleOf } from './check.ts';
 import { chosenRow, type Intent, isTyping, keysOf, type PickIntent, shownRows } from './keys.ts';
 import { layOut } from './pages.ts';
-import { LEFT_TO_RUN, planWishOf } from './rows.ts';
+import { planEffectOf } from './plan-rows.ts';
+import { LEFT_TO_RUN } from './rows.ts';
 import {
   type Answers,
   advanced,
@@ -87,6 +88,7 @@ function needs(state: State): readonly Need[] {
   const wantsBackups = steps.includes('backup') || steps.includes('moment');
   return [
     { source: 'fleet', of: null },
+    ...(step === 'situation' ? [{ source: 'runs', of: null } as const] : []),
     ...(instance !== undefined && wantsBackups ? [{ source: 'backups', of: instance } as const] : []),
     ...(typed === '' ? [] : [{ source: 'moment', of: typed } as const]),
     ...(wish === undefined ? [] : [{ source: 'dryRun', of: wish } as const]),
@@ -184,13 +186,8 @@ function choose(state: State, around: Around): readonly [State, ...AppEffect[]] 
       const key = chosenRow(state, around)?.key;
       if (key === undefined) return [state];
       if (state.step === 'situation') {
-        const plan = planWishOf(key, around);
-        return plan === undefined
-          ? to({ situation: key })
-          : [
-              { ...state, isStarted: true },
-              { type: 'start-plan', wish: plan },
-            ];
+        const effect = planEffectOf(key, around);
+        return effect === undefined ? to({ situation: key }) : [{ ...state, isStarted: true }, effect];
       }
       if (state.step === 'backup') return to({ backup: key === LEFT_TO_RUN ? null : key });
       return to({ [state.step]: key });
