@@ -28,7 +28,7 @@ every answer says so, and no run on them proves anything.`,
         'lifeboat lab --out lifeboat.yaml',
         'lifeboat lab -i orders:archiving -i orders-dr:standard:empty',
         'lifeboat lab --scenario lost-answers',
-        'lifeboat lab --simulated 10000 --faults fail=1%,lost=1%,late=0.1% --out lifeboat.yaml',
+        'lifeboat lab --simulated 10000 --faults fail=1%,lost=1%',
       ],
     },
   );
@@ -55,9 +55,9 @@ function simulatedOptions(): Option[] {
   return [
     new Option('--simulated <n>', 'n instances and their targets, without databases'),
     new Option('--faults <shares>', 'simulated: how much goes wrong, see below'),
-    new Option('--seed <n>', 'simulated: decides what goes wrong where (default: 1)'),
-    new Option('--task-time <time>', 'simulated: how long a task takes, or 1s-5s (default: 0s)'),
-    new Option('--late-by <time>', 'simulated: how late a late answer is (default: 20m)'),
+    new Option('--seed <n>', 'simulated: what goes wrong where (default: 1)'),
+    new Option('--task-time <time>', 'simulated: how long a task takes: 2s, or 1s-5s'),
+    new Option('--late-by <time>', 'simulated: how late an answer is (default: 20m)'),
   ];
 }
 
