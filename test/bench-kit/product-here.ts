@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -8,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { Script, constants as vmConstants } from 'node:vm';
 import type { main } from '../../src/cli/main.ts';
 import { type Listening, ownListening } from './own-listening.ts';
-import { type Ended, endedAs, type Product, surroundings } from './product.ts';
+import { type Ended, endedAs, type Product, scriptIn, surroundings } from './product.ts';
 
 type Bundle = (
   exports: object,
@@ -96,7 +95,7 @@ function commandsOf({ folder }: Product, own: NodeJS.Process, listening: Listeni
 function compiledOf(file: string, head: string, into: string): unknown {
   const known = compiled.get(file);
   if (known !== undefined) return known;
-  const source = readFileSync(file, 'latin1');
+  const source = scriptIn(file);
   const asked = source.replace(head, into);
   if (asked === source) throw new Error(`${file} does not begin as the build makes it`);
   const importModuleDynamically = vmConstants.USE_MAIN_CONTEXT_DEFAULT_LOADER;

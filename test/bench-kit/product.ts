@@ -123,16 +123,16 @@ export function scriptWith(folder: string, pattern: RegExp): string {
 }
 
 /** The text of a script, packed or not; either may be put in its place. */
-function scriptIn(path: string): string {
+export function scriptIn(path: string): string {
   const bytes = readFileSync(path);
-  return (bytes[0] === 0 ? brotliDecompressSync(bytes.subarray(1)) : bytes).toString('utf8');
+  return (bytes[0] === 0 ? brotliDecompressSync(bytes.subarray(1)) : bytes).toString('latin1');
 }
 
 function replaceOnce(path: string, pattern: RegExp, into: (found: string) => string): void {
   const before = scriptIn(path);
   const after = before.replace(pattern, into);
   if (after === before) throw new Error(`${pattern} was not found in ${path}`);
-  writeFileSync(path, after);
+  writeFileSync(path, after, 'latin1');
 }
 
 /** The home of the one drill that was made with `--report FOLDER`. */

@@ -39,6 +39,7 @@ describe.each(STORES)('workers on %s', (store) => {
       ...(database === undefined ? {} : { store: database.address }),
     });
     if (config !== '') appendFileSync(join(made.folder, 'lifeboat.yaml'), `${config}\n`);
+    if (store === 'postgres') await made.good('store', 'init');
     return made;
   };
 
