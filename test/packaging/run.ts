@@ -91,8 +91,8 @@ async function debianPackage(user: InstalledUser): Promise<void> {
   }
   equal(existsSync('/usr/lib/lifeboat'), false);
   equal(existsSync('/usr/share/doc/lifeboat'), false);
-  // No drill was run, so nothing is left that would need its user.
-  equal(readFileSync('/etc/passwd', 'utf8').includes('lifeboat-drill'), false);
+  // No drill was run and no worker started, so nothing is left that would need their users.
+  equal(/^lifeboat-(?:drill|worker):/m.test(readFileSync('/etc/passwd', 'utf8')), false);
 }
 
 /** Beside each package: what is in it, by name and version; the runtime where it brings one. */

@@ -6,6 +6,7 @@ import process from 'node:process';
 import { expect, onTestFinished, test } from 'vitest';
 
 const UNITS = join(import.meta.dirname, '../../packaging/systemd');
+const WORKER = join(import.meta.dirname, '../../src/commands/worker/worker.ts');
 const service = readFileSync(join(UNITS, 'lifeboat-drill.service'), 'utf8');
 const cron = readFileSync(join(UNITS, 'lifeboat-drill.cron'), 'utf8');
 const hasAnalyze = spawnSync('systemd-analyze', ['--version']).error === undefined;
@@ -25,18 +26,28 @@ test('systemd and cron run it with the same home and the same config', () => {
   expect(own(cron)).toEqual(own(service));
 });
 
+test('a worker that is stopped has more time than it needs to drain, and what it started is not cut off', () => {
+  const worker = readFileSync(join(UNITS, 'lifeboat-worker.service'), 'utf8');
+  const drain = /DRAIN_MS = ([\d_]+)/.exec(readFileSync(WORKER, 'utf8'))?.[1]?.replace('_', '');
+  const stop = /^TimeoutStopSec=(\d+)s$/m.exec(worker)?.[1];
+  expect(Number(stop) * 1000).toBeGreaterThan(Number(drain));
+  expect(worker).toMatch(/^KillSignal=SIGTERM$/m);
+  expect(worker).toMatch(/^KillMode=mixed$/m);
+});
+
 test.skipIf(!hasAnalyze)('systemd-analyze finds nothing to complain about in the units', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-units-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  // What is not installed here stands in for the command.
-  const text = service.replace('/usr/bin/lifeboat', process.execPath).replace(/^Documentation=.*\n/m, '');
-  writeFileSync(join(folder, 'lifeboat-drill.service'), text);
-  const timer = readFileSync(join(UNITS, 'lifeboat-drill.timer'), 'utf8');
-  writeFileSync(join(folder, 'lifeboat-drill.timer'), timer.replace(/^Documentation=.*\n/m, ''));
-  const units = ['lifeboat-drill.service', 'lifeboat-drill.timer'].map((name) => join(folder, name));
+  const units = ['lifeboat-drill.service', 'lifeboat-drill.timer', 'lifeboat-worker.service'].map((name) => {
+    const path = join(folder, name);
+    // What is not installed here stands in for the command.
+    const text = readFileSync(join(UNITS, name), 'utf8').replace('/usr/bin/lifeboat', process.execPath);
+    writeFileSync(path, text.replace(/^Documentation=.*\n/m, ''));
+    return path;
+  });
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...units], {
     encoding: 'utf8',
   });
-  expect(stderr.split('\n').filter((line) => line.includes('lifeboat-drill'))).toEqual([]);
+  expect(stderr.split('\n').filter((line) => /lifeboat-(?:drill|worker)/.test(line))).toEqual([]);
   expect(status).toBe(0);
 });
