@@ -247,6 +247,11 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   'lifeboat plans list': ['test/e2e/schemas.long.test.ts', "'plans', 'list'"],
   'lifeboat plans run region-west': ['test/e2e/plans.test.ts', "'plans', 'run', 'west'"],
   'lifeboat plans run PLAN': ['test/e2e/plans.test.ts', "'plans', 'run', 'west'"],
+  'lifeboat plans run region-west --confirm data --detach': [
+    'test/e2e/worker.long.test.ts',
+    "'plans', 'run', 'west', '--confirm', 'data', '--detach'",
+  ],
+  'lifeboat worker': ['test/e2e/worker.long.test.ts', "start('worker'"],
   'lifeboat plans run region-west --rehearsal': [
     'test/e2e/plans.test.ts',
     "'plans', 'run', 'west', '--rehearsal'",
