@@ -67,7 +67,7 @@ type LaneDecision = { readonly group: string; readonly lane: string } & (
 export type PlanEvent =
   | GroupEvent
   | GroupDecision
-  /** Some lanes of an evaluation, beginning with number `from`; more follow, so that no entry is too large. */
+  /** Some lanes of an evaluation, from number `from` on; more follow, so that no entry is too large. */
   | { readonly type: 'plan.looked'; readonly from: number; readonly lanes: readonly LaneFacts[] }
   /** The last lanes of an evaluation, or all of them. */
   | { readonly type: 'plan.evaluated'; readonly from?: number; readonly lanes: readonly LaneFacts[] }

@@ -4,6 +4,7 @@ import { idOfInstance, readInstanceUrl } from '../base/instance-url.ts';
 import { schemaId } from '../base/schema-id.ts';
 import { assertTargetsNamed, assertWaiversNamed, EvaluateConfig, WaiversConfig } from './evaluation.ts';
 import { KEY_STORES } from './key-store-named.ts';
+import { SchedulesConfig } from './schedules.ts';
 import { problemOfStore } from './store-address.ts';
 
 /** An address that is safe to show wherever it is used; an unsafe one appears in no message. */
@@ -422,6 +423,7 @@ export const Config = z
       })
       .optional()
       .describe('how many runs may be at work at once where workers take them'),
+    schedules: SchedulesConfig,
     evaluate: EvaluateConfig.optional().describe(
       'how often `lifeboat plans evaluate` is to run; two periods without it are a finding',
     ),

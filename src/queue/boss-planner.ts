@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { dateAt } from '../base/date.ts';
 import { instantOf } from '../base/instant.ts';
+import { canonicalBody } from '../store/canonical.ts';
+import type { Json } from '../store/journal.ts';
 import type { BossLink } from './boss-link.ts';
 import { DUE, SCHEMA } from './boss-schema.ts';
 import { assertRecurrence, lastTime, nextTimes } from './cron.ts';
@@ -107,10 +109,13 @@ export function createPlanner({ boss: make, query }: Pick<BossLink, 'boss' | 'qu
   };
 }
 
-/** The name may have characters that a key may not; the print is another for every change. */
+/**
+ * The name may have characters that a key may not; the print is another for every change. It does not depend
+ * on the order of fields, which the database does not keep.
+ */
 function keptOf({ name, cron, zone, what }: Schedule): Kept {
   const schedule = { name, cron, zone, what };
-  return { key: hash(name), print: hash(JSON.stringify(schedule)), schedule };
+  return { key: hash(name), print: hash(canonicalBody(schedule as unknown as Json, 'a schedule')), schedule };
 }
 
 function idOf({ print, at }: { readonly print: string; readonly at: string }): string {

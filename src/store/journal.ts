@@ -20,10 +20,14 @@ export type StreamName =
   | typeof OUTBOX_STREAM
   | typeof HOLDERS_STREAM
   | typeof LIMITS_STREAM
+  | typeof SCHEDULES_STREAM
   | typeof LOG_STREAM;
 
 /** The store's own stream: its origin, the keys that sign, losses that a person accepted. */
 export const LOG_STREAM = 'store/log';
+
+/** When each schedule has run. */
+export const SCHEDULES_STREAM = 'workers/schedules';
 
 /** Held by whoever decides that one more run may begin to work; nothing is written to it. */
 export const LIMITS_STREAM = 'workers/limits';

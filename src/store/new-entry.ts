@@ -4,7 +4,7 @@ import type { Entry, NewEntry, StoredEntry, StreamName } from './journal.ts';
 
 /** Ids that are safe as a file name, in a checkpoint's origin and on a terminal. */
 const STREAM =
-  /^(?:(?:run|plan|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|notify\/outbox|keys\/holders|workers\/limits|store\/log)$/u;
+  /^(?:(?:run|plan|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|notify\/outbox|keys\/holders|workers\/limits|workers\/schedules|store\/log)$/u;
 const TYPE = /^[a-z][a-z0-9.-]{0,63}$/u;
 
 /**

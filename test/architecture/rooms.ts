@@ -214,7 +214,7 @@ export const ROOMS: readonly Room[] = [
     files: 'src/queue/**',
     packages: ['cron-parser', 'pg-boss', 'zod'],
     node: ['crypto', 'os'],
-    rooms: ['type src/store/journal.ts', 'src/store/postgres', BASE],
+    rooms: ['type src/store/journal.ts', 'src/store/canonical.ts', 'src/store/postgres', BASE],
     why: 'the queue is a wake-up and a clock: it knows the ids of runs, and nothing of what they are',
   },
   {

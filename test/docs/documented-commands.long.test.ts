@@ -251,6 +251,8 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
     'test/e2e/worker.long.test.ts',
     "'plans', 'run', 'west', '--confirm', 'data', '--detach'",
   ],
+  'lifeboat workers': ['test/e2e/worker.long.test.ts', "'workers', '--json'"],
+  'lifeboat schedules': ['test/e2e/worker.long.test.ts', "'schedules', '--json'"],
   'lifeboat worker': ['test/e2e/worker.long.test.ts', "start('worker'"],
   'lifeboat plans run region-west --rehearsal': [
     'test/e2e/plans.test.ts',

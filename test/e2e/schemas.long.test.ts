@@ -175,6 +175,8 @@ describe('a command with -o json prints what its schema says:', () => {
     writeFileSync(config, text);
     await prints(['plan-file'], 'plans', 'init', 'first');
     await prints(['plans'], 'plans', 'list');
+    await prints(['schedules'], 'schedules');
+    await prints(['workers'], 'workers');
     await prints(['plan-check'], 'plans', 'check', 'west');
     await prints(['plan-run'], 'plans', 'run', 'west');
     await prints(['plan-run'], 'plans', 'run', 'west');

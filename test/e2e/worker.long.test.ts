@@ -1,8 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
+import { beginsNow } from '../../src/commands/worker/schedules.ts';
+import { openStoreOf } from '../../src/compose/store-of.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
-import { openKeys } from '../bench-kit/key-store.ts';
+import { openKeys, signerOf } from '../bench-kit/key-store.ts';
 import type { Running } from '../bench-kit/product.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { closeDatabases, freshDatabase } from '../crash/database.ts';
@@ -66,6 +68,13 @@ describe.each(STORES)('workers on %s', (store) => {
     made.plan('west', GROUP);
     const at = await worker(made);
     const more = store === 'postgres' ? [await worker(made)] : [];
+    const known = JSON.parse(await made.good('workers', '--json')) as {
+      readonly items: readonly { readonly pid: number; readonly state: string }[];
+    };
+    const both = store === 'postgres' ? [at, ...more].map(({ child }) => child.pid) : [];
+    expect(known.items.filter(({ state }) => state === 'live').map(({ pid }) => pid)).toEqual(
+      expect.arrayContaining(both),
+    );
     expect(await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach')).toContain(
       'left to the workers',
     );
@@ -118,6 +127,30 @@ describe.each(STORES)('workers on %s', (store) => {
     await expect.poll(() => at.stderr()).toContain(`not taken: key ${fingerprint} of db-1 is not in`);
     expect((await made.entries('run/')).filter(({ type }) => type === 'run.resumed')).toEqual([]);
     await stopped(at);
+  });
+
+  test('do at its time what the config schedules, and once what was missed while none of them ran', async (context) => {
+    const schedule = 'schedules: [{ name: look, cron: "0 3 * * *", zone: Europe/Berlin, do: evaluate }]';
+    const made = await opened(context, 1, undefined, schedule);
+    const listed = JSON.parse(await made.good('schedules', '--json')) as {
+      readonly items: readonly { readonly next: readonly string[]; readonly lastRan?: string }[];
+    };
+    expect(listed.items.map(({ next, lastRan }) => [next.length, lastRan])).toEqual([[5, undefined]]);
+    const journal = await openStoreOf(
+      { env: made.env },
+      { by: 'a worker of the day before yesterday', signer: await signerOf(made.home) },
+    );
+    const before = new Date(Date.now() - 2 * 86_400_000);
+    expect(await beginsNow(journal, { name: 'look' }, { at: before, late: false })).toBe(true);
+    expect(await beginsNow(journal, { name: 'look' }, { at: before, late: false })).toBe(false);
+    await journal.close();
+    const at = await worker(made);
+    await expect.poll(() => at.stderr(), { timeout: 300_000 }).toContain('schedule look: ended with');
+    expect(at.stderr()).toMatch(/schedule look: due at .*, late/u);
+    await stopped(at);
+    const again = await worker(made);
+    await stopped(again);
+    expect(again.stderr()).not.toContain('schedule look: due');
   });
 
   test('that are killed at any moment are followed by others: each call once, none forgotten', async (context) => {

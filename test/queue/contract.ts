@@ -117,7 +117,7 @@ export function queueContract(name: string, fresh: FreshQueue): void {
       working(under, seen);
       await until(() => seen.dues.length > 0);
       const [late] = seen.dues;
-      expect(late).toMatchObject({ name: 'drill orders', what: { plan: 'orders' }, late: true });
+      expect(late).toMatchObject({ name: 'drill orders', what: { plan: 'orders', at: 1 }, late: true });
       // The last of the five.
       const [next] = nextTimes(daily(), new Date(), 1);
       expect(nextTimes(daily(), late?.at ?? new Date(), 1)).toEqual([next]);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { instance, mode, runId, seconds, sha256 } from '../../base/fields.ts';
+import { instance, mode, runId, seconds, sha256, time } from '../../base/fields.ts';
 import { PlanForecast } from '../../plans/evaluation-schema.ts';
 import { list, schema } from './result.ts';
 
@@ -28,6 +28,38 @@ export const plans = {
       problem: z.string().optional(),
     }),
   ),
+  schedules: list(
+    'schedules',
+    'what workers do at a time of the clock',
+    z.object({
+      name: z.string(),
+      cron: z.string(),
+      zone: z.string(),
+      does: z.enum(['evaluate', 'rehearse', 'rotate-due', 'notify']),
+      plan: z.string().optional(),
+      lastRan: time.optional().describe('when it was due that it last ran for'),
+      next: z.array(time).describe('its next five times'),
+    }),
+  ),
+  workers: schema('workers', 'the workers of the team, and what waits for them', {
+    items: z.array(
+      z.object({
+        host: z.string(),
+        pid: z.int(),
+        state: z.enum(['live', 'stopped', 'gone']),
+        holds: z.int().nonnegative().describe('how many runs it has'),
+        label: z.string().optional(),
+        since: time,
+        seen: time.describe('when it was last heard of'),
+      }),
+    ),
+    waiting: z.object({
+      ready: z.int().nonnegative().optional().describe('wake-ups to be delivered; missing without a queue'),
+      later: z.int().nonnegative().optional().describe('wake-ups for a later time'),
+      oldest: time.optional().describe('since when the oldest of them waits'),
+      nobody: z.int().nonnegative().describe('runs that may go on, and that nobody has'),
+    }),
+  }),
   'plan-run': schema('plan-run', 'where each instance of the run of a plan stands, by the record', {
     runId,
     plan: z.string(),

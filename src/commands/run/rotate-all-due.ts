@@ -32,18 +32,34 @@ export async function rotateAllDue(
   const due = rotations.flatMap((rotation) => (rotation.state === 'due' ? [rotation] : []));
   if (due.length === 0) context.stderr.write('no key is due for rotation\n');
   const confirmed = confirm?.split(',').map((name) => name.trim());
+  let worst: number = EXIT.closed;
   for (const [at, { instance: name, key, dueAt }] of due.entries()) {
     context.stderr.write(
       `${at + 1} of ${due.length}: key ${key} of ${name}, due since ${formatTime(dueAt)} UTC\n`,
     );
     const word = confirmed?.includes(name) === true ? { confirm: name } : {};
-    const code = await run(context, [runbook], { ...flags, ...word, instance: name });
+    const rotate = run(context, [runbook], { ...flags, ...word, instance: name });
+    // What keeps one from being left to the workers, such as an earlier rotation that waits, keeps no other.
+    const code = flags.detach === true ? await rotate.catch(sayWhy(context, name)) : await rotate;
     if (code === EXIT.closed) continue;
+    if (flags.detach === true) {
+      worst = Math.max(worst, code);
+      continue;
+    }
     const left = due.slice(at + 1).map((one) => one.instance);
     if (left.length > 0) context.stderr.write(`stopped here; still due: ${left.join(', ')}\n`);
     return code;
   }
-  return EXIT.closed;
+  return worst;
+}
+
+/** Says why a rotation was not begun; gives the exit code. */
+function sayWhy({ stderr }: CommandContext, instance: string) {
+  return (thrown: unknown): number => {
+    if (!(thrown instanceof LifeboatError)) throw thrown;
+    stderr.write(`${show(instance)}: ${thrown.shortMessage}\n`);
+    return thrown.exitCode;
+  };
 }
 
 async function readLedgersIfAny(context: CommandContext) {

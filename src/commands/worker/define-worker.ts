@@ -6,8 +6,33 @@ import { repeated } from '../run/run-options.ts';
 export function defineWorker(program: Command, command: Define): void {
   command(
     program,
+    'schedules',
+    'list what workers do at a time of the clock',
+    async () => (await import('./list-schedules.ts')).schedules,
+    [],
+    {
+      about: `From \`schedules:\` of lifeboat.yaml: when each last ran, and its next five times. One
+that was missed because no worker ran is made up for once, late, and says so.`,
+      examples: ['lifeboat schedules', 'lifeboat schedules -o json'],
+    },
+  );
+  command(
+    program,
+    'workers',
+    'list the workers of the team',
+    async () => (await import('./list-workers.ts')).workers,
+    [],
+    {
+      about: `live: it was heard of within two leases; stopped: it said that it stops; gone: neither.
+The runs of a worker that is gone are taken by others. Exit code 1 when runs may go
+on, nobody has them, and no worker is live.`,
+      examples: ['lifeboat workers', 'lifeboat workers -o json'],
+    },
+  );
+  command(
+    program,
     'worker',
-    'take runs that were left to the workers, until it is stopped',
+    'take runs that were left to the workers',
     async () => (await import('./worker.ts')).worker,
     [
       new Option('--label <tag>', 'only runs of instances with this tag (repeatable)').argParser(repeated),

@@ -7,6 +7,8 @@ import { wholeNumber } from '../../cli/numbers.ts';
 import { openQueue } from '../../compose/queue-of.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
+import type { ScheduleConfig } from '../../config/schedules.ts';
+import type { Due, Schedule } from '../../queue/queue.ts';
 import { progressOfOpenRuns, progressOfRun } from '../../store/projections/runs.ts';
 import { Worker } from '../../workers/worker.ts';
 import { assertApproversConfigured } from '../approvals/required.ts';
@@ -15,6 +17,8 @@ import { hearOthers } from './hear-others.ts';
 import { withinLimits } from './limited.ts';
 import { PlanRecords } from './plan-records.ts';
 import { hasNews, refusalOf } from './refusal.ts';
+import { runSchedule } from './run-schedule.ts';
+import { beginsNow, plannedSchedules } from './schedules.ts';
 
 interface WorkerFlags {
   readonly label?: readonly string[];
@@ -61,6 +65,15 @@ export const worker: Action<WorkerFlags> = async (
       say: (run, text) => void say(`${run}  ${text}`),
       now: () => Date.now(),
     });
+    await queue.every(await plannedSchedules(journal, config, (await journal.clock())()));
+    const whenDue = async ({ what }: Schedule, due: Due) => {
+      const schedule = what as unknown as ScheduleConfig;
+      if (!(await beginsNow(journal, schedule, due))) return;
+      const { name } = schedule;
+      say(`schedule ${name}: due at ${formatTime(due.at.toISOString())}${due.late ? ', late' : ''}`);
+      const code = await runSchedule(context, config, schedule, (line) => void say(`${name}: ${line}`));
+      say(`schedule ${name}: ended with ${code}`);
+    };
     const stop = new AbortController();
     const stopped = Promise.withResolvers<NodeJS.Signals>();
     const onSignal = (signal: NodeJS.Signals) => stopped.resolve(signal);
@@ -69,7 +82,7 @@ export const worker: Action<WorkerFlags> = async (
     const sweeping = setInterval(() => void sweep(), SWEEP_MS);
     try {
       const working = queue.work(
-        { look: (run) => here.look(run), due: async () => undefined },
+        { look: (run) => here.look(run), due: (schedule, due) => whenDue(schedule, due) },
         { concurrency, label: label.join(',') },
       );
       working.catch(() => undefined);

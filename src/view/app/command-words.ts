@@ -39,6 +39,9 @@ const rows: readonly (readonly [name: string, about: string, words?: string])[] 
   ['plans take-out', 'go on without an instance', 'recovery plan lane'],
   ['plans take-up', 'go on with an instance that was taken out', 'recovery plan lane'],
   ['plans source', 'say whether the source is up or down', 'recovery plan graceful'],
+  ['schedules', 'list what workers do at a time of the clock', 'cron timer next drill evaluate'],
+  ['workers', 'list the workers of the team', 'queue host gone'],
+  ['worker', 'take runs that were left to the workers', 'detach queue host daemon service'],
   ['status', 'show whether each instance could be recovered now', 'health recoverable overview'],
   [
     'plans evaluate',

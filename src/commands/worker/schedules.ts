@@ -1,0 +1,102 @@
+import { dateAt, isoOf } from '../../base/date.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { msOf } from '../../base/instant.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import type { ScheduleConfig } from '../../config/schedules.ts';
+import type { Due, Planned } from '../../queue/queue.ts';
+import {
+  fieldsOf,
+  type Journal,
+  type JournalReader,
+  type Json,
+  type NewEntry,
+  SCHEDULES_STREAM,
+} from '../../store/journal.ts';
+
+const RAN = 'schedule.ran';
+const SET_UP = 'schedule.set-up';
+
+/** When a schedule was due that last ran, or was set up; by its name. */
+export async function lastTimes(
+  journal: Pick<JournalReader, 'read'>,
+): Promise<ReadonlyMap<string, { readonly at: string; readonly hasRun: boolean }>> {
+  const found = new Map<string, { at: string; hasRun: boolean }>();
+  for (const { type, body } of await journal.read(SCHEDULES_STREAM)) {
+    const { schedule, at } = fieldsOf(body);
+    if ((type === RAN || type === SET_UP) && typeof schedule === 'string' && typeof at === 'string')
+      found.set(schedule, { at, hasRun: type === RAN });
+  }
+  return found;
+}
+
+/**
+ * The schedules of the config, with when each last ran. One that is new is put on record, so that what comes
+ * due while no worker runs is found to be missed.
+ */
+export async function plannedSchedules(
+  journal: Journal,
+  { schedules }: Pick<LoadedConfig, 'schedules'>,
+  now: Date,
+): Promise<readonly Planned[]> {
+  if (schedules.length === 0) return [];
+  const known = await lastTimes(journal);
+  const fresh = schedules.filter(({ name }) => !known.has(name));
+  if (fresh.length > 0)
+    await holdingSchedules(journal, async (hold) => {
+      const at = isoOf(now.getTime());
+      const entries = fresh.map(
+        ({ name }): NewEntry => ({
+          stream: SCHEDULES_STREAM,
+          type: SET_UP,
+          body: { schedule: name, at },
+        }),
+      );
+      await journal.append(entries, [hold]);
+    });
+  return schedules.map((schedule) => ({
+    ...{ name: schedule.name, cron: schedule.cron, zone: schedule.zone },
+    what: schedule as unknown as Json,
+    lastRan: dateAt(msOf(known.get(schedule.name)?.at) || now.getTime()),
+  }));
+}
+
+/**
+ * Puts on record that a schedule runs now; false if it ran for this time already, since what is due may be
+ * told of twice.
+ */
+export async function beginsNow(
+  journal: Journal,
+  { name }: Pick<ScheduleConfig, 'name'>,
+  { at, late }: Due,
+): Promise<boolean> {
+  return holdingSchedules(journal, async (hold) => {
+    const last = (await lastTimes(journal)).get(name);
+    if (last?.hasRun === true && msOf(last.at) >= at.getTime()) return false;
+    const body = { schedule: name, at: isoOf(at.getTime()), ...(late ? { late } : {}) };
+    await journal.append([{ stream: SCHEDULES_STREAM, type: RAN, body }], [hold]);
+    return true;
+  });
+}
+
+/** How often the stream is asked for while another worker writes to it, and for how long. Milliseconds. */
+const [ASK_MS, PATIENCE_MS] = [50, 10_000];
+
+async function holdingSchedules<T>(
+  journal: Journal,
+  act: (hold: Awaited<ReturnType<Journal['hold']>>) => Promise<T>,
+): Promise<T> {
+  for (let waited = 0; ; waited += ASK_MS) {
+    try {
+      const hold = await journal.hold(SCHEDULES_STREAM);
+      try {
+        return await act(hold);
+      } finally {
+        await hold.release();
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.held' || waited > PATIENCE_MS)
+        throw thrown;
+      await new Promise((resolve) => setTimeout(resolve, ASK_MS));
+    }
+  }
+}
