@@ -19,8 +19,11 @@ export type NotTaken = 'held' | 'limited';
 export interface WorkerPort {
   runOf(runId: string): Promise<RunProgress | undefined>;
   openRuns(): Promise<readonly RunProgress[]>;
-  /** Whether something has happened for a run that waits for a person. */
-  hasNews(run: RunProgress): Promise<boolean>;
+  /**
+   * Whether something has happened for a run that waits for a person, since at most this many milliseconds
+   * before it was left.
+   */
+  hasNews(run: RunProgress, marginMs: number): Promise<boolean>;
   /** Why this worker may not take a run, in words; asked before it takes any hold. */
   refusalOf(run: RunProgress): Promise<string | undefined>;
   /** Takes a run up and goes on with it. */
@@ -43,6 +46,11 @@ const BROKEN_MS = 30_000;
 const QUIET_MS = 20_000;
 /** How often credentials are tried again that the service has refused. */
 const CREDENTIALS_MS = 300_000;
+/**
+ * What was written just before a run was left may not have reached the process that left it: so it is looked
+ * at once more.
+ */
+const MARGIN_MS = 5_000;
 /** How many runs one worker holds that only wait. */
 const MAX_RESTING = 500;
 
@@ -88,7 +96,7 @@ export class Worker {
     for (const run of await this.#port.openRuns()) {
       const quiet = run.awaits === 'credentials' ? CREDENTIALS_MS : QUIET_MS;
       if (run.isForWorkers !== true || this.#driven.has(run.runId) || !isQuiet(run, now, quiet)) continue;
-      if (!mayGoOn(run) && !(await this.#port.hasNews(run))) continue;
+      if (!mayGoOn(run) && !(await this.#port.hasNews(run, MARGIN_MS))) continue;
       if (!(await this.#port.isHeld(run.runId))) found.push(run.runId);
     }
     if (found.length > 0) await this.#port.wake(found);
@@ -103,7 +111,7 @@ export class Worker {
   async #take(runId: string): Promise<Driven | undefined> {
     const run = await this.#port.runOf(runId);
     if (run === undefined || run.status !== 'open' || run.isForWorkers !== true) return undefined;
-    if (!mayGoOn(run) && !(await this.#port.hasNews(run))) return undefined;
+    if (!mayGoOn(run) && !(await this.#port.hasNews(run, MARGIN_MS))) return undefined;
     const refusal = await this.#port.refusalOf(run);
     if (refusal !== undefined) {
       this.#sayOnce(runId, `not taken: ${refusal}`);
@@ -131,7 +139,7 @@ export class Worker {
       if (run !== undefined) this.#port.say(runId, wordsOf(run));
       this.#driven.delete(runId);
       // What came while it was held was not taken.
-      if (run !== undefined && run.awaits === 'person' && (await this.#port.hasNews(run)))
+      if (run !== undefined && run.awaits === 'person' && (await this.#port.hasNews(run, 0)))
         await this.#port.wake([runId]);
     } catch (thrown) {
       this.#driven.delete(runId);

@@ -7,6 +7,7 @@ import type { EarlySignals } from '../../cli/stop-signal.ts';
 import type { ShownChild } from '../../plans/conductor-port.ts';
 import { keyOf } from '../../plans/schedule.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
+import { workersOf } from '../../runner/wakes.ts';
 import { leftBySignal } from '../../view/run-port.ts';
 import { printWaiting } from '../run/print-headless.ts';
 import type { DrivenPlan } from './drive-plan.ts';
@@ -28,6 +29,7 @@ export async function followPlan(
   const say = (text: string) => {
     if (isForPeople(context)) context.stderr.write(`${show(text, 300)}\n`);
   };
+  if (workersOf(entries) !== undefined) say('its steps are left to the workers: lifeboat workers lists them');
   let why: string | undefined;
   const leave = (reason: string) => {
     why ??= reason;

@@ -64,13 +64,14 @@ async function lackOfKey(
 
 /**
  * Whether something has happened for a run that waits for a person: for a plan a decision, or a child that
- * has moved; for any other run a signature that has come to this home.
+ * has moved, since `marginMs` before it was left; for any other run a signature that has come to this home.
  */
 export async function hasNews(
   { journal, home }: Pick<Workspace, 'journal' | 'home'>,
   run: RunProgress,
+  marginMs: number,
 ): Promise<boolean> {
-  const since = msOf(run.lastAt);
+  const since = msOf(run.lastAt) - marginMs;
   if (run.runbook === 'plan') {
     const wishes = await journal.read(`plan/${run.runId}`);
     if (msOf(wishes.at(-1)?.at) > since) return true;

@@ -56,7 +56,7 @@ export const worker: Action<WorkerFlags> = async (
     const here = new Worker({
       runOf: (runId) => progressOfRun(journal, runId),
       openRuns: () => progressOfOpenRuns(journal),
-      hasNews: (run) => hasNews(workspace, run),
+      hasNews: (run, marginMs) => hasNews(workspace, run, marginMs),
       refusalOf: (run) => refusalOf({ config, workspace, labels: label }, run),
       drive: (run) => withinLimits(journal, config, run, () => driveLeft(setting, run, plans)),
       isHeld: async (runId) => (await journal.holder(`run/${runId}`)) !== undefined,
