@@ -59,6 +59,7 @@ export class Worker {
   readonly #port: WorkerPort;
   readonly #driven = new Map<string, Driven>();
   readonly #taking = new Set<string>();
+  readonly #ending = new Set<Promise<void>>();
   readonly #said = new Map<string, string>();
   #isDraining = false;
 
@@ -83,6 +84,8 @@ export class Worker {
       if (driven === undefined) return;
       this.#driven.set(runId, driven);
       const over = this.#until(runId, driven);
+      this.#ending.add(over);
+      void over.finally(() => this.#ending.delete(over));
       await (this.#driven.size > MAX_RESTING ? over : Promise.race([over, driven.resting]));
     } finally {
       this.#taking.delete(runId);
@@ -102,10 +105,14 @@ export class Worker {
     if (found.length > 0) await this.#port.wake(found);
   }
 
-  /** Leaves everything, resumable: another worker goes on. Takes nothing any more. */
+  /**
+   * Leaves everything, resumable: another worker goes on. Takes nothing any more. Resolves when all of it has
+   * been left.
+   */
   async drain(why: string): Promise<void> {
     this.#isDraining = true;
     await Promise.all([...this.#driven.values()].map((driven) => driven.leave(why).catch(() => undefined)));
+    await Promise.all(this.#ending);
   }
 
   async #take(runId: string): Promise<Driven | undefined> {

@@ -174,6 +174,7 @@ describe('a worker', () => {
     const looked = worker.look('a');
     await expect.poll(() => worker.holds).toEqual(['a']);
     await worker.drain('asked to stop');
+    expect(worker.holds).toEqual([]);
     await looked;
     await worker.look('b');
     expect(left).toEqual(['asked to stop']);
