@@ -139,6 +139,7 @@ export class Worker {
     }
   }
 
+  /** Never rejects: a run that rests is awaited by nobody. */
   async #until(runId: string, driven: Driven): Promise<void> {
     try {
       await driven.over;
@@ -161,7 +162,9 @@ export class Worker {
   }
 
   async #again(runId: string, ms: number): Promise<void> {
-    if (!this.#isDraining) await this.#port.wakeAt(runId, dateAt(this.#port.now() + ms));
+    if (this.#isDraining) return;
+    // Where the queue cannot be reached, a sweep finds the run.
+    await this.#port.wakeAt(runId, dateAt(this.#port.now() + ms)).catch(() => undefined);
   }
 
   #sayOnce(runId: string, text: string): void {

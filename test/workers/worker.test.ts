@@ -48,7 +48,7 @@ function world(runs: readonly RunProgress[]) {
   const did: string[] = [];
   const known = new Map(runs.map((run) => [run.runId, run]));
   let now = START;
-  const port: WorkerPort = {
+  const port: { -readonly [Verb in keyof WorkerPort]: WorkerPort[Verb] } = {
     runOf: async (runId) => known.get(runId),
     openRuns: async () => [...known.values()].filter(({ status }) => status === 'open'),
     hasNews: async ({ runId }) => news.has(runId),
@@ -68,7 +68,7 @@ function world(runs: readonly RunProgress[]) {
   const pass = (ms: number) => {
     now += ms;
   };
-  return { worker: new Worker(port), drives, refusals, news, held, did, known, pass };
+  return { worker: new Worker(port), port, drives, refusals, news, held, did, known, pass };
 }
 
 describe('a worker', () => {
@@ -138,6 +138,20 @@ describe('a worker', () => {
     drives.set('a', new LifeboatError('service.unreachable', 'the service does not answer'));
     await worker.look('a');
     expect(did.at(-1)).toBe('wake a in 30000 ms');
+  });
+
+  test('goes on when a run breaks while its queue cannot be reached', async () => {
+    const { worker, drives, port } = world([runOf('a')]);
+    const { driven, over, resting } = underWay();
+    drives.set('a', driven);
+    port.wakeAt = async () => {
+      throw new LifeboatError('journal.unreachable', 'the store cannot be reached');
+    };
+    const looked = worker.look('a');
+    resting.resolve();
+    await looked;
+    over.reject(new LifeboatError('journal.lost-hold', 'run/a is not held any more'));
+    await expect.poll(() => worker.holds).toEqual([]);
   });
 
   test('woken twice, drives a run once', async () => {
