@@ -53,8 +53,8 @@ function untagged(names: readonly string[]): Part {
 }
 
 /**
- * The ending by which most sources find a target: `-dr` where there is `orders` and `orders-dr`. Each start of
- * a target is looked up, so it takes as long for each of ten thousand targets as for each of ten.
+ * The ending by which most sources find a target: `-dr` where there is `orders` and `orders-dr`. Each start
+ * of a target is looked up, so it takes as long for each of ten thousand targets as for each of ten.
  */
 function suffixOf(sources: readonly string[], targets: readonly string[]): string | undefined {
   const places = new Map(sources.map((source, at) => [source, at]));
