@@ -2,7 +2,8 @@ import { initialTransition, transition } from 'xstate';
 import type { PlanInput, ResolvedGroup, Step } from '../../machines/parts/plan.ts';
 import { planMachine } from '../../machines/plan.ts';
 import { planFacts } from './facts.ts';
-import { type Child, type Start, schedule } from './schedule.ts';
+import { Front } from './front.ts';
+import { type PlanFacts, type Start, schedule } from './schedule.ts';
 
 /** How long a step takes on a lane, in milliseconds; undefined if nothing shows it. */
 export type TimeOf = (step: Step, start: Start) => number | undefined;
@@ -41,15 +42,17 @@ export function forecastOf(input: PlanInput, timeOf: TimeOf): Forecast {
     input.groups.flatMap(({ id, steps: of }) => of.map((step) => [`${id}/${step.id}`, step])),
   );
   const times = new Map<string, GroupTimes>();
-  const open: { readonly child: Child; readonly endMs: number }[] = [];
-  const ended: Child[] = [];
+  const fronts = new Map(unasked.groups.map((group) => [group.id, new Front(group)]));
+  const sizes = new Map(input.groups.map((group) => [group.id, group.sizes]));
+  const open: { readonly start: Start; readonly endMs: number }[] = [];
   let [nowMs, unknown, count] = [0, 0, 0];
   for (;;) {
-    const children = [...ended, ...open.map(({ child }) => child)];
-    const facts = planFacts(snapshot, children, nowMs);
+    const facts = planFacts(snapshot, [], nowMs);
     if (facts === undefined || facts.groups !== snapshot.context.input.groups) break;
-    const { events, starts, wakeMs } = schedule(facts);
+    const { events, starts, wakeMs } = schedule(narrowed(facts, fronts));
     for (const event of events) {
+      if (event.type === 'wave.begun')
+        fronts.get(event.group)?.begin(sizes.get(event.group)?.[event.wave - 1] ?? 0);
       if (event.type === 'group.begun')
         times.set(event.group, { id: event.group, beginMs: nowMs, endMs: nowMs });
       if (event.type === 'group.ended')
@@ -68,19 +71,33 @@ export function forecastOf(input: PlanInput, timeOf: TimeOf): Forecast {
       const ms = step === undefined ? undefined : timeOf(step, start);
       count += 1;
       if (ms === undefined) unknown += 1;
-      open.push({ child: { ...start, state: 'at-work' }, endMs: nowMs + (ms ?? 0) });
+      fronts.get(start.group)?.start(start);
+      open.push({ start, endMs: nowMs + (ms ?? 0) });
     }
     if (events.length > 0 || starts.length > 0) continue;
     const next = Math.min(...open.map(({ endMs }) => endMs), wakeMs ?? Number.POSITIVE_INFINITY);
     if (next === Number.POSITIVE_INFINITY) break;
     nowMs = next;
     for (const one of open.splice(0)) {
-      if (one.endMs <= nowMs) ended.push({ ...one.child, state: 'done', endedMs: one.endMs });
+      if (one.endMs <= nowMs) fronts.get(one.start.group)?.end(one.start, one.endMs);
       else open.push(one);
     }
   }
   const groups = input.groups.flatMap(({ id }) => times.get(id) ?? []);
   return { groups, totalMs: nowMs, path: criticalPath(input.groups, times), unknown, steps: count };
+}
+
+/** The facts with only the lanes on which something can be decided next. */
+function narrowed(facts: PlanFacts, fronts: ReadonlyMap<string, Front>): PlanFacts {
+  const parts = facts.groups.map((group) => {
+    const front = facts.records[group.id]?.state === 'running' ? fronts.get(group.id) : undefined;
+    return front?.narrowed(facts) ?? { groups: [{ ...group, lanes: [] }], children: [] };
+  });
+  return {
+    ...facts,
+    groups: parts.flatMap(({ groups }) => groups),
+    children: parts.flatMap(({ children }) => children),
+  };
 }
 
 /** A forecast as it is printed, beside the recovery time objective in milliseconds. Pure. */

@@ -114,7 +114,6 @@ function lanesOf({ for: selection }: Group, { instances }: Surroundings, add: Ad
   const fits = (one: string): boolean => {
     const config = instances[one];
     if (config === undefined) return false;
-    if (named !== undefined && !named.includes(one)) return false;
     if (tag !== undefined && !config.tags.includes(tag)) return false;
     if (name !== undefined && !patternOf(name).test(one)) return false;
     return config.role === (role ?? (named === undefined ? 'source' : config.role));

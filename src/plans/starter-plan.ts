@@ -52,15 +52,22 @@ function untagged(names: readonly string[]): Part {
   return { id: 'others', for: { instances: names }, names };
 }
 
-/** The ending by which most sources find a target: \`-dr\` where there is \`orders\` and \`orders-dr\`. */
+/**
+ * The ending by which most sources find a target: `-dr` where there is `orders` and `orders-dr`. Each start
+ * of a target is looked up, so it takes as long for each of ten thousand targets as for each of ten.
+ */
 function suffixOf(sources: readonly string[], targets: readonly string[]): string | undefined {
+  const places = new Map(sources.map((source, at) => [source, at]));
   const counts = new Map<string, number>();
-  for (const source of sources)
-    for (const target of targets)
-      if (target.startsWith(source) && target.length > source.length) {
-        const suffix = target.slice(source.length);
-        counts.set(suffix, (counts.get(suffix) ?? 0) + 1);
-      }
+  const found = targets.flatMap((target, order) =>
+    Array.from(target, (_, at) => at).flatMap((end) => {
+      const place = places.get(target.slice(0, end));
+      return place === undefined ? [] : [{ place, order, suffix: target.slice(end) }];
+    }),
+  );
+  // Of two endings that are as common, the one of the first source counts.
+  for (const { suffix } of found.toSorted((one, other) => one.place - other.place || one.order - other.order))
+    counts.set(suffix, (counts.get(suffix) ?? 0) + 1);
   return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0];
 }
 

@@ -1,0 +1,46 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { starterPlan } from '../../src/plans/starter-plan.ts';
+import { surroundingsWith } from './surroundings.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** The ending that a first plan gives to targets, with these sources and targets. */
+function endingFor(sources: readonly string[], targets: readonly string[]): string | undefined {
+  const { instances } = surroundingsWith(1);
+  const [source, target] = [instances['db-1'], instances['db-1-dr']];
+  if (source === undefined || target === undefined) throw new Error('the surroundings have no db-1');
+  const text = starterPlan('first', {
+    instances: {
+      ...Object.fromEntries(sources.map((name) => [name, source])),
+      ...Object.fromEntries(targets.map((name) => [name, target])),
+    },
+  });
+  return /\{name\}(?<ending>[^"\s]*)/u.exec(text ?? '')?.groups?.['ending'];
+}
+
+test('a first plan takes the ending by which most sources find a target', () => {
+  expect(endingFor(['a', 'b', 'c'], ['a-west', 'b-dr', 'c-dr'])).toBe('-dr');
+});
+
+test('of two endings that are as common, it takes the one of the first source', () => {
+  expect(endingFor(['b', 'a'], ['a-dr', 'b-west'])).toBe('-west');
+  expect(endingFor(['a', 'a-b'], ['a-b-c', 'a-d'])).toBe('-b-c');
+});
+
+test('it has no ending without a target that is named like a source', () => {
+  expect(endingFor(['a', 'b'], ['x', 'a'])).toBeUndefined();
+});
+
+test('it looks at each name as often with 400 instances as with 100', () => {
+  const looksAtEach = (count: number) => {
+    const around = surroundingsWith(count);
+    const looks = [vi.spyOn(String.prototype, 'startsWith'), vi.spyOn(String.prototype, 'slice')];
+    starterPlan('first', around);
+    const calls = looks.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+    vi.restoreAllMocks();
+    return calls / count;
+  };
+  expect(looksAtEach(400)).toBeLessThan(1.5 * looksAtEach(100));
+});
