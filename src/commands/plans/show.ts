@@ -73,6 +73,7 @@ export async function standingOf(
     isStopped: (group) => isStopped(of.groups[group], states?.[group]?.state),
   });
   const facts = planFacts(snapshot, children, Date.now()) ?? standingFacts(of, children, Date.now());
+  const newest = newestByPlace(children);
   return {
     runId: summary.runId,
     plan: of.input.plan.plan,
@@ -81,7 +82,7 @@ export async function standingOf(
     where: summary.where,
     groups: facts.groups.map(({ id }) => ({ id, state: facts.records[id]?.state ?? 'waiting' })),
     lanes: facts.groups.flatMap((group) =>
-      lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, children)),
+      lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, newest)),
     ),
   };
 }
@@ -90,12 +91,10 @@ function rowOf(
   group: string,
   { name, target }: Lane,
   state: LaneState,
-  children: readonly ShownRecord[],
+  newest: ReadonlyMap<string, ShownRecord>,
 ): Row {
   const step = 'step' in state ? state.step.id : undefined;
-  const child = children.findLast(
-    (one) => one.group === group && one.lane === name && (step === undefined || one.step === step),
-  );
+  const child = newest.get(placeKey({ group, lane: name, step }));
   const { runId, where, asks, cause } = child ?? {};
   return {
     group,
@@ -108,6 +107,24 @@ function rowOf(
     ...(asks === undefined || !isAsking(state) ? {} : { asks }),
     ...(cause === undefined ? {} : { cause }),
   };
+}
+
+/** The newest child of each lane, and of each step of a lane: a plan may have thousands. */
+function newestByPlace(children: readonly ShownRecord[]): ReadonlyMap<string, ShownRecord> {
+  return new Map(
+    children.flatMap((child) => [
+      [placeKey({ ...child, step: undefined }), child],
+      [placeKey(child), child],
+    ]),
+  );
+}
+
+function placeKey(place: {
+  readonly group: string;
+  readonly lane: string;
+  readonly step: string | undefined;
+}): string {
+  return JSON.stringify([place.group, place.lane, place.step]);
 }
 
 function isAsking({ is }: LaneState): boolean {
