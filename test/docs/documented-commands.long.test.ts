@@ -251,6 +251,10 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
     'test/e2e/worker.long.test.ts',
     "'plans', 'run', 'west', '--confirm', 'data', '--detach'",
   ],
+  'lifeboat lab --simulated 10000 --faults fail=1%,lost=1%,late=0.1% --task-time 1s-5s --out lifeboat.yaml': [
+    'test/e2e/simulated-lab.test.ts',
+    "'lab', '--simulated', '3', '--faults', shares, '--task-time'",
+  ],
   'lifeboat workers': ['test/e2e/worker.long.test.ts', "'workers', '--json'"],
   'lifeboat schedules': ['test/e2e/worker.long.test.ts', "'schedules', '--json'"],
   'lifeboat worker': ['test/e2e/worker.long.test.ts', "start('worker'"],

@@ -1,7 +1,9 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
 import { useLabs } from '../bench-kit/lab-bench.ts';
+import { openMachine } from '../bench-kit/machine.ts';
+import { builtProduct } from '../bench-kit/product.ts';
 
 const PLAN = `plan: west
 groups:
@@ -92,4 +94,20 @@ describe.concurrent('on a simulated lab', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('the lab of lifeboat.yaml is simulated')]);
     expect(existsSync(join(home, 'drills'))).toBe(false);
   });
+});
+
+test('the command that makes a simulated lab writes its config, says what it is, and ends with Ctrl-C', async (context) => {
+  const { expect } = context;
+  const machine = openMachine(builtProduct({ cheapVault: true }), context);
+  const out = join(machine.folder, 'lifeboat.yaml');
+  const shares = 'fail=1%,lost=1%,late=0.1%';
+  const lab = machine.start(
+    ...['lab', '--simulated', '3', '--faults', shares, '--task-time', '1s-5s', '--out', out],
+  );
+  await expect.poll(() => lab.stderr()).toContain('it is simulated: 3 instances and their targets');
+  expect(
+    Object.keys((JSON.parse(readFileSync(out, 'utf8')) as { instances: object }).instances),
+  ).toHaveLength(6);
+  lab.child.kill('SIGINT');
+  expect([0, 130]).toContain((await lab.ended).code);
 });

@@ -4,7 +4,7 @@ import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import { isForPeople, printResult, printTable } from '../../cli/print-result.ts';
 import { openQueueReader } from '../../compose/queue-of.ts';
-import { openReaderOf } from '../../compose/store-of.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { progressOfOpenRuns } from '../../store/projections/runs.ts';
 
@@ -16,7 +16,7 @@ const MOST = 500;
  * that may go on nobody has. Sends nothing. Exit 0; 1 when such runs are there and no worker is live.
  */
 export const workers: Action<object> = async (context) => {
-  const journal = await openReaderOf(context);
+  const journal = await openJournalIfAny(context);
   const queue = await openQueueReader(context, { report: () => undefined });
   try {
     const [rows, depth, { held, nobody }] = await Promise.all([
@@ -73,17 +73,18 @@ export const workers: Action<object> = async (context) => {
     return isIdle ? EXIT.failed : EXIT.closed;
   } finally {
     await queue?.stop(0);
-    await journal.close();
+    await journal?.close();
   }
 };
 
 /** How many runs each process holds, and how many that may go on nobody does. */
-async function heldBy(journal: JournalReader) {
-  const open = (await progressOfOpenRuns(journal)).filter(({ isForWorkers }) => isForWorkers === true);
+async function heldBy(journal: JournalReader | undefined) {
+  const all = journal === undefined ? [] : await progressOfOpenRuns(journal);
+  const open = all.filter(({ isForWorkers }) => isForWorkers === true);
   const held = new Map<string, number>();
   let nobody = 0;
   for (const { runId, awaits } of open.slice(-MOST)) {
-    const holder = await journal.holder(`run/${runId}`);
+    const holder = await journal?.holder(`run/${runId}`);
     if (holder !== undefined) held.set(placeOf(holder), (held.get(placeOf(holder)) ?? 0) + 1);
     else if (awaits === undefined) nobody += 1;
   }
