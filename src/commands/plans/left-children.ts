@@ -2,8 +2,8 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { msOf } from '../../base/instant.ts';
 import type { ChildSnapshot, DrivenChild } from '../../plans/conductor-port.ts';
 import type { Start } from '../../plans/schedule.ts';
-import type { Entry, JournalReader } from '../../store/journal.ts';
-import { type ChildRow, childOf, next } from '../../store/projections/plan-children.ts';
+import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
+import { type ChildRow, childOf } from '../../store/projections/plan-children.ts';
 import { askedOnRecord, NOTHING_ASKED } from './asked-on-record.ts';
 import type { ChildRuns } from './child-runs.ts';
 
@@ -36,7 +36,7 @@ export class LeftChildren {
     const known = this.#children.get(runId);
     if (known !== undefined) return known;
     const child = new LeftChild(runId, this.#journal, () => this.#runs.begin(start));
-    // It hears of what is appended from here on, and then reads what was before.
+    // It hears of what is appended from here on, and reads what was before.
     this.#children.set(runId, child);
     await child.look();
     return child;
@@ -57,6 +57,9 @@ export class LeftChildren {
   }
 }
 
+/** After these entries a child may have ended, or asks, or goes on. */
+const CHANGES: ReadonlySet<string> = new Set(['run.resumed', 'run.detached', 'run.closed', 'run.abandoned']);
+
 /** A child that others drive, until its question is answered here. */
 class LeftChild implements DrivenChild {
   readonly runId: string;
@@ -68,6 +71,7 @@ class LeftChild implements DrivenChild {
   #row: ChildRow | undefined;
   #asked: ChildSnapshot = NOTHING_ASKED;
   #here: DrivenChild | undefined;
+  #looking: Promise<void> = Promise.resolve();
 
   constructor(runId: string, journal: JournalReader, takeUp: () => Promise<DrivenChild>) {
     this.runId = runId;
@@ -81,29 +85,38 @@ class LeftChild implements DrivenChild {
     return msOf(this.#row?.startedAt);
   }
 
-  /** Reads where it stands. */
-  async look(): Promise<void> {
-    const row = await childOf(this.#journal, this.runId);
-    if (row !== undefined) await this.#stands(row);
+  /** Reads where it stands, after every earlier look. */
+  look(): Promise<void> {
+    const looked = this.#looking.then(() => this.#read());
+    this.#looking = looked.catch(() => undefined);
+    return looked;
   }
 
-  take(entry: Entry): void {
-    if (this.#row === undefined || this.#here !== undefined) return;
-    this.#stands(next(this.#row, entry)).catch((thrown: unknown) => this.breaks(thrown));
+  /**
+   * Hears of an entry. It may be told late, or while its record is being read: so it is no step of a fold,
+   * but a reason to look. Only the title of its state is taken from it.
+   */
+  take({ type, body }: Entry): void {
+    if (this.#here !== undefined) return;
+    if (CHANGES.has(type)) this.look().catch((thrown: unknown) => this.breaks(thrown));
+    const { title } = fieldsOf(body);
+    if (type !== 'event' || typeof title !== 'string' || this.#row === undefined) return;
+    this.#row = { ...this.#row, where: title };
+    this.#tell();
   }
 
   breaks(thrown: unknown): void {
     this.#over.reject(thrown);
   }
 
-  async #stands(row: ChildRow): Promise<void> {
+  async #read(): Promise<void> {
+    const row = await childOf(this.#journal, this.runId);
+    if (row === undefined) return;
+    const isAsking = row.isLeft && row.awaits !== undefined;
+    this.#asked = isAsking ? await askedOnRecord(this.#journal, this.runId) : NOTHING_ASKED;
     this.#row = row;
     if (row.result !== undefined)
       this.#over.resolve({ result: row.result, endedMs: msOf(row.endedAt), cause: row.cause });
-    const isAsking = row.isLeft && row.awaits !== undefined;
-    const asked = isAsking ? await askedOnRecord(this.#journal, this.runId) : NOTHING_ASKED;
-    // It may have moved on while its record was read.
-    if (this.#row === row) this.#asked = asked;
     this.#tell();
   }
 

@@ -53,8 +53,7 @@ function begun({ type, seq, at, body }: Entry, runId: string): ChildRow | undefi
   return { ...(plan as PlanChild), runId, runbook: String(runbook), startedAt: at, isLeft };
 }
 
-/** The row after an entry of the child. Pure. */
-export function next(before: ChildRow, entry: Entry): ChildRow {
+function next(before: ChildRow, entry: Entry): ChildRow {
   const { outcome, proven, title, awaits, failure, simulated } = fieldsOf(entry.body);
   const { awaits: _, ...taken } = { ...before, isLeft: false };
   if (entry.type === 'event') return { ...taken, where: typeof title === 'string' ? title : undefined };
