@@ -23,10 +23,10 @@ import { presentOf } from '../approvals/present.ts';
 import { takeUpRun } from '../run/drive.ts';
 import { inSeconds } from '../run/run.ts';
 import { clockMark, watchClock } from '../run/watch-clock.ts';
-import { NOTHING_ASKED } from './asked-on-record.ts';
 import { childSnapshot } from './child-snapshot.ts';
 import { confirmWhenSigned } from './confirm-when-signed.ts';
 import type { PlanSetting } from './plan-setting.ts';
+import { NOTHING_ASKED } from './snapshot-on-record.ts';
 import { type StepRun, stepRunOf } from './step-run.ts';
 
 /** The run of a step. */

@@ -1,5 +1,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { RunContext } from '../../../machines/context.ts';
+import { targetDifferences } from '../../../machines/parts/baseline.ts';
+import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
 import { isAbsence } from '../../../machines/parts/task-data.ts';
 import { isInDoubt } from '../../../machines/send-state.ts';
 import { RESTING_VERBS } from '../../../machines/verbs.ts';
@@ -74,4 +76,9 @@ function troubleOf(snapshot: AnyMachineSnapshot): Trouble | undefined {
   if (snapshot.hasTag('in-doubt' as never)) return 'doubt';
   if (!snapshot.hasTag('failed' as never)) return undefined;
   return isAbsence((snapshot.context as RunContext).failure) ? 'absence' : 'failure';
+}
+
+/** How a target differs from what was confirmed, in words: `ConductorPort.differences`. */
+export function changesSince(seen: string, now: unknown): readonly string[] {
+  return targetDifferences(JSON.parse(seen) as TargetIdentity, now as TargetIdentity);
 }

@@ -1,6 +1,4 @@
-import { targetDifferences } from '../../../machines/parts/baseline.ts';
 import type { PlanInput } from '../../../machines/parts/plan.ts';
-import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
 import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
 import { lazyPlatform } from '../../compose/instances.ts';
 import { Conductor } from '../../plans/conductor.ts';
@@ -13,6 +11,7 @@ import { childrenOf } from '../../store/projections/plan-children.ts';
 import { gateOfRun } from '../approvals/gate-of-run.ts';
 import { watchClock } from '../run/watch-clock.ts';
 import { ChildRuns } from './child-runs.ts';
+import { changesSince } from './child-snapshot.ts';
 import { confirmWhenSigned } from './confirm-when-signed.ts';
 import { evaluateLanes } from './evaluate-lanes.ts';
 import { LeftChildren } from './left-children.ts';
@@ -88,7 +87,7 @@ export async function drivePlan(setting: PlanSetting, runId: string, input: Plan
     children: async () => (await childrenOf(journal, runId)) as readonly RecordedChild[],
     begin: (start) => (left ?? children).begin(start),
     evaluate: () => evaluateLanes(setting, input, platform.platform),
-    differences: (seen, now) => targetDifferences(JSON.parse(seen) as TargetIdentity, now as TargetIdentity),
+    differences: changesSince,
     now: () => Date.now(),
   };
   const kept = opened.move();

@@ -1,4 +1,4 @@
-import { type Answer, optionKey, type Question } from '../../../machines/parts/question.ts';
+import type { Question } from '../../../machines/parts/question.ts';
 import { EXIT, type ExitCode, failureOf } from '../../base/errors.ts';
 import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
@@ -11,6 +11,7 @@ import { workersOf } from '../../runner/wakes.ts';
 import { leftBySignal } from '../../view/run-port.ts';
 import { printWaiting } from '../run/print-headless.ts';
 import type { DrivenPlan } from './drive-plan.ts';
+import { FlagAnswers } from './flag-answers.ts';
 import type { PlanSetting } from './plan-setting.ts';
 import type { PlanFlags } from './run.ts';
 import { takenWishes, takeWishes } from './wishes.ts';
@@ -40,34 +41,21 @@ export async function followPlan(
   const came = early.release();
   if (came !== undefined) onSignal(came);
   const isSignalled = () => why !== undefined && !isWaiting;
-  let [isWaiting, answering] = [false, 0];
+  let isWaiting = false;
 
   const said = new Map<string, string>();
   let phase = '';
-  const given = new Set<string>();
+  const answers = new FlagAnswers(run, { confirm, yes }, (thrown) => leave(failureOf(thrown).shortMessage));
   const look = () => {
     const { snapshot } = run.state();
     const title = metaOf(snapshot)?.title ?? '';
     if (title !== phase && title !== '') say(`plan: ${title}`);
     phase = title;
     for (const child of conductor.children()) report(child, said, say);
-    const question = questionOf(snapshot);
-    const answer = answerByFlags(question, { confirm, yes });
-    const mark = JSON.stringify(question);
-    if (answer !== undefined && !given.has(mark)) {
-      given.add(mark);
-      answering += 1;
-      run
-        .answer(answer)
-        .catch((thrown: unknown) => leave(failureOf(thrown).shortMessage))
-        .finally(() => {
-          answering -= 1;
-        });
-      return;
-    }
-    if (why === undefined && answering === 0 && conductor.isWaiting()) {
+    if (answers.give()) return;
+    if (why === undefined && !answers.isAnswering && conductor.isWaiting()) {
       isWaiting = true;
-      leave(waitsFor(question, conductor.children(), run.state().snapshot.context));
+      leave(waitsFor(questionOf(snapshot), conductor.children(), snapshot.context));
     }
   };
   const unsubscribe = conductor.subscribe(look);
@@ -126,22 +114,6 @@ function report(child: ShownChild, said: Map<string, string>, say: (text: string
   const name = lane === '-' ? `${group} ${step}` : `${group} ${lane} ${step}`;
   const why = state === 'done' ? '' : state === 'failed' && text !== '' ? `: ${text}` : text;
   say(`${name}: ${words[state]}${why}`);
-}
-
-/** The answer of the flags to the plan's own question; undefined where a person has to answer it. */
-export function answerByFlags(
-  question: Question | undefined,
-  { confirm, yes }: { readonly confirm: readonly string[]; readonly yes: boolean },
-): Answer | undefined {
-  if (question === undefined) return undefined;
-  if (question.kind === 'typed-name')
-    return confirm.includes(question.expected)
-      ? { event: question.event, typed: question.expected }
-      : undefined;
-  const recommended = question.options.find(
-    (option) => option.recommended === true && option.disabled === undefined,
-  );
-  return yes && recommended !== undefined ? { event: optionKey(recommended.event) } : undefined;
 }
 
 function waitsFor(question: Question | undefined, children: readonly ShownChild[], context: unknown): string {

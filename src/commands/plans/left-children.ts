@@ -4,8 +4,8 @@ import type { ChildSnapshot, DrivenChild } from '../../plans/conductor-port.ts';
 import type { Start } from '../../plans/schedule.ts';
 import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
 import { type ChildRow, childOf } from '../../store/projections/plan-children.ts';
-import { askedOnRecord, NOTHING_ASKED } from './asked-on-record.ts';
 import type { ChildRuns } from './child-runs.ts';
+import { NOTHING_ASKED, snapshotOnRecord } from './snapshot-on-record.ts';
 
 /**
  * The runs of the steps of a plan that is left to the workers: whoever conducts the plan begins them, and
@@ -113,7 +113,9 @@ class LeftChild implements DrivenChild {
     const row = await childOf(this.#journal, this.runId);
     if (row === undefined) return;
     const isAsking = row.isLeft && row.awaits !== undefined;
-    this.#asked = isAsking ? await askedOnRecord(this.#journal, this.runId) : NOTHING_ASKED;
+    // What this version cannot fold asks nothing that could be answered here.
+    const asked = isAsking ? await snapshotOnRecord(this.#journal, this.runId) : undefined;
+    this.#asked = asked ?? NOTHING_ASKED;
     this.#row = row;
     if (row.result !== undefined)
       this.#over.resolve({ result: row.result, endedMs: msOf(row.endedAt), cause: row.cause });

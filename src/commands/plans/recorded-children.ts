@@ -1,16 +1,12 @@
-import { runbookOf } from '../../../machines/index.ts';
-import { targetDifferences } from '../../../machines/parts/baseline.ts';
-import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
 import type { PlanContext } from '../../../machines/plan.ts';
 import { msOf } from '../../base/instant.ts';
 import { placeOf } from '../../plans/facts.ts';
 import type { Child } from '../../plans/schedule.ts';
 import { answerOfPlan, standingOf } from '../../plans/standing.ts';
-import { fold } from '../../runner/fold.ts';
-import { inputOf } from '../../runner/run-log.ts';
-import { fieldsOf, type JournalReader } from '../../store/journal.ts';
+import type { JournalReader } from '../../store/journal.ts';
 import type { ChildRow } from '../../store/projections/plan-children.ts';
-import { childSnapshot } from './child-snapshot.ts';
+import { changesSince } from './child-snapshot.ts';
+import { snapshotOnRecord } from './snapshot-on-record.ts';
 
 /** A child of a plan's run by the record alone. */
 export interface ShownRecord extends Child {
@@ -52,19 +48,18 @@ async function recorded(
     endedMs: endedAt === undefined ? undefined : msOf(endedAt),
   };
   if (result !== undefined) return base;
-  const entries = await journal.read(`run/${runId}`);
-  const { version } = fieldsOf(entries[0]?.body);
-  const runbook = runbookOf(row.runbook, String(version));
+  const found = await snapshotOnRecord(journal, runId);
   // Only the version that began it can fold it.
-  if (runbook === undefined) return base;
-  const { snapshot } = fold(runbook, inputOf(entries) ?? {}, entries);
-  const seen = childSnapshot({ snapshot, entries, paused: undefined, activity: undefined });
+  if (found === undefined) return base;
+  const seen = { ...found, paused: undefined };
   // One that was left and asks nothing goes on with the plan, perhaps with credentials.
   if (seen.question === undefined && isLeft) return { ...base, where: seen.where };
   const of = placeOf(context.input, row).step;
-  const differences = (before: string, now: unknown) =>
-    targetDifferences(JSON.parse(before) as TargetIdentity, now as TargetIdentity);
-  const answer = answerOfPlan(row, of, seen, { context, isStopped: isStopped(group), differences });
+  const answer = answerOfPlan(row, of, seen, {
+    context,
+    isStopped: isStopped(group),
+    differences: changesSince,
+  });
   const standing = standingOf(of, startedMs, seen, {
     isAutomatic: answer !== undefined,
     nowMs: Date.now(),

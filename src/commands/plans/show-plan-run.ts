@@ -1,11 +1,10 @@
 import { type ExitCode, failureOf } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { EarlySignals } from '../../cli/stop-signal.ts';
-import { questionOf } from '../../runner/answer.ts';
 import type { showPlan } from '../../tui/show-plan.ts';
 import { leftBySignal } from '../../view/run-port.ts';
 import type { DrivenPlan } from './drive-plan.ts';
-import { answerByFlags } from './follow-plan.ts';
+import { FlagAnswers } from './flag-answers.ts';
 import { planPortOf } from './plan-port.ts';
 import type { PlanSetting } from './plan-setting.ts';
 import type { PlanFlags } from './run.ts';
@@ -31,15 +30,8 @@ export async function showPlanRun(
   const { runId, entries } = run.state();
   const { journal, keyring } = workspace;
   const leave = (thrown: unknown) => conductor.leave(failureOf(thrown).shortMessage).catch(() => undefined);
-  const given = new Set<string>();
-  const unsubscribe = conductor.subscribe(() => {
-    const question = questionOf(run.state().snapshot);
-    const answer = answerByFlags(question, { confirm, yes: false });
-    const mark = JSON.stringify(question);
-    if (answer === undefined || given.has(mark)) return;
-    given.add(mark);
-    run.answer(answer).catch(leave);
-  });
+  const answers = new FlagAnswers(run, { confirm, yes: false }, leave);
+  const unsubscribe = conductor.subscribe(() => void answers.give());
   const stop = new AbortController();
   takeWishes(journal, runId, conductor, takenWishes(entries), stop.signal).catch((thrown: unknown) =>
     stop.signal.aborted ? undefined : leave(thrown),

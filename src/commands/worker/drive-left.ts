@@ -3,7 +3,6 @@ import type { PlanInput } from '../../../machines/parts/plan.ts';
 import { RESTING_VERBS } from '../../../machines/verbs.ts';
 import { failureOf } from '../../base/errors.ts';
 import { instancesOfRun, openInstances } from '../../compose/instances.ts';
-import { questionOf } from '../../runner/answer.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import { workersOf } from '../../runner/wakes.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
@@ -12,7 +11,7 @@ import type { PlanChild } from '../../store/run-entries.ts';
 import type { Driven } from '../../workers/worker.ts';
 import { ChildRuns } from '../plans/child-runs.ts';
 import { drivePlan } from '../plans/drive-plan.ts';
-import { answerByFlags } from '../plans/follow-plan.ts';
+import { FlagAnswers } from '../plans/flag-answers.ts';
 import type { PlanSetting } from '../plans/plan-setting.ts';
 import { takenWishes, takeWishes } from '../plans/wishes.ts';
 import { autopilot } from '../run/autopilot.ts';
@@ -39,25 +38,12 @@ async function drivePlanRun(setting: PlanSetting, runId: string, entries: readon
   const driven = await drivePlan(setting, runId, inputOf(entries) as unknown as PlanInput);
   const { run, conductor } = driven;
   const { yes = false, confirm = [] } = workersOf(entries) ?? {};
-  const given = new Set<string>();
   const leave = (why: string, awaits?: 'person') => conductor.leave(why, awaits).catch(() => undefined);
-  let answering = 0;
-  const look = () => {
-    const question = questionOf(run.state().snapshot);
-    const answer = answerByFlags(question, { confirm, yes });
-    const mark = JSON.stringify(question);
-    if (answer !== undefined && !given.has(mark)) {
-      given.add(mark);
-      answering += 1;
-      run
-        .answer(answer)
-        .catch((thrown: unknown) => leave(failureOf(thrown).shortMessage, 'person'))
-        .finally(() => {
-          answering -= 1;
-        });
-    } else if (answering === 0 && conductor.isWaiting()) void leave(WAITS, 'person');
-  };
-  const unsubscribe = conductor.subscribe(look);
+  const refused = (thrown: unknown) => void leave(failureOf(thrown).shortMessage, 'person');
+  const answers = new FlagAnswers(run, { confirm, yes }, refused);
+  const unsubscribe = conductor.subscribe(() => {
+    if (!answers.give() && !answers.isAnswering && conductor.isWaiting()) void leave(WAITS, 'person');
+  });
   const stop = new AbortController();
   const wishes = takeWishes(journal, runId, conductor, takenWishes(run.state().entries), stop.signal);
   wishes.catch((thrown: unknown) =>

@@ -1,9 +1,8 @@
-import { targetDifferences } from '../../../machines/parts/baseline.ts';
-import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
 import type { DrivenChild } from '../../plans/conductor-port.ts';
 import { placeOf } from '../../plans/facts.ts';
 import type { Start } from '../../plans/schedule.ts';
 import { answerOfPlan } from '../../plans/standing.ts';
+import { changesSince } from '../plans/child-snapshot.ts';
 import type { PlanRecord } from './plan-records.ts';
 
 /**
@@ -30,7 +29,7 @@ export async function followAsChild(
       if (state.paused !== undefined) return await leave(state.paused.shortMessage);
       const { context, isStopped } = await planOf();
       const { step } = placeOf(context.input, start);
-      const decided = { context, isStopped: isStopped(start.group), differences };
+      const decided = { context, isStopped: isStopped(start.group), differences: changesSince };
       const answer = answerOfPlan(start, step, child.state(), decided);
       const mark = JSON.stringify([child.state().question, answer?.event, answer?.id]);
       // The same answer to the same question did not help, and never would.
@@ -52,8 +51,4 @@ export async function followAsChild(
   } finally {
     unsubscribe();
   }
-}
-
-function differences(seen: string, now: unknown): readonly string[] {
-  return targetDifferences(JSON.parse(seen) as TargetIdentity, now as TargetIdentity);
 }

@@ -21,17 +21,17 @@ export const NOTHING_ASKED: ChildSnapshot = {
 };
 
 /**
- * What the run of a plan's step asks, by its record alone. A run of a runbook that this version lacks asks
- * nothing that could be answered here.
+ * The run of a plan's step, by its record alone; undefined for one of a runbook, or of a version of it, that
+ * is not known here.
  */
-export async function askedOnRecord(
+export async function snapshotOnRecord(
   journal: Pick<JournalReader, 'read'>,
   runId: string,
-): Promise<ChildSnapshot> {
+): Promise<ChildSnapshot | undefined> {
   const entries = await journal.read(`run/${runId}`);
   const { runbook: id, version } = fieldsOf(entries[0]?.body);
   const runbook = runbookOf(String(id), String(version));
-  if (runbook === undefined) return NOTHING_ASKED;
+  if (runbook === undefined) return undefined;
   const { snapshot } = fold(runbook, inputOf(entries) ?? {}, entries);
   const newest = entries.findLast(({ type }) => type === 'event' || type === 'run.paused');
   const read = newest && readRunEntry(newest);
