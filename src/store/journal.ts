@@ -11,7 +11,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 /**
  * `run/<id>`, `plan/<id>` (wishes of people about the run of a plan), `instance/<name>` (its ledger),
- * `notify/outbox`, `keys/holders`, or `store/log`.
+ * `notify/outbox`, `keys/holders`, `workers/schedules`, `store/log`, or `workers/limits`, which is only held.
  */
 export type StreamName =
   | `run/${string}`

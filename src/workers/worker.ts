@@ -12,9 +12,6 @@ export interface Driven {
   leave(why: string): Promise<void>;
 }
 
-/** Why a run is not taken now: another process has it, or a limit is reached. */
-export type NotTaken = 'held' | 'limited';
-
 /** What a worker acts with. */
 export interface WorkerPort {
   runOf(runId: string): Promise<RunProgress | undefined>;
@@ -26,8 +23,11 @@ export interface WorkerPort {
   hasNews(run: RunProgress, marginMs: number): Promise<boolean>;
   /** Why this worker may not take a run, in words; asked before it takes any hold. */
   refusalOf(run: RunProgress): Promise<string | undefined>;
-  /** Takes a run up and goes on with it. */
-  drive(run: RunProgress): Promise<Driven | NotTaken>;
+  /**
+   * Takes a run up and goes on with it; `limited` where a limit is reached. Rejects with `journal.held` if
+   * another process has it.
+   */
+  drive(run: RunProgress): Promise<Driven | 'limited'>;
   /** Whether a process has it. */
   isHeld(runId: string): Promise<boolean>;
   wake(runs: readonly string[]): Promise<void>;
@@ -127,9 +127,10 @@ export class Worker {
     }
     try {
       const driven = await this.#port.drive(run);
-      if (driven === 'limited') await this.#again(runId, LIMITED_MS);
-      // Whoever has it goes on with it; a sweep finds it if that process dies.
-      if (typeof driven === 'string') return undefined;
+      if (driven === 'limited') {
+        await this.#again(runId, LIMITED_MS);
+        return undefined;
+      }
       this.#said.delete(runId);
       this.#port.say(runId, `taken: ${run.runbook} of ${run.target ?? run.instance}`);
       return driven;
@@ -174,7 +175,9 @@ export class Worker {
   }
 }
 
-/** Another process has the run, or may have it. */
+/**
+ * Another process has the run, or may have it, and goes on with it; a sweep finds the run if that one dies.
+ */
 const ELSEWHERE: ReadonlySet<string> = new Set(['journal.held', 'journal.conflict', 'run.over']);
 
 function wordsOf({ status, isLeft, awaits, title }: RunProgress): string {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
 import type { RunProgress } from '../../src/store/projections/runs.ts';
-import { type Driven, type NotTaken, Worker, type WorkerPort } from '../../src/workers/worker.ts';
+import { type Driven, Worker, type WorkerPort } from '../../src/workers/worker.ts';
 
 const START = Date.parse('2026-03-01T02:00:00.000Z');
 
@@ -41,7 +41,7 @@ function underWay() {
 }
 
 function world(runs: readonly RunProgress[]) {
-  const drives = new Map<string, Driven | NotTaken | Error>();
+  const drives = new Map<string, Driven | 'limited' | Error>();
   const refusals = new Map<string, string>();
   const news = new Set<string>();
   const held = new Set<string>();

@@ -1,18 +1,16 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { LifeboatError } from '../../base/errors.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import { type Hold, type Journal, LIMITS_STREAM } from '../../store/journal.ts';
+import { type Journal, LIMITS_STREAM } from '../../store/journal.ts';
 import { progressOfOpenRuns, type RunProgress } from '../../store/projections/runs.ts';
 import { limitOn } from '../../workers/may-go-on.ts';
+import { holdInTurn } from './hold-in-turn.ts';
 
-/** How long a worker waits for another one that is deciding, and how often it asks. Milliseconds. */
+/** How long a worker waits for another one that is deciding. Milliseconds. */
 const PATIENCE_MS = 5_000;
-const ASK_MS = 50;
 
 /**
  * Takes a run up within the limits of the config. Workers decide one after another, under one hold, and the
  * record counts: so no two of them take the last place, and a process that died frees none. Resolves with
- * `limited`, with nothing taken, where a limit is reached.
+ * `limited`, with nothing taken, where a limit is reached, or another worker does not come to its decision.
  */
 export async function withinLimits<T>(
   journal: Pick<Journal, 'hold' | 'rows'>,
@@ -22,7 +20,7 @@ export async function withinLimits<T>(
 ): Promise<T | 'limited'> {
   if (run.runbook === 'plan' || (workers?.perHost === undefined && workers?.perTeam === undefined))
     return takeUp();
-  const hold = await turnOf(journal);
+  const hold = await holdInTurn(journal, LIMITS_STREAM, PATIENCE_MS);
   if (hold === undefined) return 'limited';
   try {
     const hostOf = (name: string) => {
@@ -34,16 +32,4 @@ export async function withinLimits<T>(
   } finally {
     await hold.release();
   }
-}
-
-async function turnOf(journal: Pick<Journal, 'hold'>): Promise<Hold | undefined> {
-  for (let waited = 0; waited < PATIENCE_MS; waited += ASK_MS) {
-    try {
-      return await journal.hold(LIMITS_STREAM);
-    } catch (thrown) {
-      if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.held') throw thrown;
-      await pause(ASK_MS);
-    }
-  }
-  return undefined;
 }

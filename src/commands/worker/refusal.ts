@@ -10,7 +10,6 @@ import { candidates, currentKey } from '../../store/projections/key-epochs.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
 import { progressOfOpenRuns, type RunProgress } from '../../store/projections/runs.ts';
-import { isOwnRun } from './own-run.ts';
 
 /** What decides whether a worker may take a run. */
 interface May {
@@ -29,7 +28,8 @@ export async function refusalOf(
   { config, workspace, labels }: May,
   run: RunProgress,
 ): Promise<string | undefined> {
-  if (!isOwnRun(run)) return undefined;
+  // The run of a plan calls no instance, and a step of it that is no runbook none of the config.
+  if (run.runbook === 'plan' || run.runbook === 'plan-step') return undefined;
   const names = [run.instance, ...(run.target === undefined ? [] : [run.target])];
   const unknown = names.find((name) => config.instances[name] === undefined);
   if (unknown !== undefined) return `${show(unknown)} is not in ${show(config.path, 200)}`;

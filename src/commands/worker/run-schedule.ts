@@ -15,7 +15,7 @@ export async function runSchedule(
   say: (line: string) => void,
 ): Promise<number> {
   const [stdout, stderr] = [linesTo(say), linesTo(say)];
-  const quiet = { ...context, stdout, stderr, form: undefined } as unknown as CommandContext;
+  const quiet: CommandContext = { ...context, stdout, stderr };
   try {
     switch (schedule.do) {
       case 'evaluate': {

@@ -1,17 +1,18 @@
 import { dateAt, isoOf } from '../../base/date.ts';
-import { LifeboatError } from '../../base/errors.ts';
 import { msOf } from '../../base/instant.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { ScheduleConfig } from '../../config/schedules.ts';
 import type { Due, Planned } from '../../queue/queue.ts';
 import {
   fieldsOf,
+  type Hold,
   type Journal,
   type JournalReader,
   type Json,
   type NewEntry,
   SCHEDULES_STREAM,
 } from '../../store/journal.ts';
+import { holdInTurn } from './hold-in-turn.ts';
 
 const RAN = 'schedule.ran';
 const SET_UP = 'schedule.set-up';
@@ -78,25 +79,16 @@ export async function beginsNow(
   });
 }
 
-/** How often the stream is asked for while another worker writes to it, and for how long. Milliseconds. */
-const [ASK_MS, PATIENCE_MS] = [50, 10_000];
+/** How long another worker may take to write when a schedule has run. Milliseconds. */
+const PATIENCE_MS = 10_000;
 
-async function holdingSchedules<T>(
-  journal: Journal,
-  act: (hold: Awaited<ReturnType<Journal['hold']>>) => Promise<T>,
-): Promise<T> {
-  for (let waited = 0; ; waited += ASK_MS) {
-    try {
-      const hold = await journal.hold(SCHEDULES_STREAM);
-      try {
-        return await act(hold);
-      } finally {
-        await hold.release();
-      }
-    } catch (thrown) {
-      if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.held' || waited > PATIENCE_MS)
-        throw thrown;
-      await new Promise((resolve) => setTimeout(resolve, ASK_MS));
-    }
+async function holdingSchedules<T>(journal: Journal, act: (hold: Hold) => Promise<T>): Promise<T> {
+  const turn = await holdInTurn(journal, SCHEDULES_STREAM, PATIENCE_MS);
+  // Without a turn, this says who has it.
+  const hold = turn ?? (await journal.hold(SCHEDULES_STREAM));
+  try {
+    return await act(hold);
+  } finally {
+    await hold.release();
   }
 }
