@@ -42,6 +42,8 @@ test('canonical text is a fixed point, is independent of the order of names, and
       expect(ascii(text)).toBe(text);
       expect(canonicalBody(reversed(JSON.parse(json)), 'body')).toBe(text);
     }),
+    // A report of a failure is a text, which shows no cause of an error.
+    { includeErrorInReport: true },
   );
 });
 

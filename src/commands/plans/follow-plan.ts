@@ -30,7 +30,8 @@ export async function followPlan(
   const say = (text: string) => {
     if (isForPeople(context)) context.stderr.write(`${show(text, 300)}\n`);
   };
-  if (workersOf(entries) !== undefined) say('its steps are left to the workers: lifeboat workers lists them');
+  if (workersOf(entries) !== undefined)
+    say('its steps are left to the workers; `lifeboat workers` lists them');
   let why: string | undefined;
   const leave = (reason: string) => {
     why ??= reason;
