@@ -13,6 +13,7 @@ import { BackupListing } from '../../service/v0.ts';
 import { Finding } from '../../store/projections/evaluations.ts';
 import { NamedRun, RunEnding } from '../../store/projections/run-summary.ts';
 import { InstanceStatus } from '../../view/fleet/status-schema.ts';
+import { WorkersStatus } from '../../view/fleet/workers-schema.ts';
 import { custody } from './custody.ts';
 import { plans } from './plans.ts';
 import { list, schema } from './result.ts';
@@ -162,6 +163,9 @@ const status = {
     items: z.array(InstanceStatus),
     plans: z.array(PlanEvaluation).describe('the plan files, evaluated; empty where instances were named'),
     drills: DrillDue,
+    workers: WorkersStatus.optional().describe(
+      'the workers of the team; missing where the store is no database of a team, or instances were named',
+    ),
   }),
   evaluations: schema('evaluations', 'each instance, evaluated, with every check', {
     at: time,

@@ -35,6 +35,7 @@ import { keyringChecks, keysHeld } from './keys-held.ts';
 import { notifyChecks } from './notify.ts';
 import { placeChecks } from './places.ts';
 import { surroundings } from './surroundings.ts';
+import { workerChecks } from './workers.ts';
 
 const LITTLE_ROOM = 1024 ** 3;
 
@@ -127,6 +128,7 @@ async function configChecks(
     ...(await approvalChecks(config)),
     ...(await drillChecks(context.env, config)),
     ...(await notifyChecks(context, config)),
+    ...(await workerChecks(context)),
   ];
 }
 

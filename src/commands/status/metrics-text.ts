@@ -1,6 +1,7 @@
 import { msOf } from '../../base/instant.ts';
 import type { InstanceVerdict } from '../../plans/evaluation-schema.ts';
 import type { InstanceStatus, Verdict } from '../../view/fleet/status-schema.ts';
+import { countOf } from '../../view/fleet/workers-words.ts';
 import type { FleetReport } from './status.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -78,6 +79,24 @@ const METRICS: readonly Metric[] = [
           (verdict): Sample => [{ plan, verdict }, Number(of === verdict)],
         ),
       ),
+  },
+  {
+    name: 'lifeboat_workers',
+    help: 'Workers of the team by state; absent where the queue could not be asked.',
+    samples: ({ workers }) =>
+      workers?.queue === undefined
+        ? []
+        : (['live', 'stopped', 'gone'] as const).map((state): Sample => [{ state }, countOf(workers, state)]),
+  },
+  {
+    name: 'lifeboat_queue_ready',
+    help: 'Wake-ups of runs that may be delivered now.',
+    samples: ({ workers }) => [[{}, workers?.queue?.ready]],
+  },
+  {
+    name: 'lifeboat_queue_oldest_seconds',
+    help: 'How long the oldest of them has been waiting; 0 if none is.',
+    samples: ({ workers }) => [[{}, workers?.queue && (workers.queue.oldestSeconds ?? 0)]],
   },
   drill('last', 'When the last drill ended, whatever came of it.', ({ last }) => last?.at),
   drill('proven', 'When the last drill ended that was proven.', ({ lastProven }) => lastProven?.at),

@@ -1,4 +1,5 @@
 import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../../base/errors.ts';
+import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
@@ -38,11 +39,14 @@ import {
 import type { InstanceFacts } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
 import type { InstanceStatus } from '../../view/fleet/status-schema.ts';
+import type { WorkersStatus } from '../../view/fleet/workers-schema.ts';
+import { workersLines } from '../../view/fleet/workers-words.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 import { homeTrouble } from '../doctor/home-trouble.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { planNames } from '../plans/plan-files.ts';
 import { planLine } from '../plans/plan-line.ts';
+import { seeWorkers } from '../worker/workers-seen.ts';
 import { metricsText } from './metrics-text.ts';
 
 interface StatusFlags {
@@ -73,12 +77,14 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
     known.set(facts.name, facts);
     found.set(facts.name, instanceStatus(facts, new Date()));
   };
+  // Asked meanwhile, so that it costs no time.
+  const seeing = named.length > 0 ? undefined : seeWorkers(context);
   await survey(context, { config, names, limitMs, answered });
   const at = new Date();
   const drills = drillDue(knownDrills(context.env), config.drills?.every, at);
   const instances = names.flatMap((name) => found.get(name) ?? []);
   const plans = named.length > 0 ? [] : await plansOf(context, config, known);
-  const report: FleetReport = { at, instances, plans, drills };
+  const report: FleetReport = { at, instances, plans, drills, workers: await seeing };
   await printStatus(context, report);
   if (flags.prometheus !== undefined) await writeMetrics(flags.prometheus, report);
   return instances.every(isGood) ? EXIT.closed : EXIT.failed;
@@ -114,6 +120,8 @@ export interface FleetReport {
   readonly instances: readonly InstanceStatus[];
   readonly plans: readonly PlanEvaluation[];
   readonly drills: DrillDue;
+  /** Missing where the store has no workers of its own, or instances were named. */
+  readonly workers?: WorkersStatus | undefined;
 }
 
 /** The plan files, evaluated by what was asked of their instances. */
@@ -129,13 +137,12 @@ async function plansOf(
 
 /** Prints the report to stdout: as one object, or as a table with the reasons below it. */
 async function printStatus(context: CommandContext, report: FleetReport): Promise<void> {
-  const { at, instances, plans, drills } = report;
-  await printResult(context, 'status', { at: at.toISOString(), items: instances, plans, drills }, () =>
-    printFleet(context, report),
-  );
+  const { at, instances, plans, drills, workers } = report;
+  const shown = { at: at.toISOString(), items: instances, plans, drills, workers };
+  await printResult(context, 'status', shown, () => printFleet(context, report));
 }
 
-function printFleet(context: CommandContext, { at, instances, plans, drills }: FleetReport): void {
+function printFleet(context: CommandContext, { at, instances, plans, drills, workers }: FleetReport): void {
   const columns = [
     { title: 'instance', gives: true },
     { title: 'verdict' },
@@ -155,6 +162,36 @@ function printFleet(context: CommandContext, { at, instances, plans, drills }: F
     drillLine(drills),
   ];
   for (const line of lines) context.stdout.write(`${line}\n`);
+  if (workers !== undefined) printWorkers(context, workers);
+}
+
+/** Rows of workers that are shown; JSON has all of them. */
+const MOST_WORKERS = 30;
+
+function printWorkers(context: CommandContext, workers: WorkersStatus): void {
+  for (const line of workersLines(workers)) context.stdout.write(`${line}\n`);
+  if (workers.items.length === 0) return;
+  const columns = [
+    { title: 'worker', gives: true },
+    { title: 'process' },
+    { title: 'label' },
+    { title: 'since' },
+    { title: 'state' },
+    { title: 'holds' },
+  ];
+  const rows = workers.items
+    .slice(0, MOST_WORKERS)
+    .map(({ host, pid, label, since, state, holds }) => [
+      host,
+      String(pid),
+      label === '' ? '-' : label,
+      `${formatTime(since)} UTC`,
+      state,
+      holds === undefined ? 'not known' : counted(holds, 'run'),
+    ]);
+  printTable(context, columns, rows);
+  const more = workers.items.length - rows.length;
+  if (more > 0) context.stdout.write(`and ${counted(more, 'older worker')}: --json has all\n`);
 }
 
 function rowOf(status: InstanceStatus): string[] {

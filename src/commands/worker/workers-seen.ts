@@ -1,0 +1,140 @@
+import { failureOf } from '../../base/errors.ts';
+import { TooSlow, within } from '../../base/patience.ts';
+import { show } from '../../base/text.ts';
+import { openQueueReader } from '../../compose/queue-of.ts';
+import { openJournalIfAny, type StoreContext } from '../../compose/store-of.ts';
+import type { QueueDepth, WorkerRow } from '../../queue/queue.ts';
+import type { Holder, JournalReader } from '../../store/journal.ts';
+import { progressOfOpenRuns, type RunProgress } from '../../store/projections/runs.ts';
+import type { WorkersStatus } from '../../view/fleet/workers-schema.ts';
+import { mayGoOn } from '../../workers/may-go-on.ts';
+
+/** Milliseconds: whoever only looks does not wait for a queue that is slow or cannot be reached. */
+const LIMIT_MS = 3_000;
+
+/** Of this many runs it is asked who holds them: each is a question to the store. */
+const MOST_RUNS = 200;
+
+/** What answered, or why nothing did. */
+export type Seen<Value> = { readonly value: Value } | { readonly code: string; readonly why: string };
+
+/** The open runs that are left to the workers. */
+export interface LeftRuns {
+  readonly count: number;
+  /** Who holds a run, of the newest 200; a run that waits for a person is held by nobody. */
+  readonly looked: readonly { readonly run: RunProgress; readonly holder: Holder | undefined }[];
+}
+
+/**
+ * The workers of a team, what their queue holds, and the runs that wait for them; undefined where the queue
+ * is inside the process that works. Resolves within about three seconds, and never rejects: what could not be
+ * asked is missing, and says why.
+ */
+export async function seeWorkers(context: StoreContext): Promise<WorkersStatus | undefined> {
+  const queue = seeQueue(context);
+  const left = seeLeftRuns(context);
+  const asked = await queue;
+  if (asked === undefined) return undefined;
+  return statusOf(asked, await left, new Date());
+}
+
+/** The queue of a team's store, as `seeWorkers` asks it. */
+export async function seeQueue(
+  context: StoreContext,
+): Promise<Seen<{ readonly workers: readonly WorkerRow[]; readonly depth: QueueDepth }> | undefined> {
+  const opened = await seen(() => openQueueReader(context, { report: () => undefined }));
+  if (!('value' in opened)) return opened;
+  const { value: reader } = opened;
+  if (reader === undefined) return undefined;
+  try {
+    return await seen(async () => ({ workers: await reader.workers(), depth: await reader.depth() }));
+  } finally {
+    void reader.stop(0).catch(() => undefined);
+  }
+}
+
+/** The runs left to the workers of any store; none where there is no journal. */
+export function seeLeftRuns(context: StoreContext): Promise<Seen<LeftRuns>> {
+  const { stderr: _, ...quiet } = context;
+  return seen(async () => {
+    const journal = await openJournalIfAny(quiet);
+    try {
+      return journal === undefined ? { count: 0, looked: [] } : await leftRunsIn(journal);
+    } finally {
+      await journal?.close();
+    }
+  });
+}
+
+/** The runs that may go on, and that nobody holds. */
+export function unheld({ looked }: LeftRuns): readonly string[] {
+  return looked.flatMap(({ run, holder }) => (holder === undefined && mayGoOn(run) ? [run.runId] : []));
+}
+
+async function leftRunsIn(journal: Pick<JournalReader, 'rows' | 'holder'>): Promise<LeftRuns> {
+  const left = (await progressOfOpenRuns(journal)).filter(({ isForWorkers }) => isForWorkers === true);
+  const looked: LeftRuns['looked'][number][] = [];
+  for (const run of left.slice(-MOST_RUNS)) {
+    // Whoever left it to a person has let go of it.
+    const isFree = run.isLeft && !mayGoOn(run);
+    looked.push({ run, holder: isFree ? undefined : await journal.holder(`run/${run.runId}`) });
+  }
+  return { count: left.length, looked };
+}
+
+/** Puts together what was seen. Pure. */
+export function statusOf(
+  queue: NonNullable<Awaited<ReturnType<typeof seeQueue>>>,
+  left: Seen<LeftRuns>,
+  now: Date,
+): WorkersStatus {
+  const holds = 'value' in left ? holdsOf(left.value) : undefined;
+  const items = ('value' in queue ? queue.value.workers : []).map(({ since, seen: heard, ...worker }) => {
+    const key = keyOf(worker);
+    const count = holds?.get(key) ?? 0;
+    // A container that was started again has the name and the number of the one before: the newest counts.
+    holds?.delete(key);
+    const known = { ...worker, since: since.toISOString(), seen: heard.toISOString() };
+    return holds === undefined ? known : { ...known, holds: count };
+  });
+  return {
+    items,
+    ...('value' in queue ? { queue: depthAt(queue.value.depth, now) } : {}),
+    ...('value' in left ? { runs: { left: left.value.count, unheld: [...unheld(left.value)] } } : {}),
+    troubles: [
+      ...('why' in queue ? [{ of: 'queue' as const, ...queue }] : []),
+      ...('why' in left ? [{ of: 'runs' as const, ...left }] : []),
+    ],
+  };
+}
+
+function depthAt({ oldest, ...counts }: QueueDepth, now: Date): NonNullable<WorkersStatus['queue']> {
+  if (oldest === undefined) return counts;
+  // The two clocks may differ by a little.
+  const oldestSeconds = Math.max(0, (now.getTime() - oldest.getTime()) / 1000);
+  return { ...counts, oldest: oldest.toISOString(), oldestSeconds };
+}
+
+function holdsOf({ looked }: LeftRuns): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { holder } of looked) {
+    if (holder === undefined) continue;
+    const key = keyOf({ host: show(holder.host, 60), pid: holder.pid });
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function keyOf({ host, pid }: Pick<WorkerRow, 'host' | 'pid'>): string {
+  return `${host} ${pid}`;
+}
+
+async function seen<Value>(act: () => Promise<Value>): Promise<Seen<Value>> {
+  try {
+    return { value: await within(LIMIT_MS, act) };
+  } catch (thrown) {
+    if (thrown instanceof TooSlow) return { code: 'answer.late', why: thrown.message };
+    const { code, shortMessage } = failureOf(thrown);
+    return { code, why: show(shortMessage, 300) };
+  }
+}

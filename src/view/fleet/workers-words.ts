@@ -1,0 +1,39 @@
+import { counted } from '../../base/format.ts';
+import { briefly } from '../follow-up-words.ts';
+import type { WorkerStatus, WorkersStatus } from './workers-schema.ts';
+
+/** What is known of the workers in sentences, without each of them: how many, what waits, what is missing. */
+export function workersLines(workers: WorkersStatus): readonly string[] {
+  const { queue, runs, troubles } = workers;
+  return [
+    ...(queue === undefined ? [] : [`workers: ${countsWords(workers)}`, `queue: ${queueWords(queue)}`]),
+    ...(runs === undefined || runs.left === 0 ? [] : [`left to workers: ${runsWords(runs)}`]),
+    ...troubles.map(({ of, why }) =>
+      of === 'queue' ? `workers: not known: ${why}` : `left to workers: not known: ${why}`,
+    ),
+  ];
+}
+
+/** How many are in each state. */
+export function countOf({ items }: WorkersStatus, state: WorkerStatus['state']): number {
+  return items.filter((one) => one.state === state).length;
+}
+
+function countsWords(workers: WorkersStatus): string {
+  const live = countOf(workers, 'live');
+  const gone = countOf(workers, 'gone');
+  const words = live === 0 ? 'none is live' : `${live} live`;
+  return gone === 0 ? words : `${words}, ${gone} gone`;
+}
+
+function queueWords({ ready, later, oldestSeconds }: NonNullable<WorkersStatus['queue']>): string {
+  const words = ready === 0 ? 'nothing is ready' : `${ready} ready`;
+  const oldest = oldestSeconds === undefined ? '' : `, the oldest for ${briefly(oldestSeconds)}`;
+  return `${words}${oldest}${later === 0 ? '' : `, ${later} for later`}`;
+}
+
+function runsWords({ left, unheld }: NonNullable<WorkersStatus['runs']>): string {
+  const open = counted(left, 'open run');
+  if (unheld.length === 0) return open;
+  return `${open}; ${unheld.length} may go on, and nobody holds ${unheld.length === 1 ? 'it' : 'them'}`;
+}
