@@ -77,7 +77,7 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
     known.set(facts.name, facts);
     found.set(facts.name, instanceStatus(facts, new Date()));
   };
-  // Asked meanwhile, so that it costs no time.
+  // Asked beside the survey, so that it costs no time.
   const seeing = named.length > 0 ? undefined : seeWorkers(context);
   await survey(context, { config, names, limitMs, answered });
   const at = new Date();
@@ -166,7 +166,7 @@ function printFleet(context: CommandContext, { at, instances, plans, drills, wor
 }
 
 /** Rows of workers that are shown; JSON has all of them. */
-const MOST_WORKERS = 30;
+const MAX_WORKERS = 30;
 
 function printWorkers(context: CommandContext, workers: WorkersStatus): void {
   for (const line of workersLines(workers)) context.stdout.write(`${line}\n`);
@@ -180,7 +180,7 @@ function printWorkers(context: CommandContext, workers: WorkersStatus): void {
     { title: 'holds' },
   ];
   const rows = workers.items
-    .slice(0, MOST_WORKERS)
+    .slice(0, MAX_WORKERS)
     .map(({ host, pid, label, since, state, holds }) => [
       host,
       String(pid),

@@ -9,11 +9,11 @@ import { progressOfOpenRuns, type RunProgress } from '../../store/projections/ru
 import type { WorkersStatus } from '../../view/fleet/workers-schema.ts';
 import { mayGoOn } from '../../workers/may-go-on.ts';
 
-/** Milliseconds: whoever only looks does not wait for a queue that is slow or cannot be reached. */
+/** Milliseconds: a look does not wait for a queue that is slow or cannot be reached. */
 const LIMIT_MS = 3_000;
 
-/** Of this many runs it is asked who holds them: each is a question to the store. */
-const MOST_RUNS = 200;
+/** The holders of at most this many runs are looked up: each is a query to the store. */
+const MAX_RUNS = 200;
 
 /** What answered, or why nothing did. */
 export type Seen<Value> = { readonly value: Value } | { readonly code: string; readonly why: string };
@@ -74,7 +74,7 @@ export function unheld({ looked }: LeftRuns): readonly string[] {
 async function leftRunsIn(journal: Pick<JournalReader, 'rows' | 'holder'>): Promise<LeftRuns> {
   const left = (await progressOfOpenRuns(journal)).filter(({ isForWorkers }) => isForWorkers === true);
   const looked: LeftRuns['looked'][number][] = [];
-  for (const run of left.slice(-MOST_RUNS)) {
+  for (const run of left.slice(-MAX_RUNS)) {
     // Whoever left it to a person has let go of it.
     const isFree = run.isLeft && !mayGoOn(run);
     looked.push({ run, holder: isFree ? undefined : await journal.holder(`run/${run.runId}`) });

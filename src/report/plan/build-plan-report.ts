@@ -136,14 +136,14 @@ function alarmsOfChildren(children: readonly ReportedChild[]): PlanReport['alarm
   return [...Map.groupBy(all, ({ alarm }) => alarm.title)].flatMap(([title, some]) => {
     const [first] = some;
     if (first === undefined) return [];
-    if (some.length <= MOST_ALIKE)
+    if (some.length <= MAX_ALIKE)
       return some.map(({ runId, alarm }) => ({ ...alarm, title: `${title} (run ${runId})` }));
     const text = `the first of them, in run ${first.runId}: ${first.alarm.text}`;
     return [{ ...first.alarm, title: `${title} (${some.length} times)`, text }];
   });
 }
 
-const MOST_ALIKE = 2;
+const MAX_ALIKE = 2;
 
 function lastOf(times: readonly (string | undefined)[]): string {
   return (
