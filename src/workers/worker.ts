@@ -37,8 +37,12 @@ export interface WorkerPort {
   now(): number;
 }
 
-/** Milliseconds until a run is looked at again that this worker may not take, or that a limit holds back. */
-const REFUSED_MS = 15_000;
+/**
+ * Milliseconds until a run is looked at again that this worker may not take: soon at first, so that another
+ * worker gets it, and then twice as long each time, up to the second figure.
+ */
+const REFUSED_MS = [500, 15_000] as const;
+/** Milliseconds until a run is looked at again that a limit holds back. */
 const LIMITED_MS = 1_000;
 /** After an error, such as a service that cannot be reached when the run is taken up. */
 const BROKEN_MS = 30_000;
@@ -61,6 +65,8 @@ export class Worker {
   readonly #taking = new Set<string>();
   readonly #ending = new Set<Promise<void>>();
   readonly #said = new Map<string, string>();
+  /** How long the next look at a run is put off that was refused. Milliseconds. */
+  readonly #refused = new Map<string, number>();
   #isDraining = false;
 
   constructor(port: WorkerPort) {
@@ -122,9 +128,13 @@ export class Worker {
     const refusal = await this.#port.refusalOf(run);
     if (refusal !== undefined) {
       this.#sayOnce(runId, `not taken: ${refusal}`);
-      await this.#again(runId, REFUSED_MS);
+      const [first, longest] = REFUSED_MS;
+      const wait = this.#refused.get(runId) ?? first;
+      this.#refused.set(runId, Math.min(2 * wait, longest));
+      await this.#again(runId, wait);
       return undefined;
     }
+    this.#refused.delete(runId);
     try {
       const driven = await this.#port.drive(run);
       if (driven === 'limited') {

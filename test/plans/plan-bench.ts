@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Entry } from '../../src/store/journal.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import type { BenchOptions, TestBench } from '../bench-kit/test-bench.ts';
+import { mostOpen } from './most-open.ts';
 
 /** A service with instances `db-1`, `db-2` and so on, each with its empty target `db-1-dr`. */
 export interface PlanBench extends TestBench {
@@ -66,19 +66,4 @@ export async function openPlanBench(
 
 export function isPerform({ method, path }: Pick<Call, 'method' | 'path'>): boolean {
   return method === 'POST' && path.endsWith('/disaster-recovery/perform');
-}
-
-function mostOpen(entries: readonly Entry[]): Readonly<Record<string, number>> {
-  const open = new Map<string, Set<string>>();
-  const most: Record<string, number> = {};
-  for (const { stream, type, body } of entries) {
-    const { plan } = body as { readonly plan?: { readonly group: string } };
-    if (type === 'run.started' && plan !== undefined) {
-      const ofGroup = open.get(plan.group) ?? new Set();
-      open.set(plan.group, ofGroup.add(stream));
-      most[plan.group] = Math.max(most[plan.group] ?? 0, ofGroup.size);
-    }
-    if (type === 'run.closed') for (const ofGroup of open.values()) ofGroup.delete(stream);
-  }
-  return most;
 }

@@ -112,15 +112,13 @@ describe('a worker', () => {
     await expect.poll(() => did).toContain('drive a');
   });
 
-  test('takes no hold of a run that it may not take, says why once, and comes back to it', async () => {
+  test('takes no hold of a run that it may not take, says why once, and comes back to it soon, then ever later', async () => {
     const { worker, refusals, did } = world([runOf('a')]);
     refusals.set('a', 'its key is elsewhere');
-    await worker.look('a');
-    await worker.look('a');
+    for (let look = 0; look < 7; look += 1) await worker.look('a');
     expect(did).toEqual([
       'say a not taken: its key is elsewhere',
-      'wake a in 15000 ms',
-      'wake a in 15000 ms',
+      ...[500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000].map((ms) => `wake a in ${ms} ms`),
     ]);
   });
 
