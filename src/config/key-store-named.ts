@@ -7,8 +7,8 @@ export const KEY_STORES = ['os', 'vault'] as const;
 
 /**
  * The key store that LIFEBOAT_KEYCHAIN names, else the config; undefined if neither does. Needed before
- * anything is loaded, to turn off echo and draw the first frame, so the config is not parsed: `keyStore` must
- * be on its own line. `loadConfig` refuses one written otherwise.
+ * anything is loaded, to turn off echo and draw the first frame, so YAML is not parsed: `keyStore` must be on
+ * its own line there. `loadConfig` refuses one written otherwise.
  */
 export function keyStoreNamed(env: NodeJS.ProcessEnv, configPath?: string): string | undefined {
   if (env['LIFEBOAT_KEYCHAIN']) return env['LIFEBOAT_KEYCHAIN'];
@@ -32,7 +32,13 @@ export function withKeyStore(env: NodeJS.ProcessEnv, configPath?: string): NodeJ
 }
 
 function keyStoreIn(text: string): string | undefined {
-  return LINE.exec(text)?.groups?.['store'];
+  return text.trimStart().startsWith('{') ? ofJson(text) : LINE.exec(text)?.groups?.['store'];
+}
+
+/** What a program has written as JSON is parsed: it may be one line. */
+function ofJson(text: string): string | undefined {
+  const { keyStore } = JSON.parse(text) as { readonly keyStore?: unknown };
+  return KEY_STORES.find((store) => store === keyStore);
 }
 
 const LINE = /^keyStore:[ \t]+(?<quote>["']?)(?<store>os|vault)\k<quote>[ \t]*(?:[ \t]#.*)?\r?$/mu;

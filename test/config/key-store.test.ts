@@ -43,6 +43,19 @@ test.for(['"keyStore": vault\n', 'keyStore:\n  vault\n', '? keyStore\n: vault\n'
   },
 );
 
+test.for(['vault', 'os', undefined])(
+  'the key store of a config in JSON on one line is seen: %s',
+  async (keyStore) => {
+    const path = written('');
+    const instances = {
+      a: { url: 'https://h/service-instances/1', token: { env: 'T' } },
+    };
+    writeFileSync(path, JSON.stringify({ instances, keyStore }));
+    expect(keyStoreNamed({}, path)).toBe(keyStore);
+    expect((await loadConfig({}, path)).keyStore).toBe(keyStore);
+  },
+);
+
 test('a key store that there is not is refused', async () => {
   await expect(loadConfig({}, written('keyStore: hashicorp\n'))).rejects.toMatchObject({
     problems: [{ message: 'one of these belongs here: os, vault' }],

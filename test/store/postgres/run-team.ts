@@ -1,9 +1,10 @@
+import { installQueue } from '../../../src/queue/boss-schema.ts';
 import { initPostgresStore } from '../../../src/store/postgres/schema.ts';
 import { startCluster } from '../../bench-kit/postgres.ts';
 
 /*
- * `npm run team`: a PostgreSQL from the npm registry with an empty store, to try out several people on one
- * log. It runs until Ctrl-C, and then removes everything in it.
+ * `npm run team`: a PostgreSQL from the npm registry with an empty store and the queue of its workers, to
+ * try out several people on one log. It runs until Ctrl-C, and then removes everything in it.
  */
 const leaving = Promise.withResolvers<void>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => leaving.resolve());
@@ -13,6 +14,7 @@ try {
   await cluster.query('create database team');
   const address = cluster.address('team');
   await initPostgresStore({ address, env: {} });
+  await installQueue({ address, env: {} });
   process.stdout.write(`export LIFEBOAT_STORE='${address}'\n`);
   process.stderr.write(
     'paste the line above into each terminal; give each person a LIFEBOAT_HOME of their own\n',
