@@ -35,7 +35,7 @@ export type DrivenRun = Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'ver
 export async function openInstances(
   context: CommandContext,
   config: LoadedConfig,
-  keys: Pick<Workspace, 'keyring'>,
+  keys: Pick<Workspace, 'keyring'> & Partial<Pick<Workspace, 'pace'>>,
   wish: {
     readonly instance: string;
     readonly target?: string | undefined;

@@ -9,6 +9,7 @@ import type { InstanceConfig, TokenConfig } from '../config/schema.ts';
 import { type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../keys/key-store.ts';
 import type { Awaits } from '../service/awaited.ts';
 import type { ServiceClient } from '../service/client.ts';
+import type { HostPace } from '../service/host-pace.ts';
 import type { Tap } from '../service/interceptors.ts';
 import type { Revision } from '../service/revisions.ts';
 import type { TokenReader } from '../service/token-source.ts';
@@ -43,6 +44,8 @@ export async function openInstance(
     readonly tokenFile?: string | undefined;
     /** Receives every request. */
     readonly tap?: Tap | undefined;
+    /** When hosts have asked to be spared. */
+    readonly pace?: HostPace | undefined;
     /** Told what is being waited for. */
     readonly awaits?: Awaits | undefined;
     readonly warn?: (line: string) => void;
@@ -67,7 +70,8 @@ export async function openInstance(
     keychain: async () => (await (await options.store()).get(tokenAccount(name))) ?? missing(name),
     hideEnv,
   });
-  const network = { token, caFile: instance.ca, tap: options.tap, awaits: options.awaits };
+  const { tap, awaits, pace } = options;
+  const network = { token, caFile: instance.ca, tap, awaits, pace };
   const revision =
     instance.revision === 'auto'
       ? await findOutRevision(instance.url, network, options.found)
@@ -123,12 +127,13 @@ function missing(instance: string): never {
 export function openForRun(
   context: CommandContext,
   config: LoadedConfig,
-  keys: Pick<Workspace, 'keyring'>,
+  keys: Pick<Workspace, 'keyring'> & Partial<Pick<Workspace, 'pace'>>,
   name: string,
   how: Pick<Parameters<typeof openInstance>[2], 'tokenFile' | 'tap' | 'awaits'> = {},
 ): Promise<OpenInstance> {
   return openInstance(config, name, {
     store: async () => keys.keyring.store,
+    pace: keys.pace,
     ...how,
     warn: (line) => context.stderr.write(`${line}\n`),
     found: (line) => context.stderr.write(`${line}\n`),

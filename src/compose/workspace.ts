@@ -8,6 +8,7 @@ import { homeFolder } from '../config/find.ts';
 import type { CheckpointConfig, LoadedConfig, NotifyConfig } from '../config/loaded.ts';
 import type { StoreChoice } from '../keys/choose-store.ts';
 import { type Keyring, type KeyStore, MIN_PASSPHRASE } from '../keys/key-store.ts';
+import { HostPace } from '../service/host-pace.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Checked } from '../store/log/check-log.ts';
 import type { Place } from '../store/log/places/place.ts';
@@ -24,6 +25,8 @@ export interface Workspace {
   readonly keyring: Keyring;
   readonly signer: Signer;
   readonly sealer: Sealer;
+  /** When the hosts of this process have asked to be spared. */
+  readonly pace: HostPace;
   /** Seals what was appended since, closes the journal, and prints what could not be sealed. */
   close(): Promise<void>;
 }
@@ -182,7 +185,7 @@ export async function workspaceOf(
     await journal.close();
     for (const problem of problems) context.stderr.write(`warning: ${show(problem)}\n`);
   };
-  return { home, operator, journal, keyring, signer, sealer, close };
+  return { home, operator, journal, keyring, signer, sealer, pace: new HostPace(), close };
 }
 
 async function notifierOf(journal: Journal, targets: readonly NotifyConfig[]) {

@@ -2,7 +2,16 @@ import type { Cookie, MemoryCookieStore, CookieJar as ToughJar } from 'tough-coo
 import type { Dispatcher } from 'undici';
 import type { InstanceAddress } from './address.ts';
 import type { Awaits } from './awaited.ts';
-import { authorise, countRequests, limitTimes, listen, retryReads, type Tap } from './interceptors.ts';
+import type { HostPace } from './host-pace.ts';
+import {
+  authorise,
+  countRequests,
+  keepPace,
+  limitTimes,
+  listen,
+  retryReads,
+  type Tap,
+} from './interceptors.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import { type Network, networkFor } from './network.ts';
 import { openReader, orAbort, type Reader } from './reader.ts';
@@ -29,16 +38,26 @@ export interface Connection {
  */
 export function openConnection({ origin }: InstanceAddress, options: ConnectionOptions): Connection {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const side = openReadingSide(origin, limits, options);
+  const tap = heardBy(options);
+  const side = openReadingSide(origin, limits, { ...options, tap });
   const { reader, tokens, closed, close } = side;
   return {
     reader,
-    sender: openSender(side, { origin, limits, tap: options.tap, awaits: options.awaits }),
+    sender: openSender(side, { origin, limits, tap, awaits: options.awaits }),
     ready: (signal) => {
       const stop = AbortSignal.any(signal === undefined ? [closed] : [closed, signal]);
       return orAbort(tokens.ready(), stop);
     },
     close,
+  };
+}
+
+/** Both sides hear when the host asks to be spared. */
+function heardBy({ pace, tap }: ReadingOptions): Tap | undefined {
+  if (pace === undefined) return tap;
+  return (heard) => {
+    pace.hear(heard);
+    tap?.(heard);
   };
 }
 
@@ -49,6 +68,8 @@ export interface ReadingOptions {
   /** Receives every request in full, for a transcript. */
   readonly tap?: Tap | undefined;
   readonly awaits?: Awaits | undefined;
+  /** Shared by all clients of a process that may ask the same host. */
+  readonly pace?: HostPace | undefined;
 }
 
 /** The read-only access to an origin, and what it shares with the sending side. */
@@ -80,6 +101,7 @@ export function openReadingSide(origin: string, limits: Limits, options: Reading
         limitTimes(limits),
         listen(options.tap),
         wholeAnswers(limits),
+        keepPace(options.pace, limits),
         retryReads(limits),
       );
     return opened;

@@ -6,6 +6,7 @@ import type { HttpExchange, HttpHeaders } from '../base/http-exchange.ts';
 import { Secret } from '../base/secret.ts';
 import type { CallOptions } from './call.ts';
 import { errorCode } from './failures.ts';
+import type { HostPace } from './host-pace.ts';
 import { type Limits, retryAfterMs } from './limits.ts';
 
 type Interceptor = Dispatcher.DispatcherComposeInterceptor;
@@ -88,6 +89,28 @@ function pauseBefore(
   if (asked !== undefined && asked > limits.retryAfterMs) return undefined;
   const pause = limits.retryBaseMs * 2 ** (failed - 1) * (0.5 + Math.random());
   return Math.max(asked ?? 0, pause);
+}
+
+/** The reads of many runs that wait for one moment are spread over this many milliseconds after it. */
+const SPREAD_MS = 1_000;
+
+/**
+ * Holds a GET or HEAD back while its host asks to be spared, whichever call was told so; for no longer than a
+ * retry would wait. It is nearer to the network than the retries. A mutating call is never held back: its
+ * record says that it is on its way.
+ */
+export function keepPace(pace: HostPace | undefined, limits: Limits): Interceptor {
+  return (dispatch) => (options, handler) => {
+    const isRead = options.method === 'GET' || options.method === 'HEAD';
+    const wait = isRead ? (pace?.waitMs(String(options.origin)) ?? 0) : 0;
+    if (wait === 0) return dispatch(options, handler);
+    // The caller's signal ends the call for the caller meanwhile; undici then sees it at once.
+    setTimeout(
+      () => dispatch(options, handler),
+      Math.min(wait, limits.retryAfterMs) + Math.random() * SPREAD_MS,
+    );
+    return true;
+  };
 }
 
 /** Called at the end of every request, including retries. What it throws is ignored. */

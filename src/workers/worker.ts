@@ -12,6 +12,14 @@ export interface Driven {
   leave(why: string): Promise<void>;
 }
 
+/** A limit is reached, or the host of its instances has asked to be spared; nothing was taken. */
+export interface HeldBack {
+  /** Milliseconds until the run is looked at again. */
+  readonly againMs: number;
+  /** For the log, where it is more than a limit of the config. */
+  readonly why?: string;
+}
+
 /** What a worker acts with. */
 export interface WorkerPort {
   runOf(runId: string): Promise<RunProgress | undefined>;
@@ -24,10 +32,10 @@ export interface WorkerPort {
   /** Why this worker may not take a run, in words; asked before it takes any hold. */
   refusalOf(run: RunProgress): Promise<string | undefined>;
   /**
-   * Takes a run up and goes on with it; `limited` where a limit is reached. Rejects with `journal.held` if
+   * Takes a run up and goes on with it, unless something holds it back. Rejects with `journal.held` if
    * another process has it.
    */
-  drive(run: RunProgress): Promise<Driven | 'limited'>;
+  drive(run: RunProgress): Promise<Driven | HeldBack>;
   /** Whether a process has it. */
   isHeld(runId: string): Promise<boolean>;
   wake(runs: readonly string[]): Promise<void>;
@@ -42,8 +50,6 @@ export interface WorkerPort {
  * worker gets it, and then twice as long each time, up to the second figure.
  */
 const REFUSED_MS = [500, 15_000] as const;
-/** Milliseconds until a run is looked at again that a limit holds back. */
-const LIMITED_MS = 1_000;
 /** After an error, such as a service that cannot be reached when the run is taken up. */
 const BROKEN_MS = 30_000;
 /** A run of which nothing was written for this long may have lost its wake-up, or its process. */
@@ -137,8 +143,9 @@ export class Worker {
     this.#refused.delete(runId);
     try {
       const driven = await this.#port.drive(run);
-      if (driven === 'limited') {
-        await this.#again(runId, LIMITED_MS);
+      if ('againMs' in driven) {
+        if (driven.why !== undefined) this.#sayOnce(runId, `not taken yet: ${driven.why}`);
+        await this.#again(runId, driven.againMs);
         return undefined;
       }
       this.#said.delete(runId);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
 import type { RunProgress } from '../../src/store/projections/runs.ts';
-import { type Driven, Worker, type WorkerPort } from '../../src/workers/worker.ts';
+import { type Driven, type HeldBack, Worker, type WorkerPort } from '../../src/workers/worker.ts';
 
 const START = Date.parse('2026-03-01T02:00:00.000Z');
 
@@ -41,7 +41,7 @@ function underWay() {
 }
 
 function world(runs: readonly RunProgress[]) {
-  const drives = new Map<string, Driven | 'limited' | Error>();
+  const drives = new Map<string, Driven | HeldBack | Error>();
   const refusals = new Map<string, string>();
   const news = new Set<string>();
   const held = new Set<string>();
@@ -124,7 +124,7 @@ describe('a worker', () => {
 
   test('comes back to a run that a limit holds back, and not to one that another process has', async () => {
     const { worker, drives, did } = world([runOf('a'), runOf('b')]);
-    drives.set('a', 'limited');
+    drives.set('a', { againMs: 1_000 });
     drives.set('b', new LifeboatError('journal.held', 'run/b is held by another'));
     await worker.look('a');
     await worker.look('b');

@@ -58,7 +58,8 @@ export const worker: Action<WorkerFlags> = async (
       openRuns: () => progressOfOpenRuns(journal),
       hasNews: (run, marginMs) => hasNews(workspace, run, marginMs),
       refusalOf: (run) => refusalOf({ config, workspace, labels: label }, run),
-      drive: (run) => withinLimits(journal, config, run, () => driveLeft(setting, run, plans)),
+      drive: (run) =>
+        withinLimits(journal, config, run, workspace.pace, () => driveLeft(setting, run, plans)),
       isHeld: async (runId) => (await journal.holder(`run/${runId}`)) !== undefined,
       wake: (runs) => queue.wake(runs),
       wakeAt: (run, at) => queue.wakeAt(run, at),

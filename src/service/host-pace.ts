@@ -1,0 +1,45 @@
+import { retryAfterMs } from './limits.ts';
+
+/** How long a host is spared that answers 429 without saying for how long. Milliseconds. */
+const UNSAID_MS = 5_000;
+/** The longest that one answer can keep a host waiting. Milliseconds. */
+const MAX_MS = 10 * 60_000;
+
+/** What is told of an answer. */
+interface Answered {
+  readonly url: string;
+  readonly status: number | undefined;
+  readonly answerHeaders: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Until when the hosts of this process have asked to be spared: by 429, or by 503 with `Retry-After` (RFC
+ * 6585 section 4, RFC 9110 section 10.2.3). One such answer speaks for all instances of its host, whichever
+ * run has received it. In memory only: a process that begins learns it from its first answer.
+ */
+export class HostPace {
+  readonly #until = new Map<string, number>();
+  readonly #now: () => number;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  hear({ url, status, answerHeaders }: Answered): void {
+    if (status !== 429 && status !== 503) return;
+    const asked = retryAfterMs(answerHeaders['retry-after']) ?? (status === 429 ? UNSAID_MS : undefined);
+    if (asked === undefined) return;
+    const { origin } = new URL(url);
+    const until = this.#now() + Math.min(asked, MAX_MS);
+    this.#until.set(origin, Math.max(until, this.#until.get(origin) ?? 0));
+  }
+
+  /** Milliseconds until the host of this address may be asked again; 0 if it may be now. */
+  waitMs(url: string): number {
+    const { origin } = new URL(url);
+    const left = (this.#until.get(origin) ?? 0) - this.#now();
+    if (left > 0) return left;
+    this.#until.delete(origin);
+    return 0;
+  }
+}
