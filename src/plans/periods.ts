@@ -34,6 +34,9 @@ export const PERIODS: Readonly<Partial<Record<CheckId, Period>>> = {
   restored: { green: 90 * DAY, red: 112.5 * DAY },
 };
 
+/** How long it counts that a person has signed an approval. */
+export const SIGNED_PERIOD: Period = { green: 90 * DAY };
+
 /** An instance that fails to answer for this long is red: three periods of `reachable`. Milliseconds. */
 export const SILENT_MS = 90 * MINUTE;
 
