@@ -68,12 +68,31 @@ export function namesIn(line: string): readonly string[] {
   return (quoted ?? bare).split(',').filter((name) => name !== '');
 }
 
-/** The names of everybody who may approve at `now`, line by line: each line is a person. Pure. */
-export function approversIn(text: string, now: Date): readonly (readonly string[])[] {
-  return text.split('\n').flatMap((line) => {
-    const entry = entryOf(line.trim());
-    return entry !== undefined && evaluate(entry, now).canApprove ? [entry.names] : [];
+/** A line of an allowed-signers file whose key may approve. */
+export interface Signer {
+  readonly names: readonly string[];
+  /** It allows the certificates of a key, not the key. */
+  readonly isAuthority: boolean;
+  /** `ssh-ed25519` or another, and the public key in base64. */
+  readonly type: string;
+  readonly blob: string;
+  /** From when on the line counts (`valid-after`), in milliseconds since 1970; undefined for ever. */
+  readonly sinceMs: number | undefined;
+}
+
+/** The lines of an allowed-signers file whose keys may approve at `now`. Pure. */
+export function signersIn(text: string, now: Date): readonly Signer[] {
+  return signerLines(text).flatMap((line) => {
+    const entry = entryOf(line);
+    if (entry === undefined || !evaluate(entry, now).canApprove) return [];
+    const { names, isAuthority, type, blob, validAfter } = entry;
+    return [{ names, isAuthority, type, blob, sinceMs: timeOf(validAfter) }];
   });
+}
+
+/** Whether a name matches one of these names or patterns of such a file. */
+export function isAmong(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => matches(pattern, name));
 }
 
 /** A line of an allowed-signers file that a person should look at. */
@@ -106,6 +125,8 @@ export function evaluateSigners(
 interface SignersEntry {
   readonly names: readonly string[];
   readonly isAuthority: boolean;
+  readonly type: string;
+  readonly blob: string;
   /** Undefined for every purpose. */
   readonly namespaces: readonly string[] | undefined;
   readonly validAfter: string | undefined;
@@ -140,8 +161,8 @@ function evaluate(entry: SignersEntry, now: Date): { says: readonly string[]; ca
 /** Principals, options, key type; undefined for a comment and for an invalid line. */
 function entryOf(line: string): SignersEntry | undefined {
   if (line === '' || line.startsWith('#')) return undefined;
-  const [, quoted, bare = '', options = ''] =
-    /^(?:"([^"]*)"|(\S+))\s+(?:((?:"[^"]*"|[^\s"])+)\s+)??(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-\S+\s+[A-Za-z0-9+/]/.exec(
+  const [, quoted, bare = '', options = '', type = '', blob = ''] =
+    /^(?:"([^"]*)"|(\S+))\s+(?:((?:"[^"]*"|[^\s"])+)\s+)??((?:ssh|ecdsa|sk-ssh|sk-ecdsa)-\S+)\s+([A-Za-z0-9+/]+=*)/.exec(
       line,
     ) ?? [];
   const names = (quoted ?? bare).split(',').filter((name) => name !== '');
@@ -149,6 +170,7 @@ function entryOf(line: string): SignersEntry | undefined {
   const option = (name: string) => new RegExp(`(?:^|,)${name}="([^"]*)"`, 'i').exec(options)?.[1];
   return {
     names,
+    ...{ type, blob },
     isAuthority: /(?:^|,)cert-authority(?:,|$)/i.test(options),
     namespaces: option('namespaces')?.split(','),
     validAfter: option('valid-after'),
@@ -179,12 +201,17 @@ function matches(pattern: string, text: string): boolean {
  * a `Z` follows.
  */
 function hasPassed(text: string | undefined, now: Date): boolean {
+  const ms = timeOf(text);
+  return ms !== undefined && ms <= now.getTime();
+}
+
+/** Milliseconds since 1970; undefined for what is no such time. */
+function timeOf(text: string | undefined): number | undefined {
   const found = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(Z?)$/i.exec(text ?? '');
-  if (found === null) return false;
+  if (found === null) return undefined;
   const [year = 0, month = 1, day = 1, hour, minute, second] = found
     .slice(1, 7)
     .map((part) => Number(part ?? 0));
   const parts = [year, month - 1, day, hour ?? 0, minute ?? 0, second ?? 0] as const;
-  const at = found[7] === '' ? new Date(...parts).getTime() : Date.UTC(...parts);
-  return at <= now.getTime();
+  return found[7] === '' ? new Date(...parts).getTime() : Date.UTC(...parts);
 }

@@ -4,6 +4,7 @@
  */
 export const CHECK_IDS = [
   'reachable',
+  'token',
   'store',
   'calls',
   'newest-backup',

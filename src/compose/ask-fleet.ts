@@ -18,7 +18,7 @@ import type { ListedBackup } from '../view/fleet/status-schema.ts';
 import { aboutOf } from './evaluation-policy.ts';
 import type { LastEvaluated } from './last-evaluated.ts';
 import type { Listed } from './last-seen.ts';
-import { openInstance } from './service-of.ts';
+import { openInstance, tokenValidity } from './service-of.ts';
 import type { KeptFit } from './try-fit.ts';
 
 export interface AskFleet {
@@ -72,7 +72,7 @@ async function askInstance(ask: AskFleet, name: string): Promise<InstanceFacts> 
   return seen === undefined ? known : { ...known, seen };
 }
 
-type FromService = Pick<InstanceFacts, 'overview' | 'backups' | 'window' | 'disk' | 'fits'>;
+type FromService = Pick<InstanceFacts, 'overview' | 'token' | 'backups' | 'window' | 'disk' | 'fits'>;
 
 /** What is known of it without the service. */
 interface Own {
@@ -87,19 +87,21 @@ async function askService(ask: AskFleet, name: string, own: Own): Promise<FromSe
   const over = performance.now() + ask.limitMs;
   const left = () => Math.max(1, over - performance.now());
   try {
-    const { service } = await within(left(), () =>
+    const opened = await within(left(), () =>
       openInstance(ask.config, name, { store: async () => (await ask.keyring()).store }),
     );
+    const { service } = opened;
     try {
       const part = <Value>(act: () => Promise<Value>) => partOf(() => within(left(), act), ask.limitMs);
       const isDiskAsked = ask.withDisk?.(name) === true && service.supports('metrics');
-      const [overview, backups, window, disk] = await Promise.all([
+      const [overview, token, backups, window, disk] = await Promise.all([
         service.supports('overview') ? part(() => overviewOf(service, stop.signal)) : MISSING,
+        part(() => tokenValidity(opened)),
         part(() => backupsOf(service, stop.signal)),
         service.supports('pitrRange') ? part(() => windowOf(service, stop.signal)) : MISSING,
         isDiskAsked ? part(() => diskOf(service, stop.signal)) : undefined,
       ]);
-      const found = { overview, backups, window, ...(disk === undefined ? {} : { disk }) };
+      const found = { overview, token, backups, window, ...(disk === undefined ? {} : { disk }) };
       if (backups.state !== 'known') return found;
       const { done } = backups.value;
       const kept = (await ask.recall?.(name))?.fits ?? [];
@@ -114,7 +116,7 @@ async function askService(ask: AskFleet, name: string, own: Own): Promise<FromSe
     }
   } catch (thrown) {
     const failed = failedPart(thrown, ask.limitMs);
-    return { overview: failed, backups: failed, window: failed };
+    return { overview: failed, token: failed, backups: failed, window: failed };
   } finally {
     ask.signal?.removeEventListener('abort', end);
   }

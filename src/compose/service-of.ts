@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isoOf } from '../base/date.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { msOf } from '../base/instant.ts';
 import type { Secret } from '../base/secret.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { instanceNamed } from '../config/load.ts';
@@ -13,6 +14,7 @@ import type { HostPace } from '../service/host-pace.ts';
 import type { Tap } from '../service/interceptors.ts';
 import type { Revision } from '../service/revisions.ts';
 import type { TokenReader } from '../service/token-source.ts';
+import type { TokenValidity } from '../view/fleet/fleet-facts.ts';
 import type { Workspace } from './workspace.ts';
 
 /** A configured instance with its client, which sends nothing until it is used. */
@@ -138,6 +140,21 @@ export function openForRun(
     warn: (line) => context.stderr.write(`${line}\n`),
     found: (line) => context.stderr.write(`${line}\n`),
   });
+}
+
+/**
+ * How long the token of an instance is valid, by the earlier of what the token and the config say. Reads the
+ * token's source, but runs no command for it. Rejects as the reader of the token does.
+ */
+export async function tokenValidity({
+  config: { token: source },
+  token,
+}: Pick<OpenInstance, 'config' | 'token'>): Promise<TokenValidity> {
+  const isRenewed = source !== undefined && 'command' in source;
+  const said = [source?.expires, isRenewed ? undefined : expiryOf(await token())];
+  const [until] = said.filter((at) => at !== undefined).toSorted((one, other) => msOf(one) - msOf(other));
+  if (until !== undefined) return { kind: 'until', until };
+  return { kind: isRenewed ? 'renewed' : 'unsaid' };
 }
 
 /**

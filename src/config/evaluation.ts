@@ -9,16 +9,18 @@ export const EvaluateConfig = z.strictObject({
   every: Duration.refine((ms) => ms > 0, 'an interval is longer than zero').describe('such as 30m'),
 });
 
-/** A check that counts for nothing until an end, which is RFC 3339 after parsing. */
+/** An end: a date, which is the beginning of that day (UTC), or a time. RFC 3339 after parsing. */
+export const End = z
+  .string()
+  .refine((text) => endOf(text) !== undefined, 'an end is a date such as 2026-12-31, or a time in RFC 3339')
+  .transform((text) => isoOf(endOf(text) ?? 0));
+
+/** A check that counts for nothing until an end. */
 const Waiver = z.strictObject({
   instance: z.string().describe('the instance, by its name in this file'),
   check: z.enum(CHECK_IDS).describe('the check, as `lifeboat plans evaluate -i NAME` names it'),
   reason: z.string().min(1).max(200).describe('why, for the record'),
-  until: z
-    .string()
-    .refine((text) => endOf(text) !== undefined, 'an end is a date such as 2026-12-31, or a time in RFC 3339')
-    .transform((text) => isoOf(endOf(text) ?? 0))
-    .describe('from the beginning of this day (UTC), or from this time on, the check counts again'),
+  until: End.describe('from the beginning of this day (UTC), or from this time on, the check counts again'),
   owner: z.string().min(1).max(80).optional().describe('who is to see to it'),
 });
 

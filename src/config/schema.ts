@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Duration, Limit } from '../base/duration.ts';
 import { idOfInstance, readInstanceUrl } from '../base/instance-url.ts';
 import { schemaId } from '../base/schema-id.ts';
-import { assertTargetsNamed, assertWaiversNamed, EvaluateConfig, WaiversConfig } from './evaluation.ts';
+import { assertTargetsNamed, assertWaiversNamed, End, EvaluateConfig, WaiversConfig } from './evaluation.ts';
 import { KEY_STORES } from './key-store-named.ts';
 import { SchedulesConfig } from './schedules.ts';
 import { problemOfStore } from './store-address.ts';
@@ -47,9 +47,18 @@ const OutsideToken = z.union(
 );
 const keychain = z.literal(true).describe('the key store; `lifeboat keys add NAME --token` puts it there');
 
+const expires = End.optional().describe(
+  'when the token ends, or the access behind its command, where the token itself does not say: a date or a time',
+);
+
 /** Where an access token comes from. The token itself is never in the config. */
 export const TokenConfig = z.union(
-  [...OutsideToken.options, z.strictObject({ keychain, scheme })],
+  [
+    z.strictObject({ command, scheme, expires }),
+    z.strictObject({ env: variable, scheme, expires }),
+    z.strictObject({ file, scheme, expires }),
+    z.strictObject({ keychain, scheme, expires }),
+  ],
   'a token comes from one source: {command: …}, {env: …}, {file: …} or {keychain: true}',
 );
 export type TokenConfig = z.infer<typeof TokenConfig>;

@@ -25,6 +25,7 @@ type Ask = (facts: InstanceFacts, nowMs: number) => Found;
 /** How each check is answered from the facts. */
 export const ASK: Readonly<Record<CheckId, Ask>> = {
   reachable,
+  token,
   store,
   calls,
   'newest-backup': filled(newestBackup),
@@ -91,6 +92,30 @@ function reachable(facts: InstanceFacts, nowMs: number): Found {
 function isRefusal(code: string): boolean {
   return code.startsWith('credentials.') || code === 'service.forbidden' || code === 'service.not-found';
 }
+
+/** The access token outlasts a recovery. Whether it may change something is not asked: only GETs are sent. */
+function token({ token: part, objectives, backups }: Validity, nowMs: number): Found {
+  if (part.state !== 'known') return unread('the token', part);
+  const { value, at } = part;
+  if (value.kind === 'renewed')
+    return without('token.renewed', 'the token command gives a new one whenever one is needed');
+  if (value.kind === 'unsaid')
+    return without('token.unsaid', 'neither the token nor the config says until when it is valid');
+  const { skewMs = 0 } = knownOf(backups) ?? {};
+  const leftMs = msOf(value.until) - (nowMs + skewMs);
+  const askedAt = at.getTime();
+  if (leftMs <= 0)
+    return red('token.expired', `the token expired on ${formatTime(value.until)} UTC`, askedAt);
+  const { rto } = objectives;
+  if (rto === undefined)
+    return without('objective.no-rto', 'the config names no RTO that the token would have to outlast');
+  const words = `the token is valid for ${formatSpan(leftMs / 1000)} more`;
+  return leftMs < rto
+    ? red('token.too-short', `${words}, and the RTO is ${formatSpan(rto / 1000)}`, askedAt)
+    : green(`the token is valid until ${formatTime(value.until)} UTC`, askedAt);
+}
+
+type Validity = Pick<InstanceFacts, 'token' | 'objectives' | 'backups'>;
 
 /** The journal can be read, and agrees with what was signed. */
 function store({ record }: InstanceFacts): Found {
@@ -266,7 +291,7 @@ function pitr({ window, backups, objectives }: InstanceFacts, nowMs: number): Fo
 }
 
 /** The instance that it would be recovered into is there, alike and empty. */
-function target({ target: other, overview }: InstanceFacts): Found {
+function target({ target: other, overview, objectives }: InstanceFacts, nowMs: number): Found {
   if (other === undefined) return without('target.none', 'the config names no target for it');
   const name = other.name;
   const { backups, record } = other;
@@ -290,6 +315,10 @@ function target({ target: other, overview }: InstanceFacts): Found {
       `no key of target ${name} is held: its first backup could not be opened`,
       askedAt,
     );
+  // A recovery of this instance uses both tokens.
+  const itsToken = token({ ...other, objectives }, nowMs);
+  if (itsToken.state === 'red')
+    return red(itsToken.code, `target ${name}: ${itsToken.reason}`, itsToken.askedAt);
   return green(`target ${name} is there and empty`, askedAt);
 }
 

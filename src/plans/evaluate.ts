@@ -1,6 +1,6 @@
 import { CHECK_IDS, type CheckId } from '../base/check-id.ts';
 import { isoOf } from '../base/date.ts';
-import { formatSpan } from '../base/format.ts';
+import { counted, formatSpan } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import { type InstanceFacts, knownOf } from '../view/fleet/fleet-facts.ts';
 import { ASK, type Found, holdsNothing } from './checks.ts';
@@ -98,9 +98,16 @@ function aged(found: Found, period: Period | undefined, nowMs: number): Found {
     ...found,
     state: isRed ? 'red' : 'unknown',
     code: 'answer.stale',
-    reason: `${reason}; the last answer is ${formatSpan(ageMs / 1000)} old`,
+    reason: `${reason}; the last answer is ${ageWords(ageMs)} old`,
   };
 }
+
+/** Nobody counts 90 days in hours. */
+function ageWords(ageMs: number): string {
+  return ageMs < 3 * DAY_MS ? formatSpan(ageMs / 1000) : counted(Math.floor(ageMs / DAY_MS), 'day');
+}
+
+const DAY_MS = 24 * 60 * 60_000;
 
 /** The waiver that ends last, if it is not over. */
 function waiverOf(id: CheckId, { policy }: InstanceFacts, nowMs: number): Waiver | undefined {

@@ -20,6 +20,7 @@ export interface Period {
  */
 export const PERIODS: Readonly<Partial<Record<CheckId, Period>>> = {
   reachable: { green: 30 * MINUTE },
+  token: { green: 30 * MINUTE },
   store: { green: HOUR },
   calls: { green: HOUR },
   'newest-backup': { green: 30 * MINUTE },
@@ -32,6 +33,9 @@ export const PERIODS: Readonly<Partial<Record<CheckId, Period>>> = {
   target: { green: DAY, red: 7 * DAY },
   restored: { green: 90 * DAY, red: 112.5 * DAY },
 };
+
+/** How long it counts that a person has signed an approval. */
+export const SIGNED_PERIOD: Period = { green: 90 * DAY };
 
 /** An instance that fails to answer for this long is red: three periods of `reachable`. Milliseconds. */
 export const SILENT_MS = 90 * MINUTE;

@@ -1,14 +1,15 @@
 import type { PlanInput, ResolvedGroup } from '../../machines/parts/plan.ts';
+import type { Approver } from '../approvals/approvers.ts';
 import { PLAN_CHECK_IDS, type PlanCheckId } from '../base/check-id.ts';
 import { counted, formatSeconds, formatTime } from '../base/format.ts';
-import { msOf } from '../base/instant.ts';
+import { instantOf, msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { InstanceFacts } from '../view/fleet/fleet-facts.ts';
 import { ASK, type Found, green, red, unknown, without } from './checks.ts';
 import { answerAt, evaluate } from './evaluate.ts';
 import type { InstanceVerdict, PlanCheck, PlanEvaluation } from './evaluation-schema.ts';
 import { type Forecast, shownForecast } from './forecast.ts';
-import { DRILL_SHARE, PERIODS, type Period } from './periods.ts';
+import { DRILL_SHARE, PERIODS, type Period, SIGNED_PERIOD } from './periods.ts';
 
 /** What is known of a plan. */
 export interface PlanKnown {
@@ -19,8 +20,8 @@ export interface PlanKnown {
   readonly facts: ReadonlyMap<string, InstanceFacts>;
   /** The newest run of it that was proven, with what it had pinned. */
   readonly lastProven?: ProvenPlan | undefined;
-  /** Names of the people who may approve, each with all names; `problem` where that cannot be read. */
-  readonly approvers: readonly (readonly string[])[] | { readonly problem: string };
+  /** The people who may approve, each once; `problem` where that cannot be read. */
+  readonly approvers: readonly Approver[] | { readonly problem: string };
   /** The names of the targets of notifications. */
   readonly notified: readonly string[];
   /** The names of the person who would start it. */
@@ -109,6 +110,7 @@ function periodOf(id: PlanCheckId, { plan: { drill } }: PlanRead): Period | unde
   if (id === 'rehearsed' && drill !== undefined)
     return { green: drill.every, red: drill.every * DRILL_SHARE };
   if (id === 'rehearsed') return PERIODS.restored;
+  if (id === 'people') return SIGNED_PERIOD;
   return id === 'targets' ? PERIODS.target : undefined;
 }
 
@@ -174,7 +176,7 @@ function time({ known: { file } }: Asked): Found {
 
 /**
  * Notifications have a target, and enough people may approve, without the one who starts it where the plan
- * says so.
+ * says so. That they have their keys is as old as the approval that showed it: the oldest of those needed.
  */
 function people({ known: { file, approvers, starter, notified } }: Asked): Found {
   if ('problem' in file) return without('plan.unread', file.problem);
@@ -189,9 +191,11 @@ function people({ known: { file, approvers, starter, notified } }: Asked): Found
   ].filter((one) => one !== undefined);
   if (wanted.length === 0) return without('approval.none', 'nobody has to approve it');
   if ('problem' in approvers) return red('approval.nobody', approvers.problem);
+  const shown: number[] = [];
+  let open: Found | undefined;
   for (const { quorum, of, notBy } of wanted) {
     const able = approvers.filter(
-      (names) =>
+      ({ names }) =>
         (of === undefined || names.some((one) => of.includes(one))) &&
         !(notBy === 'starter' && names.some((one) => starter.includes(one))),
     );
@@ -200,8 +204,19 @@ function people({ known: { file, approvers, starter, notified } }: Asked): Found
         'approval.too-few',
         `${able.length} of ${counted(quorum, 'person', 'people')} who have to approve can do so`,
       );
+    const times = able
+      .flatMap(({ shownAt }) => instantOf(shownAt) ?? [])
+      .toSorted((one, other) => other - one);
+    const needed = times[quorum - 1];
+    if (needed !== undefined) shown.push(needed);
+    else
+      open ??= unknown(
+        'approval.unshown',
+        `${Math.min(times.length, quorum)} of ${counted(quorum, 'person', 'people')} who have to approve ` +
+          'ever signed an approval with a key that is listed now',
+      );
   }
-  return fixed('enough people can approve it');
+  return open ?? green('enough people can approve it, and have signed an approval', Math.min(...shown));
 }
 
 /** The plan as it stands now was run to a proven end, as a rehearsal or live. */

@@ -10,6 +10,7 @@ import { pendingCalls } from './projections/pending-calls.ts';
 import { planChildren } from './projections/plan-children.ts';
 import type { FoldedRow, Projection } from './projections/projection.ts';
 import { runs } from './projections/runs.ts';
+import { signers } from './projections/signers.ts';
 
 /** Every projection that a store keeps. */
 export const PROJECTIONS: readonly Projection[] = [
@@ -21,6 +22,7 @@ export const PROJECTIONS: readonly Projection[] = [
   outbox,
   planChildren,
   evaluations,
+  signers,
 ];
 
 /** A projection row that an append may change, with the relevant entries in order. */

@@ -1,3 +1,4 @@
+import { EXIT } from '../base/errors.ts';
 import { formatSummary } from '../plain/summary.ts';
 import type { Streams } from '../plain/terminal.ts';
 import type { AppPort, OnScreen } from '../view/app/app-port.ts';
@@ -19,7 +20,8 @@ export interface ShowRunOptions {
  * left (`takeScreen`). Then it prints the summary to stdout, on the normal screen.
  *
  * Leaving detaches the run, so it stays open and can be resumed; a killed process leaves it just as
- * resumable.
+ * resumable. A run that is over and whose screen is left is that of a drill that is left: its exit code is
+ * that of an interruption.
  */
 export async function showRun(
   port: RunPort,
@@ -27,12 +29,13 @@ export async function showRun(
   { connect, ...given }: ShowRunOptions = {},
 ): Promise<RunEnd> {
   const options = { ...given, show: (host: Host) => host.showRun(port) };
-  const { isLost } = await (connect === undefined
+  const { isLost, isLeft } = await (connect === undefined
     ? takeScreen(streams, options)
     : takeApp(streams, connect, options));
   const end = await port.ended;
   if (!isLost) await write(streams.stdout, formatSummary(port.view(), end));
-  return end;
+  const isDrillLeft = isLeft && port.view().chapter !== undefined;
+  return isDrillLeft ? { ...end, exitCode: EXIT.interrupted } : end;
 }
 
 function write(stream: Streams['stdout'], text: string): Promise<void> {

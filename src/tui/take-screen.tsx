@@ -34,12 +34,13 @@ export interface TakeOptions {
  * SIGINT, or because the terminal is gone. By then the screens have released what they hold.
  *
  * The terminal is restored in every case, also when this rejects (with what broke the screen, or with what
- * `show` rejects with). Gives whether the terminal is still there to be written to.
+ * `show` rejects with). Gives whether the terminal is still there to be written to, and whether the last
+ * screen was left rather than closed.
  */
 export async function takeScreen(
   streams: Streams,
   options: TakeOptions,
-): Promise<{ readonly isLost: boolean }> {
+): Promise<{ readonly isLost: boolean; readonly isLeft: boolean }> {
   const { stdin, stdout, stderr, env } = streams;
   const done = Promise.withResolvers<'left' | 'closed' | 'lost'>();
   let left: string | undefined;
@@ -101,6 +102,7 @@ export async function takeScreen(
   // The wait below reports this error; if the screen breaks first, the error is ignored.
   shown.catch(() => undefined);
   let isBroken = true;
+  let isLeft = false;
   try {
     stdout.write(CLEAR_FIRST_FRAME);
     const ink = render(<App host={host} onReady={(given) => (suspendInk = given)} />, {
@@ -118,7 +120,7 @@ export async function takeScreen(
     // read again.
     const listening = setImmediate(() => stdin.read(0));
     try {
-      await Promise.race([done.promise, ink.waitUntilExit(), shown]);
+      isLeft = (await Promise.race([done.promise, ink.waitUntilExit(), shown])) === 'left';
       isBroken = false;
     } finally {
       clearImmediate(listening);
@@ -138,7 +140,7 @@ export async function takeScreen(
   }
   await host.leave(left ?? LEFT.byOperator);
   host.stop();
-  return { isLost: terminal.isLost() };
+  return { isLost: terminal.isLost(), isLeft };
 }
 
 /**

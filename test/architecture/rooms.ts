@@ -277,6 +277,7 @@ export const ROOMS: readonly Room[] = [
     rooms: [
       'machines/parts',
       'machines/plan.ts',
+      'type src/approvals/approvers.ts',
       'src/config',
       'type src/store',
       'src/view/fleet/fleet-facts.ts',

@@ -16,6 +16,7 @@ export const KEYS = {
   up: '\u001b[A',
   escape: '\u001b',
   clear: '\u0015',
+  ctrlC: '\u0003',
 } as const;
 
 /** Whether this machine has util-linux `script`. */

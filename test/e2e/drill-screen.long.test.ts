@@ -32,13 +32,26 @@ describe.runIf(hasTerminal())('a whole drill on the screen', { timeout: 3_000_00
     expect(terminal.text()).toContain('rc=0');
     expect(terminal.isTaken()).toBe(false);
   });
+
+  test('Ctrl-C at the end of its first run leaves it, and no other run begins', async (context) => {
+    const { expect } = context;
+    const terminal = openTerminal(product, openMachine(product, context), ['drill']);
+    context.onTestFinished(() => terminal.close());
+    await playThrough(terminal, 'go on with the drill');
+    terminal.type(KEYS.ctrlC);
+    await expect.poll(terminal.text, { timeout: 60_000 }).toContain('$ after');
+    expect(terminal.text()).toContain('rc=130');
+    expect(terminal.text()).toContain('the drill was left');
+    expect(terminal.bytes()).not.toContain('chapter 2');
+    expect(terminal.isTaken()).toBe(false);
+  });
 });
 
 /**
  * A person who takes what is recommended, types the name or the time that is wanted, and goes on when a
- * chapter waits.
+ * chapter waits; until the drill is over, or `stop` is on the screen.
  */
-async function playThrough(terminal: Terminal): Promise<string[]> {
+async function playThrough(terminal: Terminal, stop?: string): Promise<string[]> {
   const met = new Set<string>();
   let before = '';
   let typed = '';
@@ -54,6 +67,7 @@ async function playThrough(terminal: Terminal): Promise<string[]> {
       since = performance.now();
     }
     for (const [chapter] of terminal.bytes().matchAll(/chapter \d/gu)) met.add(chapter);
+    if (stop !== undefined && now.includes(stop)) return [...met];
     if (now.includes('$ after')) {
       met.add('after');
       return [...met];

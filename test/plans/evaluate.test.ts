@@ -122,6 +122,48 @@ describe('a check', () => {
     });
   });
 
+  test.for<[hours: number, rto: number | undefined, state: string, code: string, reason: RegExp]>([
+    [2, HOUR, 'green', 'ok', /^the token is valid until 2026-03-10 14:00:00 UTC$/u],
+    [1, HOUR, 'green', 'ok', /^the token is valid until/u],
+    [0.5, HOUR, 'red', 'token.too-short', /^the token is valid for 30 min more, and the RTO is 1 h$/u],
+    [0, HOUR, 'red', 'token.expired', /^the token expired on 2026-03-10 12:00:00 UTC$/u],
+    [-1, undefined, 'red', 'token.expired', /expired/u],
+    [1, undefined, 'not-applicable', 'objective.no-rto', /names no RTO/u],
+  ])('of a token that is valid for %s h with an RTO of %s ms is %s', ([hours, rto, state, code, reason]) => {
+    const token = known({ kind: 'until' as const, until: ago(-hours) });
+    const given = { token, objectives: { rto } };
+    expect(check('token', given)).toMatchObject({ state, code, reason: expect.stringMatching(reason) });
+  });
+
+  test('of a token is never green by guess: not where nothing says its end, nor where it was not read', () => {
+    const objectives = { rto: HOUR };
+    const unsaid = { objectives, token: known({ kind: 'unsaid' as const }) };
+    expect(check('token', unsaid)).toMatchObject({ state: 'not-applicable', code: 'token.unsaid' });
+    expect(check('token', { objectives })).toMatchObject({
+      state: 'not-applicable',
+      code: 'token.renewed',
+    });
+    expect(of({ token: failed }).verdict).toBe('unknown');
+    expect(of({ token: { state: 'unasked' } }).verdict).toBe('unknown');
+    const long = { objectives, token: known({ kind: 'until' as const, until: ago(-900) }) };
+    expect(check('token', long, later(31 * 60_000))?.state).toBe('unknown');
+  });
+
+  test('of a token that ends goes by the clock of the service', () => {
+    const token = known({ kind: 'until' as const, until: ago(-2) });
+    const backups = known({ done: [], skewMs: 90 * 60_000 });
+    expect(check('token', { token, backups, objectives: { rto: HOUR } })?.code).toBe('token.too-short');
+  });
+
+  test('of the target is red where its token ends before the RTO of its source', () => {
+    const token = known({ kind: 'until' as const, until: ago(-0.5) });
+    const target = instance({ name: 'orders-dr', role: 'target', record: known(record({}, [], [])), token });
+    expect(check('target', { target, objectives: { rto: HOUR } })).toMatchObject({
+      code: 'token.too-short',
+      reason: 'target orders-dr: the token is valid for 30 min more, and the RTO is 1 h',
+    });
+  });
+
   test('of a proven backup is red 14 days after the proof', () => {
     expect(check('proven-backup', {}, later(7 * DAY))?.state).toBe('unknown');
     expect(check('proven-backup', {}, later(14 * DAY))?.state).toBe('red');
@@ -219,7 +261,7 @@ describe('of any facts', () => {
   const facts: fc.Arbitrary<InstanceFacts> = fc
     .record({
       role: fc.constantFrom('source', 'target'),
-      objectives: fc.constantFrom({}, { rpo: 4 * HOUR }, { rpo: 100 * HOUR }),
+      objectives: fc.constantFrom({}, { rpo: 4 * HOUR, rto: HOUR }, { rpo: 100 * HOUR }),
       overview: part(fc.constantFrom({ state: 'available' }, { state: 'stopped' }, { state: 'deleted' }, {})),
       backups: part(
         fc.record({
@@ -229,6 +271,12 @@ describe('of any facts', () => {
           ),
           skewMs: fc.constantFrom(0, HOUR, -HOUR),
         }),
+      ),
+      token: part(
+        fc.oneof(
+          fc.constantFrom({ kind: 'renewed' as const }, { kind: 'unsaid' as const }),
+          hours.map((at) => ({ kind: 'until' as const, until: ago(at) })),
+        ),
       ),
       window: part(
         fc.oneof(
@@ -281,6 +329,7 @@ describe('of any facts', () => {
 
   test.for<[part: keyof InstanceFacts, checks: readonly CheckId[]]>([
     ['overview', ['reachable']],
+    ['token', ['token']],
     ['backups', ['reachable', 'newest-backup', 'key-opens']],
     ['window', ['pitr']],
     ['held', ['key-held']],

@@ -67,6 +67,7 @@ export function instance(given: Partial<InstanceFacts> = {}): InstanceFacts {
       done: [{ id: 9, backupId: 'guid-9', triggeredAt: ago(2), size: 900, downloadable: true }],
       skewMs: 0,
     }),
+    token: known({ kind: 'renewed' as const }),
     window: known('none' as const),
     record: known(record()),
     held: known([KEY]),

@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import { describe, expect, test } from 'vitest';
 import { PlanFile } from '../../machines/parts/plan.ts';
-import { approversIn } from '../../src/approvals/allowed-signers.ts';
+import type { Approver } from '../../src/approvals/approvers.ts';
 import { planDigest } from '../../src/commands/plans/plan-history.ts';
 import { evaluatePlan, type PlanKnown } from '../../src/plans/plan-evaluation.ts';
 import { resolvePlan } from '../../src/plans/resolve.ts';
@@ -171,37 +171,68 @@ describe('a plan is', () => {
     });
   });
 
+  const person = (name: string, shownAt: string | undefined = ago(24)): Approver => ({
+    names: [name],
+    shownAt,
+  });
+  const approve = { approve: { quorum: 2, of: ['ann', 'ben', 'cleo'] } };
+  const approvedBy = (...approvers: readonly Approver[]) => west(approve, { approvers });
+
   test('NOT READY where too few people can approve it without the one who starts it', () => {
-    const approve = { approve: { quorum: 2, of: ['ann', 'ben', 'cleo'] } };
-    const of = (...approvers: readonly (readonly string[])[]) =>
-      evaluatePlan(west(approve, { approvers }), NOW);
-    expect(of(['ann'], ['ben'])).toMatchObject({
+    expect(evaluatePlan(approvedBy(person('ann'), person('ben')), NOW)).toMatchObject({
       verdict: 'not-ready',
       reason: '1 of 2 people who have to approve can do so',
     });
-    expect(of(['ben'], ['cleo']).verdict).toBe('proven');
-    expect(of(['ben'], ['dan']).verdict).toBe('not-ready');
+    expect(evaluatePlan(approvedBy(person('ben'), person('cleo')), NOW).verdict).toBe('proven');
+    expect(evaluatePlan(approvedBy(person('ben'), person('dan')), NOW).verdict).toBe('not-ready');
+  });
+
+  test('NOT READY at once where an approver is taken off the list, however lately they signed', () => {
+    const before = approvedBy(person('ben', ago(1)), person('cleo', ago(1)));
+    expect(check(before, 'people')?.state).toBe('green');
+    expect(check({ ...before, approvers: [person('ben', ago(1))] }, 'people')).toMatchObject({
+      state: 'red',
+      code: 'approval.too-few',
+    });
+  });
+
+  test('UNKNOWN where too few of those who approve have ever shown that they have their keys', () => {
+    const never = { names: ['cleo'] };
+    expect(evaluatePlan(approvedBy(person('ben'), never), NOW)).toMatchObject({
+      verdict: 'unknown',
+      reason: expect.stringMatching(/^1 of 2 people who have to approve ever signed an approval/u),
+    });
+    const third = west({ approve: { quorum: 2 } }, { approvers: [person('ben'), never, person('dan')] });
+    expect(check(third, 'people')?.state).toBe('green');
+  });
+
+  test('UNKNOWN 90 days after the oldest approval that the quorum needs', () => {
+    const of = (hours: number) =>
+      check(approvedBy(person('ben', ago(1)), person('cleo', ago(hours))), 'people');
+    expect(of(90 * 24)).toMatchObject({ state: 'green', ageSeconds: 7_776_000, periodSeconds: 7_776_000 });
+    expect(of(90 * 24 + 1)).toMatchObject({
+      state: 'unknown',
+      code: 'answer.stale',
+      reason: expect.stringContaining('the last answer is 90 days old'),
+    });
+    const three = west({ approve: { quorum: 1 } }, { approvers: [person('ben', ago(4000)), person('dan')] });
+    expect(check(three, 'people')?.state).toBe('green');
   });
 });
 
 test('a later moment gives a plan no better verdict', () => {
   const rank = ['proven', 'ready', 'unknown', 'not-ready'];
-  for (const of of [west(), west({ drill: { every: '3d' } }), west({}, { lastProven: undefined })]) {
+  const approved = west({ approve: {} }, { approvers: [{ names: ['ben'], shownAt: ago(24) }] });
+  for (const of of [
+    west(),
+    west({ drill: { every: '3d' } }),
+    west({}, { lastProven: undefined }),
+    approved,
+  ]) {
     const verdicts = [0, 1, 2, 3, 7, 30, 90, 365].map(
       (days) => evaluatePlan(of, new Date(NOW.getTime() + days * DAY)).verdict,
     );
     const ranks = verdicts.map((verdict) => rank.indexOf(verdict));
     expect(ranks).toEqual(ranks.toSorted((one, other) => one - other));
   }
-});
-
-test('only signers whose key approves now count as people', () => {
-  const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGFiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6MDEy';
-  const text = [
-    `ann@example.org ${key}`,
-    `old@example.org valid-before="20200101" ${key}`,
-    `* ${key}`,
-    '# comment',
-  ].join('\n');
-  expect(approversIn(text, NOW)).toEqual([['ann@example.org']]);
 });

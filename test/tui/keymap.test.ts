@@ -57,6 +57,7 @@ describe('the keymap', () => {
         hasWay: false,
         hasPalette: false,
         isFree: false,
+        isInDrill: false,
       }).map(({ intent }) => intent);
     expect(shown(false)).not.toContain('wake');
     expect(shown(true)).toContain('wake');

@@ -93,6 +93,25 @@ describe('showRun', () => {
     expect(terminal.isAlternate()).toBe(false);
   });
 
+  it('leaves the whole drill by Ctrl-C at the end of one of its runs, and goes on with it by Enter', async () => {
+    const chapter = { number: 1, of: 3 };
+    const drill: RunView = { ...VIEWS.outcome, mode: 'REHEARSAL', chapter };
+    const closedBy = async (key: string, view: RunView) => {
+      const { terminal, run, shown, pass } = await open(VIEWS.task);
+      run.show(view);
+      run.finish({ how: 'ended', exitCode: 0 });
+      await terminal.until('the key of orders is rotated and proven');
+      pass();
+      await terminal.type(key);
+      const { exitCode } = await shown;
+      await terminal.until('proven: the key of orders is rotated and proven');
+      return exitCode;
+    };
+    expect(await closedBy(KEYS.ctrlC, drill)).toBe(130);
+    expect(await closedBy(KEYS.enter, drill)).toBe(0);
+    expect(await closedBy(KEYS.ctrlC, VIEWS.outcome)).toBe(0);
+  });
+
   it('ends when the run leaves by itself', async () => {
     const { terminal, run, shown } = await open(VIEWS.paused);
     run.finish({ how: 'paused', exitCode: 4 });

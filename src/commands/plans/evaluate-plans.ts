@@ -1,16 +1,16 @@
 import type { PlanInput, ResolvedGroup } from '../../../machines/parts/plan.ts';
-import { approversIn } from '../../approvals/allowed-signers.ts';
-import { readBounded } from '../../base/bounded-file.ts';
-import { LifeboatError } from '../../base/errors.ts';
+import { readApprovers } from '../../approvals/approvers.ts';
+import { failureOf, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { openJournalIfAny, type StoreContext } from '../../compose/store-of.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import { forecastOf } from '../../plans/forecast.ts';
-import { evaluatePlan, instancesOf } from '../../plans/plan-evaluation.ts';
+import { evaluatePlan, instancesOf, type PlanKnown } from '../../plans/plan-evaluation.ts';
 import { assertFits, type ReadPlan } from '../../plans/plan-file.ts';
 import { rehearsalMisfits, resolvePlan } from '../../plans/resolve.ts';
 import type { JournalReader } from '../../store/journal.ts';
+import { readSigned } from '../../store/projections/signers.ts';
 import type { InstanceFacts } from '../../view/fleet/fleet-facts.ts';
 import { planNamed, planNames, surroundingsOf } from './plan-files.ts';
 import { planDigest, readHistories } from './plan-history.ts';
@@ -64,7 +64,7 @@ export async function evaluatePlans(
   facts: ReadonlyMap<string, InstanceFacts>,
 ): Promise<readonly PlanEvaluation[]> {
   const now = new Date();
-  const approvers = await approversOf(config, now);
+  const approvers = await approversOf(config, journal, now);
   const historyOf = await readHistories(journal);
   const starter = [config.operator.name, config.operator.email].filter((name) => name !== undefined);
   const { notified } = surroundingsOf(config);
@@ -90,17 +90,15 @@ export async function evaluatePlans(
   return evaluations;
 }
 
-/** An allowed-signers file is at most this long, in bytes. */
-const MAX_SIGNERS = 1024 * 1024;
-
 async function approversOf(
   { approvals }: Pick<LoadedConfig, 'approvals'>,
+  journal: JournalReader | undefined,
   now: Date,
-): Promise<readonly (readonly string[])[] | { readonly problem: string }> {
+): Promise<PlanKnown['approvers']> {
   if (approvals === undefined) return { problem: 'lifeboat.yaml names no allowed signers (`approvals`)' };
   try {
-    return approversIn((await readBounded(approvals.allowedSigners, MAX_SIGNERS)).toString('utf8'), now);
-  } catch {
-    return { problem: `the allowed signers cannot be read: ${show(approvals.allowedSigners, 200)}` };
+    return await readApprovers(approvals, journal === undefined ? [] : await readSigned(journal), now);
+  } catch (thrown) {
+    return { problem: show(failureOf(thrown).shortMessage, 300) };
   }
 }

@@ -46,6 +46,15 @@ export interface BackupFit {
   readonly tried: number;
 }
 
+/**
+ * How long the access token of an instance is valid. `until`: RFC 3339. `renewed`: a command gives a new one
+ * whenever it is needed. `unsaid`: neither the token nor the config says it.
+ */
+export type TokenValidity =
+  | { readonly kind: 'until'; readonly until: string }
+  | { readonly kind: 'renewed' }
+  | { readonly kind: 'unsaid' };
+
 /** What the journal knows of one instance. */
 export interface InstanceRecord {
   readonly ledger: Ledger;
@@ -104,6 +113,7 @@ export interface InstanceFacts {
     readonly plan?: string | undefined;
     readonly service?: string | undefined;
   }>;
+  readonly token: Part<TokenValidity>;
   /** The instance that it would be recovered into, if the config names one. */
   readonly target?: InstanceFacts | undefined;
   /**
@@ -158,7 +168,8 @@ export function nothingAsked(
   about: Pick<InstanceFacts, 'name' | 'role' | 'objectives' | 'cryptoperiod' | 'policy'>,
 ): InstanceFacts {
   const unasked = { state: 'unasked' } as const;
-  return { ...about, overview: unasked, backups: unasked, window: unasked, record: unasked, held: unasked };
+  const service = { overview: unasked, token: unasked, backups: unasked, window: unasked };
+  return { ...about, ...service, record: unasked, held: unasked };
 }
 
 /** A judgement is reused for this many milliseconds. */

@@ -127,7 +127,7 @@ test('unreadable entries change no row and break no fold', () => {
       'key.set',
       'key.proven',
     ],
-    ...['card.prepared', 'follow-up.opened', 'follow-up.closed', 'future'],
+    ...['card.prepared', 'follow-up.opened', 'follow-up.closed', 'approval.given', 'future'],
   );
   const body = fc.oneof(
     fc.jsonValue(),

@@ -59,6 +59,7 @@ function facts(given: Partial<InstanceFacts> = {}): InstanceFacts {
     ...ABOUT,
     overview: known({ state: 'available' }),
     backups: known({ done: DONE, skewMs: 0 }),
+    token: known({ kind: 'renewed' as const }),
     window: known('none' as const),
     record: known(record()),
     held: known([OLD, NEW]),

@@ -71,7 +71,8 @@ export type Intent =
   | 'stay'
   | 'close-help'
   | 'take-over'
-  | 'close';
+  | 'close'
+  | 'leave-drill';
 
 export interface Binding {
   readonly intent: Intent;
@@ -85,7 +86,7 @@ export interface Binding {
   readonly description: string;
   /**
    * When the footer shows it: always, never, while the run may wait for credentials, if there is a command to
-   * copy, if a way leads on, if the app has a palette, or if a watched run can be taken over.
+   * copy, if a way leads on, if the app has a palette, if a watched run can be taken over, or in a drill.
    */
-  readonly onScreen: 'always' | 'never' | 'paused' | 'command' | 'way' | 'palette' | 'free';
+  readonly onScreen: 'always' | 'never' | 'paused' | 'command' | 'way' | 'palette' | 'free' | 'drill';
 }

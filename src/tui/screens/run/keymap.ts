@@ -236,12 +236,14 @@ export function footerBindings(
     hasWay,
     hasPalette,
     isFree,
+    isInDrill,
   }: {
     readonly isPaused: boolean;
     readonly hasCommand: boolean;
     readonly hasWay: boolean;
     readonly hasPalette: boolean;
     readonly isFree: boolean;
+    readonly isInDrill: boolean;
   },
 ): readonly Binding[] {
   const isShown = {
@@ -252,6 +254,7 @@ export function footerBindings(
     way: hasWay,
     palette: hasPalette,
     free: isFree,
+    drill: isInDrill,
   };
   return KEYMAP.filter(({ modes, onScreen }) => modes.includes(mode) && isShown[onScreen]);
 }

@@ -307,12 +307,21 @@ export const LOOKING: readonly Binding[] = [
 export const ENDING: readonly Binding[] = [
   {
     intent: 'close',
-    keys: ['enter', 'q', 'escape', 'ctrl+c'],
+    keys: ['enter', 'q', 'escape'],
     modes: ['over'],
     shown: 'Enter q',
     label: 'close',
     description: 'close the screen once the run is over',
     onScreen: 'always',
+  },
+  {
+    intent: 'leave-drill',
+    keys: ['ctrl+c'],
+    modes: ['over'],
+    shown: 'Ctrl-C',
+    label: 'leave the drill',
+    description: 'close the screen too; in a drill, leave the drill',
+    onScreen: 'drill',
   },
   {
     intent: 'report',

@@ -384,7 +384,8 @@ function runFooter(
   const hasCommand = commandsAt(view.question, asked) !== undefined;
   const hasWay = wayAt(view) !== undefined;
   const isFree = hasPalette && view.watched?.isFree === true;
-  const shown = { isPaused: view.paused, hasCommand, hasWay, hasPalette, isFree };
+  const isInDrill = view.chapter !== undefined;
+  const shown = { isPaused: view.paused, hasCommand, hasWay, hasPalette, isFree, isInDrill };
   const bindings = footerBindings(mode, shown).map((binding) => ({
     ...binding,
     label: labelOf(binding, view).replace('{unit}', unit),

@@ -200,6 +200,8 @@ function onIntent(state: UiState, intent: Intent, page: Page): Step {
       return [state, { type: 'leave' }];
     case 'close':
       return [state, { type: 'close' }];
+    case 'leave-drill':
+      return [state, { type: state.view.chapter === undefined ? 'close' : 'leave' }];
     case 'take-over': {
       const { runId } = state.view;
       const effect = { type: 'instead', effect: { type: 'resume', runId } } as const;
