@@ -134,9 +134,8 @@ async function trial(): Promise<number> {
       victim?.kill('SIGKILL');
       if (victim !== undefined) await once(victim, 'close');
       workers[at] = await startWorker(at, env);
-      say(
-        `worker ${at} killed and begun again; ${closed} of ${children + 1} runs closed, ${open} open, ${entries} entries`,
-      );
+      say(`worker ${at} killed and begun again`);
+      say(`${closed} of ${children + 1} runs closed, ${open} open, ${entries} entries`);
       killAt = performance.now() + wait();
     }
     if (!isTruncated && closed > children / 2) {
