@@ -40,6 +40,8 @@ interface Live {
   /** Why it failed, where something did. */
   cause: string | undefined;
   isAnswering: boolean;
+  /** As it was shown last. */
+  shown?: ShownChild;
 }
 
 /** How many lanes of an evaluation one entry has. */
@@ -385,7 +387,15 @@ export class Conductor {
     const over = [...this.#recorded].flatMap(([key, child]) =>
       this.#live.has(key) || child.result === undefined ? [] : [endedChild(child, child.result)],
     );
-    return [...over, ...[...this.#live.values()].map((live) => this.#shown(live, context))];
+    return [...over, ...[...this.#live.values()].map((live) => this.#kept(live, context))];
+  }
+
+  /** The same object as before where nothing changed: screens draw again only what did. */
+  #kept(live: Live, context: PlanContext): ShownChild {
+    const [before, now] = [live.shown, this.#shown(live, context)];
+    const names = Object.keys(now) as (keyof ShownChild)[];
+    if (before === undefined || names.some((name) => before[name] !== now[name])) live.shown = now;
+    return live.shown ?? now;
   }
 
   #shown(live: Live, context: PlanContext): ShownChild {

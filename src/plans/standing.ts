@@ -96,8 +96,18 @@ export function isUnderWay({ state, isLate = false, problem }: ShownChild): bool
   return isLate || (state === 'at-work' && problem === undefined);
 }
 
-/** A child that has ended, as the journal has it. */
-export function endedChild(
+const ended = new WeakMap<RecordedChild, ShownChild>();
+
+/** A child that has ended, as the journal has it; the same object for the same record. */
+export function endedChild(child: RecordedChild, state: 'done' | 'failed'): ShownChild {
+  const known = ended.get(child);
+  if (known?.state === state) return known;
+  const shown = shownEnded(child, state);
+  ended.set(child, shown);
+  return shown;
+}
+
+function shownEnded(
   { group, step, lane, attempt, runId, startedAt, endedAt, where, cause }: RecordedChild,
   state: 'done' | 'failed',
 ): ShownChild {

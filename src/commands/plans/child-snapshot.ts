@@ -1,6 +1,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { RunContext } from '../../../machines/context.ts';
 import { targetDifferences } from '../../../machines/parts/baseline.ts';
+import type { Question } from '../../../machines/parts/question.ts';
 import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
 import { isAbsence } from '../../../machines/parts/task-data.ts';
 import { isInDoubt } from '../../../machines/send-state.ts';
@@ -42,11 +43,20 @@ const noted = incrementalFold<Noted>(
   },
 );
 
+const asked = new WeakMap<AnyMachineSnapshot, { readonly question: Question | undefined }>();
+
+/** What a run asks; the same object for the same snapshot. */
+function knownQuestion(snapshot: AnyMachineSnapshot): Question | undefined {
+  const known = asked.get(snapshot) ?? { question: questionOf(snapshot) };
+  asked.set(snapshot, known);
+  return known.question;
+}
+
 /** What the plan of a run looks at. A screen asks many times a second, so each entry is read once. */
 export function childSnapshot({ snapshot, entries, paused, activity }: SeenRun): ChildSnapshot {
   const context = snapshot.context as RunContext;
   return {
-    question: questionOf(snapshot),
+    question: knownQuestion(snapshot),
     where: whereOf(snapshot, entries),
     ...noted(entries),
     asksAbout: troubleOf(snapshot),
@@ -64,7 +74,7 @@ export function childSnapshot({ snapshot, entries, paused, activity }: SeenRun):
 function whereOf(snapshot: AnyMachineSnapshot, entries: readonly Entry[]): string | undefined {
   const title = metaOf(snapshot)?.title;
   const { step } = (snapshot.context as RunContext).run;
-  if (step?.kind !== 'command' || step.command.kind !== 'once' || questionOf(snapshot) !== undefined)
+  if (step?.kind !== 'command' || step.command.kind !== 'once' || knownQuestion(snapshot) !== undefined)
     return title;
   const open = [...foldSends(entries).values()].findLast(isInDoubt);
   if (open === undefined) return title;

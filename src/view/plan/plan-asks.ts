@@ -24,7 +24,7 @@ export function asksOf(
     const lane = lanes.get(`${child.group}/${child.lane}`);
     if (lane === undefined || lane.runId !== child.runId) continue;
     const names = namesOf(lane);
-    const ask = askOf(child, names);
+    const ask = knownAsk(child, names);
     const asking = {
       key: lane.key,
       shown: lane.shown,
@@ -117,6 +117,17 @@ function namesOf({ name, target }: LaneView): Names {
   return [...(target === undefined ? [] : [[target, 'TARGET'] as const]), [name, 'NAME'] as const];
 }
 
+/** A screen asks this many times a second, and most children ask what they asked before. */
+const known = new WeakMap<ShownChild, AskView>();
+
+function knownAsk(child: ShownChild, names: Names): AskView {
+  const before = known.get(child);
+  if (before !== undefined) return before;
+  const ask = askOf(child, names);
+  known.set(child, ask);
+  return ask;
+}
+
 function askOf(child: ShownChild, names: Names): AskView {
   const { group, step, question, problem, runId } = child;
   const of = { is: 'lanes', group, step } as const;
@@ -166,18 +177,24 @@ function shapeOf(question: Question, names: Names): string {
 
 /** A text without the names of a lane, where they stand as whole words. */
 function nameless(text: string, names: Names): string {
-  return names.reduce((left, [name, instead]) => {
-    if (!left.includes(name)) return left;
-    return left.split(wordOf(name)).join(instead);
-  }, text);
+  return names.reduce((left, [name, instead]) => withoutWord(left, name, instead), text);
 }
 
 /** A part of a name is another name: `orders` is not in `orders-dr`. */
-function wordOf(name: string): RegExp {
-  return new RegExp(`(?<![\\w-])${name.replaceAll(SYNTAX, '\\$&')}(?![\\w-])`, 'gu');
+function withoutWord(text: string, word: string, instead: string): string {
+  let left = '';
+  let from = 0;
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+    if (at < from || isInName(text[at - 1]) || isInName(text[at + word.length])) continue;
+    left += text.slice(from, at) + instead;
+    from = at + word.length;
+  }
+  return from === 0 ? text : left + text.slice(from);
 }
 
-const SYNTAX = /[.*+?^${}()|[\]\\/]/gu;
+function isInName(sign: string | undefined): boolean {
+  return sign !== undefined && /[\w-]/u.test(sign);
+}
 
 function factsOf(question: Question): readonly string[] {
   if (question.kind !== 'typed-name') return [];
