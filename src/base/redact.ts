@@ -69,7 +69,7 @@ function blankIn(text: string, forms: readonly string[]): string {
 }
 
 function formsOfAll(secrets: Iterable<Secret>): string[] {
-  return [...secrets].flatMap((secret) => formsOf(secret.reveal()));
+  return [...secrets].flatMap(formsOf);
 }
 
 /** Blanks JWTs (header, payload and optional signature) in a run of their characters. */
@@ -85,8 +85,14 @@ function withoutJwts(run: string): string {
   return kept.join('.');
 }
 
+/** For as long as the secret itself is in memory: the token of an instance is looked for in every answer. */
+const known = new WeakMap<Secret, readonly string[]>();
+
 /** A header is a scheme word and the token: either may be echoed. */
-function formsOf(text: string): string[] {
+function formsOf(secret: Secret): readonly string[] {
+  const text = secret.reveal();
   const [, token = ''] = /^\S+\s+(\S.*)$/u.exec(text) ?? [];
-  return [...spellingsOf(text), ...spellingsOf(token)];
+  const forms = known.get(secret) ?? [...spellingsOf(text), ...spellingsOf(token)];
+  known.set(secret, forms);
+  return forms;
 }

@@ -45,6 +45,42 @@ export async function printRecord<Name extends SchemaName>(
   } else context.stdout.write(`${printableJson(value)}\n`);
 }
 
+/** Prints a result whose items come one by one. */
+export interface ItemsPrinter<Item, Rest> {
+  item(item: Item): void;
+  /** Ends the document; `rest` is what the result has beside its items. */
+  end(rest: Rest): Promise<void>;
+}
+
+/**
+ * Prints a result with thousands of items for programs: with `-o json` each item as it comes, so that none is
+ * kept. The document is whole only once it was ended.
+ */
+export function printItems<Name extends SchemaName>(
+  context: Output,
+  name: Name,
+): ResultOf<Name> extends { readonly items: readonly (infer Item)[] }
+  ? ItemsPrinter<Item, Omit<ResultOf<Name>, 'items'>>
+  : never;
+export function printItems(context: Output, name: SchemaName): ItemsPrinter<object, object> {
+  const { stdout, output } = context;
+  if (output === 'yaml') {
+    const items: object[] = [];
+    const end = (rest: object) => printRecord(context, name, { ...rest, items } as never);
+    return { item: (item) => void items.push(item), end };
+  }
+  let before = `${printableJson({ schema: `lifeboat.${name}/1` }).slice(0, -1)},"items":[`;
+  return {
+    item: (item) => {
+      stdout.write(`${before}${printableJson(item)}`);
+      before = ',';
+    },
+    end: async (rest) => {
+      stdout.write(`${before === ',' ? '' : before}],${printableJson(rest).slice(1)}\n`);
+    },
+  };
+}
+
 /** Prints a table to stdout: cut to the terminal's width, whole in a pipe. */
 export function printTable(
   { stdout, env }: CommandContext,

@@ -7,6 +7,7 @@ import type { Keyring } from '../keys/key-store.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { unreadWords } from '../service/rows.ts';
 import type { Backup } from '../service/schemas.ts';
+import type { SharedAccess } from '../service/shared-access.ts';
 import {
   type BackupFit,
   type DiskFill,
@@ -52,18 +53,27 @@ export interface AskFleet {
  * has failed and says why; one instance never holds up another, and this never rejects.
  */
 export async function askFleet(ask: AskFleet): Promise<void> {
-  const waiting = [...ask.names];
+  const { openSharedAccess } = await import('../service/shared-access.ts');
+  const asking = { ...ask, access: openSharedAccess() };
+  const waiting = ask.names.values();
   const worker = async () => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+    for (const name of waiting) {
       if (ask.signal?.aborted) return;
       ask.asking?.(name);
-      ask.answered(await askInstance(ask, name));
+      ask.answered(await askInstance(asking, name));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(ask.atOnce, ask.names.length) }, worker));
+  try {
+    await Promise.all(Array.from({ length: Math.min(ask.atOnce, ask.names.length) }, worker));
+  } finally {
+    // Requests whose time was over are dropped in the background.
+    void asking.access.close().catch(() => undefined);
+  }
 }
 
-async function askInstance(ask: AskFleet, name: string): Promise<InstanceFacts> {
+type Asking = AskFleet & { readonly access: SharedAccess };
+
+async function askInstance(ask: Asking, name: string): Promise<InstanceFacts> {
   const record = ask.record.get(name) ?? { state: 'unasked' };
   const asked = askKeys(ask, name, record);
   const [service, held] = await Promise.all([askService(ask, name, { record, asked }), asked]);
@@ -80,7 +90,7 @@ interface Own {
   readonly asked: Promise<InstanceFacts['held']>;
 }
 
-async function askService(ask: AskFleet, name: string, own: Own): Promise<FromService> {
+async function askService(ask: Asking, name: string, own: Own): Promise<FromService> {
   const stop = new AbortController();
   const end = () => stop.abort();
   ask.signal?.addEventListener('abort', end);
@@ -88,7 +98,10 @@ async function askService(ask: AskFleet, name: string, own: Own): Promise<FromSe
   const left = () => Math.max(1, over - performance.now());
   try {
     const opened = await within(left(), () =>
-      openInstance(ask.config, name, { store: async () => (await ask.keyring()).store }),
+      openInstance(ask.config, name, {
+        store: async () => (await ask.keyring()).store,
+        access: ask.access,
+      }),
     );
     const { service } = opened;
     try {
@@ -110,7 +123,6 @@ async function askService(ask: AskFleet, name: string, own: Own): Promise<FromSe
       await ask.remember?.(name, { done, at: backups.at, fits });
       return { ...found, fits: tried.state === 'known' ? { ...tried, value: fits.map(shownFit) } : tried };
     } finally {
-      stop.abort();
       // Pending requests are dropped in the background.
       void service.close().catch(() => undefined);
     }

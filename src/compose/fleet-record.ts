@@ -78,35 +78,49 @@ async function recordsIn(
   const evaluations = await readEvaluations(journal);
   const rows = await journal.rows(runs.name, { limit: MAX_RUNS, order: 'descending' });
   const proven = summariesOf(rows).filter((run) => run.status === 'closed' && run.proven);
-  const recovered = await Promise.all(names.map((name) => newestRecovery(journal, name, proven)));
+  const recovered = await newestRecoveries(journal, names, proven);
   const followUps = [...(await readFollowUps(journal, 'open')), ...(await followUpsOfOpen(journal, open))];
+  const touched = open.flatMap((run) => touchedBy(run).map((name) => ({ name, run })));
+  const openOf = Map.groupBy(touched, ({ name }) => name);
+  const doubtsOf = Map.groupBy(doubts, ({ instance }) => instance);
+  const followUpsOf = Map.groupBy(followUps, ({ instance }) => instance);
   return new Map(
-    names.map((name, at): [string, InstanceRecord] => [
+    names.map((name): [string, InstanceRecord] => [
       name,
       {
         ledger: ledgers.get(name) ?? NO_LEDGER,
-        openRuns: open.filter((run) => touches(run, name)),
-        inDoubt: doubts.filter(({ instance }) => instance === name),
-        followUps: followUps.filter(({ instance }) => instance === name),
-        recovered: recovered[at],
+        openRuns: (openOf.get(name) ?? []).map(({ run }) => run),
+        inDoubt: doubtsOf.get(name) ?? [],
+        followUps: followUpsOf.get(name) ?? [],
+        recovered: recovered.get(name),
         evaluated: evaluations.get(name),
       },
     ]),
   );
 }
 
-function touches({ instance, target }: RunSummary, name: string): boolean {
-  return instance === name || target === name;
+/** The instances of a run, each once. */
+function touchedBy({ instance, target }: RunSummary): readonly string[] {
+  return [...new Set([instance, target ?? instance])];
 }
 
-/** The first of these runs that brought data of the instance back, or data into it. */
-async function newestRecovery(
+/**
+ * For each of these instances the first of these runs that brought data of it back, or data into it. Reads no
+ * run of which each instance has a newer one.
+ */
+async function newestRecoveries(
   journal: JournalReader,
-  name: string,
+  names: readonly string[],
   proven: readonly RunSummary[],
-): Promise<RunSummary | undefined> {
-  for (const run of proven) if (touches(run, name) && (await broughtBack(journal, run))) return run;
-  return undefined;
+): Promise<ReadonlyMap<string, RunSummary>> {
+  const wanted = new Set(names);
+  const found = new Map<string, RunSummary>();
+  for (const run of proven) {
+    const missing = touchedBy(run).filter((name) => wanted.has(name) && !found.has(name));
+    if (missing.length > 0 && (await broughtBack(journal, run)))
+      for (const name of missing) found.set(name, run);
+  }
+  return found;
 }
 
 /** The first entry of a run with a target states its mode; otherwise its runbook does. */

@@ -1,3 +1,4 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LastSeen } from '../../machines/parts/recovery-data.ts';
 import { readPlainFile } from '../base/bounded-file.ts';
@@ -40,19 +41,19 @@ export function rememberBackups(
   { env }: { readonly env: NodeJS.ProcessEnv },
   config: LoadedConfig,
 ): (name: string, seen: Listed) => Promise<void> {
+  const homeOf = lazily(() => homeFolder(env));
   return async (name, { done, at, fits }) => {
     const backups = done.slice(0, MAX).map((backup) => ({ ...backup, status: 'done' }));
     const url = config.instances[name]?.url;
     if (backups.length === 0 || url === undefined) return;
     try {
-      const home = homeFolder(env);
+      const home = homeOf();
       const seen = { at: at.toISOString(), place: idOfInstance(url) ?? url, backups, fits };
       const text = `${JSON.stringify(seen)}\n`;
       if (text.length > MAX_BYTES || isKept(readKept(home, name), seen)) return;
-      const { default: writeFileAtomic } = await import('write-file-atomic');
       makePrivateFolder(home);
       makeFolderInside(home, join(home, 'last-seen'));
-      await writeFileAtomic(pathOf(home, name), text, { mode: 0o600 });
+      replaceFile(pathOf(home, name), text);
     } catch {
       // A full disk or a read-only home must not fail the command.
     }
@@ -64,9 +65,10 @@ export function recallBackups(
   { env }: { readonly env: NodeJS.ProcessEnv },
   config: LoadedConfig,
 ): (name: string) => Promise<LastSeen | undefined> {
+  const homeOf = lazily(() => homeFolder(env));
   return async (name) => {
     const url = config.instances[name]?.url;
-    return url === undefined ? undefined : backupsLastSeen(homeFolder(env), name, url);
+    return url === undefined ? undefined : backupsLastSeen(homeOf(), name, url);
   };
 }
 
@@ -77,6 +79,21 @@ export function recallBackups(
 export function backupsLastSeen(home: string, name: string, url: string): LastSeen | undefined {
   const kept = readKept(home, name);
   return kept?.['place'] === (idOfInstance(url) ?? url) ? LAST_SEEN().safeParse(kept).data : undefined;
+}
+
+/**
+ * Whole or not at all as long as the machine runs. It is not flushed: thousands of lists are kept in one
+ * look, and what a crash of the machine loses is listed again.
+ */
+function replaceFile(path: string, text: string): void {
+  const unfinished = `${path}.${process.pid}`;
+  try {
+    writeFileSync(unfinished, text, { mode: 0o600 });
+    renameSync(unfinished, path);
+  } catch (thrown) {
+    rmSync(unfinished, { force: true });
+    throw thrown;
+  }
 }
 
 function isKept(

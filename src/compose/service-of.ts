@@ -10,9 +10,11 @@ import type { InstanceConfig, TokenConfig } from '../config/schema.ts';
 import { type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../keys/key-store.ts';
 import type { Awaits } from '../service/awaited.ts';
 import type { ServiceClient } from '../service/client.ts';
+import type { ConnectionOptions } from '../service/connection.ts';
 import type { HostPace } from '../service/host-pace.ts';
 import type { Tap } from '../service/interceptors.ts';
 import type { Revision } from '../service/revisions.ts';
+import type { SharedAccess } from '../service/shared-access.ts';
 import type { TokenReader } from '../service/token-source.ts';
 import type { TokenValidity } from '../view/fleet/fleet-facts.ts';
 import type { Workspace } from './workspace.ts';
@@ -50,6 +52,8 @@ export async function openInstance(
     readonly pace?: HostPace | undefined;
     /** Told what is being waited for. */
     readonly awaits?: Awaits | undefined;
+    /** What it shares with the other instances of the config that are asked with it. */
+    readonly access?: SharedAccess | undefined;
     readonly warn?: (line: string) => void;
     /** Receives the finding of `revision: auto`. */
     readonly found?: (line: string) => void;
@@ -72,8 +76,9 @@ export async function openInstance(
     keychain: async () => (await (await options.store()).get(tokenAccount(name))) ?? missing(name),
     hideEnv,
   });
-  const { tap, awaits, pace } = options;
-  const network = { token, caFile: instance.ca, tap, awaits, pace };
+  const { access, tap, awaits, pace } = options;
+  const shared = access && { access, source: sourceOf(source, name) };
+  const network = { token, caFile: instance.ca, tap, awaits, pace, shared };
   const revision =
     instance.revision === 'auto'
       ? await findOutRevision(instance.url, network, options.found)
@@ -96,6 +101,11 @@ export async function openInstance(
   };
 }
 
+/** What a token is read from: the key store has one for each instance, any other source one for all. */
+function sourceOf(source: TokenConfig, name: string): string {
+  return JSON.stringify('keychain' in source ? { ...source, account: tokenAccount(name) } : source);
+}
+
 /** Says that the client uses the newest known revision instead of the instance's own. */
 export function newerRevisionWords(given: number): string {
   return `revision ${given} is newer than any that lifeboat knows; it is spoken to as revision 62`;
@@ -104,11 +114,7 @@ export function newerRevisionWords(given: number): string {
 /** `revision: auto`: asks the instance by GETs. */
 async function findOutRevision(
   url: string,
-  network: {
-    readonly token: TokenReader;
-    readonly caFile: string | undefined;
-    readonly tap?: Tap | undefined;
-  },
+  network: ConnectionOptions,
   tell: ((line: string) => void) | undefined,
 ): Promise<Revision> {
   const { addressFrom } = await import('../service/address.ts');

@@ -31,11 +31,9 @@ interface Survey {
 export async function survey(context: CommandContext, ask: Survey): Promise<void> {
   const { config, names, limitMs = LIMIT_MS, last = lastEvaluated(context.env), answered } = ask;
   const targetOf = (name: string) => config.instances[name]?.target;
-  const asked = [...new Set([...names, ...names.flatMap((name) => targetOf(name) ?? [])])];
-  const wanted = new Set(names);
-  const targets = new Set(names.map(targetOf));
-  const known = new Map<string, InstanceFacts>();
-  const waiting: InstanceFacts[] = [];
+  // Each beside its target, so that neither is kept for long.
+  const asked = [...new Set(names.flatMap((name) => [name, targetOf(name) ?? name]))];
+  const paired = pairing(names, targetOf, answered);
   const record = await readFleetRecord(context, asked, config.keys.escrow !== undefined);
   const progress = askedProgress(context, asked.length);
   let count = 0;
@@ -51,10 +49,7 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
       remember: rememberBackups(context, config),
       recall: recallBackups(context, config),
       answered: (facts) => {
-        if (targets.has(facts.name)) known.set(facts.name, facts);
-        if (wanted.has(facts.name))
-          if (targetOf(facts.name) === undefined) answered(facts);
-          else waiting.push(facts);
+        paired(facts);
         count += 1;
         progress.answered(count);
       },
@@ -62,5 +57,39 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
   } finally {
     progress.end();
   }
-  for (const facts of waiting) answered({ ...facts, target: known.get(targetOf(facts.name) ?? '') });
+}
+
+/**
+ * Passes on the facts of these instances, each as soon as those of its target are known too. Keeps no facts
+ * for which no other instance waits.
+ */
+export function pairing(
+  names: readonly string[],
+  targetOf: (name: string) => string | undefined,
+  answered: (facts: InstanceFacts) => void,
+): (facts: InstanceFacts) => void {
+  const wanted = new Set(names);
+  const sources = Map.groupBy(names, targetOf);
+  const open = new Map([...sources].map(([target, { length }]) => [target, length]));
+  const known = new Map<string, InstanceFacts>();
+  const waiting = new Map<string, InstanceFacts>();
+  const passIfKnown = (name: string) => {
+    const target = targetOf(name) ?? '';
+    const [facts, its] = [waiting.get(name), known.get(target)];
+    if (facts === undefined || its === undefined) return;
+    answered({ ...facts, target: its });
+    waiting.delete(name);
+    const left = (open.get(target) ?? 0) - 1;
+    open.set(target, left);
+    if (left === 0) known.delete(target);
+  };
+  return (facts) => {
+    const { name } = facts;
+    const ofThis = sources.get(name) ?? [];
+    if (ofThis.length > 0) known.set(name, facts);
+    if (wanted.has(name))
+      if (targetOf(name) === undefined) answered(facts);
+      else waiting.set(name, facts);
+    for (const one of [...ofThis, name]) passIfKnown(one);
+  };
 }

@@ -121,22 +121,29 @@ function absoluteTarget(target: Config['notify'][number], config: Config, folder
 /** Variables that hold, or may hold, secrets of lifeboat itself. */
 const SECRET_VARIABLES = ['LIFEBOAT_STORE', 'PGPASSWORD'];
 
+type WithTokens = Pick<Config, 'instances' | 'platform' | 'notify' | 'lab'> | LoadedConfig;
+
+/** The variables of each config: it never changes, and each of its instances asks for all of them. */
+const variables = new WeakMap<WithTokens, readonly string[]>();
+
 /** Variables that hold tokens: no command of the config needs another's token. */
-export function tokenVariables({
-  instances,
-  platform,
-  notify,
-  lab,
-}: Pick<Config, 'instances' | 'platform' | 'notify' | 'lab'> | LoadedConfig): string[] {
+export function tokenVariables(config: WithTokens): readonly string[] {
+  const found = variables.get(config) ?? variablesIn(config);
+  variables.set(config, found);
+  return found;
+}
+
+function variablesIn({ instances, platform, notify, lab }: WithTokens): string[] {
   const sources: unknown[] = Object.values(instances).map(({ token }) => token);
   if (lab !== undefined) sources.push(lab.token);
   if (typeof platform !== 'string') sources.push(platform.token);
   for (const target of notify)
     if ('url' in target) sources.push(target.url, ...Object.values(target.headers));
-  return sources.flatMap((source) => {
+  const named = sources.flatMap((source) => {
     const { env } = typeof source === 'object' ? (source as { readonly env?: unknown }) : {};
     return typeof env === 'string' ? [env] : [];
   });
+  return [...new Set(named)];
 }
 
 function absoluteToken<Token extends TokenConfig>(token: Token, folder: string): Token {

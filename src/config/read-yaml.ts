@@ -64,11 +64,20 @@ function valueOfJson(text: string): unknown {
   if (!/^\s*\{/u.test(text) || text.includes('__proto__')) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    const bare = text.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/gu, '$1');
-    return JSON.stringify(value) === bare ? value : undefined;
+    return isSpelt(text, JSON.stringify(value)) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Whether a text is this JSON, but for the blanks between its words. Copies neither. */
+function isSpelt(text: string, json: string): boolean {
+  let at = 0;
+  for (const [word] of text.matchAll(/"(?:[^"\\]|\\.)*"|[^\s"]+/gu)) {
+    if (!json.startsWith(word, at)) return false;
+    at += word.length;
+  }
+  return at === json.length;
 }
 
 function parse(

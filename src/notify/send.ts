@@ -95,7 +95,7 @@ function wordsOf({ href, pathname, search, searchParams }: URL): readonly string
 async function post(target: Webhook, body: string, signal: AbortSignal): Promise<Sent> {
   const { url, headers, secrets } = await addressOf(target);
   const { networkFor } = await import('../service/network.ts');
-  const dispatcher = networkFor(url.origin, target.ca, DEFAULT_LIMITS).openForReads();
+  const { dispatcher, close } = networkFor(url.origin, target.ca, DEFAULT_LIMITS).openForReads();
   try {
     const {
       statusCode: status,
@@ -121,7 +121,7 @@ async function post(target: Webhook, body: string, signal: AbortSignal): Promise
     return { outcome, status, ...retryAfter, said: withoutSecrets(await textOf(answer), secrets) };
   } finally {
     // Ignore whatever the receiver still sends.
-    dispatcher.destroy().catch(() => undefined);
+    close().catch(() => undefined);
   }
 }
 

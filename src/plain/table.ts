@@ -37,9 +37,7 @@ export function formatTable(
   const columns = kept.map((at) => all[at] as Column);
   const rows = allRows.map((row) => kept.map((at) => row[at] ?? ''));
   const clean = rows.map((row) => columns.map((_, at) => show(row[at] ?? '')));
-  const widths = columns.map((column, at) =>
-    Math.max(cells(column.title), ...clean.map((row) => cells(row[at] ?? ''))),
-  );
+  const widths = columns.map(({ title }, at) => widest(title, clean, (row) => row[at] ?? ''));
   if (options.width !== undefined) shrink(columns, widths, options.width);
 
   const line = (texts: readonly string[]) =>
@@ -58,7 +56,7 @@ function fitting(
   limit: number,
 ): readonly number[] {
   const least = columns.map(({ title, gives }, at) => {
-    const whole = Math.max(cells(title), ...rows.map((row) => cells(show(row[at] ?? ''))));
+    const whole = widest(title, rows, (row) => show(row[at] ?? ''));
     return gives === undefined || gives === false ? whole : Math.min(whole, NARROWEST);
   });
   const kept = columns.map((_, at) => at);
@@ -69,6 +67,15 @@ function fitting(
     kept.splice(at, 1);
   }
   return kept;
+}
+
+/** Cells; of any number of rows, which a call with each of them as an argument would not take. */
+function widest(
+  title: string,
+  rows: readonly (readonly string[])[],
+  textOf: (row: readonly string[]) => string,
+): number {
+  return rows.reduce((most, row) => Math.max(most, cells(textOf(row))), cells(title));
 }
 
 function shrink(columns: readonly Column[], widths: number[], limit: number): void {

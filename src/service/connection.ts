@@ -16,6 +16,7 @@ import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import { type Network, networkFor } from './network.ts';
 import { openReader, orAbort, type Reader } from './reader.ts';
 import { openSender, type Sender } from './sender.ts';
+import type { SharedAccess } from './shared-access.ts';
 import type { CaFile } from './tls.ts';
 import { holdToken, type TokenCache, type TokenReader } from './token-source.ts';
 import { wholeAnswers } from './whole-answers.ts';
@@ -63,6 +64,8 @@ function heardBy({ pace, tap }: ReadingOptions): Tap | undefined {
 
 export interface ReadingOptions {
   readonly token: TokenReader;
+  /** What this client shares with others; `source` is what they read their token from. */
+  readonly shared?: { readonly access: SharedAccess; readonly source: string } | undefined;
   /** Trusted in addition to Node's certificates. */
   readonly caFile?: CaFile | undefined;
   /** Receives every request in full, for a transcript. */
@@ -83,28 +86,33 @@ export interface ReadingSide {
   close(): Promise<void>;
 }
 
+/** Made once, since making it takes as long as reading a short answer. */
+const CLOSED = new DOMException('the client was closed', 'AbortError');
+
 /** Nothing is sent and no token is read until it is used. Throws `config.ca` or `config.proxy`. */
 export function openReadingSide(origin: string, limits: Limits, options: ReadingOptions): ReadingSide {
-  const network = networkFor(origin, options.caFile, limits);
-  const tokens = holdToken(options.token);
+  const { shared } = options;
+  const network = (shared?.access.networkFor ?? networkFor)(origin, options.caFile, limits);
+  const tokens = shared?.access.tokensOf(shared.source, options.token) ?? holdToken(options.token);
   const jar = openCookieJar(origin);
   const closing = new AbortController();
-  let opened: Dispatcher | undefined;
+  let opened: { readonly dispatcher: Dispatcher; readonly close: () => Promise<void> } | undefined;
   // The HTTP client takes as long to load as a screen to draw, so it is loaded for the first call.
   const dispatcher = () => {
-    opened ??= network
-      .openForReads()
-      // The last interceptor is the outermost.
-      .compose(
-        authorise(origin),
-        countRequests(),
-        limitTimes(limits),
-        listen(options.tap),
-        wholeAnswers(limits),
-        keepPace(options.pace, limits),
-        retryReads(limits),
-      );
-    return opened;
+    if (opened !== undefined) return opened.dispatcher;
+    const reads = network.openForReads();
+    // The last interceptor is the outermost.
+    const dispatcher = reads.dispatcher.compose(
+      authorise(origin),
+      countRequests(),
+      limitTimes(limits),
+      listen(options.tap),
+      wholeAnswers(limits),
+      keepPace(options.pace, limits),
+      retryReads(limits),
+    );
+    opened = { dispatcher, close: reads.close };
+    return dispatcher;
   };
   return {
     reader: openReader(dispatcher, origin, tokens, jar, limits, closing.signal, options.awaits),
@@ -113,8 +121,8 @@ export function openReadingSide(origin: string, limits: Limits, options: Reading
     jar,
     closed: closing.signal,
     async close() {
-      closing.abort();
-      await opened?.destroy();
+      closing.abort(CLOSED);
+      await opened?.close();
     },
   };
 }

@@ -49,7 +49,7 @@ export async function askLab<T>(
   const ms = call.method === 'GET' ? LOOK_MS : CHANGE_MS;
   const limit = AbortSignal.timeout(ms);
   const stop = signal === undefined ? limit : AbortSignal.any([signal, limit]);
-  const dispatcher = networkFor(origin, undefined, LIMITS).openForReads();
+  const { dispatcher, close } = networkFor(origin, undefined, LIMITS).openForReads();
   try {
     const composed = dispatcher.compose(authorise(origin), wholeAnswers(LIMITS));
     const { statusCode, body } = await orAbort(composed.request(optionsOf(origin, call, token, stop)), stop);
@@ -65,7 +65,7 @@ export async function askLab<T>(
     throw inWords(transportError(thrown, [token]), host, call);
   } finally {
     // Nothing reads further answers of the lab.
-    dispatcher.destroy().catch(() => undefined);
+    close().catch(() => undefined);
   }
 }
 

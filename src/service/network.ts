@@ -6,9 +6,15 @@ import { blame, proxyFor } from './proxies.ts';
 import type { OneConnection } from './send-once.ts';
 import { type CaFile, tlsOptions } from './tls.ts';
 
+/** Connections to one origin; `close` drops them, with what is pending on them. */
+interface ReadConnections {
+  readonly dispatcher: Dispatcher;
+  readonly close: () => Promise<void>;
+}
+
 export interface Network {
   /** Keep-alive connections for reads, HTTP/1.1. */
-  openForReads(): Dispatcher;
+  openForReads(): ReadConnections;
   /** For a single request, directly or through a proxy; `gate` admits its one connection. */
   openForOneSend(gate: OneConnection): Dispatcher;
 }
@@ -40,14 +46,16 @@ export function networkFor(origin: string, caFile: CaFile | undefined, limits: L
       });
   };
   return {
-    openForReads: () =>
-      open({
+    openForReads: () => {
+      const dispatcher = open({
         ...common,
         factory: (target, options) => {
           const connect = connectorOf(options as Pool.Options);
           return new Pool(target, { ...(options as Pool.Options), connect });
         },
-      }),
+      });
+      return { dispatcher, close: () => dispatcher.destroy() };
+    },
     openForOneSend: (gate) =>
       open({
         ...common,

@@ -4,11 +4,13 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
-import { printResult, printTable } from '../../cli/print-result.ts';
+import { isForPeople, printItems, printTable } from '../../cli/print-result.ts';
+import { keepHeapSmall } from '../../cli/small-heap.ts';
 import { survey } from '../../compose/survey.ts';
 import { homeFolder } from '../../config/find.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
+import type { Column } from '../../plain/table.ts';
 import type { PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import {
   DRILL_WORDS,
@@ -61,6 +63,7 @@ interface StatusFlags {
  * unknown counts against it, because nothing shows the contrary.
  */
 export const status: Action<StatusFlags> = async (context, _, flags) => {
+  keepHeapSmall();
   const limitMs = flags.limit === undefined ? undefined : durationFrom(flags.limit, 'limit', ['1s', '1h']);
   const config = await loadConfig(context.env, context.configPath);
   const { instance: named = [] } = flags;
@@ -71,23 +74,31 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
     context.stderr.write(`warning: ${trouble.text}\n`);
     for (const hint of trouble.hints) context.stderr.write(`hint: ${hint}\n`);
   }
-  const found = new Map<string, InstanceStatus>();
+  const plansToo = named.length === 0 && planNames(config).length > 0;
   const known = new Map<string, InstanceFacts>();
+  const printed = isForPeople(context) ? inTable(names) : inItems(names, printItems(context, 'status'));
+  const metered = new Map<string, InstanceStatus>();
+  let isAllGood = true;
   const answered = (facts: InstanceFacts) => {
-    known.set(facts.name, facts);
-    found.set(facts.name, instanceStatus(facts, new Date()));
+    const status = instanceStatus(facts, new Date());
+    printed.add(status);
+    isAllGood &&= isGood(status);
+    // Of ten thousand instances nothing is kept that is not asked for.
+    if (plansToo) known.set(facts.name, facts);
+    if (flags.prometheus !== undefined) metered.set(status.name, status);
   };
   // Asked beside the survey, so that it costs no time.
   const seeing = named.length > 0 ? undefined : seeWorkers(context);
   await survey(context, { config, names, limitMs, answered });
   const at = new Date();
   const drills = drillDue(knownDrills(context.env), config.drills?.every, at);
-  const instances = names.flatMap((name) => found.get(name) ?? []);
-  const plans = named.length > 0 ? [] : await plansOf(context, config, known);
-  const report: FleetReport = { at, instances, plans, drills, workers: await seeing };
-  await printStatus(context, report);
-  if (flags.prometheus !== undefined) await writeMetrics(flags.prometheus, report);
-  return instances.every(isGood) ? EXIT.closed : EXIT.failed;
+  const plans = plansToo ? await plansOf(context, config, known) : [];
+  const workers = await seeing;
+  await printed.end(context, { at, plans, drills, workers });
+  const instances = names.flatMap((name) => metered.get(name) ?? []);
+  if (flags.prometheus !== undefined)
+    await writeMetrics(flags.prometheus, { at, instances, plans, drills, workers });
+  return isAllGood ? EXIT.closed : EXIT.failed;
 };
 
 function isGood({ evaluation: { verdict }, inService }: InstanceStatus): boolean {
@@ -130,39 +141,52 @@ async function plansOf(
   config: LoadedConfig,
   facts: ReadonlyMap<string, InstanceFacts>,
 ): Promise<readonly PlanEvaluation[]> {
-  if (planNames(config).length === 0) return [];
   const { evaluateAllPlans } = await import('../plans/evaluate-plans.ts');
   return evaluateAllPlans(context, config, facts);
 }
 
-/** Prints the report to stdout: as one object, or as a table with the reasons below it. */
-async function printStatus(context: CommandContext, report: FleetReport): Promise<void> {
-  const { at, instances, plans, drills, workers } = report;
-  const shown = { at: at.toISOString(), items: instances, plans, drills, workers };
-  await printResult(context, 'status', shown, () => printFleet(context, report));
+/** Prints the statuses of instances in the order of the config, whichever of them is known first. */
+interface Printer {
+  add(status: InstanceStatus): void;
+  end(context: CommandContext, rest: Omit<FleetReport, 'instances'>): Promise<void>;
 }
 
-function printFleet(context: CommandContext, { at, instances, plans, drills, workers }: FleetReport): void {
-  const columns = [
-    { title: 'instance', gives: true },
-    { title: 'verdict' },
-    { title: 'in service' },
-    { title: 'newest backup' },
-    { title: 'proven backup' },
-    { title: 'key' },
-    { title: 'card', drops: true },
-    { title: 'point in time', drops: true },
-    { title: 'recovered', drops: true },
-    { title: 'follow-ups', drops: true },
-  ];
-  printTable(context, columns, instances.map(rowOf));
-  const lines = [
-    ...instances.flatMap((status) => linesBelow(status, at)),
-    ...plans.map(planLine),
-    drillLine(drills),
-  ];
-  for (const line of lines) context.stdout.write(`${line}\n`);
-  if (workers !== undefined) printWorkers(context, workers);
+/** As one object for programs; an instance is printed as soon as those before it were. */
+function inItems(names: readonly string[], printer: ReturnType<typeof printItems<'status'>>): Printer {
+  const early = new Map<string, InstanceStatus>();
+  let next = 0;
+  return {
+    add: (status) => {
+      early.set(status.name, status);
+      for (let one = names[next]; one !== undefined && early.has(one); one = names[next]) {
+        const found = early.get(one);
+        if (found !== undefined) printer.item(found);
+        early.delete(one);
+        next += 1;
+      }
+    },
+    end: (_, { at, plans, drills, workers }) => printer.end({ at: at.toISOString(), plans, drills, workers }),
+  };
+}
+
+/** As a table with the reasons below it. */
+function inTable(names: readonly string[]): Printer {
+  const found = new Map<string, { readonly row: readonly string[]; readonly below: readonly string[] }>();
+  return {
+    add: (status) =>
+      void found.set(status.name, { row: rowOf(status), below: linesBelow(status, new Date()) }),
+    end: async (context, { plans, drills, workers }) => {
+      const all = names.flatMap((name) => found.get(name) ?? []);
+      printTable(
+        context,
+        COLUMNS,
+        all.map(({ row }) => row),
+      );
+      const lines = [...all.flatMap(({ below }) => below), ...plans.map(planLine), drillLine(drills)];
+      for (const line of lines) context.stdout.write(`${line}\n`);
+      if (workers !== undefined) printWorkers(context, workers);
+    },
+  };
 }
 
 /** Rows of workers that are shown; JSON has all of them. */
@@ -193,6 +217,19 @@ function printWorkers(context: CommandContext, workers: WorkersStatus): void {
   const more = workers.items.length - rows.length;
   if (more > 0) context.stdout.write(`and ${counted(more, 'older worker')}: --json has all\n`);
 }
+
+const COLUMNS: readonly Column[] = [
+  { title: 'instance', gives: true },
+  { title: 'verdict' },
+  { title: 'in service' },
+  { title: 'newest backup' },
+  { title: 'proven backup' },
+  { title: 'key' },
+  { title: 'card', drops: true },
+  { title: 'point in time', drops: true },
+  { title: 'recovered', drops: true },
+  { title: 'follow-ups', drops: true },
+];
 
 function rowOf(status: InstanceStatus): string[] {
   return [

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { pairing } from '../../../src/compose/survey.ts';
+import { type InstanceFacts, nothingAsked } from '../../../src/view/fleet/fleet-facts.ts';
+
+const TARGETS: Readonly<Record<string, string>> = { orders: 'spare', bills: 'spare', users: 'orders' };
+
+/** What is passed on after each of these has answered: the instance, and its target. */
+function passed(names: readonly string[], order: readonly string[]): readonly string[][] {
+  let now: string[] = [];
+  const answered = ({ name, target }: InstanceFacts) =>
+    now.push(target === undefined ? name : `${name} -> ${target.name}`);
+  const heard = pairing(names, (name) => TARGETS[name], answered);
+  return order.map((name) => {
+    now = [];
+    heard(nothingAsked({ name, role: 'source', objectives: {} }));
+    return now;
+  });
+}
+
+test('an instance is passed on as soon as its target has answered, whichever of them is first', () => {
+  expect(passed(['orders', 'bills', 'spare'], ['orders', 'spare', 'bills'])).toEqual([
+    [],
+    ['spare', 'orders -> spare'],
+    ['bills -> spare'],
+  ]);
+});
+
+test('a target that was not asked for is not passed on, and one with a target of its own is both', () => {
+  expect(passed(['users', 'orders'], ['orders', 'users', 'spare'])).toEqual([
+    [],
+    ['users -> orders'],
+    ['orders -> spare'],
+  ]);
+});
