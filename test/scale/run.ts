@@ -48,7 +48,7 @@ const workerCount = Number(options.workers);
 const limit = Number(options.limit);
 /** Milliseconds between two kills, at most; from a tenth of it. */
 const KILL_WITHIN = 40_000;
-/** Milliseconds without a closed run after which a person gives up what asks. */
+/** Milliseconds without a closed run after which a person answers what asks. */
 const STALLED = 45_000;
 
 const PLAN = `plan: all
@@ -144,7 +144,7 @@ async function trial(): Promise<number> {
       say('the queue truncated');
     }
     if (performance.now() - last.at > STALLED) {
-      given += await giveUp(env);
+      given += await answer(env);
       last = { closed, at: performance.now() };
     }
   }
@@ -295,27 +295,34 @@ async function standing(database: string) {
 
 /** The entries by which runs of groups begin and end, in order. */
 async function groupEntries(database: string) {
-  const rows = await cluster.query<{ stream: string; type: string; body: string }>(
-    `select stream, type, body from lifeboat.entries where type in ('run.started', 'run.closed') order by id`,
+  const rows = await cluster.query<{ id: string; stream: string; type: string; body: string }>(
+    `select id, stream, type, body from lifeboat.entries where type in ('run.started', 'run.closed')`,
     database,
   );
-  return rows.map(({ body, ...entry }) => ({ ...entry, body: JSON.parse(body) as unknown }));
+  return rows.map(({ id, body, ...entry }) => ({
+    ...entry,
+    index: Number(id),
+    body: JSON.parse(body) as unknown,
+  }));
 }
 
 /**
- * What a person does in the end with the steps that ask: each is given up, so that nothing is sent again.
- * Resolves with their number.
+ * What a person does in the end with the steps that ask: goes on with a run as it recommends, and gives a
+ * step up that still asks then, so that no recovery is sent again. Resolves with the number of the latter.
  */
-async function giveUp(env: Env): Promise<number> {
+async function answer(env: Env): Promise<number> {
   const { stdout } = await command(env, 'plans', 'show', 'last', '--json');
   const { lanes } = JSON.parse(stdout) as {
-    readonly lanes: readonly Readonly<Record<'group' | 'instance' | 'step' | 'asks', string | undefined>>[];
+    readonly lanes: readonly Readonly<Record<'group' | 'instance' | 'step' | 'runId' | 'asks', string>>[];
   };
   const asking = lanes.filter(({ asks }) => asks !== undefined);
-  for (const { group, instance, step, asks } of asking) {
+  let given = 0;
+  for (const { group, instance, step, runId, asks } of asking) {
     say(`${instance}: ${asks}`);
+    if ((await command(env, 'resume', runId, '--yes')).code === 0) continue;
+    given += 1;
     const because = ['--reason', 'a trial gives it up'];
     await command(env, 'plans', 'skip', 'last', `${group}/${instance}/${step}`, ...because);
   }
-  return asking.length;
+  return given;
 }

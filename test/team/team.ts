@@ -62,7 +62,7 @@ export async function openTeam(product: Product, options: BenchOptions = {}): Pr
   const ada = await admit('Ada', {});
   const bob = await admit('Bob', { server: ada.bench.server });
   await expectDone(ada, 'store', 'init');
-  await introduce(ada, bob);
+  await introduce(ada, bob, options.instances?.[0]?.name ?? 'orders');
   const moved = opened.move();
   const entries = async () => {
     const journal = await openReaderOf({ env: { LIFEBOAT_STORE: addressOf(ports, DATABASE) } });
@@ -77,12 +77,12 @@ export async function openTeam(product: Product, options: BenchOptions = {}): Pr
   return { product, servers, ada, bob, entries, close: () => moved.disposeAsync() };
 }
 
-/** Ada writes first, and vouches for Bob's key. */
-async function introduce(ada: Person, bob: Person): Promise<void> {
+/** Ada writes first, and vouches for Bob's key; both hold an old key of the instance. */
+async function introduce(ada: Person, bob: Person, instance: string): Promise<void> {
   for (const person of [ada, bob]) {
     const file = join(person.bench.folder, 'old-key');
     writeFileSync(file, CANARIES.oldKey, { mode: 0o600 });
-    await expectDone(person, 'keys', 'add', 'orders', '--file', file);
+    await expectDone(person, 'keys', 'add', instance, '--file', file);
   }
   const { stdout } = await expectDone(bob, 'store', 'status', '--json');
   const { installations } = JSON.parse(stdout) as {
