@@ -25,10 +25,14 @@ export interface WorkerPort {
   runOf(runId: string): Promise<RunProgress | undefined>;
   openRuns(): Promise<readonly RunProgress[]>;
   /**
-   * Whether something has happened for a run that waits for a person, since at most this many milliseconds
-   * before it was left.
+   * The ids of those of these runs, all of which wait for a person, for which something has happened since at
+   * most this many milliseconds before they were left; `open` are all open runs.
    */
-  hasNews(run: RunProgress, marginMs: number): Promise<boolean>;
+  newsAmong(
+    runs: readonly RunProgress[],
+    open: readonly RunProgress[],
+    marginMs: number,
+  ): Promise<ReadonlySet<string>>;
   /** Why this worker may not take a run, in words; asked before it takes any hold. */
   refusalOf(run: RunProgress): Promise<string | undefined>;
   /**
@@ -63,6 +67,8 @@ const CREDENTIALS_MS = 300_000;
 const MARGIN_MS = 5_000;
 /** How many runs one worker holds that only wait. */
 const MAX_RESTING = 500;
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Takes runs that may go on, and drives each until it is over or waits for somebody. */
 export class Worker {
@@ -108,10 +114,15 @@ export class Worker {
   async sweep(): Promise<void> {
     const now = this.#port.now();
     const found: string[] = [];
-    for (const run of await this.#port.openRuns()) {
+    const open = await this.#port.openRuns();
+    const mine = open.filter((run) => {
       const quiet = run.awaits === 'credentials' ? CREDENTIALS_MS : QUIET_MS;
-      if (run.isForWorkers !== true || this.#driven.has(run.runId) || !isQuiet(run, now, quiet)) continue;
-      if (!mayGoOn(run) && !(await this.#port.hasNews(run, MARGIN_MS))) continue;
+      return run.isForWorkers === true && !this.#driven.has(run.runId) && isQuiet(run, now, quiet);
+    });
+    const waiting = mine.filter((run) => !mayGoOn(run));
+    const news = waiting.length === 0 ? NONE : await this.#port.newsAmong(waiting, open, MARGIN_MS);
+    for (const run of mine) {
+      if (!mayGoOn(run) && !news.has(run.runId)) continue;
       if (!(await this.#port.isHeld(run.runId))) found.push(run.runId);
     }
     if (found.length > 0) await this.#port.wake(found);
@@ -127,10 +138,14 @@ export class Worker {
     await Promise.all(this.#ending);
   }
 
+  async #hasNews(run: RunProgress, marginMs: number): Promise<boolean> {
+    return (await this.#port.newsAmong([run], await this.#port.openRuns(), marginMs)).has(run.runId);
+  }
+
   async #take(runId: string): Promise<Driven | undefined> {
     const run = await this.#port.runOf(runId);
     if (run === undefined || run.status !== 'open' || run.isForWorkers !== true) return undefined;
-    if (!mayGoOn(run) && !(await this.#port.hasNews(run, MARGIN_MS))) return undefined;
+    if (!mayGoOn(run) && !(await this.#hasNews(run, MARGIN_MS))) return undefined;
     const refusal = await this.#port.refusalOf(run);
     if (refusal !== undefined) {
       this.#sayOnce(runId, `not taken: ${refusal}`);
@@ -165,7 +180,7 @@ export class Worker {
       if (run !== undefined) this.#port.say(runId, wordsOf(run));
       this.#driven.delete(runId);
       // What came while it was held was not taken.
-      if (run !== undefined && run.awaits === 'person' && (await this.#port.hasNews(run, 0)))
+      if (run !== undefined && run.awaits === 'person' && (await this.#hasNews(run, 0)))
         await this.#port.wake([runId]);
     } catch (thrown) {
       this.#driven.delete(runId);

@@ -46,12 +46,17 @@ function world(runs: readonly RunProgress[]) {
   const news = new Set<string>();
   const held = new Set<string>();
   const did: string[] = [];
+  const asked: (readonly string[])[] = [];
   const known = new Map(runs.map((run) => [run.runId, run]));
   let now = START;
   const port: { -readonly [Verb in keyof WorkerPort]: WorkerPort[Verb] } = {
     runOf: async (runId) => known.get(runId),
     openRuns: async () => [...known.values()].filter(({ status }) => status === 'open'),
-    hasNews: async ({ runId }) => news.has(runId),
+    newsAmong: async (waiting) => {
+      const ids = waiting.map(({ runId }) => runId);
+      asked.push(ids);
+      return new Set(ids.filter((runId) => news.has(runId)));
+    },
     refusalOf: async ({ runId }) => refusals.get(runId),
     drive: async ({ runId }) => {
       did.push(`drive ${runId}`);
@@ -68,7 +73,7 @@ function world(runs: readonly RunProgress[]) {
   const pass = (ms: number) => {
     now += ms;
   };
-  return { worker: new Worker(port), port, drives, refusals, news, held, did, known, pass };
+  return { worker: new Worker(port), port, drives, refusals, news, held, did, asked, known, pass };
 }
 
 describe('a worker', () => {
@@ -162,7 +167,7 @@ describe('a worker', () => {
   });
 
   test('finds by its sweep what lost its wake-up or its process, and nothing else', async () => {
-    const { worker, held, news, did, pass } = world([
+    const { worker, held, news, did, asked, pass } = world([
       runOf('lost'),
       runOf('dead', { isLeft: false }),
       runOf('at-work', { isLeft: false }),
@@ -177,6 +182,7 @@ describe('a worker', () => {
     pass(25_000);
     await worker.sweep();
     expect(did).toEqual(['wake lost dead signed']);
+    expect(asked, 'all that wait are asked about at once').toEqual([['asks', 'signed']]);
   });
 
   test('that drains leaves everything, and takes nothing any more', async () => {

@@ -1,6 +1,3 @@
-import { approvalPaths, readIfThere } from '../../approvals/approval-files.ts';
-import { requestStateOf } from '../../approvals/request-state.ts';
-import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import { copiesIn } from '../../compose/escrow.ts';
 import type { Workspace } from '../../compose/workspace.ts';
@@ -8,8 +5,7 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { identityIn } from '../../keys/identity.ts';
 import { candidates, currentKey } from '../../store/projections/key-epochs.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
-import { childrenOf } from '../../store/projections/plan-children.ts';
-import { progressOfOpenRuns, type RunProgress } from '../../store/projections/runs.ts';
+import type { RunProgress } from '../../store/projections/runs.ts';
 
 /** What decides whether a worker may take a run. */
 interface May {
@@ -60,27 +56,4 @@ async function lackOfKey(
   }
   const store = show(keyring.store.description, 200);
   return `key ${keys.join(' or ')} of ${show(instance)} is not in ${store}, and nothing here opens it`;
-}
-
-/**
- * Whether something has happened for a run that waits for a person: for a plan a decision, or a child that
- * has moved, since `marginMs` before it was left; for any other run a signature that has come to this home.
- */
-export async function hasNews(
-  { journal, home }: Pick<Workspace, 'journal' | 'home'>,
-  run: RunProgress,
-  marginMs: number,
-): Promise<boolean> {
-  const since = msOf(run.lastAt) - marginMs;
-  if (run.runbook === 'plan') {
-    const wishes = await journal.read(`plan/${run.runId}`);
-    if (msOf(wishes.at(-1)?.at) > since) return true;
-    const children = await childrenOf(journal, run.runId);
-    if (children.some(({ endedAt }) => msOf(endedAt) > since)) return true;
-    const open = await progressOfOpenRuns(journal);
-    return open.some((one) => one.planRun === run.runId && msOf(one.lastAt) > since);
-  }
-  const { asked } = requestStateOf(await journal.read(`run/${run.runId}`));
-  if (asked === undefined) return false;
-  return readIfThere(approvalPaths(home, run.runId, asked.challenge).signature) !== undefined;
 }

@@ -16,7 +16,8 @@ import { driveLeft } from './drive-left.ts';
 import { hearOthers } from './hear-others.ts';
 import { withinLimits } from './limited.ts';
 import { PlanRecords } from './plan-records.ts';
-import { hasNews, refusalOf } from './refusal.ts';
+import { refusalOf } from './refusal.ts';
+import { RunNews } from './run-news.ts';
 import { runSchedule } from './run-schedule.ts';
 import { beginsNow, plannedSchedules } from './schedules.ts';
 
@@ -53,10 +54,11 @@ export const worker: Action<WorkerFlags> = async (
     const queue = await openQueue(context, journal, {
       report: ({ shortMessage }: LifeboatError) => void say(`queue: ${shortMessage}`),
     });
+    const news = new RunNews(workspace);
     const here = new Worker({
       runOf: (runId) => progressOfRun(journal, runId),
       openRuns: () => progressOfOpenRuns(journal),
-      hasNews: (run, marginMs) => hasNews(workspace, run, marginMs),
+      newsAmong: (runs, open, marginMs) => news.among(runs, open, marginMs),
       refusalOf: (run) => refusalOf({ config, workspace, labels: label }, run),
       drive: (run) =>
         withinLimits(journal, config, run, workspace.pace, () => driveLeft(setting, run, plans)),
