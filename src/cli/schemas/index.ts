@@ -14,6 +14,7 @@ import { Finding } from '../../store/projections/evaluations.ts';
 import { NamedRun, RunEnding } from '../../store/projections/run-summary.ts';
 import { InstanceStatus } from '../../view/fleet/status-schema.ts';
 import { custody } from './custody.ts';
+import { pages } from './pages.ts';
 import { plans } from './plans.ts';
 import { list, schema } from './result.ts';
 import { runs } from './runs.ts';
@@ -417,6 +418,7 @@ const service = {
 export const SCHEMAS = {
   ...general,
   ...runs,
+  ...pages,
   ...proof,
   ...service,
   ...status,
