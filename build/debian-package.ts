@@ -73,6 +73,8 @@ function filesOf(single: string): Readonly<Record<string, string | Buffer>> {
     'usr/lib/sysusers.d/lifeboat-drill.conf': unit('lifeboat-drill.sysusers'),
     'usr/lib/systemd/system/lifeboat-worker.service': unit('lifeboat-worker.service'),
     'usr/lib/sysusers.d/lifeboat-worker.conf': unit('lifeboat-worker.sysusers'),
+    'usr/lib/systemd/system/lifeboat-serve.service': unit('lifeboat-serve.service'),
+    'usr/lib/sysusers.d/lifeboat-serve.conf': unit('lifeboat-serve.sysusers'),
     [`${doc}/examples/lifeboat-drill.cron`]: unit('lifeboat-drill.cron'),
     ...Object.fromEntries(DOCUMENTS.map((name) => [`${doc}/${name}`, join(ROOT, name)])),
     'usr/share/lintian/overrides/lifeboat': join(packaging, 'debian/lintian-overrides'),

@@ -6,6 +6,7 @@ import { defineLab } from '../commands/lab/define-lab.ts';
 import { definePlans } from '../commands/plans/define-plans.ts';
 import { defineRuns } from '../commands/run/define-runs.ts';
 import { answering, repeated, revision } from '../commands/run/run-options.ts';
+import { defineServe } from '../commands/serve/define-serve.ts';
 import { defineService } from '../commands/service/define-service.ts';
 import { defineWorker } from '../commands/worker/define-worker.ts';
 import { type Define, group, instance } from './define.ts';
@@ -17,6 +18,7 @@ export function defineAll(program: Command, command: Define): void {
   definePlans(program, command);
   defineWorker(program, command);
   defineStatus(program, command);
+  defineServe(program, command);
   defineFollowUps(program, command);
   defineApprovals(program, command);
   defineNotify(program, command);

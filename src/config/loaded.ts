@@ -60,6 +60,7 @@ export function absolute(config: Config, folder: string): Omit<LoadedConfig, 'pa
     ...(config.lab === undefined
       ? {}
       : { lab: { ...config.lab, token: absoluteToken(config.lab.token, folder) } }),
+    ...(config.serve === undefined ? {} : { serve: absoluteServe(config.serve, folder) }),
     ...(config.runbooks === undefined ? {} : { runbooks: resolve(folder, config.runbooks) }),
     ...(config.report?.logo === undefined
       ? {}
@@ -69,6 +70,13 @@ export function absolute(config: Config, folder: string): Omit<LoadedConfig, 'pa
     checkpoints: config.checkpoints.map((place) => absolutePlace(place, config, folder)),
     notify: config.notify.map((target) => absoluteTarget(target, config, folder)),
   };
+}
+
+function absoluteServe(serve: NonNullable<Config['serve']>, folder: string): NonNullable<Config['serve']> {
+  const { identity } = serve;
+  if (identity === undefined || !('jwt' in identity) || identity.jwt.jwksFile === undefined) return serve;
+  const jwksFile = resolve(folder, identity.jwt.jwksFile);
+  return { ...serve, identity: { jwt: { ...identity.jwt, jwksFile } } };
 }
 
 function absoluteEscrow(escrow: KeysConfig['escrow'], folder: string): EscrowConfig | undefined {

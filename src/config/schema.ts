@@ -5,6 +5,7 @@ import { schemaId } from '../base/schema-id.ts';
 import { assertTargetsNamed, assertWaiversNamed, End, EvaluateConfig, WaiversConfig } from './evaluation.ts';
 import { KEY_STORES } from './key-store-named.ts';
 import { SchedulesConfig } from './schedules.ts';
+import { ServeConfig } from './serve.ts';
 import { problemOfStore } from './store-address.ts';
 
 /** An address that is safe to show wherever it is used; an unsafe one appears in no message. */
@@ -444,6 +445,9 @@ export const Config = z
       .describe(
         'webhooks and commands that are notified of questions, objectives in danger, ends of runs, and drills',
       ),
+    serve: ServeConfig.optional().describe(
+      '`lifeboat serve`: where it listens, and who may look: {listen, hosts, trustedProxies, identity, names}',
+    ),
     lab: LabConfig.optional().describe(
       'a running lab on this machine, for the Lab screen of the app: `lifeboat lab` writes it',
     ),

@@ -14,7 +14,7 @@ import { seconds, time } from '../base/fields.ts';
  * red. `unknown`: something could not be asked within its period. `empty`: a target that holds nothing of its
  * own.
  */
-const InstanceVerdict = z.enum(['proven', 'ready', 'not-ready', 'unknown', 'empty']);
+export const InstanceVerdict = z.enum(['proven', 'ready', 'not-ready', 'unknown', 'empty']);
 export type InstanceVerdict = z.infer<typeof InstanceVerdict>;
 
 const CheckState = z.enum(['green', 'red', 'unknown', 'not-applicable']);

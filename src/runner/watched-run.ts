@@ -64,6 +64,11 @@ export async function watchRun(
 
 type Progress = Pick<RunState, 'activity' | 'paused'>;
 
+/** What is under way in a run, and what it waits for, by its record alone. */
+export function progressOnRecord(entries: readonly Entry[]): Progress {
+  return entries.reduce(progressAfter, { activity: undefined, paused: undefined });
+}
+
 /** What is under way, and what it waits for, after an entry. */
 function progressAfter(before: Progress, entry: Entry): Progress {
   const known = readRunEntry(entry);

@@ -385,6 +385,26 @@ export const ROOMS: readonly Room[] = [
     why: 'the screen shows the view and gives answers back; of the line renderer it takes only measures, the summary and the words of an approval',
   },
   {
+    files: 'src/serve/**',
+    packages: ['@hono/node-server', 'hono', 'jose', 'zod'],
+    node: ['crypto', 'events', 'fs', 'http', 'net'],
+    rooms: [
+      'type src/view',
+      'src/view/app/status-cells.ts',
+      'src/view/follow-up-words.ts',
+      'src/view/run-view.ts',
+      'src/plans/evaluation-schema.ts',
+      'src/report/drill/drill-report.ts',
+      'src/report/render/markup.ts',
+      'src/report/render/palette.ts',
+      'src/store/projections/evaluations.ts',
+      'src/store/projections/run-summary.ts',
+      `type ${BASE}/deep-readonly.ts`,
+      BASE,
+    ],
+    why: 'a page shows what it is handed: it reads no journal, asks no instance and changes nothing',
+  },
+  {
     files: 'src/lab/**',
     packages: ['@hono/node-server', 'hono', 'pg', 'tar-stream', 'yaml', 'zod'],
     node: [

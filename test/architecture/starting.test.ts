@@ -27,6 +27,7 @@ const WITH_MACHINES = [
   'src/commands/run/resume.ts',
   'src/commands/run/run.ts',
   'src/commands/run/watch.ts',
+  'src/commands/serve/serve.ts',
   'src/commands/service/change-backups.ts',
   'src/commands/service/config.ts',
   'src/commands/service/dr.ts',

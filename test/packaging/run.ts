@@ -92,7 +92,7 @@ async function debianPackage(user: InstalledUser): Promise<void> {
   equal(existsSync('/usr/lib/lifeboat'), false);
   equal(existsSync('/usr/share/doc/lifeboat'), false);
   // No drill was run and no worker started, so nothing is left that would need their users.
-  equal(/^lifeboat-(?:drill|worker):/m.test(readFileSync('/etc/passwd', 'utf8')), false);
+  equal(/^lifeboat-(?:drill|worker|serve):/m.test(readFileSync('/etc/passwd', 'utf8')), false);
 }
 
 /** Beside each package: what is in it, by name and version; the runtime where it brings one. */

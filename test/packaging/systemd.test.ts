@@ -38,7 +38,12 @@ test('a worker that is stopped has more time than it needs to drain, and what it
 test.skipIf(!hasAnalyze)('systemd-analyze finds nothing to complain about in the units', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-units-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const units = ['lifeboat-drill.service', 'lifeboat-drill.timer', 'lifeboat-worker.service'].map((name) => {
+  const units = [
+    'lifeboat-drill.service',
+    'lifeboat-drill.timer',
+    'lifeboat-worker.service',
+    'lifeboat-serve.service',
+  ].map((name) => {
     const path = join(folder, name);
     // What is not installed here stands in for the command.
     const text = readFileSync(join(UNITS, name), 'utf8').replace('/usr/bin/lifeboat', process.execPath);
@@ -48,6 +53,6 @@ test.skipIf(!hasAnalyze)('systemd-analyze finds nothing to complain about in the
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...units], {
     encoding: 'utf8',
   });
-  expect(stderr.split('\n').filter((line) => /lifeboat-(?:drill|worker)/.test(line))).toEqual([]);
+  expect(stderr.split('\n').filter((line) => /lifeboat-(?:drill|worker|serve)/.test(line))).toEqual([]);
   expect(status).toBe(0);
 });

@@ -15,6 +15,7 @@ import { NamedRun, RunEnding } from '../../store/projections/run-summary.ts';
 import { InstanceStatus } from '../../view/fleet/status-schema.ts';
 import { WorkersStatus } from '../../view/fleet/workers-schema.ts';
 import { custody } from './custody.ts';
+import { pages } from './pages.ts';
 import { plans } from './plans.ts';
 import { list, schema } from './result.ts';
 import { runs } from './runs.ts';
@@ -421,6 +422,7 @@ const service = {
 export const SCHEMAS = {
   ...general,
   ...runs,
+  ...pages,
   ...proof,
   ...service,
   ...status,

@@ -47,7 +47,7 @@ export function planPortOf(
 }
 
 /** The title of its phase: while several groups are at work, no single state has one. */
-function titleOf(snapshot: AnyMachineSnapshot): string {
+export function titleOf(snapshot: AnyMachineSnapshot): string {
   const value: unknown = snapshot.value;
   const [phase] = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   const stepped = ['groups', 'healthy', 'finally'].find((one) => one === phase);
@@ -56,7 +56,7 @@ function titleOf(snapshot: AnyMachineSnapshot): string {
 }
 
 /** How the run of a plan ended, from its last entry; undefined while it is open. */
-function outcomeOf(entries: readonly Entry[]): PlanOutcome | undefined {
+export function outcomeOf(entries: readonly Entry[]): PlanOutcome | undefined {
   const closing = entries.at(-1)?.type === 'run.closed' ? entries.at(-1) : undefined;
   if (closing === undefined) return undefined;
   const { title, outcome } = fieldsOf(closing.body);

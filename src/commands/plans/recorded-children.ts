@@ -1,17 +1,16 @@
 import type { PlanContext } from '../../../machines/plan.ts';
 import { msOf } from '../../base/instant.ts';
+import type { ShownChild } from '../../plans/conductor-port.ts';
 import { placeOf } from '../../plans/facts.ts';
-import type { Child } from '../../plans/schedule.ts';
 import { answerOfPlan, standingOf } from '../../plans/standing.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { ChildRow } from '../../store/projections/plan-children.ts';
 import { changesSince } from './child-snapshot.ts';
 import { snapshotOnRecord } from './snapshot-on-record.ts';
 
-/** A child of a plan's run by the record alone. */
-export interface ShownRecord extends Child {
+/** A child of a plan's run by the record alone: nobody here drives it. */
+export interface ShownRecord extends ShownChild {
   readonly runId: string;
-  readonly where: string | undefined;
   /** What it asks a person. */
   readonly asks: string | undefined;
   /** Why it failed. */
@@ -44,6 +43,9 @@ async function recorded(
   const startedMs = msOf(startedAt);
   const base: ShownRecord = {
     ...{ group, step, lane, attempt, runId, startedMs, where, cause, asks: undefined },
+    ...{ question: undefined, isAnswered: false, isPaused: false, isInDoubt: false },
+    sinceMs: undefined,
+    problem: result === 'failed' ? cause : undefined,
     state: result ?? (isLeft ? 'waiting' : 'at-work'),
     endedMs: endedAt === undefined ? undefined : msOf(endedAt),
   };
@@ -64,7 +66,7 @@ async function recorded(
     isAutomatic: answer !== undefined,
     nowMs: Date.now(),
   });
-  const { state, isLate, problem, question } = standing;
+  const { problem, question } = standing;
   const asks = problem ?? (answer === undefined ? question?.prompt : undefined);
-  return { ...base, state, isLate, where: standing.where, asks };
+  return { ...base, ...standing, asks };
 }

@@ -142,13 +142,11 @@ export type DrillRecord = z.infer<typeof DrillRecord>;
 const LastDrill = z.object({
   id: z.string(),
   scope: z.string(),
-  outcome: z.string(),
+  outcome: DrillRecord.shape.outcome,
   at: time,
   ageSeconds: seconds,
 });
-interface LastDrill extends Readonly<z.infer<typeof LastDrill>> {
-  readonly outcome: DrillRecord['outcome'];
-}
+type LastDrill = Readonly<z.infer<typeof LastDrill>>;
 
 export const DrillDue = z.object({
   lastProven: LastDrill.optional(),

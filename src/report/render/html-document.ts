@@ -12,6 +12,7 @@ import {
 } from './document.ts';
 import { GANTT_LEGEND, ganttSvg } from './gantt-svg.ts';
 import { type Markup, markup, NOTHING, readableText, trusted } from './markup.ts';
+import { PALETTE } from './palette.ts';
 import { barsSvg, courseSvg, LEGEND } from './svg.ts';
 
 /**
@@ -189,15 +190,7 @@ function pieces(text: string): Markup {
  * since not every browser shows a bar for it.
  */
 const STYLE = `
-:root { color-scheme: light dark;
-  --page: #fff; --soft: #f3f5f8; --line: #cfd6df; --ink: #17202b; --mute: #526070; --link: #0b5394;
-  --good: #136c3a; --bad: #b3261e; --alarm: #a01212; --on-alarm: #fff; --on-bar: #fff;
-  --decide: #4a5f8f; --queue: #80621a; --execute: #14706b; --human: #a34617; --rebind: #6a4a97; --work: #56606e; }
-@media (prefers-color-scheme: dark) { :root {
-  --page: #12171e; --soft: #1b222c; --line: #37424f; --ink: #e6ebf1; --mute: #a3b0bf; --link: #8ec1f5;
-  --good: #6fd398; --bad: #ff9a90; --alarm: #b71c1c; --on-alarm: #fff; --on-bar: #10151c;
-  --decide: #9db2e6; --queue: #e0be68; --execute: #6fd0c6; --human: #f2a27c; --rebind: #c7abf0; --work: #aab4c2; } }
-* { box-sizing: border-box; }
+${PALETTE}* { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.5rem clamp(.75rem, 3vw, 2.5rem) 3rem; max-width: 76rem;
   background: var(--page); color: var(--ink); overflow-wrap: break-word;
   font: 1rem/1.5 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }

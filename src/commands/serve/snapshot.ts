@@ -1,0 +1,63 @@
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { printableJson, show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { notWritten, writeNewFile } from '../../cli/write-new-file.ts';
+import { type PageSources, renderRunAnswer } from '../../serve/app.ts';
+import { renderBoard, renderDrills, renderEvaluation } from '../../serve/html/render-page.ts';
+import type { Delivery } from '../../serve/html/shell.ts';
+
+const FILE: Delivery = { how: 'file' };
+
+/**
+ * Writes one page into a new file: HTML without a script, which stays as it is, or the JSON twin for a name
+ * that ends in `.json`. Rejects with `usage.page` for an address that no page has, and as `notWritten` says.
+ */
+export async function writeSnapshot(
+  { stderr }: Pick<CommandContext, 'stderr'>,
+  sources: PageSources,
+  { file, page }: { readonly file: string; readonly page: string },
+): Promise<void> {
+  const made = await pageAt(sources, page);
+  if (made === undefined)
+    throw new LifeboatError('usage.page', `there is no page ${show(page, 120)}`, {
+      hints: ['pages are /, /evaluation, /drills, /runs/RUN and /runs/RUN/report', 'nothing was written'],
+      exitCode: EXIT.usage,
+    });
+  const [html, json] = made;
+  try {
+    writeNewFile(file, /\.json$/iu.test(file) ? json() : html());
+  } catch (cause) {
+    throw notWritten(file, cause, 'name another place with --snapshot FILE');
+  }
+  stderr.write(`written: ${show(file, 200)}\n`);
+}
+
+type Made = readonly [html: () => string, json: () => string];
+
+async function pageAt(sources: PageSources, path: string): Promise<Made | undefined> {
+  if (path === '/') {
+    const page = await sources.board();
+    return [() => renderBoard(page, FILE), () => twin('page-board', page)];
+  }
+  if (path === '/evaluation') {
+    const page = await sources.evaluation();
+    return [() => renderEvaluation(page, FILE), () => twin('page-evaluation', page)];
+  }
+  if (path === '/drills') {
+    const page = await sources.drills();
+    return [() => renderDrills(page, FILE), () => twin('page-drills', page)];
+  }
+  const [, id = '', report] = /^\/runs\/([0-9A-Za-z]+)(\/report)?$/u.exec(path) ?? [];
+  if (report !== undefined) {
+    const found = await sources.report(id);
+    return found && [() => found.html, () => found.json];
+  }
+  const found = await sources.run(id);
+  if (found === undefined) return undefined;
+  const name = found.kind === 'plan' ? 'page-plan' : 'page-run';
+  return [() => renderRunAnswer(found, FILE), () => twin(name, found.page)];
+}
+
+function twin(name: string, page: object): string {
+  return `${printableJson({ schema: `lifeboat.${name}/1`, ...page })}\n`;
+}

@@ -1,0 +1,180 @@
+import type { ServerResponse } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono } from 'hono';
+import { printableJson } from '../base/text.ts';
+import type { FanOut } from './fan-out.ts';
+import { renderBoard, renderDrills, renderEvaluation, renderRun } from './html/render-page.ts';
+import { renderGroup, renderPlan } from './html/render-plan.ts';
+import { aged, type Delivery, POLICY, policyForStyle } from './html/shell.ts';
+import { KeptPages } from './kept-pages.ts';
+import type { PageName, PageOf } from './page.ts';
+
+/** The page of a run, which for the run of a plan is that of the plan. */
+export type RunAnswer =
+  | { readonly kind: 'run'; readonly page: PageOf<'page-run'> }
+  | { readonly kind: 'plan'; readonly page: PageOf<'page-plan'> };
+
+/** Where pages come from. Each question reads the record, and asks no instance. */
+export interface PageSources {
+  board(): Promise<PageOf<'page-board'>>;
+  evaluation(): Promise<PageOf<'page-evaluation'>>;
+  drills(): Promise<PageOf<'page-drills'>>;
+  /** Undefined for an id that no run has. */
+  run(id: string): Promise<RunAnswer | undefined>;
+  /** The record of a run, as one HTML file and as JSON; likewise. */
+  report(id: string): Promise<{ readonly html: string; readonly json: string } | undefined>;
+  /** How many entries of the log are read. */
+  size(): number;
+}
+
+export interface AppOptions {
+  readonly sources: PageSources;
+  readonly news: FanOut;
+  /** Told of a page that could not be made. */
+  readonly onFailure: (thrown: unknown) => void;
+}
+
+interface Answer {
+  readonly body: string;
+  readonly type: 'html' | 'json';
+  readonly policy: string;
+  /** By a clock that only goes on, in milliseconds. */
+  readonly madeMs: number;
+}
+
+type Served = Context<{ Bindings: HttpBindings }>;
+
+/**
+ * The pages by their addresses. It answers whatever it is handed: who may ask is decided before, by `admit`.
+ */
+export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  const kept = new KeptPages<Answer | undefined>(() => sources.size());
+  const answer = async (context: Served, key: string, make: () => Promise<Made | undefined>) => {
+    const found = await kept.get(key, async () => {
+      const made = await make();
+      return made && { policy: POLICY, ...made, madeMs: performance.now() };
+    });
+    if (found === undefined) return context.notFound();
+    const { body, type, policy, madeMs } = found;
+    const headers = { ...SAFE_HEADERS, 'Content-Security-Policy': policy };
+    if (type === 'json')
+      return context.body(body, 200, { ...headers, 'Content-Type': 'application/json; charset=utf-8' });
+    const seconds = (performance.now() - madeMs) / 1000;
+    return context.body(aged(body, seconds), 200, { ...headers, 'Content-Type': 'text/html; charset=utf-8' });
+  };
+
+  app.get('/', (context) =>
+    answer(context, 'board', async () => html(renderBoard(await sources.board(), servedBy('/board.json')))),
+  );
+  app.get('/board.json', (context) =>
+    answer(context, 'board.json', async () => json('page-board', await sources.board())),
+  );
+  app.get('/evaluation', (context) =>
+    answer(context, 'evaluation', async () =>
+      html(renderEvaluation(await sources.evaluation(), servedBy('/evaluation.json'))),
+    ),
+  );
+  app.get('/evaluation.json', (context) =>
+    answer(context, 'evaluation.json', async () => json('page-evaluation', await sources.evaluation())),
+  );
+  app.get('/drills', (context) =>
+    answer(context, 'drills', async () =>
+      html(renderDrills(await sources.drills(), servedBy('/drills.json'))),
+    ),
+  );
+  app.get('/drills.json', (context) =>
+    answer(context, 'drills.json', async () => json('page-drills', await sources.drills())),
+  );
+  app.get(`/runs/:id{${RUN_ID}}`, (context) => {
+    const { id } = context.req.param();
+    return answer(context, `run ${id}`, async () => {
+      const found = await sources.run(id);
+      return found && html(renderRunAnswer(found, servedBy(`/runs/${id}.json`)));
+    });
+  });
+  app.get(`/runs/:file{${RUN_ID}\\.json}`, (context) => {
+    const id = context.req.param('file').slice(0, -'.json'.length);
+    return answer(context, `run ${id} json`, async () => {
+      const found = await sources.run(id);
+      if (found === undefined) return undefined;
+      return found.kind === 'plan' ? json('page-plan', found.page) : json('page-run', found.page);
+    });
+  });
+  app.get(`/runs/:id{${RUN_ID}}/groups/:group`, (context) => {
+    const { id, group: name } = context.req.param();
+    const from = Math.min(1_000_000, Number(/^\d{1,7}$/u.exec(context.req.query('from') ?? '')?.[0] ?? 0));
+    return answer(context, `run ${id} group ${name} ${from}`, async () => {
+      const found = await sources.run(id);
+      const page = found?.kind === 'plan' ? found.page : undefined;
+      const group = page?.groups.find((one) => one.id === name);
+      return page && group && html(renderGroup(page, group, from, servedBy(`/runs/${id}.json`)));
+    });
+  });
+  app.get(`/runs/:id{${RUN_ID}}/report`, (context) => {
+    const { id } = context.req.param();
+    return answer(context, `report ${id}`, async () => {
+      const found = await sources.report(id);
+      return found && { body: found.html, type: 'html', policy: policyForStyle(styleIn(found.html)) };
+    });
+  });
+  app.get(`/runs/:id{${RUN_ID}}/report.json`, (context) => {
+    const { id } = context.req.param();
+    return answer(context, `report ${id} json`, async () => {
+      const found = await sources.report(id);
+      return found && { body: found.json, type: 'json' };
+    });
+  });
+  app.get('/events', (context) => {
+    const { outgoing } = context.env;
+    if (news.open(outgoing as ServerResponse)) return RESPONSE_ALREADY_SENT;
+    return context.text('as many look on as may\n', 429, { ...SAFE_HEADERS, 'Retry-After': '30' });
+  });
+  app.notFound((context) => context.text('there is no such page\n', 404, SAFE_HEADERS));
+  app.onError((thrown, context) => {
+    onFailure(thrown);
+    return context.text('the record cannot be read now: the log of this page says why\n', 503, {
+      ...SAFE_HEADERS,
+      'Retry-After': '10',
+    });
+  });
+  return app;
+}
+
+type Made = Pick<Answer, 'body' | 'type'> & Partial<Pick<Answer, 'policy'>>;
+
+/** As every id of a run is written; what looks otherwise is not searched for. */
+const RUN_ID = '[0-9A-Za-z][0-9A-Za-z_-]{0,99}';
+
+/** What every answer says: no other origin, no frame and no cache has anything to do with it. */
+export const SAFE_HEADERS = {
+  'Cache-Control': 'no-store',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+} as const;
+
+function servedBy(twin: string): Delivery {
+  return { how: 'served', twin };
+}
+
+function html(body: string): Made {
+  return { body, type: 'html' };
+}
+
+function json<Name extends PageName>(name: Name, page: PageOf<Name>): Made {
+  return { body: `${printableJson({ schema: `lifeboat.${name}/1`, ...page })}\n`, type: 'json' };
+}
+
+/** The page of a run, or of a plan's run. */
+export function renderRunAnswer(found: RunAnswer, delivery: Delivery): string {
+  return found.kind === 'plan' ? renderPlan(found.page, delivery) : renderRun(found.page, delivery);
+}
+
+/** The one style of a report, exactly as it stands there. */
+function styleIn(report: string): string {
+  return /<style>([\s\S]*?)<\/style>/u.exec(report)?.[1] ?? '';
+}

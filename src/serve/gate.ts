@@ -1,0 +1,100 @@
+import type { IncomingMessage } from 'node:http';
+import type { IpNetwork } from '../base/ip-network.ts';
+import type { Identify } from './identity.ts';
+
+/** Why a request gets no page. `why` is for the log and the answer, and holds nothing of the request. */
+export interface Refusal {
+  readonly status: 400 | 401 | 405 | 413 | 414 | 421 | 429 | 431;
+  readonly why: string;
+}
+
+/** Who may ask. */
+export interface GateOptions {
+  /** The hosts that a request may name, in lower case. */
+  readonly hosts: ReadonlySet<string>;
+  /** Undefined where nobody is asked who they are: then no proxy may stand before it. */
+  readonly proxies:
+    | {
+        readonly networks: readonly IpNetwork[];
+        /** Whether whoever reaches the socket is a proxy. */
+        readonly unix: boolean;
+        readonly identify: Identify;
+      }
+    | undefined;
+}
+
+/** Whether a request may be answered, and as whom. */
+export type Admission = { readonly person: string | undefined } | Refusal;
+
+/** The longest target of a request. Every address of a page is shorter. */
+export const LONGEST_TARGET = 1_024;
+
+/** Headers that a proxy adds. One that is not named must not stand before a page that asks nobody. */
+const OF_PROXIES = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const;
+
+/** The part of a request that decides about it. */
+export type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'rawHeaders'> & {
+  readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;
+};
+
+/**
+ * Looks at a request before anything of it is used: its method, its length, the host that it names, the peer
+ * that it came from, and who that peer says is asking.
+ */
+export async function admit(request: Asked, { hosts, proxies }: GateOptions): Promise<Admission> {
+  const { method = '', url = '', headers } = request;
+  if (method !== 'GET' && method !== 'HEAD') return { status: 405, why: 'only GET and HEAD are answered' };
+  if (url.length > LONGEST_TARGET) return { status: 414, why: 'the address is too long' };
+  if (!url.startsWith('/')) return { status: 421, why: 'the request names another address' };
+  if (Number(headers['content-length'] ?? 0) !== 0 || headers['transfer-encoding'] !== undefined)
+    return { status: 413, why: 'a request has no body' };
+  const [host, another] = valuesOf(request, 'host');
+  if (host === undefined || another !== undefined || !hosts.has(host.toLowerCase()))
+    return { status: 421, why: 'this page is not asked for under that name' };
+  if (proxies === undefined) {
+    const passed = OF_PROXIES.some((name) => headers[name] !== undefined);
+    return passed
+      ? { status: 401, why: 'it came through a proxy, and none is named in serve.trustedProxies' }
+      : { person: undefined };
+  }
+  if (!isProxy(request, proxies)) return { status: 401, why: 'the peer is no trusted proxy' };
+  return proxies.identify((name) => identityIn(request, name));
+}
+
+function isProxy(
+  { socket: { remoteAddress } }: Asked,
+  { networks, unix }: NonNullable<GateOptions['proxies']>,
+): boolean {
+  if (remoteAddress === undefined) return unix;
+  const address = plainAddress(remoteAddress);
+  return networks.some((network) => network.has(address));
+}
+
+/** An IPv4 address without the form that it has on an IPv6 socket. */
+export function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/u, '');
+}
+
+/**
+ * The value of the header that names the person. Two of them, or one in a spelling that some servers take for
+ * it, are a forgery that the proxy let through: undefined.
+ */
+function identityIn(request: Asked, name: string): string | undefined {
+  const [value, another] = valuesOf(request, name);
+  return another === undefined && !hasVariant(request, name) ? value : undefined;
+}
+
+function valuesOf({ rawHeaders }: Asked, name: string): readonly string[] {
+  return rawHeaders.filter(
+    (_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name.toLowerCase(),
+  );
+}
+
+/** `X_Forwarded_User` beside `X-Forwarded-User`. */
+function hasVariant({ rawHeaders }: Asked, name: string): boolean {
+  const spelled = (text: string) => text.toLowerCase().replaceAll(/[_.]/gu, '-');
+  return rawHeaders.some(
+    (header, at) =>
+      at % 2 === 0 && header.toLowerCase() !== name.toLowerCase() && spelled(header) === spelled(name),
+  );
+}
