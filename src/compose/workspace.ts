@@ -8,7 +8,7 @@ import { homeFolder } from '../config/find.ts';
 import type { CheckpointConfig, LoadedConfig, NotifyConfig } from '../config/loaded.ts';
 import type { StoreChoice } from '../keys/choose-store.ts';
 import { type Keyring, type KeyStore, MIN_PASSPHRASE } from '../keys/key-store.ts';
-import { HostPace } from '../service/host-pace.ts';
+import type { HostPace } from '../service/host-pace.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Checked } from '../store/log/check-log.ts';
 import type { Place } from '../store/log/places/place.ts';
@@ -157,6 +157,7 @@ export async function workspaceOf(
 ): Promise<Workspace> {
   const { createSealer } = await import('../store/log/sealer.ts');
   const { excusesOf } = await import('../store/log/log-entries.ts');
+  const { HostPace: Pace } = await import('../service/host-pace.ts');
   // Printed at the end: an earlier line on stderr would fall into the middle of the screen.
   const problems = new Set(checked.warnings);
   const { origin } = checked.store;
@@ -185,7 +186,7 @@ export async function workspaceOf(
     await journal.close();
     for (const problem of problems) context.stderr.write(`warning: ${show(problem)}\n`);
   };
-  return { home, operator, journal, keyring, signer, sealer, pace: new HostPace(), close };
+  return { home, operator, journal, keyring, signer, sealer, pace: new Pace(), close };
 }
 
 async function notifierOf(journal: Journal, targets: readonly NotifyConfig[]) {
