@@ -236,6 +236,56 @@ describe('the screen of a plan', () => {
     expect(plan.rows().find((row) => row.includes('❯'))).toContain('db-2');
   });
 
+  test('puts the cursor on the first question when it comes up, until a person has moved it', () => {
+    const plan = openedPlan(viewOf({ state: 'waiting' }));
+    const here = () => plan.rows().find((row) => row.includes('❯'));
+    expect(here()).toContain('data');
+    const ask = (view: ReturnType<typeof viewOf>) => {
+      plan.show(view);
+      vi.advanceTimersByTime(250);
+    };
+    ask(viewOf({ question: CONFIRM, state: 'waiting' }));
+    expect(here()).toContain('the plan  type data');
+    // A failure is the first question then, and takes the cursor from nobody.
+    ask(viewOf({ question: CONFIRM, children: [failureOf('db-1')] }));
+    expect(here()).toContain('the plan  type data');
+  });
+
+  test('goes on to the next question of the plan once one is answered', async () => {
+    const plan = openedPlan(viewOf({ question: CONFIRM, state: 'waiting' }));
+    const here = () => plan.rows().find((row) => row.includes('❯'));
+    plan.keys('enter');
+    plan.type('data');
+    plan.keys('enter');
+    await settle();
+    plan.show(viewOf({ state: 'waiting' }));
+    await settle();
+    expect(here()).toContain('data');
+    const next = { ...CONFIRM, prompt: 'type second to replace the data of 1: db-9-dr', expected: 'second' };
+    plan.show(viewOf({ question: next, state: 'waiting' }));
+    await settle();
+    expect(here()).toContain('the plan  type second');
+  });
+
+  test('says the whole of what each answer does, where there is room', () => {
+    const why =
+      'until the next scheduled backup the restored data cannot be brought back, and nobody is told';
+    const options = (['one', 'two'] as const).map((name) => ({
+      event: { type: `operator.${name}` as const },
+      label: name,
+      hint: `${why} (${name})`,
+    }));
+    const question: Question = { kind: 'choice', prompt: 'what now?', options };
+    const plan = openedPlan(viewOf({ children: [childOf('db-1', { state: 'failing', question })] }));
+    plan.keys('enter');
+    const shown = plan.text().replaceAll(/\s+/gu, ' ');
+    for (const type of ['one', 'two']) expect(shown).toContain(`${why} (${type})`);
+    plan.keys('down');
+    const small = plan.text({ columns: 80, rows: 12 }).replaceAll(/\s+/gu, ' ');
+    expect(small).toContain(`${why} (two)`);
+    expect(small).not.toContain(`${why} (one)`);
+  });
+
   test('filters the instances, and shows only what is visible of five hundred', () => {
     const plan = openedPlan(viewOf({ instances: 500 }));
     expect(plan.text()).toMatch(/1 to 19 of 503/u);

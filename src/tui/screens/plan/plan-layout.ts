@@ -157,9 +157,14 @@ function askBody(page: PageOf<'ask'>, view: PlanView, size: Size, look: Look): L
   const at = cursorAt(page.list, keysOfRows(rows));
   const options = rows.slice(0, ask.options.length);
   const asking = rows.slice(options.length);
-  const drawn = options.flatMap((row, index) => optionLines(row, index === at, columns, look));
-  const most = Math.max(2, height - drawn.length - Math.min(asking.length + 1, Math.floor(height / 3)));
-  const head = askHead(ask, columns, look).slice(0, most);
+  const whole = askHead(ask, columns, look);
+  const least = Math.min(asking.length + 1, Math.floor(height / 3));
+  const answers = (isWhole: boolean) =>
+    options.flatMap((row, index) => optionLines(row, index === at, isWhole || index === at, columns, look));
+  const all = answers(true);
+  const drawn = whole.length + all.length + least <= height ? all : answers(false);
+  const most = Math.max(2, height - drawn.length - least);
+  const head = whole.slice(0, most);
   const room = height - head.length - drawn.length;
   const marked = page.list.marked.size;
   const title =
@@ -196,7 +201,14 @@ function askHead({ of, tone, prompt, facts }: AskView, width: number, look: Look
   ];
 }
 
-function optionLines(row: AskRow, isHere: boolean, width: number, look: Look): readonly Line[] {
+/** An answer with what it does: the whole of that, or what fits into one row. */
+function optionLines(
+  row: AskRow,
+  isHere: boolean,
+  isWhole: boolean,
+  width: number,
+  look: Look,
+): readonly Line[] {
   if (row.is !== 'option') return [];
   const { label, hint, disabled, isRecommended, needs } = row.option;
   const opens = needs === undefined ? undefined : 'Enter opens its field';
@@ -204,9 +216,11 @@ function optionLines(row: AskRow, isHere: boolean, width: number, look: Look): r
   const note = disabled === undefined ? says : `not now: ${disabled}`;
   const token = disabled === undefined ? (isHere ? 'text.strong' : 'text') : 'text.dim';
   const words = isRecommended ? `${label} (recommended)` : label;
+  const noted = [span(`    ${note ?? ''}`, 'text.dim')];
+  const notes = isWhole ? wrapLine(noted, width, 4) : [cutLine(noted, width, look)];
   return [
     cutLine([...cursor(isHere, look), span(words, token)], width, look),
-    ...(note === undefined ? [] : [cutLine([span(`    ${note}`, 'text.dim')], width, look)]),
+    ...(note === undefined ? [] : notes),
   ];
 }
 

@@ -79,7 +79,7 @@ function reducePage(state: PlanState, input: Input<PlanIntent>, view: PlanView):
     case 'lane':
       return reduceLane(state, page, input, view);
     case 'typing':
-      return reduceTyping(state, page, input, view);
+      return reduceTyping(state, page, input);
   }
 }
 
@@ -104,18 +104,20 @@ function reduceOverview(
     return [{ ...state, page: { ...page, list: { ...list, cursor: to.key, isPlaced: true } } }];
   }
   if (row === undefined) return [state];
+  // Whoever acts on a row has chosen it: no question that comes up later takes the cursor from there.
+  const here = { ...state, page: { ...page, list: { ...list, cursor: row.key, isPlaced: true } } };
   if (intent === 'open' && row.is === 'group') {
     const opened = new Map(state.opened).set(row.group.id, !row.isOpen);
-    return [{ ...state, opened }];
+    return [{ ...here, opened }];
   }
-  if (intent === 'open' && row.is === 'ask') return [atAsk(state, row.ask)];
-  if (intent === 'open' && row.is === 'lane') return atLane(state, row.lane);
+  if (intent === 'open' && row.is === 'ask') return [atAsk(here, row.ask)];
+  if (intent === 'open' && row.is === 'lane') return atLane(here, row.lane);
   if (row.is === 'ask') return [state];
   // What holds a group is read before it goes on.
   const held =
     row.group.state === 'held' && row.group.held?.why !== 'person' ? heldAsk(view, row.group) : undefined;
-  if (intent === 'pause' && held !== undefined) return [atAsk(state, held)];
-  return decided(state, offerOf(intent, row.group, row.is === 'lane' ? row.lane : undefined));
+  if (intent === 'pause' && held !== undefined) return [atAsk(here, held)];
+  return decided(here, offerOf(intent, row.group, row.is === 'lane' ? row.lane : undefined));
 }
 
 function heldAsk({ asks }: PlanView, { id }: GroupView): AskView | undefined {
@@ -170,7 +172,7 @@ function reduceAsk(state: PlanState, page: PageOf<'ask'>, input: Input<PlanInten
     return [{ ...state, page: { ...page, list: moved(page.list, intent, keys, input.page.height) } }];
   const row = askRowHere(ask, page);
   if (intent === 'open' && row?.is === 'asking') return atLane(state, row.lane);
-  if (intent === 'choose' && row?.is === 'option') return chosen(state, page, { ask, view }, row.option);
+  if (intent === 'choose' && row?.is === 'option') return chosen(state, page, ask, row.option);
   return [state];
 }
 
@@ -179,18 +181,13 @@ function typedAtOnce(state: PlanState, page: PageOf<'ask'>, input: Input<PlanInt
   const ask = askAt(view, page.ask);
   const option = typedOption(ask);
   if (ask === undefined || option === undefined) return [state];
-  const [opened] = chosen(state, page, { ask, view }, option);
+  const [opened] = chosen(state, page, ask, option);
   return reducePage(opened, input, view);
 }
 
-function chosen(
-  state: PlanState,
-  page: PageOf<'ask'>,
-  { ask, view }: { readonly ask: AskView; readonly view: PlanView },
-  { act, label, needs }: AskOption,
-): Next {
+function chosen(state: PlanState, page: PageOf<'ask'>, ask: AskView, { act, label, needs }: AskOption): Next {
   const lanes = answeredLanes(ask, page.list);
-  const overview = { ...state, page: overviewOf(page.back, ask, view) };
+  const overview = { ...state, page: overviewOf(page.back, ask) };
   if (needs !== undefined && needs.what !== 'secret') {
     const what =
       act.do === 'decide'
@@ -202,15 +199,15 @@ function chosen(
   return [overview, { type: 'answer', ask: ask.key, lanes, act, needs, text: '' }];
 }
 
-/** Back to the overview. The row of what was answered goes, so the cursor moves to the group that asked. */
-function overviewOf(page: Page, { of }: Pick<AskView, 'of'>, { groups }: Pick<PlanView, 'groups'>): Page {
-  if (page.is !== 'overview') return overviewOf(page.back, { of }, { groups });
+/**
+ * Back to the overview. The row of what was answered goes, so the cursor moves to the group that asked; the
+ * plan asks one thing after the other, so after its question the next one has the cursor.
+ */
+function overviewOf(page: Page, { of }: Pick<AskView, 'of'>): Page {
+  if (page.is !== 'overview') return overviewOf(page.back, { of });
   if (page.list.cursor?.startsWith('ask ') !== true) return page;
-  const group = of.is === 'plan' ? groups[0]?.id : of.group;
-  return {
-    ...page,
-    list: { ...page.list, cursor: group && `group ${group}`, isPlaced: group !== undefined },
-  };
+  const cursor = of.is === 'plan' ? undefined : `group ${of.group}`;
+  return { ...page, list: { ...page.list, cursor, isPlaced: cursor !== undefined } };
 }
 
 function groupOf({ event }: Decision): AskView['of'] {
@@ -242,12 +239,7 @@ function reduceLane(state: PlanState, page: PageOf<'lane'>, input: Input<PlanInt
   return decided(state, offerOf(intent, group, lane));
 }
 
-function reduceTyping(
-  state: PlanState,
-  page: PageOf<'typing'>,
-  input: Input<PlanIntent>,
-  view: PlanView,
-): Next {
+function reduceTyping(state: PlanState, page: PageOf<'typing'>, input: Input<PlanIntent>): Next {
   const { what, needs, field, back } = page;
   const isIntent = input.type === 'intent';
   if (isIntent && input.intent === 'close') return [{ ...state, page: back }];
@@ -255,12 +247,12 @@ function reduceTyping(
     const text = needs.what === 'name' ? field.text : field.text.trim();
     if (what.is === 'decision')
       return [
-        { ...state, page: back.is === 'ask' ? overviewOf(back, { of: groupOf(what.decision) }, view) : back },
+        { ...state, page: back.is === 'ask' ? overviewOf(back, { of: groupOf(what.decision) }) : back },
         { type: 'decide', decision: what.decision, text: needs.what === 'name' ? '' : text },
       ];
     const { ask, act, lanes } = what;
     return [
-      { ...state, page: overviewOf(back, ask, view) },
+      { ...state, page: overviewOf(back, ask) },
       { type: 'answer', ask: ask.key, lanes, act, needs, text },
     ];
   }

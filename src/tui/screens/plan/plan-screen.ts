@@ -159,10 +159,14 @@ function titleOf({ asks, outcome }: PlanView): string {
   return asks.length === 0 ? 'plan' : `plan: ${counted(asks.length, 'question')}`;
 }
 
-/** From the first frame on the cursor stays on its row. */
+/**
+ * The cursor stays on its row once a person has moved it, or a question is there: until then the first row
+ * has it, which is the first question as soon as there is one.
+ */
 function placedPlan(state: PlanState, view: PlanView): PlanState {
   const { page, opened } = state;
   if (page.is !== 'overview' && page.is !== 'ask') return state;
+  if (page.is === 'overview' && view.asks.length === 0) return state;
   const ask = page.is === 'ask' ? askAt(view, page.ask) : undefined;
   const rows =
     page.is === 'overview' ? rowsOf(view, opened, page.list) : ask === undefined ? [] : askRowsOf(ask);
