@@ -1,11 +1,10 @@
 import type { PlanInput } from '../../../machines/parts/plan.ts';
 import type { PlanContext } from '../../../machines/plan.ts';
-import { planRunbook } from '../../../machines/plan-runbook.ts';
 import { msOf } from '../../base/instant.ts';
 import { planFacts } from '../../plans/facts.ts';
 import { isStopped } from '../../plans/standing.ts';
 import { questionOf } from '../../runner/answer.ts';
-import { fold } from '../../runner/fold.ts';
+import type { Folded } from '../../runner/fold.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
 import type { ChildRow } from '../../store/projections/plan-children.ts';
@@ -16,8 +15,9 @@ import { outcomeOf, titleOf } from './plan-port.ts';
 import { recordedChildren } from './recorded-children.ts';
 
 interface Known {
-  /** Those of the plan's run, and its children. */
+  /** Those of the plan's run, what they lead to, and its children. */
   readonly entries: readonly Entry[];
+  readonly folded: Folded;
   readonly children: readonly ChildRow[];
   readonly nowMs: number;
 }
@@ -29,11 +29,10 @@ interface Known {
 export async function planViewOnRecord(
   journal: Pick<JournalReader, 'read'>,
   { runId }: Pick<RunSummary, 'runId'>,
-  { entries, children: rows, nowMs }: Known,
+  { entries, folded: { snapshot }, children: rows, nowMs }: Known,
 ): Promise<PlanView | undefined> {
   const input = inputOf(entries) as unknown as Partial<PlanInput> | undefined;
   if (input?.plan === undefined || input.groups === undefined) return undefined;
-  const { snapshot } = fold(planRunbook, input, entries);
   const context = snapshot.context as PlanContext;
   const states = planFacts(snapshot, [], nowMs)?.records;
   const children = await recordedChildren(journal, rows, {

@@ -1,4 +1,5 @@
 import { runbookOf } from '../../../machines/index.ts';
+import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { planSubject } from '../../../machines/plan-runbook.ts';
 import { isoOf } from '../../base/date.ts';
 import { formatSpan, formatTime } from '../../base/format.ts';
@@ -12,7 +13,7 @@ import { forecastOf } from '../../plans/forecast.ts';
 import { nextTimes } from '../../queue/cron.ts';
 import { drillDue } from '../../report/drill/drill-report.ts';
 import { renderPlanReport, renderReport } from '../../report/render-report.ts';
-import { fold } from '../../runner/fold.ts';
+import { type Folded, fold, foldOn } from '../../runner/fold.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import { progressOnRecord } from '../../runner/watched-run.ts';
 import type { PageSources, RunAnswer } from '../../serve/app.ts';
@@ -22,7 +23,7 @@ import { planPage } from '../../serve/models/plan-page.ts';
 import { asksOfRun, runPage } from '../../serve/models/run-page.ts';
 import { presentable } from '../../serve/names.ts';
 import type { Asked, FollowUpRow, RunRow, VerdictRow } from '../../serve/page.ts';
-import { fieldsOf, type Holder } from '../../store/journal.ts';
+import { type Entry, fieldsOf, type Holder } from '../../store/journal.ts';
 import { readEvaluations } from '../../store/projections/evaluations.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
@@ -61,6 +62,7 @@ export class RecordPages implements PageSources {
   readonly #config: LoadedConfig;
   readonly #record: FollowedRecord;
   readonly #isMasked: boolean;
+  readonly #folds = new WeakMap<readonly Entry[], { readonly folded: Folded; readonly count: number }>();
   readonly #usual = new Map<string, Promise<UsualTimes | undefined>>();
   readonly #totals = new Map<string, Promise<number | undefined>>();
 
@@ -169,8 +171,11 @@ export class RecordPages implements PageSources {
     const record = this.#record;
     const entries = await record.read(`run/${summary.runId}`);
     const children = await childrenOf(record, summary.runId);
+    const runbook = runbookOf(summary.runbook, summary.version);
+    if (runbook === undefined) return undefined;
     const view = await planViewOnRecord(record, summary, {
       entries,
+      folded: this.#folded(runbook, entries),
       children,
       nowMs: record.now().getTime(),
     });
@@ -222,7 +227,7 @@ export class RecordPages implements PageSources {
     const runbook = runbookOf(row.runbook, version);
     if (runbook === undefined) return undefined;
     const entries = await this.#record.read(`run/${runId}`);
-    const { snapshot } = fold(runbook, inputOf(entries) ?? {}, entries);
+    const { snapshot } = this.#folded(runbook, entries);
     const isHeld = (await this.#record.holder(`run/${runId}`)) !== undefined;
     const { activity, paused } = progressOnRecord(entries);
     return buildRunView({
@@ -234,6 +239,17 @@ export class RecordPages implements PageSources {
       usual: await this.#usualOf({ ...row, version }),
       now: this.#record.now(),
     });
+  }
+
+  /** The state of a run; of a stream that has grown, only the new entries are folded. */
+  #folded(runbook: Runbook, entries: readonly Entry[]): Folded {
+    const known = this.#folds.get(entries);
+    const folded =
+      known === undefined
+        ? fold(runbook, inputOf(entries) ?? {}, entries)
+        : foldOn(runbook, known.folded, entries.slice(known.count));
+    this.#folds.set(entries, { folded, count: entries.length });
+    return folded;
   }
 
   async #asksOf(row: RunRow): Promise<readonly Asked[]> {

@@ -116,6 +116,35 @@ describe('the record', () => {
     await expect(asReplica).rejects.toThrow('the journal is append-only');
   });
 
+  test('is read and followed by a user who can only select, as the pages are, and who can write nothing', async () => {
+    const { database, journal } = await filled();
+    const reader = await login(false);
+    await cluster.query(
+      `grant usage on schema lifeboat to ${reader.name};
+       grant select on all tables in schema lifeboat to ${reader.name}`,
+      database,
+    );
+    const where = { address: reader.address(database), env: reader.env, projections: NOTES };
+    const seen = await openPostgresForReading(where);
+    onTestFinished(() => seen.close());
+    expect(await seen.read('run/a')).toHaveLength(1);
+    expect(await seen.rows('notes')).toHaveLength(1);
+    expect(await seen.holder('run/a')).toMatchObject({ by: 'tester' });
+    const { size } = await seen.log.head();
+    const stop = new AbortController();
+    const news = seen.follow(size, stop.signal)[Symbol.asyncIterator]();
+    const first = news.next();
+    await journal.append([note('two', 'run/c')], [await journal.hold('run/c')]);
+    expect((await first).value).toMatchObject([{ stream: 'run/c' }]);
+    stop.abort();
+    const client = await connected(reader.name, database);
+    for (const table of [...TABLES, 'leases', 'rows', 'projections'])
+      for (const change of [`insert into lifeboat.${table} default values`, `delete from lifeboat.${table}`])
+        await expect(client.query(change), change).rejects.toThrow('permission denied');
+    const writing = openPostgresStore({ ...where, by: 'reader', signer: freshSigner() });
+    await expect(writing.then((store) => store.hold('run/d'))).rejects.toThrow();
+  });
+
   test('can be appended to by a member of the team, who may do nothing else to it', async () => {
     const { database } = await filled();
     const member = await login(true);
