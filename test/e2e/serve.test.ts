@@ -62,6 +62,16 @@ describe.concurrent('lifeboat serve', () => {
       const report = JSON.stringify(await page.json(`/runs/${id}/report.json`));
       expect(report).not.toMatch(/(?<![\w-])[0-9a-f]{12}(?![\w-])/u);
     }
+    await made.good('plans', 'done', 'last', 'people/look', '--proof', 'they are there');
+    await made.run('resume', 'last');
+    const over = () => page.json('/board.json').then((board) => SCHEMAS['page-board'].type.parse(board));
+    await until(async () => (await over()).ended.some((one) => one.runId === runId));
+    const { ended, runs: open } = await over();
+    // The steps of a plan are on its page, and not on the board.
+    expect([open, ended.map((one) => one.runbook)]).toEqual([
+      [],
+      ['plan', 'disaster-recovery', 'disaster-recovery'],
+    ]);
     await page.stop();
   });
 

@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import process from 'node:process';
 
 /*
- * A process that looks on: `lookers.ts URL PATH COUNT`. Each hears of news and then loads the page, as a browser
- * does; every fourth stops reading after the first second, as one whose cable was pulled. It says `there` once
- * all have heard something, and at its end how many pages came, and how many did not.
+ * A process that looks on: `lookers.ts URL PATH COUNT`. Each hears of news and then loads the page, as a
+ * browser does; every fourth stops reading after the first second, as one whose cable was pulled. It says
+ * `there` once all have heard something, and at its end how many pages came, and how many did not.
  */
 const [url = '', path = '', count = ''] = process.argv.slice(2);
 const port = Number(new URL(url).port);

@@ -23,11 +23,11 @@ import { planPage } from '../../serve/models/plan-page.ts';
 import { asksOfRun, runPage } from '../../serve/models/run-page.ts';
 import { presentable } from '../../serve/names.ts';
 import type { Asked, FollowUpRow, RunRow, VerdictRow } from '../../serve/page.ts';
-import { type Entry, fieldsOf, type Holder } from '../../store/journal.ts';
+import { type Entry, fieldsOf, type Holder, type ProjectedRow } from '../../store/journal.ts';
 import { readEvaluations } from '../../store/projections/evaluations.ts';
-import { childrenOf } from '../../store/projections/plan-children.ts';
+import { childOf, childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
-import { openRuns, runs, summariesOf } from '../../store/projections/runs.ts';
+import { openRuns, type RunProgress, runs, summariesOf } from '../../store/projections/runs.ts';
 import type { UsualTimes } from '../../view/app/usual-times.ts';
 import { buildRunView } from '../../view/build-run-view.ts';
 import { recordOf } from '../../view/run-record.ts';
@@ -46,6 +46,8 @@ import type { FollowedRecord } from './followed-record.ts';
 
 /** How many runs that are over the board lists. */
 const ENDED = 8;
+/** Among how many of the newest they are looked for. */
+const SEARCHED = 300;
 /** How many open runs are asked for what they wait for. */
 const FOLDED = 20;
 /** How many drills are listed. */
@@ -79,22 +81,17 @@ export class RecordPages implements PageSources {
 
   async board() {
     const record = this.#record;
-    const open = (await openRuns(record)).filter(({ runbook }) => runbook !== 'plan-step');
-    const children = new Set<string>();
-    for (const plan of open.filter(isPlanRun))
-      for (const { runId } of await childrenOf(record, plan.runId)) children.add(runId);
-    const own = open.filter(({ runId }) => !children.has(runId));
-    const rows = await Promise.all(own.map((run) => this.#rowOf(run)));
-    const ended = await record.rows(runs.name, { group: 'closed', limit: 10 * ENDED, order: 'descending' });
-    const over = summariesOf(ended)
-      .filter(({ runbook }) => runbook !== 'plan-step')
-      .slice(0, ENDED);
+    const open = await record.rows(runs.name, { group: 'open' });
+    const ids = new Set(open.map(({ key }) => key));
+    // A step of a plan is on the page of the plan, for as long as that is open.
+    const own = open.filter((row) => !ids.has(planOf(row) ?? ''));
+    const rows = await Promise.all(summariesOf(own).map((run) => this.#rowOf(run)));
     const asks: Asked[] = [];
     for (const row of rows.slice(0, FOLDED)) asks.push(...(await this.#asksOf(row)));
     const facts = {
       ...(await this.#evaluations()),
       runs: rows,
-      ended: await Promise.all(over.map((run) => this.#rowOf(run))),
+      ended: await this.#ended(),
       asks,
       followUps: await this.#followUps(await gatherFollowUps(record)),
       changes: changesOf(record.recent()),
@@ -199,6 +196,30 @@ export class RecordPages implements PageSources {
       },
       await this.#moment(),
     );
+  }
+
+  /** The newest runs that are over; for the steps of a plan, the run of the plan. */
+  async #ended(): Promise<readonly RunRow[]> {
+    const rows = await this.#record.rows(runs.name, {
+      group: 'closed',
+      limit: SEARCHED,
+      order: 'descending',
+    });
+    const steps = new Set<string>();
+    const plans = new Set<string>();
+    const found: RunRow[] = [];
+    for (const { key } of rows) {
+      if (found.length === ENDED) break;
+      if (steps.has(key) || plans.has(key)) continue;
+      const step = await childOf(this.#record, key);
+      if (step !== undefined)
+        for (const one of await childrenOf(this.#record, step.run)) steps.add(one.runId);
+      const id = step?.run ?? key;
+      plans.add(id);
+      const summary = await this.#summaryOf(id);
+      if (summary !== undefined && summary.status !== 'open') found.push(await this.#rowOf(summary));
+    }
+    return found;
   }
 
   async #moment(): Promise<Moment> {
@@ -341,6 +362,11 @@ export class RecordPages implements PageSources {
 }
 
 const ORDER = ['not-ready', 'unknown', 'ready', 'proven', 'empty'] as const;
+
+/** The run of the plan whose step an open run is. */
+function planOf({ value }: ProjectedRow): string | undefined {
+  return (value as unknown as RunProgress).planRun;
+}
 
 /** Whether a stream is about one of these runs. */
 function about(ids: readonly string[]): (stream: string) => boolean {

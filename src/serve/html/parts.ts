@@ -123,7 +123,7 @@ export function runsTable(
 ): Markup {
   const rows = runs.map((run) => [
     markup`${runLink(run.runId)}`,
-    markup`${run.mode}`,
+    markup`<span class="row">${run.mode}</span>`,
     markup`${run.runbook} of ${run.instance}${run.target === undefined ? '' : ` into ${run.target}`}`,
     run.status === 'open' ? marked('▶', 'open', 'plain') : marked(...resultOf(run)),
     markup`${words(run.where)}${run.driver === undefined ? '' : `; ${run.driver}`}`,

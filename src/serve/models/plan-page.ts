@@ -28,7 +28,8 @@ export function planPage(view: PlanView, beside: Beside, moment: Moment): PageOf
   const what = `plan ${view.plan}`;
   const headline = headlineOf(
     {
-      ...{ mode: view.mode, what, state: view.state, asks },
+      // The title of its end names the plan again.
+      ...{ mode: view.mode, what, state: view.state.replace(`${what}: `, ''), asks },
       sinceMs: view.outcome?.endedMs ?? sinceMs,
       driver: isOver ? undefined : (run.driver ?? 'nobody drives it'),
     },
