@@ -177,6 +177,8 @@ describe('the board', () => {
       );
     }
     expect(rows([RUN]).join('\n')).toContain('restore-backup orders, open for');
+    const plan = { ...RUN, runbook: 'plan', instance: 'plan.west' };
+    expect(rows([plan]).join('\n')).toContain(' plan west, open for');
   });
 
   test('says what is wrong with the journal, and what is safe', () => {

@@ -286,6 +286,19 @@ describe('the screen of a plan', () => {
     expect(small).not.toContain(`${why} (one)`);
   });
 
+  test('promises nothing in a group that was stopped: what did not begin is not run', () => {
+    const children = [
+      childOf('db-1', { state: 'done', endedMs: NOW_MS }),
+      childOf('db-2', { state: 'done' }),
+    ];
+    const plan = openedPlan(viewOf({ children, state: 'stopped', data: { waves: 1, ended: 'stopped' } }));
+    const text = plan.text({ columns: 100, rows: 30 });
+    expect(text).toMatch(/data +stopped +wave 1 of 2 +6 not run/u);
+    expect(text).toMatch(/db-1 -> db-1-dr +2\/2 look +stopped/u);
+    expect(text).toMatch(/db-3 -> db-3-dr +not run/u);
+    expect(text).not.toMatch(/db-\d.* (?:next|later)/u);
+  });
+
   test('filters the instances, and shows only what is visible of five hundred', () => {
     const plan = openedPlan(viewOf({ instances: 500 }));
     expect(plan.text()).toMatch(/1 to 19 of 503/u);

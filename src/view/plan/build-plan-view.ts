@@ -220,6 +220,7 @@ function laneView(
   const isOpen = state.is === 'at-work' || state.is === 'waiting' || state.is === 'failing';
   const open = isOpen ? child : undefined;
   const is = open?.isAnswered === true ? 'answered' : state.is;
+  const isOver = record.ended === 'stopped' || record.ended === 'not-run';
   const late = 'step' in state && is === 'waiting' ? lateWords(state.step, child, nowMs) : '';
   // Most of many instances wait for their turn, and all of those look the same.
   const isUntouched = state.is === 'later' && !hasPassed;
@@ -248,7 +249,7 @@ function laneView(
     shown: name === NO_INSTANCE ? group.id : name,
     target,
     is,
-    state: is === 'done' && hasFailed ? 'done, in part' : STATES[is],
+    state: is === 'done' && hasFailed ? 'done, in part' : ((isOver ? OVER[is] : undefined) ?? STATES[is]),
     tone: late !== '' ? 'bad' : is === 'done' && hasFailed ? 'warn' : TONES[is],
     words: `${late}${laneWords(is, { open, failed: child, out: record.out[name] })}`,
     at,
@@ -299,6 +300,9 @@ const STATES: Readonly<Record<LaneView['is'], string>> = {
   ready: 'next',
   out: 'out',
 };
+
+/** In a group in which nothing begins any more. */
+const OVER: Readonly<Partial<Record<LaneView['is'], string>>> = { later: 'not run', ready: 'stopped' };
 
 const TONES: Readonly<Record<LaneView['is'], Tone>> = {
   done: 'good',

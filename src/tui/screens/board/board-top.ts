@@ -232,11 +232,13 @@ function runLine(
 ): Line {
   const age = briefly((now.getTime() - msOf(startedAt)) / 1000);
   const held = heldBy === undefined ? '' : `, held by ${heldBy}`;
+  // The run of a plan is on record under the name that holds the plan.
+  const subject = runbook === 'plan' ? instance.replace(/^plan\./u, '') : instance;
   const piece: Span[] = [
     span(`${look.glyphs.current} `, 'accent'),
     span(mode, mode === 'LIVE' ? 'badge.live' : 'badge.rehearsal'),
     span(` ${runbook} `, 'text.strong'),
-    span(target === undefined ? instance : `${instance} -> ${target}`),
+    span(target === undefined ? subject : `${subject} -> ${target}`),
     span(`, open for ${age}${by === undefined ? '' : `, started by ${by}`}${held}: ${where}`),
   ];
   return piece;

@@ -77,9 +77,9 @@ export function groupLine(
   { width, isOpen, isHere }: { readonly width: number; readonly isOpen: boolean; readonly isHere: boolean },
   look: Look,
 ): Line {
-  const { id, words, tone, wave, counts, stopRule } = group;
+  const { id, words, tone, wave, stopRule } = group;
   const waves = wave.of > 1 ? [`wave ${wave.at} of ${wave.of}`] : [];
-  const facts = [...waves, countWords(counts), ...(stopRule === undefined ? [] : [stopRule])].join('  ');
+  const facts = [...waves, countWords(group), ...(stopRule === undefined ? [] : [stopRule])].join('  ');
   const line = [
     ...cursor(isHere, look),
     span(isOpen ? '- ' : '+ ', 'text.dim'),
@@ -116,9 +116,10 @@ export function askLine(ask: AskView, width: number, isHere: boolean, look: Look
 }
 
 /** The counts that are not zero: `3 done, 2 at work`. */
-function countWords(counts: LaneCounts): string {
+function countWords({ counts, state }: Pick<GroupView, 'counts' | 'state'>): string {
+  const isOver = state === 'stopped' || state === 'notRun';
   const words = (Object.keys(COUNTS) as (keyof LaneCounts)[]).flatMap((name) =>
-    counts[name] === 0 ? [] : [`${counts[name]} ${COUNTS[name]}`],
+    counts[name] === 0 ? [] : [`${counts[name]} ${isOver && name === 'later' ? 'not run' : COUNTS[name]}`],
   );
   return words.join(', ');
 }
