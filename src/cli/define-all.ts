@@ -359,7 +359,7 @@ function defineStore(program: Command, command: Define): void {
   command(
     store,
     'status',
-    'show engine, size, signers, holders, checkpoints',
+    'show engine, size, growth, signers, holders, queue',
     async () => (await import('../commands/store/status.ts')).storeStatus,
   );
   command(

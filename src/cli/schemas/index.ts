@@ -391,6 +391,31 @@ const service = {
     places: z.array(
       z.object({ name: z.string(), size: z.int().nonnegative().optional(), newest: z.string() }),
     ),
+    bytes: z.number().nonnegative().optional().describe('on disk, with indexes; missing: not begun'),
+    streams: z.int().nonnegative().optional(),
+    days: z
+      .array(z.object({ day: z.string(), entries: z.int(), bytes: z.number().describe('of their texts') }))
+      .optional()
+      .describe('what the last seven days added, by UTC; a day without entries is missing'),
+    vacuum: z
+      .object({ lastAt: z.string().optional(), deadRows: z.number() })
+      .optional()
+      .describe('what PostgreSQL says about removing dead rows'),
+    queue: z
+      .union([
+        z.object({
+          ready: z.int().describe('wake-ups that may be delivered now'),
+          later: z.int(),
+          active: z.int().describe('runs being looked at'),
+          oldest: z
+            .string()
+            .optional()
+            .describe('since when the oldest of those that may be delivered waits'),
+        }),
+        z.object({ trouble: z.string().describe('why it is not known') }),
+      ])
+      .optional()
+      .describe('what waits for workers; missing: SQLite'),
   }),
   'store-init': schema('store-init', 'the store of a team that was made or migrated', {
     where: z.string(),

@@ -3,6 +3,7 @@ import { homeFolder } from '../../config/find.ts';
 import { isPostgres, shownStore } from '../../config/store-address.ts';
 import type { Arrival, MovedFrom } from '../../store/moving.ts';
 import { PROJECTIONS } from '../../store/projected.ts';
+import type { Volume } from '../../store/volume.ts';
 
 /** One store as the commands of `lifeboat store` handle it, whatever its engine. */
 export interface StoreSide {
@@ -12,6 +13,8 @@ export interface StoreSide {
   readonly context: CommandContext;
   /** Which processes write to it now, in words. */
   holders(): Promise<readonly string[]>;
+  /** How much it holds, and how fast it grows. Rejects with `journal.none` when nothing was ever written. */
+  volume(): Promise<Volume>;
   /** The entries to move out of it. Rejects with `journal.none` when nothing was ever written to it. */
   from(): Promise<MovedFrom & { close(): Promise<void> }>;
   /** Writes what `from` of another store returned (`layDown`). */
@@ -31,6 +34,7 @@ function sqliteSide(context: CommandContext): StoreSide {
     shown: `sqlite in ${home}`,
     context,
     holders: async () => (await import('../../store/sqlite/stream-lock.ts')).holdersIn(home),
+    volume: async () => (await import('../../store/sqlite/volume.ts')).volumeOfSqlite(home),
     from: async () => (await import('../../store/sqlite/moving.ts')).movedFromSqlite(home),
     land: async (from, arrival) =>
       (await import('../../store/sqlite/moving.ts')).landInSqlite(options, from, arrival),
@@ -44,6 +48,7 @@ function postgresSide(context: CommandContext, address: string): StoreSide {
     shown: shownStore(address),
     context,
     holders: async () => (await moving()).holdersInPostgres(options),
+    volume: async () => (await moving()).volumeOfPostgres(options),
     from: async () => (await moving()).movedFromPostgres(options),
     land: async (from, arrival) => (await moving()).landInPostgres(options, from, arrival),
   };

@@ -14,11 +14,13 @@ import {
   namedKey,
   parsePublicKeys,
 } from '../../store/log/named-keys.ts';
+import type { Volume } from '../../store/volume.ts';
 import { sideOf } from './side.ts';
+import { type QueueStatus, queueOf, volumeLines } from './volume-lines.ts';
 
 /**
- * `lifeboat store status`: prints where the entries are, how many, who signs, and who now holds what. Changes
- * nothing.
+ * `lifeboat store status`: prints where the entries are, how many, how fast they grow, who signs, who now
+ * holds what, and what waits for workers. Changes nothing.
  */
 export async function storeStatus(context: CommandContext): Promise<number> {
   const address = await storeNamed(context.env, context.configPath);
@@ -38,6 +40,8 @@ export async function storeStatus(context: CommandContext): Promise<number> {
       installations: installationsIn(entries, origin),
       holders: await side.holders(),
       places: await newestInPlaces(context, origin),
+      ...(reader === undefined ? {} : await side.volume()),
+      ...(await queueOf(context)),
     };
     await printResult(context, 'store', status, () => {
       for (const line of linesOf(status)) context.stdout.write(`${line}\n`);
@@ -48,7 +52,7 @@ export async function storeStatus(context: CommandContext): Promise<number> {
   }
 }
 
-interface Status {
+interface Status extends Partial<Volume> {
   readonly engine: string;
   readonly where: string;
   readonly origin: string | undefined;
@@ -58,6 +62,7 @@ interface Status {
   readonly installations: ReturnType<typeof installationsIn>;
   readonly holders: readonly string[];
   readonly places: Awaited<ReturnType<typeof newestInPlaces>>;
+  readonly queue?: QueueStatus;
 }
 
 function linesOf(status: Status): readonly string[] {
@@ -68,6 +73,7 @@ function linesOf(status: Status): readonly string[] {
     line('where', show(where, 300)),
     line('log', origin ?? 'not begun'),
     line('entries', String(size)),
+    ...volumeLines(status).map(([name, text]) => line(name, text)),
     ...(root === undefined ? [] : [line('root', root)]),
     ...(movedTo === undefined
       ? []

@@ -3,6 +3,7 @@ import { peaksOf } from '../log/merkle.ts';
 import { type LogTip, type StoredHead, type StoredLeaf, verifiedTip } from '../log/next-leaves.ts';
 import { type Arrival, layDown, type MovedFrom } from '../moving.ts';
 import { inPages } from '../reading.ts';
+import type { Volume } from '../volume.ts';
 import { named, parseAddress } from './address.ts';
 import { holderIn } from './leases.ts';
 import { createLink, type Link, orClosed, type Session } from './link.ts';
@@ -10,6 +11,7 @@ import { storedNodes } from './log.ts';
 import { columnsOf, hearStore, storedLeaves } from './queries.ts';
 import { assertVersion, TAKE_LEAD } from './schema.ts';
 import { refused } from './trouble.ts';
+import { volumeIn } from './volume.ts';
 
 interface Where {
   /** `postgres://…`, without a password. */
@@ -95,6 +97,21 @@ export async function holdersInPostgres(where: Where): Promise<readonly string[]
     return found.map(
       ({ resource, holder, since }) =>
         `${holderInWords(holder)}, which has held ${show(resource, 120)} since ${since}`,
+    );
+  } finally {
+    await link.close();
+  }
+}
+
+/** How much the store holds. Rejects as `openPostgresForReading` does. */
+export async function volumeOfPostgres(where: Where): Promise<Volume> {
+  const link = linkTo(where, { readOnly: true });
+  try {
+    return await inWords(where, () =>
+      link.use(async (session) => {
+        await assertVersion(session);
+        return volumeIn(session);
+      }),
     );
   } finally {
     await link.close();
