@@ -1,4 +1,4 @@
-import { Lexer, type Token } from 'marked';
+import { Lexer, type Token, type Tokens } from 'marked';
 import type { AnyStateMachine } from 'xstate';
 import { leavesOf, metaAt, stepOf } from '../../machines/parts/states.ts';
 
@@ -13,10 +13,23 @@ export interface Prose {
   readonly tokens?: string | undefined;
 }
 
-/** Marked's tokens of the Markdown, as JSON. Pure. */
+/**
+ * Marked's tokens of the Markdown, as JSON, without the texts that the tokens inside them say again: they are
+ * most of it, and nothing draws them. Pure.
+ */
 export function tokensOf(markdown: string): string {
-  return JSON.stringify(Lexer.lex(markdown));
+  return JSON.stringify(Lexer.lex(markdown), function (this: Partial<Tokens.Generic>, key, value: unknown) {
+    if (key === 'raw') return FROM_INSIDE.has(this.type ?? '') ? undefined : value;
+    if (key === 'text') return this.tokens !== undefined && this.type !== 'link' ? undefined : value;
+    return value;
+  });
 }
+
+/** What is drawn from its tokens or its text; anything else is shown as it was written. */
+const FROM_INSIDE: ReadonlySet<string> = new Set([
+  ...['paragraph', 'text', 'heading', 'blockquote', 'list', 'list_item', 'code', 'table', 'space', 'def'],
+  ...['escape', 'strong', 'em', 'codespan', 'link', 'br'],
+]);
 
 /**
  * The sections of a runbook by the state they belong to. A section is a heading, followed by `<!-- state: a,
