@@ -73,11 +73,15 @@ export async function hurtWorkers(
   await share(team);
   const { ada, bob, servers } = team;
   const workers = new Map<Person, Running>();
-  const begin = async (person: Person) => {
-    const running = person.bench.start('worker');
-    workers.set(person, running);
-    await until(() => running.stderr().includes('takes runs') || running.child.exitCode !== null);
-    if (running.child.exitCode !== null) throw new Error(`${person.name}: ${running.stderr()}`);
+  const begin = async (person: Person): Promise<void> => {
+    // As its unit does: a worker that cannot reach the database ends, and is begun again.
+    for (let tries = 0; ; tries += 1) {
+      const running = person.bench.start('worker');
+      workers.set(person, running);
+      await until(() => running.stderr().includes('takes runs') || running.child.exitCode !== null);
+      if (running.child.exitCode === null) return;
+      if (tries === 5) throw new Error(`${person.name}: ${running.stderr()}`);
+    }
   };
   await Promise.all([ada, bob].map(begin));
   await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach');
