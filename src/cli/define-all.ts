@@ -75,6 +75,19 @@ reports beside it, linked.`,
       ],
     },
   );
+  command(
+    program,
+    'receipt [run]',
+    'sign what a run proved, for people without lifeboat',
+    async () => (await import('../commands/receipt.ts')).receipt,
+    [new Option('--out <dir>', 'a new folder (default: lifeboat-receipt-RUN)')],
+    {
+      about: `An in-toto statement about report.json and the verified backup, in a Sigstore
+bundle; cosign and openssl check it without a network. It is PASSED only if the
+report says proven. The hash of the receipt is an entry of the journal.`,
+      examples: ['lifeboat receipt last', 'lifeboat receipt 01KA --out evidence/receipt'],
+    },
+  );
   defineKeys(program, command);
   defineStore(program, command);
   definePrune(program, command);

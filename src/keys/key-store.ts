@@ -100,6 +100,8 @@ export interface Keyring {
   remove(instance: string, fingerprint: string): Promise<boolean>;
   /** PKCS#8 PEM of this installation's ed25519 signing key, created on first use and kept in the store. */
   signingKey(): Promise<Secret>;
+  /** PKCS#8 PEM of this installation's P-256 key for receipts, created on first use and kept in the store. */
+  receiptKey(): Promise<Secret>;
   /**
    * Whether the store has the two secrets that everything else depends on. Creates nothing. Rejects as the
    * store does.

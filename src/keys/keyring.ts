@@ -10,6 +10,7 @@ const INSTALLATION_SECRET = `${RESERVED_ACCOUNT_PREFIX}installation-secret`;
 /** Accounts of the fingerprint secrets of other key stores. */
 const LEARNED = `${RESERVED_ACCOUNT_PREFIX}fingerprint-secret-`;
 const SIGNING_KEY = `${RESERVED_ACCOUNT_PREFIX}signing-key`;
+const RECEIPT_KEY = `${RESERVED_ACCOUNT_PREFIX}receipt-key`;
 
 /**
  * Keys of instances by fingerprint, over any store. The installation secret and the signing key are created
@@ -22,6 +23,7 @@ const SIGNING_KEY = `${RESERVED_ACCOUNT_PREFIX}signing-key`;
 export function openKeyring(store: KeyStore): Keyring {
   const installationSecret = rootIn(store, INSTALLATION_SECRET, generateKey);
   const signingKey = rootIn(store, SIGNING_KEY, generateSigningKey);
+  const receiptKey = rootIn(store, RECEIPT_KEY, generateReceiptKey);
 
   async function fingerprint(key: Secret): Promise<string> {
     return fingerprintUnder(await installationSecret.take(), key);
@@ -38,6 +40,7 @@ export function openKeyring(store: KeyStore): Keyring {
     store,
     fingerprint,
     signingKey: signingKey.take,
+    receiptKey: receiptKey.take,
     roots: async () => {
       const [hasSecret, hasKey] = await Promise.all([installationSecret.isThere(), signingKey.isThere()]);
       return { installationSecret: hasSecret, signingKey: hasKey };
@@ -164,6 +167,15 @@ export function fingerprintUnder(secret: Secret, key: Secret): string {
 /** A new ed25519 signing key, PKCS#8 PEM; not stored. */
 export function generateSigningKey(): Secret {
   const { privateKey } = generateKeyPairSync('ed25519');
+  return new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+}
+
+/**
+ * A new P-256 key for receipts, PKCS#8 PEM; not stored. The tools that strangers check a receipt with do not
+ * all know ed25519 (cosign), so that the signing key cannot be it.
+ */
+export function generateReceiptKey(): Secret {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 }
 

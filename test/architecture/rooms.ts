@@ -264,6 +264,13 @@ export const ROOMS: readonly Room[] = [
     why: 'a report is computed from the journal alone, so that an auditor can do it again',
   },
   {
+    files: 'src/receipts/**',
+    packages: ['zod'],
+    node: ['crypto'],
+    rooms: ['src/report/model', `type ${VERBS}`, 'src/store', BASE],
+    why: 'a receipt says what the report says, and is made and checked without a key store or a disk',
+  },
+  {
     files: 'src/audit/**',
     packages: ['zod'],
     node: ['crypto', 'fs', 'path'],

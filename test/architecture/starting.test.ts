@@ -23,6 +23,7 @@ const WITH_MACHINES = [
   'src/commands/plans/decide.ts',
   'src/commands/plans/fallback.ts',
   'src/commands/plans/run.ts',
+  'src/commands/receipt.ts',
   'src/commands/report.ts',
   'src/commands/run/resume.ts',
   'src/commands/run/run.ts',

@@ -3,6 +3,7 @@ import { EXIT } from '../../base/errors.ts';
 import { bytes, fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
 import { schemaId } from '../../base/schema-id.ts';
 import { Evaluation, PlanEvaluation } from '../../plans/evaluation-schema.ts';
+import { Statement } from '../../receipts/statement.ts';
 import { Comparison } from '../../report/comparison.ts';
 import { DrillDue } from '../../report/drill/drill-report.ts';
 import { Estate } from '../../report/estate.ts';
@@ -245,6 +246,12 @@ const proof = {
     installation: z.string(),
     publicKey: z.string().describe('PEM'),
     sha256: sha256.describe('of the key in DER'),
+  }),
+  receipt: schema('receipt', 'a signed receipt that was written', {
+    runId,
+    path: z.string().describe('the folder'),
+    result: Statement.shape.predicate.shape.result,
+    sha256: sha256.describe('of the bundle, as the journal has it'),
   }),
   loss: schema('loss', 'a loss that was accepted', {
     lost: z.boolean().describe('false: nothing is lost, and nothing was written'),

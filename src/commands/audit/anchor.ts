@@ -4,6 +4,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
+import type { Keyring } from '../../keys/key-store.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 
@@ -31,11 +32,19 @@ export async function auditAnchorCommand(
 
 /**
  * `lifeboat audit key`: the public half of the key that signs this installation's records, for verifiers: PEM
- * to stdout, the fingerprint to compare by telephone to stderr.
+ * to stdout, the fingerprint to compare by telephone to stderr. With `--receipts`, that of the key that signs
+ * its receipts; either is made if there is none yet.
  */
-export async function auditKeyCommand(context: CommandContext): Promise<number> {
+export async function auditKeyCommand(
+  context: CommandContext,
+  _words: readonly string[],
+  { receipts }: { readonly receipts?: boolean },
+): Promise<number> {
   const { createSigner } = await import('../../store/log/signer.ts');
-  const { installation, publicKey } = createSigner(await (await openKeys(context)).signingKey());
+  const keyring = await openKeys(context);
+  const signer = createSigner(await keyring.signingKey());
+  const { installation } = signer;
+  const publicKey = receipts === true ? await publicReceiptKey(keyring) : signer.publicKey;
   const spki = createPublicKey(publicKey).export({ type: 'spki', format: 'der' });
   // `openssl pkey -pubin -outform DER | sha256sum` gives the same.
   const sha256 = createHash('sha256').update(spki).digest('hex');
@@ -44,4 +53,9 @@ export async function auditKeyCommand(context: CommandContext): Promise<number> 
     context.stderr.write(`installation: ${installation}\nSHA-256 of the key: ${sha256}\n`);
   });
   return EXIT.closed;
+}
+
+async function publicReceiptKey(keyring: Keyring): Promise<string> {
+  const { receiptPublicKey } = await import('../../receipts/sigstore-bundle.ts');
+  return receiptPublicKey(await keyring.receiptKey());
 }

@@ -70,7 +70,7 @@ a backup instead, where there is one.`,
     'key',
     'print the public key of this installation',
     async () => (await import('./anchor.ts')).auditKeyCommand,
-    [],
+    [new Option('--receipts', 'the key that signs receipts instead')],
     { about: 'Its records are verified with it: `lifeboat audit verify --public-key FILE`.' },
   );
 }

@@ -106,8 +106,11 @@ async function keysOf(context: CommandContext): Promise<Keyring | undefined> {
   }
 }
 
-/** A signature over a record that was tampered with would vouch for it. */
-async function assertSound(
+/**
+ * A signature over a record that was tampered with would vouch for it: rejects with `evidence.not-intact`.
+ * What limits the verdict goes to stderr.
+ */
+export async function assertSound(
   context: CommandContext,
   runId: string,
   anchors: readonly Anchor[],

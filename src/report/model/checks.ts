@@ -9,9 +9,17 @@ type Checked = Omit<Check, 'at'>;
 
 /** Every check of a backup, a key or a task with a verdict: an auditor's integrity tests. */
 export function checksOf(entries: readonly Entry[]): Check[] {
+  return checksByVerb(entries).map(({ check }) => check);
+}
+
+/** The same checks in the same order, each with the verb that made it and what the verb answered. */
+export function checksByVerb(
+  entries: readonly Entry[],
+): { readonly verb: Verb; readonly output: Fields; readonly check: Check }[] {
   return (timelineOf(entries)?.performed ?? []).flatMap(({ verb, input, output, endedMs }) => {
     const found = Object.hasOwn(CHECKS, verb) ? CHECKS[verb as Verb]?.(input, output) : undefined;
-    return found === undefined ? [] : [{ at: isoOf(endedMs), ...found }];
+    if (found === undefined) return [];
+    return [{ verb: verb as Verb, output, check: { at: isoOf(endedMs), ...found } }];
   });
 }
 

@@ -68,6 +68,7 @@ const rows: readonly (readonly [name: string, about: string, words?: string])[] 
   ['audit accept-loss', 'go on after the journal was rolled back', 'rollback lost'],
   ['audit key', 'print the public key that signs the journal', 'pin signature'],
   ['report', 'write the record of a run, for people and auditors', 'html evidence pdf print'],
+  ['receipt', 'sign what a run proved, for people without lifeboat', 'sigstore cosign openssl attestation'],
   ['keys list', 'list encryption keys by fingerprint', 'passphrase password secret'],
   ['keys add', 'store an encryption key', 'enter import passphrase password secret'],
   ['keys show', 'show the keys of an instance and what needs them', 'epoch state custody'],
