@@ -64,8 +64,8 @@ export type ReadReceipt =
   | { readonly outcome: 'bad-key' | 'unreadable' | 'other-key' | 'bad-signature' | 'no-receipt' };
 
 /**
- * What a bundle says, if this key signed it; `publicKeyPem` comes from elsewhere than the bundle. That a file
- * is what the receipt is about is a question of its own: `isSubject`. Never throws, whatever the texts.
+ * What a bundle says, if this key signed it; `publicKeyPem` comes from elsewhere than the bundle. Whether a
+ * file is what the receipt is about is a question of its own: its SHA-256 is that of a subject. Never throws.
  */
 export function openReceipt(bundleText: string, publicKeyPem: string): ReadReceipt {
   const key = publicKeyOf(publicKeyPem);
