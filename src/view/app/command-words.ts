@@ -42,7 +42,7 @@ const rows: readonly (readonly [name: string, about: string, words?: string])[] 
   ['schedules', 'list what workers do at a time of the clock', 'cron timer next drill evaluate'],
   ['workers', 'list the workers of the team', 'queue host gone'],
   ['worker', 'take runs that were left to the workers', 'detach queue host daemon service'],
-  ['serve', 'serve the record as read-only pages', 'web page browser http channel dashboard'],
+  ['serve', 'show runs, plans and evaluations as read-only pages', 'web page browser http channel dashboard'],
   ['status', 'show whether each instance could be recovered now', 'health recoverable overview'],
   [
     'plans evaluate',
