@@ -90,9 +90,11 @@ const known = new WeakMap<Secret, readonly string[]>();
 
 /** A header is a scheme word and the token: either may be echoed. */
 function formsOf(secret: Secret): readonly string[] {
+  const before = known.get(secret);
+  if (before !== undefined) return before;
   const text = secret.reveal();
   const [, token = ''] = /^\S+\s+(\S.*)$/u.exec(text) ?? [];
-  const forms = known.get(secret) ?? [...spellingsOf(text), ...spellingsOf(token)];
+  const forms = [...spellingsOf(text), ...spellingsOf(token)];
   known.set(secret, forms);
   return forms;
 }

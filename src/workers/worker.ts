@@ -26,11 +26,11 @@ export interface WorkerPort {
   openRuns(): Promise<readonly RunProgress[]>;
   /**
    * The ids of those of these runs, all of which wait for a person, for which something has happened since at
-   * most this many milliseconds before they were left; `open` are all open runs.
+   * most this many milliseconds before they were left; `openRuns` is asked only where a plan is among them.
    */
   newsAmong(
     runs: readonly RunProgress[],
-    open: readonly RunProgress[],
+    openRuns: () => Promise<readonly RunProgress[]>,
     marginMs: number,
   ): Promise<ReadonlySet<string>>;
   /** Why this worker may not take a run, in words; asked before it takes any hold. */
@@ -120,7 +120,8 @@ export class Worker {
       return run.isForWorkers === true && !this.#driven.has(run.runId) && isQuiet(run, now, quiet);
     });
     const waiting = mine.filter((run) => !mayGoOn(run));
-    const news = waiting.length === 0 ? NONE : await this.#port.newsAmong(waiting, open, MARGIN_MS);
+    const news =
+      waiting.length === 0 ? NONE : await this.#port.newsAmong(waiting, async () => open, MARGIN_MS);
     for (const run of mine) {
       if (!mayGoOn(run) && !news.has(run.runId)) continue;
       if (!(await this.#port.isHeld(run.runId))) found.push(run.runId);
@@ -139,7 +140,7 @@ export class Worker {
   }
 
   async #hasNews(run: RunProgress, marginMs: number): Promise<boolean> {
-    return (await this.#port.newsAmong([run], await this.#port.openRuns(), marginMs)).has(run.runId);
+    return (await this.#port.newsAmong([run], () => this.#port.openRuns(), marginMs)).has(run.runId);
   }
 
   async #take(runId: string): Promise<Driven | undefined> {

@@ -30,16 +30,16 @@ export class RunNews {
 
   /**
    * Those of these runs for which something has happened since at most `marginMs` before they were left;
-   * `open` is the progress of all open runs. Rejects with the errors of the journal, and with
+   * `openRuns` gives the progress of all open runs, and is asked only for plans. Rejects with the errors of the journal, and with
    * `approval.refused` for a signature that is no file.
    */
   async among(
     runs: readonly RunProgress[],
-    open: readonly RunProgress[],
+    openRuns: () => Promise<readonly RunProgress[]>,
     marginMs: number,
   ): Promise<ReadonlySet<string>> {
     const plans = runs.filter(({ runbook }) => runbook === 'plan');
-    const found = plans.length === 0 ? [] : await this.#plansAmong(plans, open, marginMs);
+    const found = plans.length === 0 ? [] : await this.#plansAmong(plans, await openRuns(), marginMs);
     for (const run of runs) if (run.runbook !== 'plan' && (await this.#isSigned(run))) found.push(run.runId);
     return new Set(found);
   }

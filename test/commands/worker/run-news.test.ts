@@ -41,7 +41,8 @@ function world() {
   });
   const sweep = async (runs: readonly RunProgress[], more: readonly RunProgress[] = []) => {
     asked.length = 0;
-    return { found: [...(await news.among(runs, [...runs, ...more], MARGIN_MS))], asked: [...asked] };
+    const found = await news.among(runs, async () => [...runs, ...more], MARGIN_MS);
+    return { found: [...found], asked: [...asked] };
   };
   return { home, entries, children, sweep };
 }
