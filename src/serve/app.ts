@@ -98,8 +98,7 @@ export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindin
     const id = context.req.param('file').slice(0, -'.json'.length);
     return answer(context, `run ${id} json`, async () => {
       const found = await sources.run(id);
-      if (found === undefined) return undefined;
-      return found.kind === 'plan' ? json('page-plan', found.page) : json('page-run', found.page);
+      return found && { body: runTwinText(found), type: 'json' };
     });
   });
   app.get(`/runs/:id{${RUN_ID}}/groups/:group`, (context) => {
@@ -166,7 +165,17 @@ function html(body: string): Made {
 }
 
 function json<Name extends PageName>(name: Name, page: PageOf<Name>): Made {
-  return { body: `${printableJson({ schema: `lifeboat.${name}/1`, ...page })}\n`, type: 'json' };
+  return { body: twinText(name, page), type: 'json' };
+}
+
+/** A page as data. */
+export function twinText<Name extends PageName>(name: Name, page: PageOf<Name>): string {
+  return `${printableJson({ schema: `lifeboat.${name}/1`, ...page })}\n`;
+}
+
+/** The page of a run, or of a plan's run, as data. */
+export function runTwinText(found: RunAnswer): string {
+  return found.kind === 'plan' ? twinText('page-plan', found.page) : twinText('page-run', found.page);
 }
 
 /** The page of a run, or of a plan's run. */

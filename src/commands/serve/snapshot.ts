@@ -1,8 +1,8 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import { printableJson, show } from '../../base/text.ts';
+import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { notWritten, writeNewFile } from '../../cli/write-new-file.ts';
-import { type PageSources, renderRunAnswer } from '../../serve/app.ts';
+import { type PageSources, renderRunAnswer, runTwinText, twinText } from '../../serve/app.ts';
 import { renderBoard, renderDrills, renderEvaluation } from '../../serve/html/render-page.ts';
 import type { Delivery } from '../../serve/html/shell.ts';
 
@@ -37,15 +37,15 @@ type Made = readonly [html: () => string, json: () => string];
 async function pageAt(sources: PageSources, path: string): Promise<Made | undefined> {
   if (path === '/') {
     const page = await sources.board();
-    return [() => renderBoard(page, FILE), () => twin('page-board', page)];
+    return [() => renderBoard(page, FILE), () => twinText('page-board', page)];
   }
   if (path === '/evaluation') {
     const page = await sources.evaluation();
-    return [() => renderEvaluation(page, FILE), () => twin('page-evaluation', page)];
+    return [() => renderEvaluation(page, FILE), () => twinText('page-evaluation', page)];
   }
   if (path === '/drills') {
     const page = await sources.drills();
-    return [() => renderDrills(page, FILE), () => twin('page-drills', page)];
+    return [() => renderDrills(page, FILE), () => twinText('page-drills', page)];
   }
   const [, id = '', report] = /^\/runs\/([0-9A-Za-z]+)(\/report)?$/u.exec(path) ?? [];
   if (report !== undefined) {
@@ -54,10 +54,5 @@ async function pageAt(sources: PageSources, path: string): Promise<Made | undefi
   }
   const found = await sources.run(id);
   if (found === undefined) return undefined;
-  const name = found.kind === 'plan' ? 'page-plan' : 'page-run';
-  return [() => renderRunAnswer(found, FILE), () => twin(name, found.page)];
-}
-
-function twin(name: string, page: object): string {
-  return `${printableJson({ schema: `lifeboat.${name}/1`, ...page })}\n`;
+  return [() => renderRunAnswer(found, FILE), () => runTwinText(found)];
 }

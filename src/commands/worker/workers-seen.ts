@@ -71,10 +71,14 @@ export function unheld({ looked }: LeftRuns): readonly string[] {
   return looked.flatMap(({ run, holder }) => (holder === undefined && mayGoOn(run) ? [run.runId] : []));
 }
 
-async function leftRunsIn(journal: Pick<JournalReader, 'rows' | 'holder'>): Promise<LeftRuns> {
+/** The runs left to the workers in a journal, with the holders of the newest `max` of them. */
+export async function leftRunsIn(
+  journal: Pick<JournalReader, 'rows' | 'holder'>,
+  max = MAX_RUNS,
+): Promise<LeftRuns> {
   const left = (await progressOfOpenRuns(journal)).filter(({ isForWorkers }) => isForWorkers === true);
   const looked: LeftRuns['looked'][number][] = [];
-  for (const run of left.slice(-MAX_RUNS)) {
+  for (const run of left.slice(-max)) {
     // Whoever left it to a person has let go of it.
     const isFree = run.isLeft && !mayGoOn(run);
     looked.push({ run, holder: isFree ? undefined : await journal.holder(`run/${run.runId}`) });
