@@ -14,7 +14,7 @@ import { BackupListing } from '../../service/v0.ts';
 import { Finding } from '../../store/projections/evaluations.ts';
 import { NamedRun, RunEnding } from '../../store/projections/run-summary.ts';
 import { InstanceStatus } from '../../view/fleet/status-schema.ts';
-import { WorkersStatus } from '../../view/fleet/workers-schema.ts';
+import { QueueHolds, WorkersStatus } from '../../view/fleet/workers-schema.ts';
 import { custody } from './custody.ts';
 import { pages } from './pages.ts';
 import { plans } from './plans.ts';
@@ -409,18 +409,7 @@ const service = {
       .optional()
       .describe('what PostgreSQL says about removing dead rows'),
     queue: z
-      .union([
-        z.object({
-          ready: z.int().describe('wake-ups that may be delivered now'),
-          later: z.int(),
-          active: z.int().describe('runs being looked at'),
-          oldest: z
-            .string()
-            .optional()
-            .describe('since when the oldest of those that may be delivered waits'),
-        }),
-        z.object({ trouble: z.string().describe('why it is not known') }),
-      ])
+      .union([QueueHolds, z.object({ trouble: z.string().describe('why it is not known') })])
       .optional()
       .describe('what waits for workers; missing: SQLite'),
   }),

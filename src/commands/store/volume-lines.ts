@@ -3,13 +3,12 @@ import { counted, formatBytes, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { openQueueReader } from '../../compose/queue-of.ts';
-import type { QueueDepth } from '../../queue/queue.ts';
 import { GROWN_DAYS, type Volume } from '../../store/volume.ts';
+import type { QueueHolds } from '../../view/fleet/workers-schema.ts';
+import { shownDepth } from '../worker/workers-seen.ts';
 
 /** What waits for workers; `trouble` is why that is not known. */
-export type QueueStatus =
-  | (Omit<QueueDepth, 'oldest'> & { readonly oldest?: string })
-  | { readonly trouble: string };
+export type QueueStatus = QueueHolds | { readonly trouble: string };
 
 /** The lines about how much a store holds and what waits in it: a name, and what is said. */
 export function volumeLines({
@@ -50,9 +49,7 @@ export async function queueOf(context: CommandContext): Promise<{ readonly queue
   const reader = await openQueueReader(context, { report: () => undefined });
   try {
     const depth = await reader?.depth();
-    if (depth === undefined) return {};
-    const { oldest, ...counts } = depth;
-    return { queue: { ...counts, ...(oldest === undefined ? {} : { oldest: oldest.toISOString() }) } };
+    return depth === undefined ? {} : { queue: shownDepth(depth) };
   } catch (thrown) {
     return { queue: { trouble: failureOf(thrown).shortMessage } };
   } finally {

@@ -6,7 +6,7 @@ import { isForPeople, printResult, printTable } from '../../cli/print-result.ts'
 import { openQueueReader } from '../../compose/queue-of.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import type { JournalReader } from '../../store/journal.ts';
-import { progressOfOpenRuns } from '../../store/projections/runs.ts';
+import { holdsOf, keyOf, leftRunsIn } from './workers-seen.ts';
 
 /** How many open runs are looked at for who holds them, the newest first. */
 const MOST = 500;
@@ -25,7 +25,7 @@ export const workers: Action<object> = async (context) => {
       heldBy(journal),
     ]);
     const items = rows.map(({ host, pid, label, since, seen, state }) => ({
-      ...{ host, pid, state, holds: held.get(placeOf({ host, pid })) ?? 0 },
+      ...{ host, pid, state, holds: held.get(keyOf({ host, pid })) ?? 0 },
       ...(label === '' || label === 'worker' ? {} : { label }),
       since: since.toISOString(),
       seen: seen.toISOString(),
@@ -79,18 +79,7 @@ export const workers: Action<object> = async (context) => {
 
 /** How many runs each process holds, and how many that may go on nobody does. */
 async function heldBy(journal: JournalReader | undefined) {
-  const all = journal === undefined ? [] : await progressOfOpenRuns(journal);
-  const open = all.filter(({ isForWorkers }) => isForWorkers === true);
-  const held = new Map<string, number>();
-  let nobody = 0;
-  for (const { runId, awaits } of open.slice(-MOST)) {
-    const holder = await journal?.holder(`run/${runId}`);
-    if (holder !== undefined) held.set(placeOf(holder), (held.get(placeOf(holder)) ?? 0) + 1);
-    else if (awaits === undefined) nobody += 1;
-  }
-  return { held, nobody };
-}
-
-function placeOf({ host, pid }: { readonly host: string; readonly pid: number }): string {
-  return `${host}/${pid}`;
+  const left = journal === undefined ? { count: 0, looked: [] } : await leftRunsIn(journal, MOST);
+  const free = left.looked.filter(({ run, holder }) => holder === undefined && run.awaits === undefined);
+  return { held: holdsOf(left), nobody: free.length };
 }

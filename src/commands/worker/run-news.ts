@@ -30,8 +30,8 @@ export class RunNews {
 
   /**
    * Those of these runs for which something has happened since at most `marginMs` before they were left;
-   * `openRuns` gives the progress of all open runs, and is asked only for plans. Rejects with the errors of the journal, and with
-   * `approval.refused` for a signature that is no file.
+   * `openRuns` gives the progress of all open runs, and is asked only for plans. Rejects with the errors of
+   * the journal, and with `approval.refused` for a signature that is no file.
    */
   async among(
     runs: readonly RunProgress[],

@@ -6,7 +6,7 @@ import { openJournalIfAny, type StoreContext } from '../../compose/store-of.ts';
 import type { QueueDepth, WorkerRow } from '../../queue/queue.ts';
 import type { Holder, JournalReader } from '../../store/journal.ts';
 import { progressOfOpenRuns, type RunProgress } from '../../store/projections/runs.ts';
-import type { WorkersStatus } from '../../view/fleet/workers-schema.ts';
+import type { QueueHolds, WorkersStatus } from '../../view/fleet/workers-schema.ts';
 import { mayGoOn } from '../../workers/may-go-on.ts';
 
 /** Milliseconds: a look does not wait for a queue that is slow or cannot be reached. */
@@ -112,25 +112,32 @@ export function statusOf(
   };
 }
 
-function depthAt({ oldest, ...counts }: QueueDepth, now: Date): NonNullable<WorkersStatus['queue']> {
-  if (oldest === undefined) return counts;
-  // The two clocks may differ by a little.
-  const oldestSeconds = Math.max(0, (now.getTime() - oldest.getTime()) / 1000);
-  return { ...counts, oldest: oldest.toISOString(), oldestSeconds };
+/** What the queue holds, as results have it. */
+export function shownDepth({ oldest, ...counts }: QueueDepth): QueueHolds {
+  return { ...counts, ...(oldest === undefined ? {} : { oldest: oldest.toISOString() }) };
 }
 
-function holdsOf({ looked }: LeftRuns): Map<string, number> {
+function depthAt(depth: QueueDepth, now: Date): NonNullable<WorkersStatus['queue']> {
+  const { oldest } = depth;
+  if (oldest === undefined) return shownDepth(depth);
+  // The two clocks may differ by a little.
+  return { ...shownDepth(depth), oldestSeconds: Math.max(0, (now.getTime() - oldest.getTime()) / 1000) };
+}
+
+/** How many runs each process holds, by `keyOf`. */
+export function holdsOf({ looked }: LeftRuns): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { holder } of looked) {
     if (holder === undefined) continue;
-    const key = keyOf({ host: show(holder.host, 60), pid: holder.pid });
+    const key = keyOf(holder);
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return counts;
 }
 
-function keyOf({ host, pid }: Pick<WorkerRow, 'host' | 'pid'>): string {
-  return `${host} ${pid}`;
+/** A process by its name in the queue or in a hold. */
+export function keyOf({ host, pid }: Pick<WorkerRow, 'host' | 'pid'>): string {
+  return `${show(host, 60)} ${pid}`;
 }
 
 async function seen<Value>(act: () => Promise<Value>): Promise<Seen<Value>> {

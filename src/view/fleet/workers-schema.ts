@@ -14,13 +14,19 @@ const WorkerStatus = z.object({
   holds: z.int().optional().describe('runs that it holds; missing where the record could not be read'),
 });
 
-const Depth = z.object({
+/** What the queue of a team holds. */
+export const QueueHolds = z.object({
   ready: z.int().describe('wake-ups that may be delivered now'),
   later: z.int().describe('wake-ups for a later time'),
   active: z.int().describe('runs being looked at'),
-  oldest: time.optional().describe('since when the oldest wake-up waits; missing if none does'),
-  oldestSeconds: seconds.optional(),
+  oldest: time
+    .optional()
+    .describe('since when the oldest of those that may be delivered waits; missing if none does'),
 });
+
+export type QueueHolds = z.infer<typeof QueueHolds>;
+
+const Depth = QueueHolds.extend({ oldestSeconds: seconds.optional() });
 
 const Trouble = z.object({
   of: z.enum(['queue', 'runs']),
