@@ -23,7 +23,7 @@ export function readListening(text: string): Listening | undefined {
   return { kind: 'address', host, port };
 }
 
-/** Whether nobody outside of this machine can connect. */
+/** Whether only processes of this machine can connect. */
 export function isLocal(listening: Listening): boolean {
   if (listening.kind === 'unix') return true;
   return LOOPBACK.some((network) => network?.has(listening.host) === true);

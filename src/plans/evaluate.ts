@@ -102,7 +102,7 @@ function aged(found: Found, period: Period | undefined, nowMs: number): Found {
   };
 }
 
-/** Nobody counts 90 days in hours. */
+/** An age in hours, or in days from three days on. */
 function ageWords(ageMs: number): string {
   return ageMs < 3 * DAY_MS ? formatSpan(ageMs / 1000) : counted(Math.floor(ageMs / DAY_MS), 'day');
 }

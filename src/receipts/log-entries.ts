@@ -6,7 +6,7 @@ import type { Statement } from './statement.ts';
 
 /*
  * What the stream `store/log` says of receipts: each receipt by its hash, and the key that signs them in a
- * note of the installation's signing key, so that whoever trusts that key can trust the receipts.
+ * note of the installation's signing key, so that trust in that key extends to the receipts.
  */
 
 const RECEIPT_MADE = 'receipt.made';

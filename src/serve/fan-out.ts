@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 export interface FanOut {
   /**
    * Begins a stream on an answer of which nothing is sent yet: with the present size of the log, so that
-   * whoever was away knows at once. False where there are as many as there may be.
+   * a client that was away knows at once. False where there are as many as there may be.
    */
   open(response: ServerResponse): boolean;
   /** The log has this many entries now. Told at most once a second. */
@@ -83,7 +83,7 @@ export function fanOut({ most, size: first, beatMs = BEAT_MS, pauseMs = PAUSE_MS
   return {
     open(response) {
       if (isOver || streams.size >= most) return false;
-      // Not all at once: whoever came together does not come back together.
+      // Clients that came together must not come back together.
       const stream: Stream = { response, left: LIFE + (streams.size % LIFE), isSlow: false };
       streams.add(stream);
       // The answer closes when its connection does; a request that was read closes at once.

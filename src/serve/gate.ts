@@ -16,7 +16,7 @@ export interface GateOptions {
   readonly proxies:
     | {
         readonly networks: readonly IpNetwork[];
-        /** Whether whoever reaches the socket is a proxy. */
+        /** Whether a peer on the socket is a proxy. */
         readonly unix: boolean;
         readonly identify: Identify;
       }

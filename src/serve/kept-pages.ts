@@ -15,7 +15,7 @@ const REST_MS = 10_000;
 const SOON_MS = 1_000;
 const SHARE = 4;
 /** How many are kept: who walks over all runs must not fill the memory. */
-const MOST = 64;
+const MAX_PAGES = 64;
 
 /**
  * Makes each page once for all who ask for it: however many look on, it costs no more, and no more than a
@@ -42,7 +42,7 @@ export class KeptPages<Page> {
     this.#kept.delete(key);
     this.#kept.set(key, kept);
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MOST && oldest !== undefined) this.#kept.delete(oldest);
+    if (this.#kept.size > MAX_PAGES && oldest !== undefined) this.#kept.delete(oldest);
     try {
       const page = await kept.page;
       kept.tookMs = this.#now() - begunMs;

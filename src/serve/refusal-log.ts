@@ -16,8 +16,8 @@ export interface RefusalLog {
   end(): void;
 }
 
-/** Lines a minute. Whoever sends a thousand requests a second must not fill the disk with them. */
-const MOST = 20;
+/** Lines a minute. A peer that sends a thousand requests a second must not fill the disk. */
+const MAX_LINES = 20;
 const MINUTE_MS = 60_000;
 
 /**
@@ -32,7 +32,7 @@ export function refusalLog(say: (line: string) => void): RefusalLog {
   const timer = setInterval(settle, MINUTE_MS).unref();
   return {
     tell({ status, why, peer, method, target }) {
-      if (told >= MOST) {
+      if (told >= MAX_LINES) {
         held += 1;
         return;
       }

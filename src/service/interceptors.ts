@@ -104,7 +104,7 @@ export function keepPace(pace: HostPace | undefined, limits: Limits): Intercepto
     const isRead = options.method === 'GET' || options.method === 'HEAD';
     const wait = isRead ? (pace?.waitMs(String(options.origin)) ?? 0) : 0;
     if (wait === 0) return dispatch(options, handler);
-    // The caller's signal ends the call for the caller meanwhile; undici then sees it at once.
+    // The caller's signal ends the call for the caller at once, and undici sees it when it is dispatched.
     setTimeout(
       () => dispatch(options, handler),
       Math.min(wait, limits.retryAfterMs) + Math.random() * SPREAD_MS,

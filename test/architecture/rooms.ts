@@ -403,7 +403,7 @@ export const ROOMS: readonly Room[] = [
       'src/plans/evaluation-schema.ts',
       'src/report/drill/drill-report.ts',
       'src/report/render/markup.ts',
-      'src/report/render/palette.ts',
+      'src/report/render/colours.ts',
       'src/store/projections/evaluations.ts',
       'src/store/projections/run-summary.ts',
       `type ${BASE}/deep-readonly.ts`,

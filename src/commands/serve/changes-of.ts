@@ -6,7 +6,7 @@ import { entrySentences } from '../../store/sentence.ts';
 const NOISE: ReadonlySet<string> = new Set(['activity.begun', 'intent.prepared', 'transcript.kept']);
 
 /** How many changes a page lists. */
-const MOST = 15;
+const MAX_CHANGES = 15;
 /** A sentence is cut: the record has all of it. */
 const LONGEST = 160;
 
@@ -32,5 +32,5 @@ export function changesOf(
         },
       ];
     });
-  return { changes: all.slice(-MOST).toReversed(), more: Math.max(0, all.length - MOST) };
+  return { changes: all.slice(-MAX_CHANGES).toReversed(), more: Math.max(0, all.length - MAX_CHANGES) };
 }

@@ -59,7 +59,7 @@ async function keysIn(path: string): Promise<JSONWebKeySet> {
   throw unusable('it has no list of keys');
 }
 
-/** The names of this machine, for whoever asks from it; a socket has no port. */
+/** The names of this machine, for requests from it; a socket has no port. */
 function ownHosts(listening: Listening, port: number | undefined): readonly string[] {
   const names = ['localhost', '127.0.0.1', '[::1]'];
   if (listening.kind === 'unix') return names;

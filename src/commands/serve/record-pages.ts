@@ -18,7 +18,7 @@ import { inputOf } from '../../runner/run-log.ts';
 import { progressOnRecord } from '../../runner/watched-run.ts';
 import type { PageSources, RunAnswer } from '../../serve/app.ts';
 import { boardPage, drillsPage, evaluationPage } from '../../serve/models/board-page.ts';
-import type { Moment } from '../../serve/models/headline.ts';
+import { type Moment, UNDRIVEN } from '../../serve/models/headline.ts';
 import { planPage } from '../../serve/models/plan-page.ts';
 import { asksOfRun, runPage } from '../../serve/models/run-page.ts';
 import { presentable } from '../../serve/names.ts';
@@ -375,7 +375,7 @@ function about(ids: readonly string[]): (stream: string) => boolean {
 }
 
 function driverWords(holder: Holder | undefined): string {
-  if (holder === undefined) return 'nobody drives it';
+  if (holder === undefined) return UNDRIVEN;
   return `driven by ${holder.by === undefined ? 'a process' : show(holder.by, 60)} on ${show(holder.host, 60)}`;
 }
 

@@ -65,7 +65,7 @@ export const serve: Action<ServeFlags> = async (context, _, flags) => {
     });
     say(`the page is at ${server.address}`);
     try {
-      // The log can no longer be read: whoever started this starts it again.
+      // The log can no longer be read: a service manager starts this again.
       await Promise.race([stop.stopped, over]);
     } finally {
       await server.close();

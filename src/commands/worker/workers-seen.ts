@@ -21,7 +21,7 @@ export type Seen<Value> = { readonly value: Value } | { readonly code: string; r
 /** The open runs that are left to the workers. */
 export interface LeftRuns {
   readonly count: number;
-  /** Who holds a run, of the newest 200; a run that waits for a person is held by nobody. */
+  /** Who holds a run, of the newest 200; a run that waits for a person has no holder. */
   readonly looked: readonly { readonly run: RunProgress; readonly holder: Holder | undefined }[];
 }
 
@@ -79,7 +79,7 @@ export async function leftRunsIn(
   const left = (await progressOfOpenRuns(journal)).filter(({ isForWorkers }) => isForWorkers === true);
   const looked: LeftRuns['looked'][number][] = [];
   for (const run of left.slice(-max)) {
-    // Whoever left it to a person has let go of it.
+    // The process that left it to a person has let go of it.
     const isFree = run.isLeft && !mayGoOn(run);
     looked.push({ run, holder: isFree ? undefined : await journal.holder(`run/${run.runId}`) });
   }

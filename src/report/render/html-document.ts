@@ -1,5 +1,6 @@
 import { counted } from '../../base/format.ts';
 import type { Brand } from '../brand.ts';
+import { COLOURS } from './colours.ts';
 import {
   type Block,
   type Document,
@@ -12,7 +13,6 @@ import {
 } from './document.ts';
 import { GANTT_LEGEND, ganttSvg } from './gantt-svg.ts';
 import { type Markup, markup, NOTHING, readableText, trusted } from './markup.ts';
-import { PALETTE } from './palette.ts';
 import { barsSvg, courseSvg, LEGEND } from './svg.ts';
 
 /**
@@ -190,7 +190,7 @@ function pieces(text: string): Markup {
  * since not every browser shows a bar for it.
  */
 const STYLE = `
-${PALETTE}* { box-sizing: border-box; }
+${COLOURS}* { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.5rem clamp(.75rem, 3vw, 2.5rem) 3rem; max-width: 76rem;
   background: var(--page); color: var(--ink); overflow-wrap: break-word;
   font: 1rem/1.5 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }

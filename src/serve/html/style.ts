@@ -1,10 +1,10 @@
-import { PALETTE } from '../../report/render/palette.ts';
+import { COLOURS } from '../../report/render/colours.ts';
 
 /**
  * The look of a page. What a colour says, a word and a mark say too. Nothing moves; the only animation shows,
  * after a minute without news, that the page is old: it works without a script.
  */
-export const STYLE = `${PALETTE}:root { --warn: #7a5200; }
+export const STYLE = `${COLOURS}:root { --warn: #7a5200; }
 @media (prefers-color-scheme: dark) { :root { --warn: #e0be68; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1rem clamp(.75rem, 3vw, 2.5rem) 3rem; max-width: 80rem;

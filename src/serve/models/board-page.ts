@@ -2,7 +2,7 @@ import { counted, formatTime } from '../../base/format.ts';
 import { type DrillDue, dueWords } from '../../report/drill/drill-report.ts';
 import { VERDICT_WORDS } from '../../view/app/status-cells.ts';
 import type { Asked, FollowUpRow, Head, PageOf, RunRow, Shared, Tone, VerdictRow } from '../page.ts';
-import { type Moment, textOf, waitsWords } from './headline.ts';
+import { type Moment, textOf, UNDRIVEN, waitsWords } from './headline.ts';
 import { MOST_ROWS } from './run-page.ts';
 
 /** What the board is made of: the record alone, no instance is asked. */
@@ -50,7 +50,7 @@ function runsWords(runs: readonly RunRow[]): string {
   if (runs.length === 0) return 'no run is open';
   const [first, another] = runs;
   if (first !== undefined && another === undefined)
-    return `${first.mode}: ${first.runbook} of ${first.instance}: ${first.where}, since ${formatTime(first.startedAt)} UTC; ${first.driver ?? 'nobody drives it'}`;
+    return `${first.mode}: ${first.runbook} of ${first.instance}: ${first.where}, since ${formatTime(first.startedAt)} UTC; ${first.driver ?? UNDRIVEN}`;
   const live = runs.filter(({ mode }) => mode === 'LIVE').length;
   const parts = [
     ...(live === 0 ? [] : [`${live} LIVE`]),

@@ -10,6 +10,9 @@ export interface Moment {
   readonly log: Head['log'];
 }
 
+/** What stands in the place of the driver of an open run that no process holds. */
+export const UNDRIVEN = 'nobody drives it';
+
 /** What a page says in one line, in parts. */
 export interface Said {
   readonly mode: 'LIVE' | 'REHEARSAL';
@@ -72,15 +75,15 @@ export function textOf(headline: string, pasted: Pasted, { at, log }: Moment): s
     ...objectives.map(({ words }) => words),
     ...(forecast === undefined ? [] : [`forecast: ${forecast}`]),
     ...lines,
-    ...asks.slice(0, MOST).map(({ prompt, whom }) => `asks ${whom}: ${prompt}`),
+    ...asks.slice(0, MAX_ROWS).map(({ prompt, whom }) => `asks ${whom}: ${prompt}`),
     `open follow-ups: ${followUps.length + more.followUps}`,
-    ...followUps.slice(0, MOST).map((one) => `- ${followUpWords(one)}`),
+    ...followUps.slice(0, MAX_ROWS).map((one) => `- ${followUpWords(one)}`),
     `as of ${formatTime(at.toISOString())} UTC, log size ${log.size}`,
   ].join('\n');
 }
 
 /** How many lines of one kind are pasted. */
-const MOST = 5;
+const MAX_ROWS = 5;
 
 /** `bind orders-api again (owner Ada, open 2h, due in 4h)`. */
 export function followUpWords({ what, owner, ageSeconds, leftSeconds }: FollowUpRow): string {

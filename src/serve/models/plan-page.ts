@@ -3,7 +3,7 @@ import { counted } from '../../base/format.ts';
 import type { AskView, GroupView, LaneView, PlanView } from '../../view/plan/plan-view.ts';
 import { SHARE_TO_WARN } from '../../view/run-view.ts';
 import type { Asked, FollowUpRow, Objective, PageOf, PlanGroup, PlanLane, RunRow, Shared } from '../page.ts';
-import { headlineOf, type Moment, objectiveWords, textOf } from './headline.ts';
+import { headlineOf, type Moment, objectiveWords, textOf, UNDRIVEN } from './headline.ts';
 import { MOST_ROWS } from './run-page.ts';
 
 /** What is known of the run of a plan besides its view. */
@@ -31,7 +31,7 @@ export function planPage(view: PlanView, beside: Beside, moment: Moment): PageOf
       // The title of its end names the plan again.
       ...{ mode: view.mode, what, state: view.state.replace(`${what}: `, ''), asks },
       sinceMs: view.outcome?.endedMs ?? sinceMs,
-      driver: isOver ? undefined : (run.driver ?? 'nobody drives it'),
+      driver: isOver ? undefined : (run.driver ?? UNDRIVEN),
     },
     moment.at,
   );
@@ -98,7 +98,7 @@ function groupOf(group: GroupView): PlanGroup {
 function laneOf(lane: LaneView, steps: GroupView['steps']): PlanLane {
   const { shown, target, is, state, tone, words, at, runId, sinceMs } = lane;
   return {
-    // Whoever looks on is not the one whom it waits for.
+    // The reader is rarely the person whom it waits for.
     ...{ name: shown, is, state: is === 'waiting' ? 'waits for a person' : state, tone, words },
     ...(target === undefined ? {} : { target }),
     ...(at === undefined ? {} : { step: `${steps[at - 1]?.id ?? ''} (${at} of ${steps.length})` }),

@@ -2,7 +2,7 @@ import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { QuestionView, RunView } from '../../view/run-view.ts';
 import type { Asked, FollowUpRow, Objective, PageOf, RunRow, Shared } from '../page.ts';
-import { headlineOf, type Moment, objectiveWords, textOf } from './headline.ts';
+import { headlineOf, type Moment, objectiveWords, textOf, UNDRIVEN } from './headline.ts';
 
 /** What is known of a run besides its view. */
 interface Beside {
@@ -32,7 +32,7 @@ export function runPage(view: RunView, beside: Beside, moment: Moment): PageOf<'
     {
       ...{ mode: view.mode, what, state, asks },
       sinceMs: isOver ? msOf(run.lastAt) : sinceMs,
-      driver: isOver ? undefined : (run.driver ?? 'nobody drives it'),
+      driver: isOver ? undefined : (run.driver ?? UNDRIVEN),
     },
     moment.at,
   );

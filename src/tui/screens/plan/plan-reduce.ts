@@ -104,7 +104,7 @@ function reduceOverview(
     return [{ ...state, page: { ...page, list: { ...list, cursor: to.key, isPlaced: true } } }];
   }
   if (row === undefined) return [state];
-  // Whoever acts on a row has chosen it: no question that comes up later takes the cursor from there.
+  // Acting on a row chooses it: no question that comes up later takes the cursor from there.
   const here = { ...state, page: { ...page, list: { ...list, cursor: row.key, isPlaced: true } } };
   if (intent === 'open' && row.is === 'group') {
     const opened = new Map(state.opened).set(row.group.id, !row.isOpen);

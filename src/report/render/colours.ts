@@ -2,7 +2,7 @@
  * The colours of whatever is rendered for a browser, for light and dark screens. Those of letters keep a
  * contrast of 4.5 to 1 on `--page` and on `--soft`.
  */
-export const PALETTE = `:root { color-scheme: light dark;
+export const COLOURS = `:root { color-scheme: light dark;
   --page: #fff; --soft: #f3f5f8; --line: #cfd6df; --ink: #17202b; --mute: #526070; --link: #0b5394;
   --good: #136c3a; --bad: #b3261e; --alarm: #a01212; --on-alarm: #fff; --on-bar: #fff;
   --decide: #4a5f8f; --queue: #80621a; --execute: #14706b; --human: #a34617; --rebind: #6a4a97; --work: #56606e; }
