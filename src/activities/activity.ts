@@ -43,9 +43,18 @@ export interface LedgerFact {
   readonly instance?: string;
 }
 
-/** How an activity ended, as data. `ledger` facts become durable together with it. */
+/**
+ * How an activity ended, as data. `ledger` facts become durable together with it. `recorded` is called once
+ * both are on record, to remove what performing the verb again would need: never called if the process dies
+ * before; what it throws is ignored.
+ */
 export type ActivityResult<Output> =
-  | { readonly ok: true; readonly output: Output; readonly ledger?: readonly LedgerFact[] }
+  | {
+      readonly ok: true;
+      readonly output: Output;
+      readonly ledger?: readonly LedgerFact[];
+      readonly recorded?: () => Promise<void>;
+    }
   | { readonly ok: false; readonly failure: Failure; readonly ledger?: readonly LedgerFact[] };
 
 export interface ActivityContext {

@@ -28,7 +28,8 @@ const AGAIN = 'try again: it is downloaded from the beginning';
  * gets `key.refuted`, and the machine decides. An expected key that is not held is not refuted: the one that
  * opens may be the same key under this key store's name. With `record`, the ledger also gets `key.proven`. A
  * backup that cannot be proven is a failure, and the ledger gets `backup.unopened`: from then on it does not
- * count as recoverable.
+ * count as recoverable. With `discard`, the file is deleted once the result is on record, and stays if the
+ * process dies between the two or the result is a failure.
  */
 export function verifyBackup(deps: ActivityDeps): ActivityOf<'verifyBackup'> {
   return readVerb(async (input, context) => {
@@ -53,21 +54,21 @@ export function verifyBackup(deps: ActivityDeps): ActivityOf<'verifyBackup'> {
       onProgress: (done, total) => context.report({ kind: 'bytes', done, total, what: 'reading the backup' }),
     });
     if (!report.ok) return unopened(notGood(report));
-    if (discard) await rm(path, { force: true });
     const seconds = (context.now().getTime() - since) / 1000;
-    const { ok: _, entries, ...facts } = report;
+    const { ok: _, entries, ...read } = report;
     const opens = opener.fingerprint;
-    const shrunkFrom = await largerBefore(deps, input.backup, facts.contentBytes);
+    const shrunkFrom = await largerBefore(deps, input.backup, read.contentBytes);
     const verification = {
-      ...{ ...facts, ...(entries === undefined ? {} : { entries }), opens, seconds },
+      ...{ ...read, ...(entries === undefined ? {} : { entries }), opens, seconds },
       ...(shrunkFrom === undefined ? {} : { shrunkFrom }),
     };
     if (backup !== undefined && shrunkFrom !== undefined)
-      return muchSmaller(input.backup, facts.contentBytes, shrunkFrom);
-    return ok(verification, [
+      return muchSmaller(input.backup, read.contentBytes, shrunkFrom);
+    const facts = [
       ...(backup === undefined ? [] : [proofFact(opens, { run: context.runId, backup, verification })]),
       ...refutation(opens, candidates, input, context),
-    ]);
+    ];
+    return { ...ok(verification, facts), ...(discard ? { recorded: () => rm(path, { force: true }) } : {}) };
   });
 }
 

@@ -210,7 +210,9 @@ export class Driver implements Run {
     }
     if (this.#leaving.signal.aborted && activity.kind === 'read' && performed.how === 'failed') return;
     // An answer beside the verb may have come first; then the verb's outcome no longer matters.
-    await this.#advance(before, endOf(invocation, performed), performed.notes, performed.ledger);
+    const { notes, ledger } = performed;
+    const isRecorded = await this.#advance(before, endOf(invocation, performed), notes, ledger);
+    if (isRecorded && performed.how === 'done') await performed.recorded?.().catch(() => undefined);
   }
 
   #port(underWay: UnderWay): PerformPort {

@@ -37,7 +37,8 @@ export async function perform(
     const result = await activity.run(input, { ...context, sent, announce: announcing.announce });
     const ledger = result.ledger ?? [];
     announcing.throwIfBroken();
-    if (result.ok) return { how: 'done', output: result.output, notes: [], ledger };
+    const { ok } = result;
+    if (ok) return { how: 'done', output: result.output, notes: [], ledger, recorded: result.recorded };
     return failed(result.failure, [], ledger);
   } catch (thrown) {
     announcing.throwIfBroken();

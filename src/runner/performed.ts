@@ -7,7 +7,7 @@ import type { CallToArm } from './run.ts';
  * How an invocation ended: the result for the machine, and what else becomes durable in the same transaction.
  */
 export type Performed = { readonly notes: readonly Note[]; readonly ledger: readonly LedgerFact[] } & (
-  | { readonly how: 'done'; readonly output: unknown }
+  | { readonly how: 'done'; readonly output: unknown; readonly recorded?: (() => Promise<void>) | undefined }
   | { readonly how: 'failed'; readonly failure: Failure }
   | { readonly how: 'paused'; readonly failure: Failure }
 );

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,6 +62,15 @@ test('a backup to be recorded is recorded with the key that opened it, at once',
       }),
     ],
   ]);
+});
+
+test('a backup to be discarded is there until the result is on record, for a process that dies before', async () => {
+  const { deps, path, context } = await backupWith([NEW]);
+  const result = await verifyBackup(deps).run({ path, backup: 7, discard: true }, context);
+  expect(result.ok).toBe(true);
+  expect(existsSync(path)).toBe(true);
+  await (result as { readonly recorded?: () => Promise<void> }).recorded?.();
+  expect(existsSync(path)).toBe(false);
 });
 
 describe('a backup that cannot be proven is recorded as such', () => {

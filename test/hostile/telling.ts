@@ -1,6 +1,11 @@
 import { expect } from 'vitest';
-import { runIdsIn } from './run-ids.ts';
+import { itemsIn } from '../bench-kit/results.ts';
 import type { Watched } from './watched.ts';
+
+interface Listed {
+  readonly runId: string;
+  readonly runbook: string;
+}
 
 const FORMATS = ['md', 'html', 'json'] as const;
 
@@ -22,11 +27,13 @@ const OF_A_RUN: readonly (readonly string[])[] = [
 
 /**
  * Runs every command that shows the newest run. Each has to succeed, so that there is something to look at.
- * With two runs it also has them compared.
+ * It also compares that run with the newest other one of its kind: a plan's with a plan's.
  */
 export async function tellAll(run: Watched): Promise<void> {
-  const ids = runIdsIn((await run('runs', '--json')).stdout);
-  const [newest = '', older] = ids.toSorted().toReversed();
+  const runs = itemsIn<Listed>((await run('runs', '--json')).stdout);
+  const [last, ...others] = runs.toSorted((one, other) => (one.runId < other.runId ? 1 : -1));
+  const newest = last?.runId ?? '';
+  const older = others.find(({ runbook }) => (runbook === 'plan') === (last?.runbook === 'plan'))?.runId;
   const good = async (words: readonly string[]) => {
     const end = await run(...words.map((word) => (word === 'RUN' ? newest : word)));
     // A bundle pins nothing by itself.

@@ -3,6 +3,7 @@ import { statePath } from '../../machines/parts/states.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { listRuns } from '../../src/runner/runs.ts';
+import type { Json } from '../../src/store/journal.ts';
 import {
   answerToTheChange,
   answerToTheName,
@@ -75,6 +76,40 @@ describe('a run', () => {
       'backup sent',
       'checkpoint behind run.closed',
     ]);
+  });
+
+  test('cleans up behind a verb once its result is on record, and not where that could not be written', async () => {
+    const seen: Json[] = [];
+    const world = await makeWorld(
+      obedient({
+        downloadBackup: {
+          kind: 'read',
+          run: async () => ({
+            ok: true,
+            output: { path: '/f', bytes: 1, sha256: 'aa', seconds: 1, verdict: 'match' },
+            recorded: async () => {
+              const last = (await world.bodies('event')).at(-1) as { readonly to: string };
+              seen.push(last.to);
+              throw new Error('what cannot be removed stays');
+            },
+          }),
+        },
+      }),
+    );
+    const isOfTheEnd = (entries: readonly object[]) =>
+      JSON.stringify(entries).includes('"to":"oldBackup.verifying"');
+    const append: typeof world.journal.append = (entries, options) =>
+      isOfTheEnd(entries)
+        ? Promise.reject(new Error('the disk is gone'))
+        : world.journal.append(entries, options);
+    const cut = await world.takeUp({ journal: { ...world.journal, append } });
+    await reaches(cut, 'oldBackup.asking');
+    await cut.answer({ event: 'operator.prove' });
+    await expect(cut.ended).rejects.toThrow('the disk is gone');
+    expect(seen).toEqual([]);
+    const run = await world.takeUp();
+    await reaches(run, 'key.choosing');
+    expect(seen).toEqual(['oldBackup.verifying']);
   });
 
   test('can be driven by one process only: the second learns who holds it', async () => {
