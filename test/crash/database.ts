@@ -12,6 +12,19 @@ export interface TrialDatabase {
   drop(): Promise<void>;
 }
 
+/**
+ * How long a hold on a team's store lasts without a sign of its holder: longer than a process is stopped here
+ * on a quiet machine, and short, since the next process waits for the end of a killed one.
+ */
+export const LEASE_MS = 3_000;
+/** A holder renews its lease after this share of it, so a stopped one may have used up that much before. */
+const RENEWED_AFTER = 1 / 3;
+
+/** Whether another process may have the runs of one that was stopped this many milliseconds ago. */
+export function mayBeTaken(stoppedMs: number): boolean {
+  return stoppedMs >= LEASE_MS * (1 - RENEWED_AFTER);
+}
+
 const TEMPLATE = 'lifeboat_empty';
 
 /** Tells the processes that this one starts where the server is. */

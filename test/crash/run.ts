@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { builtProduct } from '../bench-kit/product.ts';
 import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
-import { closeDatabases } from './database.ts';
+import { closeDatabases, LEASE_MS } from './database.ts';
 import { planOf, type Wish } from './plan.ts';
 import { KINDS, type Kind } from './points.ts';
 import { canTrace } from './strace.ts';
@@ -58,11 +58,6 @@ const { values } = parseArgs({
     json: { type: 'string' },
   },
 });
-
-/**
- * Longer than a process is stopped here, and short, since the next process waits for the end of a killed one.
- */
-const LEASE_MS = 3_000;
 
 /** What a sample is for is said by its points; a moment is slow, and mostly falls where a point is. */
 const SAMPLED_MOMENTS = 16;

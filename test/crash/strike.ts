@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { mayBeTaken } from './database.ts';
 import { look } from './look.ts';
 import type { Blow } from './points.ts';
 import { codeOf } from './scenes.ts';
@@ -52,8 +53,9 @@ export function startToStrike(
     else if (blow.how === 'signal') started.kill(blow.signal);
     else {
       started.kill('SIGSTOP');
+      const stoppedAt = performance.now();
       if (blow.how === 'stop') await pause(blow.forMs);
-      else problems.push(...(await tryToResume(stage, started.pid())));
+      else problems.push(...(await tryToResume(stage, started.pid(), stoppedAt)));
       started.kill('SIGCONT');
     }
     await started.ended;
@@ -74,9 +76,11 @@ function tracerOf({ bench }: Stage, { call, nth, path, signal }: Blow & { readon
 /**
  * Resuming a run that another process holds is refused, and the refusal names the holder. Before the run is
  * begun there is nothing to resume. One that is begun and not yet taken up may be run to its end. While a
- * process stands still in the middle of a write, the journal itself is locked.
+ * process stands still in the middle of a write, the journal itself is locked. On a team's store the lease of
+ * a process that stands still may end before the second one asks, on a busy machine: then that one has the
+ * run, and the first must do nothing more.
  */
-async function tryToResume(stage: Stage, holder: number | undefined): Promise<string[]> {
+async function tryToResume(stage: Stage, holder: number | undefined, stoppedAt: number): Promise<string[]> {
   const { where } = await look(stage);
   const second = startOn(stage, 'headless', ['resume']);
   const { code, stderr } = await second.ended;
@@ -85,7 +89,8 @@ async function tryToResume(stage: Stage, holder: number | undefined): Promise<st
     stderr,
   );
   if (code !== null && code > 0 && (isNamed || isNothing)) return [];
-  if (where === 'run.started' && code === codeOf(stage.scene)) return [];
+  const isLeaseOver = stage.database !== undefined && mayBeTaken(performance.now() - stoppedAt);
+  if ((where === 'run.started' || isLeaseOver) && code === codeOf(stage.scene)) return [];
   return [
     `a second process beside ${holder} ended with ${code}: ${stderr.split('\n').slice(-4).join(' | ')}`,
   ];

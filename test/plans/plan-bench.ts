@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Secret } from '../../src/base/secret.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
+import { openKeys } from '../bench-kit/key-store.ts';
 import type { BenchOptions, TestBench } from '../bench-kit/test-bench.ts';
 import { mostOpen } from './most-open.ts';
 
@@ -42,10 +44,10 @@ export async function openPlanBench(
     config,
     readFileSync(config, 'utf8').replaceAll(/^( {2}\S+-dr:)$/gmu, '$1\n    role: target'),
   );
-  for (const name of names.flatMap((one) => [one, `${one}-dr`])) {
-    writeFileSync(join(bench.folder, `${name}.key`), `${KEY(name)}\n`, { mode: 0o600 });
-    await bench.good('keys', 'add', name, '--file', join(bench.folder, `${name}.key`));
-  }
+  const keyring = await openKeys(bench.home);
+  await keyring.signingKey();
+  for (const name of names.flatMap((one) => [one, `${one}-dr`]))
+    await keyring.add(name, new Secret(KEY(name)));
   for (const name of names) await bench.good('run', 'disaster-recovery', name, '--prepare', '--yes');
   const from = bench.server.calls.length;
   trouble = options.trouble;
