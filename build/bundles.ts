@@ -45,10 +45,19 @@ export interface Bundled {
 const SELDOM = ['marked', 'undici'];
 
 /**
- * What few commands need, and none at its start: the queue of workers, the lab, the judge of passphrases. A
- * volume with some of it is packed, which takes a fifth of the bytes, and some milliseconds to unpack.
+ * What few commands need, and none at its start: the queue of workers, the lab, the judge of passphrases, the
+ * pages for those who watch. A volume with some of it is packed, which takes a fifth of the bytes, and some
+ * milliseconds to unpack.
  */
-const PACKED = ['node_modules/pg-boss/', 'node_modules/luxon/', 'src/lab/', 'node_modules/@zxcvbn-ts/'];
+const PACKED = [
+  'node_modules/pg-boss/',
+  'node_modules/luxon/',
+  'src/lab/',
+  'node_modules/@zxcvbn-ts/',
+  'src/serve/',
+  'node_modules/hono/',
+  'node_modules/@hono/',
+];
 
 /**
  * Bundles all commands into the folder `out`: the script `main.cjs` and its volumes, as `openBundle` runs
