@@ -35,7 +35,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'lifeboat-verify-'));
  */
 const STAGES: readonly (readonly (readonly Step[])[])[] = [
   [[testStep('tests', 'test', 1500)]],
-  [[testStep('long tests', 'test:long', 2700)]],
+  [[testStep('long tests', 'test:long', 3300)]],
   [
     [
       {

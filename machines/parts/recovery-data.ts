@@ -284,6 +284,13 @@ export const ServiceKey = () =>
   });
 export type ServiceKey = z.infer<ReturnType<typeof ServiceKey>>;
 
+/**
+ * What a token of the platform may do with a service instance. `read`: look at it, and change nothing.
+ * `unseen`: no one instance that the token sees has this dashboard address. `unsaid`: the platform does not
+ * tell.
+ */
+export type PlatformRight = 'manage' | 'read' | 'unseen' | 'unsaid';
+
 export const PlatformInstance = () =>
   z.object({
     guid: z.string(),

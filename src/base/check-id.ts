@@ -5,6 +5,7 @@
 export const CHECK_IDS = [
   'reachable',
   'token',
+  'manage',
   'store',
   'calls',
   'newest-backup',

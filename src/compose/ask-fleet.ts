@@ -1,3 +1,4 @@
+import type { PlatformRight } from '../../machines/parts/recovery-data.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
 import { TooSlow, within } from '../base/patience.ts';
@@ -44,6 +45,8 @@ export interface AskFleet {
   readonly recall?: (name: string) => Promise<InstanceFacts['seen']>;
   /** The instances whose disks are asked for too, by one more GET. */
   readonly withDisk?: (name: string) => boolean;
+  /** What the platform's token may do with an instance; undefined where no platform is asked. May reject. */
+  readonly rightOf?: ((name: string, signal: AbortSignal) => Promise<PlatformRight>) | undefined;
   /** Once it is aborted, no further instance is asked, and pending requests are dropped. */
   readonly signal?: AbortSignal;
 }
@@ -76,10 +79,22 @@ type Asking = AskFleet & { readonly access: SharedAccess };
 async function askInstance(ask: Asking, name: string): Promise<InstanceFacts> {
   const record = ask.record.get(name) ?? { state: 'unasked' };
   const asked = askKeys(ask, name, record);
-  const [service, held] = await Promise.all([askService(ask, name, { record, asked }), asked]);
+  const [service, held, right] = await Promise.all([
+    askService(ask, name, { record, asked }),
+    asked,
+    askRight(ask, name),
+  ]);
   const seen = service.backups.state === 'failed' ? await ask.recall?.(name) : undefined;
-  const known = { ...nothingAsked(aboutOf(ask.config, name, ask.last ?? {})), ...service, record, held };
+  const about = aboutOf(ask.config, name, ask.last ?? {});
+  const known = { ...nothingAsked(about), ...service, right, record, held };
   return seen === undefined ? known : { ...known, seen };
+}
+
+async function askRight({ rightOf, limitMs, signal }: Asking, name: string): Promise<Part<PlatformRight>> {
+  if (rightOf === undefined) return MISSING;
+  const over = AbortSignal.timeout(limitMs);
+  const either = signal === undefined ? over : AbortSignal.any([signal, over]);
+  return partOf(() => within(limitMs, () => rightOf(name, either)), limitMs);
 }
 
 type FromService = Pick<InstanceFacts, 'overview' | 'token' | 'backups' | 'window' | 'disk' | 'fits'>;

@@ -7,6 +7,7 @@ import { askFleet } from './ask-fleet.ts';
 import { readFleetRecord } from './fleet-record.ts';
 import { type LastEvaluated, lastEvaluated } from './last-evaluated.ts';
 import { recallBackups, rememberBackups } from './last-seen.ts';
+import { rightsByPlatform } from './rights-by-platform.ts';
 import { openKeys } from './workspace.ts';
 
 /** How many are asked at the same time: must not burden a service with one backup manager for hundreds. */
@@ -42,9 +43,10 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
     opened ??= openKeys(context, 'look');
     return opened;
   };
+  const { rightOf, close } = await rightsByPlatform(context, config);
   try {
     await askFleet({
-      ...{ config, names: asked, record, keyring, limitMs, last },
+      ...{ config, names: asked, record, keyring, limitMs, last, rightOf },
       atOnce: AT_ONCE,
       remember: rememberBackups(context, config),
       recall: recallBackups(context, config),
@@ -56,6 +58,7 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
     });
   } finally {
     progress.end();
+    await close();
   }
 }
 

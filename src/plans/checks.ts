@@ -26,6 +26,7 @@ type Ask = (facts: InstanceFacts, nowMs: number) => Found;
 export const ASK: Readonly<Record<CheckId, Ask>> = {
   reachable,
   token,
+  manage,
   store,
   calls,
   'newest-backup': filled(newestBackup),
@@ -93,7 +94,7 @@ function isRefusal(code: string): boolean {
   return code.startsWith('credentials.') || code === 'service.forbidden' || code === 'service.not-found';
 }
 
-/** The access token outlasts a recovery. Whether it may change something is not asked: only GETs are sent. */
+/** The access token outlasts a recovery. */
 function token({ token: part, objectives, backups }: Validity, nowMs: number): Found {
   if (part.state !== 'known') return unread('the token', part);
   const { value, at } = part;
@@ -116,6 +117,27 @@ function token({ token: part, objectives, backups }: Validity, nowMs: number): F
 }
 
 type Validity = Pick<InstanceFacts, 'token' | 'objectives' | 'backups'>;
+
+/**
+ * The platform lets its user change the instance. The service itself is not asked: a call that changes
+ * nothing shows no right.
+ */
+function manage({ right }: InstanceFacts): Found {
+  if (right.state === 'missing')
+    return without('platform.none', 'the config names no platform by its address, so no right is asked for');
+  if (right.state !== 'known') return unread('the right to change it', right);
+  const askedAt = right.at.getTime();
+  switch (right.value) {
+    case 'manage':
+      return green('the platform lets its user change it', askedAt);
+    case 'read':
+      return red('platform.read-only', 'the platform lets its user look at it, and change nothing', askedAt);
+    case 'unseen':
+      return without('platform.unseen', 'the platform shows its user no one instance with this address');
+    case 'unsaid':
+      return without('platform.unsaid', 'the platform does not say what its user may do with it');
+  }
+}
 
 /** The journal can be read, and agrees with what was signed. */
 function store({ record }: InstanceFacts): Found {

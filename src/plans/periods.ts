@@ -21,6 +21,7 @@ export interface Period {
 export const PERIODS: Readonly<Partial<Record<CheckId, Period>>> = {
   reachable: { green: 30 * MINUTE },
   token: { green: 30 * MINUTE },
+  manage: { green: 30 * MINUTE },
   store: { green: HOUR },
   calls: { green: HOUR },
   'newest-backup': { green: 30 * MINUTE },

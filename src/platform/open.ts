@@ -20,6 +20,7 @@ import { restage } from './api/restage.ts';
 import { listAll } from './capi/capi.ts';
 import { findBindings, placesOf } from './capi/find-bindings.ts';
 import { proveRebound } from './capi/prove.ts';
+import { rightReader } from './capi/rights.ts';
 import { ServiceInstance } from './capi/schemas.ts';
 import type { NoPlatform, Platform } from './platform.ts';
 import { hasCode, stopped } from './problem.ts';
@@ -100,6 +101,7 @@ function platformOf(
     way,
     description,
     find: (dashboardUrl, signal) => findBindings(api, dashboardUrl, signal),
+    right: rightReader(api),
     unbind: (app, rebind) => unbind(paced, app, rebind),
     bind: (app, to, rebind) => bind(paced, app, to, rebind),
     restage: (app, rebind) => restage(paced, app, rebind),

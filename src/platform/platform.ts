@@ -2,6 +2,7 @@ import type {
   BoundApp,
   PlatformInstance,
   PlatformProof,
+  PlatformRight,
   ServiceKey,
 } from '../../machines/parts/recovery-data.ts';
 import type { Failure } from '../base/failure.ts';
@@ -84,6 +85,11 @@ export interface Platform {
   readonly description: string;
   /** By the service's dashboard address in the config. */
   find(dashboardUrl: string, signal: AbortSignal): Promise<FoundBindings>;
+  /**
+   * What the token may do with the instance, by the service's dashboard address in the config. One listing
+   * of the platform's instances serves every call.
+   */
+  right(dashboardUrl: string, signal: AbortSignal): Promise<PlatformRight>;
   /** Removes a binding and waits until it is gone; a missing one is `already`. */
   unbind(app: BoundApp, options: RebindOptions): Promise<PlatformProof>;
   /**

@@ -56,6 +56,16 @@ test('an instance with sample data has two applications and a key; an empty one 
   expect(CfPage.parse(elsewhere.json).resources).toEqual([]);
 });
 
+test('a token is told what it may do with an instance', async () => {
+  const { guid } = instanceOf(lab, 'orders');
+  const path = `/v3/service_instances/${guid}/permissions`;
+  expect(await cf(lab, 'GET', path)).toMatchObject({ status: 200, json: { read: true, manage: true } });
+  const readOnly = await cf(lab, 'GET', path, { token: await readOnlyToken(lab) });
+  expect(readOnly.json).toEqual({ read: true, manage: false });
+  const nowhere = path.replace(guid, '00000000-0000-4000-8000-000000000000');
+  expect((await cf(lab, 'GET', nowhere)).status).toBe(404);
+});
+
 test('lists come in pages with links to each other', async () => {
   const seen: string[] = [];
   let href: string | undefined = `${BINDINGS}?per_page=4&type=app,key`;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { PlatformRight } from '../../machines/parts/recovery-data.ts';
 import { CHECK_IDS, type CheckId } from '../../src/base/check-id.ts';
 import { evaluate } from '../../src/plans/evaluate.ts';
 import type { InstanceVerdict } from '../../src/plans/evaluation-schema.ts';
@@ -161,6 +162,24 @@ describe('a check', () => {
     expect(check('target', { target, objectives: { rto: HOUR } })).toMatchObject({
       code: 'token.too-short',
       reason: 'target orders-dr: the token is valid for 30 min more, and the RTO is 1 h',
+    });
+  });
+
+  test.for<[right: PlatformRight, state: string, code: string]>([
+    ['manage', 'green', 'ok'],
+    ['read', 'red', 'platform.read-only'],
+    ['unseen', 'not-applicable', 'platform.unseen'],
+    ['unsaid', 'not-applicable', 'platform.unsaid'],
+  ])('of a right that is %s is %s', ([right, state, code]) => {
+    expect(check('manage', { right: known(right) })).toMatchObject({ state, code });
+  });
+
+  test('of a right is UNKNOWN where the platform did not answer, and counts for nothing where there is none', () => {
+    expect(of({ right: failed })).toMatchObject({ verdict: 'unknown' });
+    expect(check('manage', { right: known('manage' as const) }, later(31 * 60_000))?.state).toBe('unknown');
+    expect(check('manage', { right: { state: 'missing' } })).toMatchObject({
+      state: 'not-applicable',
+      code: 'platform.none',
     });
   });
 
@@ -330,6 +349,7 @@ describe('of any facts', () => {
   test.for<[part: keyof InstanceFacts, checks: readonly CheckId[]]>([
     ['overview', ['reachable']],
     ['token', ['token']],
+    ['right', ['manage']],
     ['backups', ['reachable', 'newest-backup', 'key-opens']],
     ['window', ['pitr']],
     ['held', ['key-held']],

@@ -68,6 +68,7 @@ export function instance(given: Partial<InstanceFacts> = {}): InstanceFacts {
       skewMs: 0,
     }),
     token: known({ kind: 'renewed' as const }),
+    right: { state: 'missing' },
     window: known('none' as const),
     record: known(record()),
     held: known([KEY]),

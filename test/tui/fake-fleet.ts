@@ -69,6 +69,7 @@ function wellKnown(name: string): InstanceFacts {
       skewMs: 0,
     }),
     token: part({ kind: 'renewed' as const }),
+    right: { state: 'missing' } as const,
     window: part({ start: ago(48), end: ago(0) }),
     disk: part({ name: 'postgresql.0.persistent', usedPercent: 41, threshold: 80, isOpen: false }),
     record: recordOf(PREPARED),

@@ -5,6 +5,7 @@ import { aboutOf } from '../../compose/evaluation-policy.ts';
 import { readFleetRecord } from '../../compose/fleet-record.ts';
 import { lastEvaluated } from '../../compose/last-evaluated.ts';
 import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
+import { rightsByPlatform } from '../../compose/rights-by-platform.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { checkedAs } from '../../compose/store-seen.ts';
 import { troubleInHome } from '../../compose/warn-store.ts';
@@ -79,8 +80,10 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     for (const facts of kept.values())
       judge({ ...facts, record: record.get(facts.name) ?? { state: 'unasked' } });
     tell();
+    const rights = await rightsByPlatform(context, config);
     await askFleet({
       config,
+      rightOf: rights.rightOf,
       names: lockedFirst(names, kept),
       record,
       keyring: nextKeyring(),
@@ -107,7 +110,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
         answered += 1;
         tell();
       },
-    });
+    }).finally(rights.close);
     if (signal.aborted) return;
     const plans = await plansOf(
       context,

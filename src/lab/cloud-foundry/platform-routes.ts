@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { Refusal } from '../http/endpoint.ts';
 import { type LabContext, readJson } from '../http/request.ts';
-import type { Tokens } from '../http/tokens.ts';
+import type { Right, Tokens } from '../http/tokens.ts';
 import type { LabInstance } from '../instance.ts';
 import { ORG, SPACE, UNSEEN_SPACE } from '../landscape.ts';
 import { appRoutes, stagingRoutes } from './app-routes.ts';
@@ -64,10 +64,10 @@ async function answered(context: LabContext, surroundings: Surroundings, route: 
   const { platform, tokens, origin, log } = surroundings;
   try {
     const { right = route.method === 'GET' ? 'read' : 'write' } = route;
-    authorise(tokens, context.req.header('authorization'), right);
+    const holds = authorised(tokens, context.req.header('authorization'), right);
     const body = route.method === 'GET' ? undefined : await readJson(context.env.incoming);
     const param = (name: string) => context.req.param(name) ?? '';
-    return replied(context, await route.answer({ platform, origin, context, body, param }));
+    return replied(context, await route.answer({ platform, origin, context, holds, body, param }));
   } catch (error) {
     if (error instanceof CfError) return refused(context, error);
     if (error instanceof Refusal) {
@@ -78,7 +78,8 @@ async function answered(context: LabContext, surroundings: Surroundings, route: 
   }
 }
 
-function authorise(tokens: Tokens, header: string | undefined, needed: 'read' | 'write'): void {
+/** What the token may do; throws if that is less than is needed. */
+function authorised(tokens: Tokens, header: string | undefined, needed: Right): Right {
   if (header === undefined) throw new CfError(401, 10_002, 'NotAuthenticated', 'Authentication error');
   const right = tokens.rightOf(header);
   if (right === undefined) throw new CfError(401, 1000, 'InvalidAuthToken', 'Invalid Auth Token');
@@ -86,6 +87,7 @@ function authorise(tokens: Tokens, header: string | undefined, needed: 'read' | 
     const detail = 'You are not authorized to perform the requested action';
     throw new CfError(403, 10_003, 'NotAuthorized', detail);
   }
+  return right;
 }
 
 function replied(context: LabContext, { status = 200, json, location }: CfReply): Response {
@@ -248,6 +250,10 @@ const landscapeRoutes: readonly CfRoute[] = [
     return paged(request, rows, presentInstance);
   }),
   get('/v3/service_instances/:guid', (request) => presentInstance(instanceOf(request), request.origin)),
+  get('/v3/service_instances/:guid/permissions', (request) => {
+    instanceOf(request);
+    return { read: true, manage: request.holds === 'write' };
+  }),
   get('/v3/service_instances/:guid/relationships/shared_spaces/usage_summary', usageSummary),
   get('/v3/jobs/:guid', ({ platform, origin, param }) => {
     const job = platform.jobs.find(param('guid'));

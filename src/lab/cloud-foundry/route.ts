@@ -1,4 +1,5 @@
 import type { LabContext } from '../http/request.ts';
+import type { Right } from '../http/tokens.ts';
 import { badQuery, notFound } from './cf-error.ts';
 import { labelSelector, type Metadata } from './metadata.ts';
 import type { Platform } from './platform.ts';
@@ -8,6 +9,8 @@ export interface CfRequest {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   readonly context: LabContext;
+  /** What the caller's token may do. */
+  readonly holds: Right;
   /** JSON; `undefined` without one. */
   readonly body: unknown;
   /** A parameter of the path. */
@@ -26,7 +29,7 @@ export interface CfRoute {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   /** Default: `read` for GET, `write` for all others. */
-  readonly right?: 'read' | 'write';
+  readonly right?: Right;
   answer(request: CfRequest): CfReply | Promise<CfReply>;
 }
 

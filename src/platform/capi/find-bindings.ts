@@ -84,7 +84,7 @@ async function findInstance(capi: Capi, dashboardUrl: string, signal: AbortSigna
 }
 
 /** Without a trailing slash; scheme and host in lower case. */
-function plainUrl(url: string): string {
+export function plainUrl(url: string): string {
   return (URL.canParse(url) ? new URL(url).href : url).replace(/\/+$/u, '');
 }
 

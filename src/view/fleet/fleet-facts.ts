@@ -1,5 +1,5 @@
 import type { FollowUp } from '../../../machines/parts/follow-up.ts';
-import type { LastSeen } from '../../../machines/parts/recovery-data.ts';
+import type { LastSeen, PlatformRight } from '../../../machines/parts/recovery-data.ts';
 import type { CheckId } from '../../base/check-id.ts';
 import { dateAt } from '../../base/date.ts';
 import type { Evaluated } from '../../store/projections/evaluations.ts';
@@ -114,6 +114,8 @@ export interface InstanceFacts {
     readonly service?: string | undefined;
   }>;
   readonly token: Part<TokenValidity>;
+  /** What the platform's token may do with the instance; missing: the config names no platform by address. */
+  readonly right: Part<PlatformRight>;
   /** The instance that it would be recovered into, if the config names one. */
   readonly target?: InstanceFacts | undefined;
   /**
@@ -168,7 +170,7 @@ export function nothingAsked(
   about: Pick<InstanceFacts, 'name' | 'role' | 'objectives' | 'cryptoperiod' | 'policy'>,
 ): InstanceFacts {
   const unasked = { state: 'unasked' } as const;
-  const service = { overview: unasked, token: unasked, backups: unasked, window: unasked };
+  const service = { overview: unasked, token: unasked, right: unasked, backups: unasked, window: unasked };
   return { ...about, ...service, record: unasked, held: unasked };
 }
 

@@ -39,6 +39,7 @@ export function look(request: CapiRequest): CapiAnswer {
     const instance = land.instances.find((one) => one.guid === guid && seesInstance(one));
     if (instance === undefined) return unknown('Service instance');
     if (rest === '') return found(presentInstance(instance));
+    if (rest === 'permissions') return found({ manage: !request.isReadOnly, read: true });
     return rest.endsWith('usage_summary') ? found(usageOf(land, instance)) : unknown('Resource');
   }
   if (kind === 'service_plans' && land.instances.some((one) => planOf(one) === guid))

@@ -17,6 +17,8 @@ export interface CapiRequest {
   readonly reason: string | undefined;
   readonly maxBindings: number;
   readonly hasDeployments: boolean;
+  /** The token may look, and change nothing. */
+  readonly isReadOnly: boolean;
   /** Does something after a while, when the answer is long gone. */
   later(work: () => void): void;
 }

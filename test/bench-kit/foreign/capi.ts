@@ -102,6 +102,7 @@ export async function startForeignCapi(options: ForeignCapiOptions): Promise<For
       auditForbidden: options.auditForbidden ?? false,
       maxBindings: options.maxBindings ?? 1,
       hasDeployments: options.deployments ?? true,
+      isReadOnly: token !== undefined && token === options.readOnlyToken,
     };
     if (pathname === '/v3/info') {
       return write(land, response, { status: 200, json: { build: '', custom: land.custom, name: '' } });

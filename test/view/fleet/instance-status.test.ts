@@ -60,6 +60,7 @@ function facts(given: Partial<InstanceFacts> = {}): InstanceFacts {
     overview: known({ state: 'available' }),
     backups: known({ done: DONE, skewMs: 0 }),
     token: known({ kind: 'renewed' as const }),
+    right: { state: 'missing' },
     window: known('none' as const),
     record: known(record()),
     held: known([OLD, NEW]),
