@@ -4,6 +4,7 @@ import { describe, test } from 'vitest';
 import type { Evaluation } from '../../src/plans/evaluation-schema.ts';
 import type { Finding } from '../../src/store/projections/evaluations.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
+import { startForeignCapi } from '../bench-kit/foreign/capi.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 import { changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
@@ -52,6 +53,34 @@ describe.concurrent('lifeboat plans evaluate', () => {
     expect(table).toMatch(/^orders: READY since .* UTC: it was never restored or rehearsed$/mu);
     expect(table).toMatch(/^recovery-card +green +\d+\w+ +30d +the recovery card was made on /mu);
     expect(table).toMatch(/^restored +RED /mu);
+  });
+
+  test('finds that the user of the platform may only look at the instance, and forgives it as soon as it may', async (context) => {
+    const { expect } = context;
+    const { here, env, folder, server } = await bench(context);
+    const readOnlyToken = 'a-token-that-may-only-look';
+    const capi = await startForeignCapi({ token: CANARIES.otherToken, readOnlyToken });
+    context.onTestFinished(capi.close);
+    capi.land.addInstance({
+      name: 'orders',
+      space: capi.land.addSpace('prod', 'acme'),
+      dashboardUrl: server.urlOf('orders'),
+    });
+    const token = join(folder, 'platform-token');
+    const path = env['LIFEBOAT_CONFIG'] ?? '';
+    const platform = `platform: { api: "${capi.url}", token: { file: ./platform-token } }`;
+    writeFileSync(path, readFileSync(path, 'utf8').replace('platform: none', platform));
+    const right = async () => {
+      const { stdout } = await here('plans', 'evaluate', '-i', 'orders', '--json');
+      return itemsIn<Item>(stdout)[0]?.checks.find(({ id }) => id === 'manage');
+    };
+    writeFileSync(token, `bearer ${readOnlyToken}\n`, { mode: 0o600 });
+    expect(await right()).toMatchObject({ state: 'red', code: 'platform.read-only' });
+    writeFileSync(token, `bearer ${CANARIES.otherToken}\n`);
+    expect(await right()).toMatchObject({ state: 'green' });
+    expect(capi.wishes).toEqual([]);
+    await capi.close();
+    expect(await right()).toMatchObject({ state: 'unknown', code: 'platform.unreachable' });
   });
 
   test('exits with 3 where an instance is UNKNOWN and none is NOT READY, and waives what the config waives', async (context) => {
