@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { counted, formatTime } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import { jsonIn } from '../store/canonical.ts';
@@ -64,6 +65,16 @@ export interface AuditedSignatures {
   readonly isPinned: boolean;
   /** The newest checkpoint of each place that a trusted key signed. */
   readonly pins: readonly Pin[];
+  readonly log: AuditedLog;
+}
+
+/** What a log says of itself, for checks of what hangs on it. */
+export interface AuditedLog {
+  /** Those of `store/log`. */
+  readonly entries: readonly Entry[];
+  readonly origin: string | undefined;
+  /** The trusted keys, and those for which they vouch. */
+  readonly believed: readonly KeyObject[];
 }
 
 export interface SignedLog {
@@ -129,7 +140,7 @@ export function auditSignatures(log: SignedLog, findings: Findings): AuditedSign
     const at = walk.roots.get(pinned)?.at;
     return at === undefined || pinned === 0 ? [] : [{ place: place.name, size: pinned, at }];
   });
-  return { isPinned: heard.isPinned, pins };
+  return { isPinned: heard.isPinned, pins, log: { entries: aboutLog, origin, believed: heard.believed } };
 }
 
 interface PlacedNoteOf extends Statement {

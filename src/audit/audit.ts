@@ -5,7 +5,14 @@ import type { Log, LoggedEntry } from '../store/journal.ts';
 import { type Anchor, anchorOf } from '../store/log/anchor.ts';
 import { claimOf } from '../store/log/checkpoint.ts';
 import type { Loss } from '../store/log/log-entries.ts';
-import { type AuditedPlace, auditSignatures, readPlaces, sizesIn } from './audit-places.ts';
+import {
+  type AuditedLog,
+  type AuditedPlace,
+  type AuditedSignatures,
+  auditSignatures,
+  readPlaces,
+  sizesIn,
+} from './audit-places.ts';
 import { type TranscriptOf, transcriptWatch } from './audit-transcript.ts';
 import type { GivenKeys } from './believed-keys.ts';
 import { createFindings, type Finding, type Findings, type Pin, type Verdict, verdictOf } from './verdict.ts';
@@ -40,6 +47,7 @@ export interface AuditReport {
   readonly anchor?: string;
   /** The leaves of the requested stream, as ranges. */
   readonly run?: { readonly stream: string; readonly leaves: Walk['leaves'] };
+  readonly log: AuditedLog;
 }
 
 /**
@@ -80,26 +88,24 @@ export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
   }
   walk.finish();
   transcripts.finish();
-  const { isPinned, pins } = auditSignatures(
-    { walk, origin, head, places, keys: options, vouched },
-    findings,
-  );
+  const signatures = auditSignatures({ walk, origin, head, places, keys: options, vouched }, findings);
+  const { isPinned, pins } = signatures;
   auditAnchors(anchors, walk, origin, findings);
   const home = places.find(({ isHome }) => isHome)?.name;
   const why = 'a rollback of this whole home cannot be ruled out: pass --anchor or add a checkpoint folder';
   if (isPinned && anchors.length === 0 && pins.every(({ place }) => place === home))
     findings.note('home.only', why);
-  return reportOf(findings.list(), pins, walk, origin, stream);
+  return reportOf(findings.list(), signatures, walk, stream);
 }
 
 function reportOf(
   findings: readonly Finding[],
-  pins: readonly Pin[],
+  { pins, log }: AuditedSignatures,
   walk: Walk,
-  origin: string | undefined,
   stream: string | undefined,
 ): AuditReport {
   const [size, root] = [walk.size(), walk.root()];
+  const { origin } = log;
   return {
     // An empty log does not mean that nothing was found.
     verdict: size === 0 ? 'not-intact' : verdictOf(findings),
@@ -111,6 +117,7 @@ function reportOf(
       ? {}
       : { anchor: anchorOf({ origin, size, root }) }),
     ...(stream === undefined ? {} : { run: { stream, leaves: walk.leaves } }),
+    log,
   };
 }
 

@@ -40,6 +40,8 @@ export interface ReadStatements<S extends Statement> {
     readonly checkpoint: SignedCheckpoint;
     readonly isBelieved: boolean;
   })[];
+  /** The trusted keys, and those for which they vouch. */
+  readonly believed: readonly KeyObject[];
   /** How many installations the log names. */
   readonly installations: number;
 }
@@ -70,7 +72,8 @@ export function readStatements<S extends Statement>(
 
   const first = named.filter(({ as }) => as === 'first').map(({ key }) => key);
   const begin = pinned.length > 0 ? pinned : first;
-  const believed = new Set(believedKeys(begin, named, origin).map(installationOf));
+  const trusted = believedKeys(begin, named, origin);
+  const believed = new Set(trusted.map(installationOf));
   const reached = heard.reduce((most, { checkpoint, fits }) => {
     const counts = believed.has(checkpoint.signedBy) && checkpoint.size > most && fits(checkpoint);
     return counts ? checkpoint.size : most;
@@ -79,6 +82,7 @@ export function readStatements<S extends Statement>(
   reportOtherKeys(heard, believed, named, step, findings);
   return {
     isPinned: pinned.length > 0,
+    believed: trusted,
     statements: heard.map((one) => ({ ...one, isBelieved: believed.has(one.checkpoint.signedBy) })),
     installations: new Set(named.map(({ installation }) => installation)).size,
   };

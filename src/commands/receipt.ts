@@ -11,6 +11,7 @@ import { openReaderOf } from '../compose/store-of.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../compose/workspace.ts';
 import { loadConfig } from '../config/load.ts';
 import { isKeyNamed, keyEntry, keyHash, receiptEntry } from '../receipts/log-entries.ts';
+import { BUNDLE_FILE, KEY_FILE, PAE_FILE, SIGNATURE_FILE } from '../receipts/receipt-files.ts';
 import {
   openReceipt,
   receiptPublicKey,
@@ -25,9 +26,6 @@ import { assertSound } from './audit/export.ts';
 import { whereRunIs } from './drill/drill-homes.ts';
 import { isPlanRun } from './plans/plan-report-of.ts';
 import { reportOf } from './run/run-report.ts';
-
-const BUNDLE_FILE = 'receipt.sigstore.json';
-const KEY_FILE = 'lifeboat-receipts.pub';
 
 /**
  * `lifeboat receipt [RUN] [--out DIR]`: a new folder with the report of a run and a signed statement of what
@@ -132,8 +130,8 @@ function write(out: string, reportText: string, signed: SignedReceipt, publicKey
     mkdirSync(out, { mode: 0o700 });
     writeNewFile(join(out, REPORT_FILE), reportText);
     writeNewFile(join(out, BUNDLE_FILE), signed.bundle);
-    writeNewFile(join(out, 'receipt.pae'), signed.pae);
-    writeNewFile(join(out, 'receipt.sig'), signed.signature);
+    writeNewFile(join(out, PAE_FILE), signed.pae);
+    writeNewFile(join(out, SIGNATURE_FILE), signed.signature);
     writeNewFile(join(out, KEY_FILE), publicKey);
   } catch (cause) {
     throw notWritten(out, cause, 'name another place with --out DIR');

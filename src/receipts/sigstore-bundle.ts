@@ -60,7 +60,7 @@ export function receiptPublicKey(privateKeyPem: Secret): string {
 }
 
 export type ReadReceipt =
-  | { readonly outcome: 'signed'; readonly statement: Statement }
+  | ({ readonly outcome: 'signed'; readonly statement: Statement } & Omit<SignedReceipt, 'bundle'>)
   | { readonly outcome: 'bad-key' | 'unreadable' | 'other-key' | 'bad-signature' | 'no-receipt' };
 
 /**
@@ -75,10 +75,12 @@ export function openReceipt(bundleText: string, publicKeyPem: string): ReadRecei
   if (bundle.verificationMaterial.publicKey.hint !== hintOf(key)) return { outcome: 'other-key' };
   const { payload, signatures } = bundle.dsseEnvelope;
   const bytes = Buffer.from(payload, 'base64');
-  const isSigned = verify('sha256', paeOf(bytes), key, Buffer.from(signatures[0].sig, 'base64'));
-  if (!isSigned) return { outcome: 'bad-signature' };
+  const [pae, signature] = [paeOf(bytes), Buffer.from(signatures[0].sig, 'base64')];
+  if (!verify('sha256', pae, key, signature)) return { outcome: 'bad-signature' };
   const statement = Statement.safeParse(jsonOf(bytes.toString('utf8'))).data;
-  return statement === undefined ? { outcome: 'no-receipt' } : { outcome: 'signed', statement };
+  return statement === undefined
+    ? { outcome: 'no-receipt' }
+    : { outcome: 'signed', statement, pae, signature };
 }
 
 /** The pre-authentication encoding of DSSE: no other type or text gives the same bytes. */

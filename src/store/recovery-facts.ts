@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { counted } from '../base/format.ts';
 import type { Json } from './journal.ts';
+import { RECEIPT_KEY_ENDORSED, RECEIPT_MADE, ReceiptKeyEndorsed, ReceiptMade } from './log/log-entries.ts';
 import { EVALUATED, evaluationSentence } from './projections/evaluations.ts';
 import type { Sentence } from './sentence.ts';
 
@@ -71,6 +73,20 @@ const FACTS: Readonly<Record<string, (body: Json) => Sentence | undefined>> = {
     const said = evaluationSentence(body);
     return said && { text: said.text, tone: said.isGood ? 'good' : 'warn' };
   },
+  [RECEIPT_MADE]: (body) => {
+    const { data: made } = ReceiptMade().safeParse(body);
+    if (made === undefined) return undefined;
+    const by = `, SHA-256 ${made.sha256.slice(0, 12)}, by receipt key ${made.key.slice(0, 12)}`;
+    if ('run' in made)
+      return { text: `receipt of run ${made.run}: ${made.result}${by}`, tone: RESULTS[made.result] };
+    const of = made.evaluation === '*' ? 'all evaluations' : `the evaluation of ${made.evaluation}`;
+    const holds = made.properties.length === 0 ? 'no property holds' : made.properties.join(', ');
+    return { text: `receipt of ${of}: ${holds}${by}`, tone: 'plain' };
+  },
+  [RECEIPT_KEY_ENDORSED]: reader(ReceiptKeyEndorsed, ({ note }) => ({
+    text: `vouched for receipt key ${derHash(note)}`,
+    tone: 'plain',
+  })),
   'follow-up.opened': reader(
     z.object({ followUp: z.object({ what: z.string() }) }),
     ({ followUp: { what } }) => ({ text: `follow-up opened: ${what}`, tone: 'warn' }),
@@ -84,6 +100,8 @@ const FACTS: Readonly<Record<string, (body: Json) => Sentence | undefined>> = {
   ),
 };
 
+const RESULTS = { PASSED: 'good', WARNED: 'warn', FAILED: 'bad' } as const;
+
 /** How a follow-up was completed. */
 const WAYS: Readonly<Record<string, string>> = {
   platform: 'by the platform',
@@ -91,6 +109,12 @@ const WAYS: Readonly<Record<string, string>> = {
   hand: 'by hand',
   run: 'by a run',
 };
+
+/** The first 12 hex digits of the SHA-256 of the key in a note, as `receipt.made` names it. */
+function derHash(note: string): string {
+  const [, base64 = ''] = /-----BEGIN PUBLIC KEY-----([^-]+)-----END/u.exec(note) ?? [];
+  return hash('sha256', Buffer.from(base64, 'base64')).slice(0, 12);
+}
 
 function reader<Body>(schema: z.ZodType<Body>, say: (body: Body) => Sentence) {
   return (body: Json) => {

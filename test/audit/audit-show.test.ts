@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { generateReceiptKey } from '../../src/keys/keyring.ts';
+import { keyEntry, keyHash, receiptEntry } from '../../src/receipts/log-entries.ts';
+import { receiptPublicKey } from '../../src/receipts/sigstore-bundle.ts';
+import type { NewEntry } from '../../src/store/journal.ts';
 import { auditShow, entrySentences } from '../../src/store/sentence.ts';
 import { rotation } from '../report/rotation.ts';
+import { freshSigner } from '../store/fresh-signer.ts';
 
 test('every entry of a run is one sentence that a person understands', () => {
   expect(auditShow(rotation).map(({ text }) => text)).toEqual([
@@ -42,6 +47,26 @@ test('a fact about a key is a sentence, and an unknown type is shown with its fi
     'future count 2, at null',
   );
   expect(entrySentences()({ type: 'future', body: [1] }).text).toBe('future [1]');
+});
+
+test('a receipt and what vouches for its key are sentences that name the same key', () => {
+  const key = receiptPublicKey(generateReceiptKey());
+  const of = { sha256: '0a1b2c3d4e5f'.padEnd(64, '0'), key: keyHash(key) };
+  const by = `, SHA-256 0a1b2c3d4e5f, by receipt key ${of.key.slice(0, 12)}`;
+  const said = (entry: NewEntry) => entrySentences()(entry);
+  expect(said(receiptEntry({ run: '01A', result: 'WARNED', ...of }))).toEqual({
+    text: `receipt of run 01A: WARNED${by}`,
+    tone: 'warn',
+  });
+  expect(said(receiptEntry({ evaluation: '*', properties: ['LIFEBOAT_PROVEN'], ...of })).text).toBe(
+    `receipt of all evaluations: LIFEBOAT_PROVEN${by}`,
+  );
+  expect(said(receiptEntry({ evaluation: 'plan.west', properties: [], ...of })).text).toBe(
+    `receipt of the evaluation of plan.west: no property holds${by}`,
+  );
+  expect(said(keyEntry(key, 'lifeboat/0123456789abcdef', freshSigner())).text).toBe(
+    `vouched for receipt key ${of.key.slice(0, 12)}`,
+  );
 });
 
 test('no byte of an entry can act on a terminal', () => {

@@ -257,6 +257,14 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   ],
   'lifeboat receipt last': ['test/e2e/receipts.test.ts', "'receipt', 'last', '--out'"],
   'lifeboat receipt last --out orders-drill': ['test/e2e/receipts.test.ts', "'receipt', 'last', '--out'"],
+  'lifeboat audit verify --receipts orders-drill': [
+    'test/e2e/receipts.test.ts',
+    "'audit', 'verify', '--receipts'",
+  ],
+  'lifeboat audit verify lifeboat-01K....tar --receipts receipts --public-key key.pem': [
+    'test/e2e/receipts.test.ts',
+    "'audit', 'verify', bundle, '--receipts'",
+  ],
   'lifeboat audit key --receipts': ['test/e2e/receipts.test.ts', "'audit', 'key', '--receipts'"],
   'lifeboat report --format json': ['test/e2e/report.long.test.ts', "'report', id, '--format', 'json'"],
   'lifeboat serve': ['test/e2e/serve.test.ts', "start('serve'"],

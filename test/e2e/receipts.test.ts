@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
@@ -33,6 +33,18 @@ describe.concurrent('the receipt of a run', () => {
     const types = (await entries()).map(({ type }) => type);
     expect(types).toEqual(expect.arrayContaining(['receipt.made', 'receipt-key.endorsed']));
     expect((await run('audit', 'verify')).stdout).not.toContain('not intact');
+    const verified = JSON.parse((await run('audit', 'verify', '--receipts', folder, '--json')).stdout);
+    expect(verified.receipts).toEqual([
+      { about: `run/${made.runId}`, sha256: made.sha256, path: out, state: 'verified' },
+    ]);
+    const bundle = join(folder, 'bundle.tar');
+    await good('audit', 'export', 'last', '--out', bundle);
+    const words = (await run('audit', 'verify', bundle, '--receipts', out)).stdout;
+    expect(words).toContain(`receipt of run/${made.runId} in ${out}: verified, with what it is about`);
+    writeFileSync(join(out, 'report.json'), ' ', { flag: 'a' });
+    const changed = await run('audit', 'verify', bundle, '--receipts', out);
+    expect(changed.stdout).toContain('report.json was changed: it is not what the receipt is about');
+    expect(changed.code).toBe(1);
     const again = await run('receipt', 'last', '--out', out);
     expect(again.code).toBe(2);
     expect(again.stderr).toContain('already exists');

@@ -55,6 +55,12 @@ const OTHERS = [
   runEntry('01R', 'run.abandoned', { reason: 'r' }),
   { stream: 'run/01R' as const, type: 'type.of-tomorrow', body: { said: 's', list: ['l'] } },
   { stream: 'instance/orders' as const, type: 'key.proven', body: { fingerprint: 'f', run: '01R' } },
+  {
+    stream: 'store/log' as const,
+    type: 'receipt.made',
+    body: { run: '01R', result: 'PASSED', sha256: '0'.repeat(64), key: '1'.repeat(64) },
+  },
+  { stream: 'store/log' as const, type: 'receipt-key.endorsed', body: { note: 'n' } },
   { stream: 'instance/orders' as const, type: 'backup.proven', body: { backup: 'b', note: ['n'] } },
 ];
 

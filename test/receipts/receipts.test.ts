@@ -62,7 +62,8 @@ test('openssl verifies the signature of a receipt over its statement', () => {
 
 test('the reference implementation of Sigstore accepts a receipt offline, and so do we', () => {
   expect(acceptedBySigstore(signed.bundle)).toBe(true);
-  expect(openReceipt(signed.bundle, publicKey)).toEqual({ outcome: 'signed', statement });
+  const { pae, signature } = signed;
+  expect(openReceipt(signed.bundle, publicKey)).toEqual({ outcome: 'signed', statement, pae, signature });
 });
 
 type Parts = {

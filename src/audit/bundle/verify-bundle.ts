@@ -8,6 +8,7 @@ import { LOG_BEGUN, LogBegun, lossesIn, lossInWords } from '../../store/log/log-
 import type { ShownTree } from '../../store/log/merkle.ts';
 import { believedKeys, namedKey, parsePublicKeys } from '../../store/log/named-keys.ts';
 import { entryOf } from '../../store/new-entry.ts';
+import type { AuditedLog } from '../audit-places.ts';
 import { transcriptWatch } from '../audit-transcript.ts';
 import { createFindings, type Finding, type Findings, type Pin } from '../verdict.ts';
 import { approvalFiles, checkManifest, noteIn, runOf } from './documents.ts';
@@ -33,8 +34,10 @@ export interface BundleReport {
   readonly streams: readonly { readonly stream: string; readonly entries: number }[];
   /** Of the log at the size of the bundle. */
   readonly anchor: string | undefined;
+  readonly log: AuditedLog;
 }
 
+const NO_LOG: AuditedLog = { entries: [], origin: undefined, believed: [] };
 const CHECKPOINT = 'checkpoint.note';
 
 /**
@@ -47,7 +50,7 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
   const run = runOf(files);
   if (run === undefined) {
     findings.problem('manifest.unreadable', 'manifest.note is missing or unreadable');
-    return { findings: findings.list(), pins: [], streams: [], anchor: undefined };
+    return { findings: findings.list(), pins: [], streams: [], anchor: undefined, log: NO_LOG };
   }
   const others = [...files.keys()].filter((name) => name.startsWith('checkpoints/'));
   const notes: Notes = [CHECKPOINT, ...others].map((name) => [name, noteIn(files, name)]);
@@ -91,6 +94,7 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
     pins: pem === undefined || head === undefined ? [] : [{ place: CHECKPOINT, size: head.size, at }],
     streams: all.map(({ stream, entries: { length } }) => ({ stream, entries: length })),
     anchor: head === undefined || head.size === 0 ? undefined : anchorOf(head),
+    log: { entries: aboutLog, origin: begun?.origin, believed: keys },
   };
 }
 

@@ -3,6 +3,7 @@ import { EXIT } from '../../base/errors.ts';
 import { bytes, fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
 import { schemaId } from '../../base/schema-id.ts';
 import { Evaluation, PlanEvaluation } from '../../plans/evaluation-schema.ts';
+import { CheckedReceipt } from '../../receipts/check-receipts.ts';
 import { Statement } from '../../receipts/statement.ts';
 import { Comparison } from '../../report/comparison.ts';
 import { DrillDue } from '../../report/drill/drill-report.ts';
@@ -230,6 +231,7 @@ const proof = {
         leaves: z.array(z.array(z.int().nonnegative())).describe('ranges [first, last], from 0'),
       })
       .optional(),
+    receipts: z.array(CheckedReceipt).describe('those on record, and those of --receipts'),
     findings: z.array(
       z.object({
         severity: z.enum(['problem', 'limit', 'note']),

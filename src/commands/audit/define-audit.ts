@@ -12,6 +12,9 @@ export function defineAudit(program: Command, command: Define): void {
     [
       new Option('--public-key <file>', 'the public key (PEM), obtained elsewhere'),
       anchor('an anchor from a ticket; pins all before it (repeatable)'),
+      new Option('--receipts <dir>', 'also check these receipts and their files (repeatable)').argParser(
+        repeated,
+      ),
       // Passed by the app, which has the vault open and verifies in a separate process.
       new Option('--stored-key <base64>', 'the public key of the open key store').hideHelp(),
     ],

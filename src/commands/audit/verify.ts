@@ -1,5 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
+import type { AuditedLog } from '../../audit/audit-places.ts';
 import {
+  createFindings,
   type Finding,
   type Pin,
   VERDICT_EXIT,
@@ -13,6 +15,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { readGivenFile } from '../../cli/read-given-file.ts';
+import type { CheckedReceipt } from '../../receipts/check-receipts.ts';
 import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
 import { parsePublicKeys } from '../../store/log/named-keys.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
@@ -38,8 +41,11 @@ export async function auditVerifyCommand(
     readonly publicKey?: string;
     readonly anchor?: string | readonly string[];
     readonly storedKey?: string;
+    readonly receipts?: readonly string[];
   },
 ): Promise<number> {
+  const { receiptFolders } = await import('./receipt-folders.ts');
+  const folders = (flags.receipts ?? []).flatMap(receiptFolders);
   const trust = {
     publicKey: flags.publicKey === undefined ? undefined : await readKeys(flags.publicKey),
     anchors: [flags.anchor ?? []].flat().map(parseAnchor),
@@ -49,14 +55,17 @@ export async function auditVerifyCommand(
     word !== undefined && existsSync(word)
       ? await verifyPath(word, trust)
       : await verifyStore(await whereRunIs(context, word), word, trust);
-  return printAudit(context, verified);
+  const { checkReceipts } = await import('../../receipts/check-receipts.ts');
+  const found = createFindings();
+  const receipts = checkReceipts(verified.log, folders, found);
+  return printAudit(context, { ...verified, receipts, findings: [...verified.findings, ...found.list()] });
 }
 
 async function verifyStore(
   context: CommandContext,
   word: string | undefined,
   trust: Trust,
-): Promise<Verified> {
+): Promise<Audited> {
   const { auditStore, streamNamed } = await import('./audit-store.ts');
   const stream = word === undefined ? undefined : await streamNamed(context, word);
   const approvals = approvalWatch();
@@ -65,7 +74,7 @@ async function verifyStore(
 }
 
 /** A folder or a tar is a bundle, anything else an exported journal. */
-async function verifyPath(path: string, trust: Trust): Promise<Verified> {
+async function verifyPath(path: string, trust: Trust): Promise<Audited> {
   const { MAX_BUNDLE_BYTES, readBundle } = await import('./read-bundle.ts');
   const { verifyBundle } = await import('../../audit/bundle/verify-bundle.ts');
   const { unpackLines } = await import('../../audit/bundle/pack.ts');
@@ -107,6 +116,7 @@ export async function readKeys(path: string): Promise<string> {
 
 /** The findings about a store or a bundle. */
 interface Verified {
+  readonly receipts: readonly CheckedReceipt[];
   readonly findings: readonly Finding[];
   readonly pins: readonly Pin[];
   readonly entries: number;
@@ -120,23 +130,25 @@ interface Verified {
   };
 }
 
+type Audited = Omit<Verified, 'receipts'> & { readonly log: AuditedLog };
+
 /** More findings add nothing: the record is broken. */
 const MAX_FINDINGS = 200;
 const MAX_RANGES = 20;
 
 /** Prints the findings of an audit, what pins the record, and the verdict; returns the exit code. */
 async function printAudit(context: CommandContext, verified: Verified): Promise<number> {
-  const { findings, pins, entries, streams, anchor, run } = verified;
+  const { findings, pins, entries, streams, anchor, run, receipts } = verified;
   const verdict: Verdict = entries === 0 ? 'not-intact' : verdictOf(findings);
   const isNothing = entries === 0 && verdictOf(findings) !== 'not-intact';
   const words = isNothing ? 'there is nothing to verify' : verdictWords(findings, pins);
-  const result = { verdict, words, entries, streams, anchor, pins, run, findings };
+  const result = { verdict, words, entries, streams, anchor, pins, run, receipts, findings };
   await printResult(context, 'audit', result, () => printLines(context, verified, words));
   return VERDICT_EXIT[verdict];
 }
 
 function printLines(context: CommandContext, verified: Verified, words: string): void {
-  const { findings, pins, entries, streams, anchor, run } = verified;
+  const { findings, pins, entries, streams, anchor, run, receipts } = verified;
   const line = (text: string) => void context.stdout.write(`${text}\n`);
   for (const { severity, stream, seq, shortMessage } of findings.slice(0, MAX_FINDINGS)) {
     const place = [stream, seq === undefined ? undefined : `entry ${seq}`]
@@ -147,6 +159,8 @@ function printLines(context: CommandContext, verified: Verified, words: string):
   const more = findings.length - MAX_FINDINGS;
   if (more > 0) line(`${more} more are not shown: see them with -o json`);
   if (run !== undefined) line(runInWords(run));
+  for (const { about, path, state } of receipts)
+    if (state === 'verified') line(`receipt of ${about} in ${path}: verified, with what it is about`);
   for (const { place, size, at } of pins)
     line(
       `checkpoint in ${show(place, 200)}: ` +

@@ -71,6 +71,23 @@ const lossAccepted = lazily(() => {
  */
 export const AloneAccepted = z.object({ reason: z.string(), lack: z.string() });
 
+/** A receipt: of a run with what it proved, or of evaluations on record with what holds by each of them. */
+export const ReceiptMade = lazily(() => {
+  const digest = z.string().regex(/^[0-9a-f]{64}$/u);
+  /** Of the bundle's bytes, and of the public key in DER. */
+  const hashes = { sha256: digest, key: digest };
+  return z.union([
+    z.object({ run: z.string(), result: z.enum(['PASSED', 'WARNED', 'FAILED']), ...hashes }),
+    /** The instance, or `plan.NAME`; `*` for all that are on record. */
+    z.object({ evaluation: z.string(), properties: z.array(z.string()), ...hashes }),
+  ]);
+});
+
+/** The key that signs receipts, in a note that a key of the log signed. */
+export const ReceiptKeyEndorsed = z.object({ note: z.string() });
+
+export const RECEIPT_MADE = 'receipt.made';
+export const RECEIPT_KEY_ENDORSED = 'receipt-key.endorsed';
 export const LOG_BEGUN = 'log.begun';
 export const KEY_ANNOUNCED = 'key.announced';
 export const KEY_ENDORSED = 'key.endorsed';
