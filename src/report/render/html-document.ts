@@ -121,13 +121,13 @@ function factTable(caption: string, rows: readonly (readonly [string, Text])[]):
  */
 function wideTable(caption: string, head: readonly string[], rows: readonly (readonly Text[])[]): Markup {
   const isLarge = head.length > 4;
-  const titles = head.map((text) => markup`<th scope="col">${text}</th>`);
+  const titles = head.map((text) => (text === '' ? markup`<td></td>` : markup`<th scope="col">${text}</th>`));
   const cell = (text: Text, at: number) =>
     isLarge
       ? markup`<td data-label="${head[at] ?? ''}"><div>${line(text)}</div></td>`
       : markup`<td>${line(text)}</td>`;
   const body = rows.map((row) => markup`<tr>${row.map(cell)}</tr>\n`);
-  return markup`<div class="wide${isLarge ? ' large' : ''}" role="region" tabindex="0" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${titles}</tr></thead><tbody>\n${body}</tbody></table></div>`;
+  return markup`<div class="wide${isLarge ? ' large' : ''}" role="group" tabindex="0" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${titles}</tr></thead><tbody>\n${body}</tbody></table></div>`;
 }
 
 function figure({ label, value, note, tone }: Figure): Markup {
@@ -136,7 +136,7 @@ function figure({ label, value, note, tone }: Figure): Markup {
 
 function picture(caption: string, svg: Markup, legend: readonly (readonly [string, string])[]): Markup {
   const keys = legend.map(([name, text]) => markup`<li><i class="b-${name}"></i>${text}</li>`);
-  return markup`<figure><div class="wide" role="region" tabindex="0" aria-label="Picture">${svg}</div><ul class="legend">${keys}</ul><figcaption>${caption}</figcaption></figure>`;
+  return markup`<figure><div class="wide" role="group" tabindex="0" aria-label="Picture">${svg}</div><ul class="legend">${keys}</ul><figcaption>${caption}</figcaption></figure>`;
 }
 
 const GAP = markup`<span class="gap" role="img" aria-label="to be filled in"></span>`;
