@@ -93,8 +93,12 @@ function leftToTheEnd({ followUps, skip }: Question & { kind: 'followUps' }): An
   return { event: skip, id: REMOVE_TARGET, text: 'it is removed after the end of the rehearsal' };
 }
 
-/** The end of a run, where its question offers it: one with open follow-ups does not. */
-function stopOf({ options }: Question, why: string | undefined): Answer | undefined {
-  const stop = options.find(({ event, disabled }) => event.type === STOP_EVENT && disabled === undefined);
-  return stop && { event: STOP_EVENT, ...(why === undefined ? {} : { text: why }) };
+function stopOf(question: Question, why: string | undefined): Answer | undefined {
+  if (!offersEnd(question)) return undefined;
+  return { event: STOP_EVENT, ...(why === undefined ? {} : { text: why }) };
+}
+
+/** Whether a run can be ended by the answer to its question: one that has replaced data cannot. */
+export function offersEnd({ options }: Pick<Question, 'options'>): boolean {
+  return options.some(({ event, disabled }) => event.type === STOP_EVENT && disabled === undefined);
 }

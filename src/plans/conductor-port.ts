@@ -87,6 +87,8 @@ export interface ConductorPort {
   };
   /** The children on record. */
   children(): Promise<readonly RecordedChild[]>;
+  /** One of them by its run; undefined if it never began. */
+  child(runId: string): Promise<RecordedChild | undefined>;
   /** Begins the run of a step, once however often it is called, and takes it up. */
   begin(start: Start): Promise<DrivenChild>;
   /** Looks at every instance and target. Sends only GETs. */
@@ -117,4 +119,6 @@ export interface ShownChild extends Child {
   /** Whether it waits for credentials. */
   readonly isPaused: boolean;
   readonly isInDoubt: boolean;
+  /** Whether the plan has left it, resumable by itself. */
+  readonly isLeft: boolean;
 }

@@ -1,9 +1,10 @@
-import type { ResolvedGroup, Step } from '../../machines/parts/plan.ts';
+import type { Step } from '../../machines/parts/plan.ts';
 import type { GroupResult, LaneFacts } from '../../machines/parts/plan-events.ts';
 import { type Answer, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
+import { msOf } from '../base/instant.ts';
 import type {
   ChildSnapshot,
   ConductorPort,
@@ -14,16 +15,9 @@ import type {
 } from './conductor-port.ts';
 import { type Fit, fitOf, type PlanDecision } from './decision-fit.ts';
 import { placeOf, planFacts, standingFacts } from './facts.ts';
-import {
-  freeSlots,
-  keyOf,
-  lanesOf,
-  type PlanFacts,
-  type Start,
-  schedule,
-  takesSlotWhenAtWork,
-} from './schedule.ts';
-import { answerOfPlan, endedChild, isStopped, isUnderWay, lateMs, standingOf } from './standing.ts';
+import { resultOf } from './group-result.ts';
+import { freeSlots, keyOf, type PlanFacts, type Start, schedule, takesSlotWhenAtWork } from './schedule.ts';
+import { answerOfPlan, endedChild, isStopped, isUnderWay, lateMs, standingOf, whyLeft } from './standing.ts';
 
 /** One child in this process. */
 interface Live {
@@ -32,14 +26,16 @@ interface Live {
   readonly driven: DrivenChild | undefined;
   /** Why it could not be begun, or taken up. */
   readonly problem: Failure | undefined;
-  /** When it is tried again. */
-  readonly againMs: number;
+  /** When it is tried again, or looked at again after it was left. */
+  againMs: number;
   readonly given: Set<string>;
   result: 'done' | 'failed' | undefined;
   endedMs: number | undefined;
   /** Why it failed, where something did. */
   cause: string | undefined;
   isAnswering: boolean;
+  /** Whether the plan has left it: another process may go on with it. */
+  isLeft: boolean;
   /** As it was shown last. */
   shown?: ShownChild;
 }
@@ -47,7 +43,7 @@ interface Live {
 /** How many lanes of an evaluation one entry has. */
 const LANES_AT_ONCE = 500;
 
-/** How long a child waits that could not be begun. */
+/** How long a child waits that could not be begun, and how often one that was left is looked at. */
 const AGAIN_MS = 5_000;
 
 /** How many runs of steps are begun at once: each waits for the store, and for its reads of it. */
@@ -154,13 +150,23 @@ export class Conductor {
    */
   async answer(runId: string, answer: Answer): Promise<void> {
     const { key, live } = this.#liveOf(runId);
-    if (key === undefined || live?.driven === undefined)
-      throw new LifeboatError('plan.no-child', `run ${runId} is not driven here`, {
-        hints: ['nothing was answered', `if it is open: lifeboat resume ${runId}`],
-      });
-    if (this.#hasSlot(live.start)) await live.driven.answer(answer);
+    if (key === undefined || live?.driven === undefined) throw notHere(runId);
+    if (this.#hasSlot(live.start)) await this.#give(key, live, answer);
     else this.#queued.push({ key, answer });
     this.#ask();
+  }
+
+  /** Gives an answer; one that was left is taken up again for it. */
+  async #give(key: string, { start, driven, isLeft }: Live, answer: Answer): Promise<void> {
+    if (!isLeft) return driven?.answer(answer);
+    await this.#begin(start, { isAnswering: true });
+    const live = this.#live.get(key);
+    if (live?.driven === undefined) throw notHere(driven?.runId ?? '', live?.problem?.shortMessage);
+    try {
+      await live.driven.answer(answer);
+    } finally {
+      live.isAnswering = false;
+    }
   }
 
   /** Has a child try again what waits for credentials; nothing happens if it does not. */
@@ -175,8 +181,8 @@ export class Conductor {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     clearTimeout(this.#timer);
-    const driven = [...this.#live.values()].flatMap(({ driven: one, result }) =>
-      one === undefined || result !== undefined ? [] : [one],
+    const driven = [...this.#live.values()].flatMap(({ driven: one, result, isLeft }) =>
+      one === undefined || result !== undefined || isLeft ? [] : [one],
     );
     await Promise.all(driven.map((one) => one.detach(why)));
     await this.#port.plan.detach(why, awaits);
@@ -216,6 +222,7 @@ export class Conductor {
     }
     this.#answerByItself();
     await this.#leaveAsking(context);
+    await this.#lookAtLeft();
     const facts = this.#facts();
     if (facts === undefined) return this.#rest(undefined, snapshot.hasQuestion);
     const { events, starts, wakeMs } = schedule(facts);
@@ -239,8 +246,8 @@ export class Conductor {
   /** Nothing happens until something ends, a person decides, or this time has come. */
   #rest(wakeMs: number | undefined, hasQuestion: boolean): void {
     clearTimeout(this.#timer);
-    const again = [...this.#live.values()].flatMap(({ problem, againMs }) =>
-      problem === undefined ? [] : [againMs],
+    const again = [...this.#live.values()].flatMap(({ problem, isLeft, result, againMs }) =>
+      problem !== undefined || (isLeft && result === undefined) ? [againMs] : [],
     );
     const late = [...this.#live.values()].flatMap(({ step, driven, result }) =>
       driven === undefined || result !== undefined ? [] : [lateMs(step, driven.startedMs)],
@@ -267,7 +274,7 @@ export class Conductor {
       await Promise.all(starts.slice(from, from + STARTS_AT_ONCE).map((start) => this.#begin(start)));
   }
 
-  async #begin(start: Start): Promise<void> {
+  async #begin(start: Start, { isAnswering } = { isAnswering: false }): Promise<void> {
     const key = keyOf(start);
     const base = {
       start,
@@ -275,7 +282,8 @@ export class Conductor {
       given: new Set<string>(),
       endedMs: undefined,
       cause: undefined,
-      isAnswering: false,
+      isAnswering,
+      isLeft: false,
       result: undefined,
     };
     try {
@@ -302,7 +310,8 @@ export class Conductor {
   }
 
   #problemOf(live: Live, thrown: unknown): Live {
-    return { ...live, driven: undefined, problem: failureOf(thrown), againMs: this.#port.now() + AGAIN_MS };
+    const againMs = this.#port.now() + AGAIN_MS;
+    return { ...live, driven: undefined, isLeft: false, problem: failureOf(thrown), againMs };
   }
 
   /** Answers that the plan gives by itself: the names that were confirmed for it, and what is recommended. */
@@ -324,8 +333,8 @@ export class Conductor {
     }
   }
 
-  #automatic({ driven, start, step, given, result }: Live, context: PlanContext): Answer | undefined {
-    if (driven === undefined || result !== undefined) return undefined;
+  #automatic({ driven, start, step, given, result, isLeft }: Live, context: PlanContext): Answer | undefined {
+    if (driven === undefined || result !== undefined || isLeft) return undefined;
     const state = driven.state();
     const { differences } = this.#port;
     const isStopped = this.#isStopped(start.group, context);
@@ -335,23 +344,36 @@ export class Conductor {
 
   /**
    * Leaves a child that the plan does without as soon as it asks a person, so that it can be resumed by
-   * itself.
+   * itself. One that is needed again is begun again when its step is due.
    */
   async #leaveAsking(context: PlanContext): Promise<void> {
-    for (const { group, lane, state, runId, isLate = false } of this.#all()) {
-      const why = this.#notNeeded({ group, lane }, context);
-      if (why === undefined || isLate || (state !== 'waiting' && state !== 'failing')) continue;
-      const { key, live } = runId === undefined ? {} : this.#liveOf(runId);
-      if (key === undefined || live?.driven === undefined) continue;
-      this.#live.delete(key);
+    for (const [key, live] of this.#live) {
+      if (live.driven === undefined || live.result !== undefined || live.isAnswering) continue;
+      if (this.#queued.some((one) => one.key === key)) continue;
+      const { start, step } = live;
+      const isStopped = this.#isStopped(start.group, context);
+      const why = whyLeft(start, step, live.driven.state(), { context, isStopped });
+      if (live.isLeft && why === undefined) this.#live.delete(key);
+      const { state, isLate = false } = this.#kept(live, context);
+      const isAsking = !isLate && (state === 'waiting' || state === 'failing');
+      if (live.isLeft || why === undefined || !isAsking) continue;
+      live.isLeft = true;
+      live.againMs = this.#port.now() + AGAIN_MS;
       await live.driven.detach(why);
     }
   }
 
-  /** Why the plan does without the steps of a lane; undefined if it does not. */
-  #notNeeded({ group, lane }: Pick<Start, 'group' | 'lane'>, context: PlanContext): string | undefined {
-    if (context.groups[group]?.out[lane] !== undefined) return 'its instance was taken out of the plan';
-    return this.#isStopped(group, context) ? 'its group was stopped' : undefined;
+  /** Learns from the record what has ended of the children that were left. */
+  async #lookAtLeft(): Promise<void> {
+    const now = this.#port.now();
+    for (const live of this.#live.values()) {
+      if (!live.isLeft || live.result !== undefined || live.againMs > now) continue;
+      live.againMs = now + AGAIN_MS;
+      const row = await this.#port.child(live.driven?.runId ?? '');
+      if (row?.result === undefined) continue;
+      const { result, endedAt, cause } = row;
+      Object.assign(live, { result, endedMs: msOf(endedAt), cause });
+    }
   }
 
   #isStopped(group: string, { groups }: PlanContext): boolean {
@@ -364,7 +386,7 @@ export class Conductor {
     for (const one of this.#queued.splice(0)) {
       const live = this.#live.get(one.key);
       if (live?.driven === undefined || live.result !== undefined) continue;
-      if (this.#hasSlot(live.start)) await live.driven.answer(one.answer).catch(() => undefined);
+      if (this.#hasSlot(live.start)) await this.#give(one.key, live, one.answer).catch(() => undefined);
       else this.#queued.push(one);
     }
   }
@@ -399,7 +421,7 @@ export class Conductor {
   }
 
   #shown(live: Live, context: PlanContext): ShownChild {
-    const { start, step, driven, problem, result, endedMs, cause } = live;
+    const { start, step, driven, problem, result, endedMs, cause, isLeft } = live;
     const shown = {
       ...start,
       runId: driven?.runId,
@@ -409,6 +431,7 @@ export class Conductor {
       isAnswered: false,
       isPaused: false,
       isInDoubt: false,
+      isLeft,
       question: undefined,
       where: undefined,
     };
@@ -433,22 +456,19 @@ export class Conductor {
   async #endLeftSteps(): Promise<void> {
     for (const child of await this.#port.children()) {
       if (child.result !== undefined || child.runbook !== 'plan-step') continue;
-      const driven = this.#live.get(keyOf(child))?.driven ?? (await this.#port.begin(child));
+      const live = this.#live.get(keyOf(child));
+      const driven = (live?.isLeft === true ? undefined : live?.driven) ?? (await this.#port.begin(child));
       await driven.answer({ event: STOP_EVENT, text: 'the plan has ended' });
       await driven.ended;
     }
   }
 }
 
-function resultOf(group: ResolvedGroup, facts: PlanFacts, simulated: readonly Start[]): GroupResult {
-  const states = lanesOf(group, facts).map(({ state, hasFailed }) => ({ is: state.is, hasFailed }));
-  const done = states.filter(({ is, hasFailed }) => is === 'done' && !hasFailed).length;
-  const failed = states.filter(
-    ({ is, hasFailed }) => hasFailed || is === 'failed' || is === 'failing',
-  ).length;
-  const count = simulated.filter((child) => child.group === group.id).length;
-  const beside = count === 0 ? {} : { simulated: count };
-  return { group: group.id, done, failed, notRun: states.length - done - failed, ...beside };
+function notHere(runId: string, why?: string): LifeboatError {
+  const known = why === undefined ? [] : [why];
+  return new LifeboatError('plan.no-child', `run ${runId} is not driven here`, {
+    hints: ['nothing was answered', ...known, `if it is open: lifeboat resume ${runId}`],
+  });
 }
 
 /** Throws `answer.misfit` where a decision does not fit. */

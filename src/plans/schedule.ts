@@ -25,6 +25,8 @@ export interface Child {
   readonly endedMs?: number | undefined;
   /** Set on one that is `failing` only because it takes longer than its step allows: nobody is asked. */
   readonly isLate?: boolean | undefined;
+  /** Set on one that asks and that the plan has left: whoever resumes it by itself goes on with it. */
+  readonly isLeft?: boolean | undefined;
 }
 
 /** A group of a plan's run: its state, and what is on record about its lanes. */
@@ -248,8 +250,16 @@ export function takesSlot(state: LaneState): boolean {
 }
 
 /** Whether a child acts by itself: no person has to do anything for its end. */
-function goesOn({ state, isLate = false }: Child): boolean {
-  return state === 'at-work' || isLate;
+function goesOn({ state, isLate = false, isLeft = false }: Child): boolean {
+  return (state === 'at-work' && !isLeft) || isLate;
+}
+
+/**
+ * Whether a step failed in a way that its plan passes, with a run that can only be resumed by itself: it
+ * stays open, and counts as a failure.
+ */
+function isLeftOpen({ state, isLeft = false }: Child, { onFailure }: Step): boolean {
+  return isLeft && state === 'failing' && onFailure === 'continue';
 }
 
 /** Whether nothing more happens on a lane by itself. A failed one that was not accepted holds its group. */
@@ -300,7 +310,7 @@ export function lanesOf(group: ResolvedGroup, facts: PlanFacts): readonly Standi
       // The next attempt begins when the one before has ended.
       if (child.attempt === attempt || (child.attempt < attempt && isOpenChild(child)))
         byLane.set(key, child);
-      if (child.state === 'failed') failures += 1;
+      if (child.state === 'failed' || child.isLeft === true) failures += 1;
     }
   const begun = lanesBegun(group, record.waves);
   return group.lanes.map((lane, at) => ({
@@ -309,9 +319,11 @@ export function lanesOf(group: ResolvedGroup, facts: PlanFacts): readonly Standi
     // Most groups have no failure, and a screen asks this of every lane many times a second.
     hasFailed:
       failures > 0 &&
-      group.steps.some(({ id }) => {
-        const key = `${lane.name}/${id}`;
-        return byLane.get(key)?.state === 'failed' && !Object.hasOwn(record.passed, key);
+      group.steps.some((step) => {
+        const key = `${lane.name}/${step.id}`;
+        const child = byLane.get(key);
+        if (child === undefined || Object.hasOwn(record.passed, key)) return false;
+        return child.state === 'failed' || isLeftOpen(child, step);
       }),
   }));
 }
@@ -345,6 +357,7 @@ function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }
     if (child.state === 'done') continue;
     // What waits on an instance that was taken out is a matter of its own.
     if (isOut && child.state !== 'at-work' && child.state !== 'failed') return { is: 'out' };
+    if (isLeftOpen(child, step)) continue;
     if (child.state !== 'failed') return { is: child.state, step, child };
     if (isOut) return { is: 'out' };
     if (step.onFailure === 'continue') continue;

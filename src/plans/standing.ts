@@ -4,7 +4,7 @@ import type { Answer } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { formatSeconds } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
-import { automaticAnswer } from './automatic-answer.ts';
+import { automaticAnswer, offersEnd } from './automatic-answer.ts';
 import type { ChildSnapshot, ConductorPort, RecordedChild, ShownChild } from './conductor-port.ts';
 import type { ChildState, Start } from './schedule.ts';
 
@@ -44,6 +44,28 @@ export function answerOfPlan(
     rehearsal: context.input.rehearsal,
     passed: passed[place],
   });
+}
+
+/**
+ * Why the plan leaves a child that asks a person, so that it can be resumed by itself; undefined if it waits
+ * for the answer. A step that was passed, or whose failure the plan passes, is ended where its run can be:
+ * one that has replaced data offers no end. Pure.
+ */
+export function whyLeft(
+  { group, lane }: Pick<Start, 'group' | 'lane'>,
+  step: Step,
+  { question, asksAbout, paused }: Pick<ChildSnapshot, 'question' | 'asksAbout' | 'paused'>,
+  { context: { groups }, isStopped }: Pick<Decided, 'context' | 'isStopped'>,
+): string | undefined {
+  const { out = {}, passed = {} } = groups[group] ?? {};
+  if (Object.hasOwn(out, lane)) return 'its instance was taken out of the plan';
+  if (isStopped) return 'its group was stopped';
+  if (question === undefined || paused !== undefined) return undefined;
+  if (Object.hasOwn(passed, `${lane}/${step.id}`)) return 'its step was passed, and it still asks a person';
+  const isPassed = step.onFailure === 'continue' && asksAbout === 'failure' && question.kind !== 'typed-name';
+  return isPassed && !offersEnd(question)
+    ? 'the plan goes on without it, and it still asks a person'
+    : undefined;
 }
 
 /** How an open child stands. `isAutomatic`: its question is answered by the plan. */
@@ -92,8 +114,8 @@ function lateWords({ timeout = 0 }: Step): string {
 }
 
 /** Whether a child goes on by itself, in its time or late. */
-export function isUnderWay({ state, isLate = false, problem }: ShownChild): boolean {
-  return isLate || (state === 'at-work' && problem === undefined);
+export function isUnderWay({ state, isLate = false, isLeft, problem }: ShownChild): boolean {
+  return isLate || (state === 'at-work' && problem === undefined && !isLeft);
 }
 
 const ended = new WeakMap<RecordedChild, ShownChild>();
@@ -123,5 +145,6 @@ function shownEnded(
     problem: cause,
     isPaused: false,
     isInDoubt: false,
+    isLeft: false,
   };
 }

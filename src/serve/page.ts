@@ -70,6 +70,7 @@ const LaneIs = z.enum([
   'failing',
   'failed',
   'out',
+  'left',
   'done',
 ]);
 
@@ -144,6 +145,7 @@ export const PAGES = {
           failed: count,
           later: count,
           out: count,
+          left: count,
         }),
         firstFailure: z.string().optional().describe('the first lane that failed, and why'),
         lanes: z.array(

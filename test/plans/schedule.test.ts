@@ -248,6 +248,50 @@ describe('a group', () => {
     expect(again()).toMatchObject([{ attempt: 2 }]);
   });
 
+  test('goes on beside a failure that it passes and whose run was left open, and counts it', () => {
+    const steps = [step('one', { onFailure: 'continue', because: 'it may wait' }), step('two')];
+    const world = new World(inputOf([group('a', { steps, waves: [1, '100%'] })]));
+    world.settle();
+    const [first] = world.open();
+    world.end(first as Child, 'failing');
+    world.settle();
+    expect(world.open()).toHaveLength(1);
+    const left = { ...(first as Child), state: 'failing' as const, isLeft: true };
+    world.children.set(keyOf(left), left);
+    world.settle();
+    expect(world.open()).toMatchObject([{ step: 'one' }, { lane: first?.lane, step: 'two' }]);
+    world.end(world.open()[1] as Child, 'done');
+    const [lane] = lanesOf(
+      (world.facts() as PlanFacts).groups[0] as ResolvedGroup,
+      world.facts() as PlanFacts,
+    );
+    expect(lane).toMatchObject({ state: { is: 'done' }, hasFailed: true });
+  });
+
+  test('keeps an instance whose step was passed waiting while the run of it is left open', () => {
+    const world = new World(inputOf([group('a', { steps: [step('one'), step('two')], waves: [1, '100%'] })]));
+    world.settle();
+    const [first] = world.open();
+    const left = { ...(first as Child), state: 'failing' as const, isLeft: true };
+    world.children.set(keyOf(left), left);
+    world.tell({ type: 'operator.skipStep', group: 'a', lane: first?.lane ?? '', step: 'one', text: 'no' });
+    world.settle();
+    expect(world.open()).toEqual([left]);
+    world.end(left, 'failed');
+    world.settle();
+    expect(world.open()).toMatchObject([{ lane: first?.lane, step: 'two' }]);
+  });
+
+  test('that is stopped ends beside a run that was left, whoever goes on with it', () => {
+    const world = new World(inputOf([group('a', { waves: [1, '100%'] })]));
+    world.settle();
+    const [first] = world.open();
+    world.children.set(keyOf(first as Child), { ...(first as Child), isLeft: true });
+    world.tell({ type: 'operator.stopGroup', group: 'a', text: 'enough' });
+    world.settle();
+    expect(world.snapshot.context.groups).toMatchObject({ a: { ended: 'stopped' } });
+  });
+
   test('does not start a group whose predecessor was stopped', () => {
     const world = new World(inputOf([group('a'), group('b', { after: ['a'] })]));
     world.settle();

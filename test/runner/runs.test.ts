@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runbooks } from '../../machines/index.ts';
+import { planStep, runbooks } from '../../machines/index.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import { fold } from '../../src/runner/fold.ts';
 import { abandonRun, findRun, listRuns, startRun } from '../../src/runner/runs.ts';
@@ -53,6 +53,24 @@ test('the hint is not to abandon a run with follow-ups for another one', async (
       'or do what it leaves to be done (1 open follow-up): lifeboat followups',
     ],
   });
+});
+
+test('a step of a plan that sends its instance nothing begins beside an open run on the same address', async () => {
+  const world = await makeWorld(obedient());
+  await abandonRun(world.journal, await findRun(world.journal), 'superseded');
+  const start = {
+    instance: 'orders',
+    input: { instance: 'orders' },
+    mode: 'LIVE' as const,
+    operator: 'tester',
+    tool: { name: 'lifeboat', version: '0', node: 'v24' },
+    services: [{ instance: 'orders', url: 'https://127.0.0.1/service-instances/orders', revision: 'v1' }],
+  };
+  const runbook = runbooks['rotate-key'];
+  if (runbook === undefined) throw new Error('the runbook is gone');
+  await startRun(world.journal, { ...start, runbook });
+  const beside = await startRun(world.journal, { ...start, runbook: planStep });
+  expect((await findRun(world.journal, beside)).status).toBe('open');
 });
 
 test('the follow-ups of a run go to the ledger when it is abandoned, without the way that only the run had', async () => {

@@ -88,6 +88,7 @@ function planOf(size: Size = {}): PageOf<'page-plan'> {
   const counts = {
     ...{ done: count('done'), atWork: count('at-work'), waiting: count('waiting'), later: count('later') },
     ...{ failed: count('failing', 'failed'), out: count('out') },
+    left: 0,
   };
   const group = {
     id: 'data',

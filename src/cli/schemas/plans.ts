@@ -9,6 +9,12 @@ const place = z.object({
   message: z.string(),
 });
 
+const left = z.object({
+  step: z.string(),
+  runId,
+  asks: z.string().optional().describe('what it asks a person'),
+});
+
 const lane = z.object({ instance, target: instance.optional() });
 
 /** What concerns recovery plans. */
@@ -83,6 +89,10 @@ export const plans = {
         where: z.string().optional(),
         asks: z.string().optional().describe('what it asks a person'),
         cause: z.string().optional().describe('why that step failed'),
+        left: z
+          .array(left)
+          .optional()
+          .describe('its runs that the plan has left; `lifeboat resume` goes on with each'),
       }),
     ),
   }),
@@ -97,6 +107,7 @@ export const plans = {
     runId,
     decision: z.string().describe('in words'),
     changed: z.boolean().describe('false where it was so already'),
+    open: left.optional().describe('the run of the step, which offers no end and has to be answered'),
   }),
   'plan-check': schema('plan-check', 'what a run of a plan would do', {
     plan: z.string(),

@@ -5,7 +5,7 @@ import { mostSimilar } from '../../base/similar.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
-import { printResult } from '../../cli/print-result.ts';
+import { printResult, type ResultOf } from '../../cli/print-result.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { fitOf } from '../../plans/decision-fit.ts';
@@ -14,6 +14,8 @@ import type { JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
 import { drivePlan } from './drive-plan.ts';
 import { findPlanRun } from './find-plan-run.ts';
+import { leftWords } from './left-words.ts';
+import { standingOf } from './show.ts';
 import { untilTaken, type Wish, writeWish } from './wishes.ts';
 
 interface DecisionFlags {
@@ -126,12 +128,7 @@ async function decide(
     const isSo = fit.is === 'so-already' ? fit.why : await soByItself(workspace.journal, runId, wish.event);
     if (isSo !== undefined) {
       context.stderr.write(`nothing was changed: ${show(isSo, 300)}\n`);
-      await printResult(
-        context,
-        'plan-decision',
-        { runId, decision: wish.label, changed: false },
-        () => undefined,
-      );
+      await tellDecision(context, workspace.journal, runId, wish, false);
       return EXIT.closed;
     }
     if ((await workspace.journal.holder(stream)) === undefined) {
@@ -140,14 +137,43 @@ async function decide(
         .decide(wish.event, wish.label)
         .finally(() => driven.run.detach('the decision is on record'));
     } else await untilTaken(workspace.journal, runId, await writeWish(workspace.journal, runId, wish));
-    const result = { runId, decision: wish.label, changed: true };
-    await printResult(context, 'plan-decision', result, () =>
-      context.stdout.write(`${show(wish.label, 200)}: on record\n`),
-    );
+    await tellDecision(context, workspace.journal, runId, wish, true);
     return EXIT.closed;
   } finally {
     await workspace.close();
   }
+}
+
+/** Says that a decision is on record, and which run of the step still has to be answered. */
+async function tellDecision(
+  context: CommandContext,
+  journal: JournalReader,
+  runId: string,
+  { event, label }: Wish,
+  changed: boolean,
+): Promise<void> {
+  const open = await stillToAnswer(journal, runId, event);
+  const result = { runId, decision: label, changed, ...(open === undefined ? {} : { open }) };
+  await printResult(context, 'plan-decision', result, () => {
+    if (changed) context.stdout.write(`${show(label, 200)}: on record\n`);
+    if (open === undefined || !('step' in event)) return;
+    context.stdout.write(
+      `its run offers no end, and the instance goes on when it is answered: ${leftWords(event, open)}\n` +
+        `to answer: lifeboat resume ${open.runId}\n`,
+    );
+  });
+}
+
+/** The run of a step that was passed, which goes on asking: nothing that it offers ends it. */
+async function stillToAnswer(
+  journal: JournalReader,
+  runId: string,
+  event: Wish['event'],
+): Promise<ResultOf<'plan-decision'>['open']> {
+  if (event.type !== 'operator.skipStep' && event.type !== 'operator.doneOutside') return undefined;
+  const { lanes } = await standingOf(journal, runId);
+  const mine = lanes.find(({ group, instance }) => group === event.group && instance === event.lane);
+  return mine?.left?.find(({ step }) => step === event.step);
 }
 
 /** Why a step needs no decision, because its run has done it; undefined for any other. */

@@ -7,7 +7,7 @@ import { questionOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
 import { takeUp } from '../../runner/take-up.ts';
 import { workersOf } from '../../runner/wakes.ts';
-import { childrenOf } from '../../store/projections/plan-children.ts';
+import { childOf, childrenOf } from '../../store/projections/plan-children.ts';
 import { gateOfRun } from '../approvals/gate-of-run.ts';
 import { watchClock } from '../run/watch-clock.ts';
 import { ChildRuns } from './child-runs.ts';
@@ -85,6 +85,7 @@ export async function drivePlan(setting: PlanSetting, runId: string, input: Plan
       detach: (why, awaits) => run.detach(why, awaits),
     },
     children: async () => (await childrenOf(journal, runId)) as readonly RecordedChild[],
+    child: async (id) => (await childOf(journal, id)) as RecordedChild | undefined,
     begin: (start) => (left ?? children).begin(start),
     evaluate: () => evaluateLanes(setting, input, platform.platform),
     differences: changesSince,

@@ -2,7 +2,7 @@ import type { PlanContext } from '../../../machines/plan.ts';
 import { msOf } from '../../base/instant.ts';
 import type { ShownChild } from '../../plans/conductor-port.ts';
 import { placeOf } from '../../plans/facts.ts';
-import { answerOfPlan, standingOf } from '../../plans/standing.ts';
+import { answerOfPlan, standingOf, whyLeft } from '../../plans/standing.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { ChildRow } from '../../store/projections/plan-children.ts';
 import { changesSince } from './child-snapshot.ts';
@@ -43,7 +43,7 @@ async function recorded(
   const startedMs = msOf(startedAt);
   const base: ShownRecord = {
     ...{ group, step, lane, attempt, runId, startedMs, where, cause, asks: undefined },
-    ...{ question: undefined, isAnswered: false, isPaused: false, isInDoubt: false },
+    ...{ question: undefined, isAnswered: false, isPaused: false, isInDoubt: false, isLeft: false },
     sinceMs: undefined,
     problem: result === 'failed' ? cause : undefined,
     state: result ?? (isLeft ? 'waiting' : 'at-work'),
@@ -57,16 +57,14 @@ async function recorded(
   // One that was left and asks nothing goes on with the plan, perhaps with credentials.
   if (seen.question === undefined && isLeft) return { ...base, where: seen.where };
   const of = placeOf(context.input, row).step;
-  const answer = answerOfPlan(row, of, seen, {
-    context,
-    isStopped: isStopped(group),
-    differences: changesSince,
-  });
+  const decided = { context, isStopped: isStopped(group), differences: changesSince };
+  const answer = answerOfPlan(row, of, seen, decided);
   const standing = standingOf(of, startedMs, seen, {
     isAutomatic: answer !== undefined,
     nowMs: Date.now(),
   });
-  const { problem, question } = standing;
+  const { problem, question, state, isLate } = standing;
   const asks = problem ?? (answer === undefined ? question?.prompt : undefined);
-  return { ...base, ...standing, asks };
+  const isAsking = isLate !== true && (state === 'waiting' || state === 'failing');
+  return { ...base, ...standing, asks, isLeft: isAsking && whyLeft(row, of, seen, decided) !== undefined };
 }

@@ -13,6 +13,7 @@ import { fold } from '../../runner/fold.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
 import { findPlanRun } from './find-plan-run.ts';
+import { leftWords } from './left-words.ts';
 import type { ShownRecord } from './recorded-children.ts';
 
 type Row = ResultOf<'plan-run'>['lanes'][number];
@@ -49,6 +50,11 @@ export const plansShow: Action<object> = async (context, [word]) => {
           show(lane.cause ?? lane.asks ?? lane.where ?? '', 200),
         ]),
       );
+      for (const { group, instance, left = [] } of lanes)
+        for (const { step, ...run } of left)
+          context.stdout.write(
+            `left open: ${leftWords({ group, lane: instance, step }, run)}; to go on: lifeboat resume ${run.runId}\n`,
+          );
     });
     return EXIT.closed;
   } finally {
@@ -74,6 +80,10 @@ export async function standingOf(
   });
   const facts = planFacts(snapshot, children, Date.now()) ?? standingFacts(of, children, Date.now());
   const newest = newestByPlace(children);
+  const left = Map.groupBy(
+    children.filter(({ isLeft }) => isLeft),
+    (child) => placeKey({ ...child, step: undefined }),
+  );
   return {
     runId: summary.runId,
     plan: of.input.plan.plan,
@@ -82,17 +92,12 @@ export async function standingOf(
     where: summary.where,
     groups: facts.groups.map(({ id }) => ({ id, state: facts.records[id]?.state ?? 'waiting' })),
     lanes: facts.groups.flatMap((group) =>
-      lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, newest)),
+      lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, { newest, left })),
     ),
   };
 }
 
-function rowOf(
-  group: string,
-  { name, target }: Lane,
-  state: LaneState,
-  newest: ReadonlyMap<string, ShownRecord>,
-): Row {
+function rowOf(group: string, { name, target }: Lane, state: LaneState, { newest, left }: Found): Row {
   const step = 'step' in state ? state.step.id : undefined;
   const child = newest.get(placeKey({ group, lane: name, step }));
   const { runId, where, asks, cause } = child ?? {};
@@ -106,7 +111,22 @@ function rowOf(
     ...(where === undefined ? {} : { where }),
     ...(asks === undefined || !isAsking(state) ? {} : { asks }),
     ...(cause === undefined ? {} : { cause }),
+    ...leftOf(left.get(placeKey({ group, lane: name, step: undefined })) ?? []),
   };
+}
+
+function leftOf(children: readonly ShownRecord[]): Pick<Row, 'left'> {
+  if (children.length === 0) return {};
+  return {
+    left: children.map(({ step, runId, asks }) => ({ step, runId, ...(asks === undefined ? {} : { asks }) })),
+  };
+}
+
+/** The children of the lanes, by their places. */
+interface Found {
+  readonly newest: ReadonlyMap<string, ShownRecord>;
+  /** Those that the plan has left. */
+  readonly left: ReadonlyMap<string, readonly ShownRecord[]>;
 }
 
 /** The newest child of each lane, and of each step of a lane: a plan may have thousands. */

@@ -187,9 +187,11 @@ function continuedWithout(
     lanes.flatMap((lane) =>
       lane.steps.flatMap((row): PlanDeviation[] => {
         const found = steps.find(({ group, step }) => group === id && step.id === row.id)?.step;
-        if (row.state !== 'failed' || found?.onFailure !== 'continue') return [];
-        const { endedAt: at = '', cause } = row.runs.at(-1) ?? {};
-        const reason = [found.because, cause].filter((text) => text !== undefined).join('; it failed: ');
+        const isLeft = row.state === 'open' && lane.state === 'left open';
+        if (!(row.state === 'failed' || isLeft) || found?.onFailure !== 'continue') return [];
+        const { startedAt = '', endedAt: at = startedAt, cause, where } = row.runs.at(-1) ?? {};
+        const why = isLeft ? `its run was left open: ${where ?? ''}` : cause && `it failed: ${cause}`;
+        const reason = [found.because, why].filter((text) => text !== undefined).join('; ');
         return [
           { at, by: 'the plan', kind: 'continued without', what: `${id}/${lane.name}/${row.id}`, reason },
         ];
@@ -265,7 +267,11 @@ function openOf(
   });
   const runs = children
     .filter(({ result }) => result === undefined)
-    .map(({ runId, where }) => `run ${runId}: ${where ?? 'just begun'}`);
+    .map(({ runId, where = 'just begun' }) =>
+      status === 'open'
+        ? `run ${runId}: ${where}`
+        : `run ${runId} was left open: ${where}; to go on: lifeboat resume ${runId}`,
+    );
   const followUps = children.flatMap(({ runId, report }) =>
     report.followUps
       .filter(({ closed }) => closed === undefined)

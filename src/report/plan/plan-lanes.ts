@@ -133,7 +133,7 @@ function stateOf(
 function laneState(steps: readonly PlanStepRow[], isOut: boolean, isOver: boolean): PlanLane['state'] {
   const has = (state: StepState) => steps.some((step) => step.state === state);
   if (has('failed')) return 'failed';
-  if (has('open')) return isOver ? 'not run' : 'open';
+  if (has('open')) return isOver ? 'left open' : 'open';
   if (isOut) return 'taken out';
   if (!has('not begun')) return 'done';
   if (isOver) return 'not run';

@@ -43,7 +43,7 @@ const PlanLane = z.object({
   name: z.string(),
   target: z.string().optional(),
   wave: z.number(),
-  state: z.enum(['done', 'failed', 'open', 'not begun', 'not run', 'taken out']),
+  state: z.enum(['done', 'failed', 'open', 'left open', 'not begun', 'not run', 'taken out']),
   /** When its first step began, and its last one ended. */
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),

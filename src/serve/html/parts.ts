@@ -190,6 +190,7 @@ export const LANE_MARKS: Readonly<Record<PlanLane['is'], string>> = {
   later: '·',
   ready: '○',
   out: '–',
+  left: '◈',
 };
 
 export function laneRow(

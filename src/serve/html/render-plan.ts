@@ -93,6 +93,7 @@ const URGENCY: readonly PlanLane['is'][] = [
   'waiting',
   'answered',
   'at-work',
+  'left',
   'out',
   'ready',
 ];

@@ -60,6 +60,7 @@ const ORDER: readonly (readonly [keyof GroupView['counts'], string])[] = [
   ['failed', 'failed'],
   ['later', 'later'],
   ['out', 'out'],
+  ['left', 'left open'],
 ];
 
 function askedOf({ prompt, lanes }: AskView, whom: string): Asked {

@@ -70,6 +70,7 @@ function groupViews(
 ): readonly GroupView[] {
   const states = value as Readonly<Record<string, Readonly<Record<string, GroupState>>>>;
   const byStep = new Map<string, ShownChild>();
+  const hasLeft = children.some(({ isLeft }) => isLeft);
   for (const child of children) {
     const key = `${child.group}/${child.lane}/${child.step}`;
     if ((byStep.get(key)?.attempt ?? 0) < child.attempt) byStep.set(key, child);
@@ -90,7 +91,7 @@ function groupViews(
       const record = records[group.id] ?? { ...NEW_GROUP, state: 'waiting' };
       const hasPassed = Object.keys(record.passed).length > 0;
       const lanes = lanesOf(group, facts).map(({ lane, state, hasFailed }) =>
-        laneView(group, record, lane, { state, hasFailed, hasPassed, byStep, nowMs }),
+        laneView(group, record, lane, { state, hasFailed, hasPassed, hasLeft, byStep, nowMs }),
       );
       return groupView(group, record, lanes, isNow);
     });
@@ -127,7 +128,7 @@ function groupView(
 }
 
 function countsOf(lanes: readonly LaneView[]): LaneCounts {
-  const counts = { done: 0, atWork: 0, waiting: 0, failed: 0, later: 0, out: 0 };
+  const counts = { done: 0, atWork: 0, waiting: 0, failed: 0, later: 0, out: 0, left: 0 };
   for (const { is } of lanes) counts[COUNTED[is]] += 1;
   return counts;
 }
@@ -142,6 +143,7 @@ const COUNTED: Readonly<Record<LaneView['is'], keyof LaneCounts>> = {
   later: 'later',
   ready: 'later',
   out: 'out',
+  left: 'left',
 };
 
 function groupWords(
@@ -204,6 +206,8 @@ interface Standing {
   readonly hasFailed: boolean;
   /** Whether a person passed any step of the group. */
   readonly hasPassed: boolean;
+  /** Whether the plan has left any run of a step. */
+  readonly hasLeft: boolean;
   readonly byStep: ReadonlyMap<string, ShownChild>;
   readonly nowMs: number;
 }
@@ -212,16 +216,20 @@ function laneView(
   group: ResolvedGroup,
   record: GroupRecord,
   { name, target }: Lane,
-  { state, hasFailed, hasPassed, byStep, nowMs }: Standing,
+  { state, hasFailed, hasPassed, hasLeft, byStep, nowMs }: Standing,
 ): LaneView {
   const at = 'step' in state ? group.steps.indexOf(state.step) + 1 : undefined;
   const child =
     at === undefined ? undefined : byStep.get(`${group.id}/${name}/${group.steps[at - 1]?.id ?? ''}`);
   const isOpen = state.is === 'at-work' || state.is === 'waiting' || state.is === 'failing';
   const open = isOpen ? child : undefined;
-  const is = open?.isAnswered === true ? 'answered' : state.is;
+  const isStopped = record.state === 'stopping' || record.ended === 'stopped';
+  const isAsking = state.is === 'waiting' || state.is === 'failing';
+  const isLeft = isAsking && isStopped && open?.isLeft === true;
+  const is = isLeft ? 'left' : open?.isAnswered === true ? 'answered' : state.is;
   const isOver = record.ended === 'stopped' || record.ended === 'not-run';
   const late = 'step' in state && is === 'waiting' ? lateWords(state.step, child, nowMs) : '';
+  const left = hasLeft ? leftSteps(group, name, byStep) : [];
   // Most of many instances wait for their turn, and all of those look the same.
   const isUntouched = state.is === 'later' && !hasPassed;
   const steps = group.steps.map(({ id }, index): LaneStep => {
@@ -229,12 +237,15 @@ function laneView(
     const key = `${name}/${id}`;
     const passed = hasPassed ? record.passed[key] : undefined;
     const found = id === child?.step ? child : byStep.get(`${group.id}/${key}`);
+    const leftAt = left.find(({ step }) => step === id);
     const again = found !== undefined && found.attempt > 1 ? `attempt ${found.attempt}` : '';
     const runId = found?.runId;
     if (passed !== undefined) {
       const how = passed.how === 'skipped' ? 'skipped' : 'done outside';
-      return { is: 'passed', runId, note: `${how}: ${passed.text}` };
+      const more = leftAt === undefined ? '' : `; ${goesOnBy(leftAt)}`;
+      return { is: 'passed', runId, note: `${how}: ${passed.text}${more}` };
     }
+    if (leftAt !== undefined) return { is: 'left', runId, note: goesOnBy(leftAt) };
     if (found === undefined) {
       const isBehind = state.is === 'done' || (at !== undefined && index + 1 < at);
       return isBehind ? { ...AHEAD, is: 'left-out' } : AHEAD;
@@ -251,7 +262,7 @@ function laneView(
     is,
     state: is === 'done' && hasFailed ? 'done, in part' : ((isOver ? OVER[is] : undefined) ?? STATES[is]),
     tone: late !== '' ? 'bad' : is === 'done' && hasFailed ? 'warn' : TONES[is],
-    words: `${late}${laneWords(is, { open, failed: child, out: record.out[name] })}`,
+    words: `${late}${laneWords(is, { open, failed: child, out: record.out[name], left })}`,
     at,
     sinceMs: state.is === 'done' ? state.endedMs || undefined : child?.sinceMs,
     steps,
@@ -277,16 +288,38 @@ function laneWords(
     open,
     failed,
     out,
+    left,
   }: Readonly<Record<'open' | 'failed', ShownChild | undefined>> & {
     readonly out: string | undefined;
+    readonly left: readonly ShownChild[];
   },
 ): string {
-  if (is === 'out') return out ?? '';
+  const goesOn = left.map((child) => `${child.step}: ${goesOnBy(child)}`);
+  if (is === 'out') return [out ?? '', ...goesOn].join('; ');
+  if (is === 'left' || is === 'done') return goesOn.join('; ');
   if (is === 'answered') return 'waits for a free slot';
   if (is === 'failed') return failed?.problem ?? '';
   if (open === undefined) return '';
   if (open.problem !== undefined) return open.problem;
   return open.question !== undefined && is !== 'at-work' ? open.question.prompt : (open.where ?? '');
+}
+
+/** The runs of a lane that the plan has left, in the order of its steps. */
+function leftSteps(
+  { id, steps }: ResolvedGroup,
+  lane: string,
+  byStep: ReadonlyMap<string, ShownChild>,
+): readonly ShownChild[] {
+  return steps.flatMap((step) => {
+    const child = byStep.get(`${id}/${lane}/${step.id}`);
+    return child?.isLeft === true && child.state !== 'done' && child.state !== 'failed' ? [child] : [];
+  });
+}
+
+/** How a run goes on that the plan has left, and what it asks. */
+function goesOnBy({ runId, question }: ShownChild): string {
+  const asks = question === undefined ? '' : `, which asks: ${question.prompt}`;
+  return `lifeboat resume ${runId ?? ''}${asks}`;
 }
 
 const STATES: Readonly<Record<LaneView['is'], string>> = {
@@ -299,6 +332,7 @@ const STATES: Readonly<Record<LaneView['is'], string>> = {
   later: 'later',
   ready: 'next',
   out: 'out',
+  left: 'left open',
 };
 
 /** In a group in which nothing begins any more. */
@@ -314,6 +348,7 @@ const TONES: Readonly<Record<LaneView['is'], Tone>> = {
   later: 'dim',
   ready: 'dim',
   out: 'dim',
+  left: 'warn',
 };
 
 function kindWords(step: Step): string {

@@ -146,11 +146,14 @@ function askOf(child: ShownChild, names: Names): AskView {
     of,
     tone,
     prompt: isAlone ? question.prompt : nameless(question.prompt, names),
-    facts: factsOf(question),
+    facts: [...(child.isLeft ? [PASSED] : []), ...factsOf(question)],
     options: optionsOf(question),
     lanes: [],
   };
 }
+
+/** What is known of a run that has to end although its step was passed. */
+const PASSED = 'the step was passed, and its run offers no end: the instance goes on when it is answered';
 
 const WAKE: AskOption = {
   key: 'wake',

@@ -54,6 +54,8 @@ export interface LaneCounts {
   readonly failed: number;
   readonly later: number;
   readonly out: number;
+  /** Their group was stopped, and the run of their step is open. */
+  readonly left: number;
 }
 
 export interface LaneView {
@@ -64,7 +66,7 @@ export interface LaneView {
   /** The name for people; a group without instances has one lane without a name. */
   readonly shown: string;
   readonly target: string | undefined;
-  readonly is: LaneState['is'] | 'answered';
+  readonly is: LaneState['is'] | 'answered' | 'left';
   /** The state in one or two words. */
   readonly state: string;
   readonly tone: Tone;
@@ -85,7 +87,7 @@ export interface LaneView {
 
 /** A step as it stands on one lane. */
 export interface LaneStep {
-  readonly is: 'done' | 'failed' | 'passed' | 'open' | 'left-out' | 'ahead';
+  readonly is: 'done' | 'failed' | 'passed' | 'open' | 'left' | 'left-out' | 'ahead';
   readonly runId: string | undefined;
   /** Why it was passed, or which attempt this is; empty if there is nothing to say. */
   readonly note: string;

@@ -88,6 +88,7 @@ export function childOf(lane: string, given: Partial<ShownChild> = {}): ShownChi
     problem: undefined,
     isPaused: false,
     isInDoubt: false,
+    isLeft: false,
     ...given,
   };
 }

@@ -25,10 +25,40 @@ describe('the view of the run of a plan', () => {
     expect(dataOf(view)).toMatchObject({
       words: 'nothing new starts: a failure asks',
       wave: { at: 1, of: 2 },
-      counts: { done: 0, atWork: 1, waiting: 0, failed: 1, later: 4, out: 0 },
+      counts: { done: 0, atWork: 1, waiting: 0, failed: 1, later: 4, out: 0, left: 0 },
       stopRule: 'stops with failure 2 of 6 instances',
     });
     expect(view.groups.map(({ id, words }) => `${id}: ${words}`)).toContain('notice: waits for data');
+  });
+
+  test('keeps the run listed that a stopped group has left, with the command that goes on with it, and asks nothing', () => {
+    for (const [state, ended] of [
+      ['stopping', undefined],
+      ['stopped', 'stopped'],
+    ] as const) {
+      const left = { ...failureOf('db-1'), isLeft: true };
+      const view = viewOf({ state, data: { ended }, children: [left] } as never);
+      expect(laneOf(view, 'db-1')).toMatchObject({ is: 'left', state: 'left open', tone: 'warn', at: 1 });
+      expect(laneOf(view, 'db-1').words).toMatch(/^recover: lifeboat resume RUN-db-1-recover, which asks: /u);
+      expect(laneOf(view, 'db-1').steps[0]).toMatchObject({ is: 'left' });
+      expect(dataOf(view).counts).toMatchObject({ left: 1, failed: 0, waiting: 0 });
+      expect(view.asks).toEqual([]);
+    }
+  });
+
+  test('names the run of an instance that was taken out, and that of a failure which the plan passes', () => {
+    const left = { ...failureOf('db-1'), isLeft: true };
+    const out = viewOf({ data: { out: { 'db-1': 'its disk is full' } }, children: [left] });
+    expect(laneOf(out, 'db-1').words).toMatch(
+      /^its disk is full; recover: lifeboat resume RUN-db-1-recover/u,
+    );
+  });
+
+  test('asks what a run asks whose step was skipped, and says why it has to be answered', () => {
+    const passed = { 'db-1/recover': { how: 'skipped', text: 'it may wait' } } as const;
+    const view = viewOf({ data: { passed }, children: [{ ...failureOf('db-1'), isLeft: true }] });
+    expect(view.asks).toMatchObject([{ facts: [expect.stringContaining('offers no end')] }]);
+    expect(laneOf(view, 'db-1').steps[0]?.note).toContain('lifeboat resume RUN-db-1-recover');
   });
 
   test('says by how much a person is over the time of a manual step', () => {

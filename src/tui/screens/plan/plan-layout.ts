@@ -288,6 +288,7 @@ const STEP_SIGNS = {
   failed: 'failed',
   passed: 'skipped',
   open: 'current',
+  left: 'warn',
   'left-out': 'skipped',
   ahead: 'ahead',
 } as const;
@@ -297,6 +298,7 @@ const STEP_WORDS = {
   failed: 'failed',
   passed: '',
   open: 'under way',
+  left: 'left open',
   'left-out': 'not part of this run',
   ahead: '',
 } as const;

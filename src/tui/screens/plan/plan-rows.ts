@@ -131,6 +131,7 @@ const COUNTS: Readonly<Record<keyof LaneCounts, string>> = {
   done: 'done',
   later: 'later',
   out: 'out',
+  left: 'left open',
 };
 
 /** The sign of a lane, which says without colour where it stands. */
@@ -142,6 +143,7 @@ export function signOfLane({ is }: Pick<LaneView, 'is'>, { glyphs }: Look): stri
     case 'answered':
       return glyphs.current;
     case 'waiting':
+    case 'left':
       return glyphs.warn;
     case 'failing':
     case 'failed':

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest';
+import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import { PlanFile, type PlanInput } from '../../machines/parts/plan.ts';
+import type { PlanEvent } from '../../machines/parts/plan-events.ts';
+import type { Answer, Question } from '../../machines/parts/question.ts';
+import { planMachine } from '../../machines/plan.ts';
+import { Conductor } from '../../src/plans/conductor.ts';
+import type { ChildEnd, ConductorPort, DrivenChild, RecordedChild } from '../../src/plans/conductor-port.ts';
+import { resolvePlan } from '../../src/plans/resolve.ts';
+import { surroundingsWith } from './surroundings.ts';
+
+/** A recovery has replaced the data, and a later step of it has failed: it offers no end. */
+const ENDLESS: Question = {
+  kind: 'choice',
+  prompt: 'the backup failed',
+  options: [
+    { event: { type: 'operator.retry' }, label: 'try again' },
+    { event: { type: 'operator.stop' }, label: 'stop the run', disabled: 'the data was replaced' },
+  ],
+};
+
+function inputOf(onFailure: object): PlanInput {
+  const steps = [{ id: 'recover', runbook: 'disaster-recovery', ...onFailure }];
+  const groups = [{ id: 'data', for: { name: 'db-1', target: '{name}-dr' }, steps }];
+  const text = { plan: 'west', groups };
+  const plan = PlanFile.parse(text);
+  const resolved = resolvePlan(plan, surroundingsWith(1));
+  expect(resolved.misfits).toEqual([]);
+  return { plan, groups: resolved.groups, text: '', sha256: '', rehearsal: false, source: 'up' };
+}
+
+/** The run of a plan with one recovery, which asks `ENDLESS` from its begin on. */
+function planWith(onFailure: object) {
+  const input = inputOf(onFailure);
+  const machine = planMachine(input.groups.map(({ id }) => id));
+  let [snapshot] = initialTransition(machine, input) as unknown as [AnyMachineSnapshot];
+  const over = Promise.withResolvers<void>();
+  const listeners = new Set<() => void>();
+  const did: string[] = [];
+  let row: RecordedChild | undefined;
+  const begin = async (start: Parameters<ConductorPort['begin']>[0]): Promise<DrivenChild> => {
+    did.push('begun');
+    row = { ...start, runId: 'CHILD', runbook: 'disaster-recovery', startedAt: '', isLeft: false };
+    const ended = Promise.withResolvers<ChildEnd>();
+    return {
+      runId: 'CHILD',
+      startedMs: 0,
+      state: () => ({
+        question: ENDLESS,
+        asksAbout: 'failure',
+        where: 'the backup failed',
+        ...{ sinceMs: 0, paused: undefined, warning: undefined, targetNow: undefined },
+        ...{ hasConfirmed: true, isResting: false },
+      }),
+      subscribe: () => () => undefined,
+      answer: async ({ event }: Answer) => void did.push(event),
+      wake: () => undefined,
+      detach: async (why) => {
+        did.push(`left: ${why}`);
+        ended.resolve({ result: undefined, endedMs: 1, cause: undefined });
+      },
+      ended: ended.promise,
+    };
+  };
+  const tell = async (event: PlanEvent) => {
+    [snapshot] = transition(machine, snapshot as never, event as never) as unknown as [AnyMachineSnapshot];
+    for (const listener of listeners) listener();
+    if (snapshot.status === 'done') over.resolve();
+  };
+  const conductor = new Conductor({
+    plan: {
+      snapshot: () => ({ ...snapshot, value: snapshot.value as never, hasQuestion: false }),
+      tell,
+      refuse: async () => undefined,
+      subscribe: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      ended: over.promise,
+      detach: async () => over.resolve(),
+    },
+    children: async () => (row === undefined ? [] : [row]),
+    child: async () => row,
+    begin,
+    evaluate: async () => [{ group: 'data', lane: 'db-1', facts: [] } as never],
+    differences: () => [],
+    now: () => 0,
+  });
+  return { conductor, tell, did, state: () => snapshot };
+}
+
+const settled = (plan: ReturnType<typeof planWith>) => expect.poll(() => plan.conductor.children());
+
+async function begunWith(onFailure: object) {
+  const plan = planWith(onFailure);
+  const running = plan.conductor.run();
+  await expect.poll(() => plan.state().value).toBe('confirm');
+  await plan.tell({ type: 'operator.confirm', typed: 'data' } as never);
+  return { ...plan, running };
+}
+
+test('a run that a stopped group has left stays among its children, as left', async () => {
+  const plan = await begunWith({});
+  await settled(plan).toMatchObject([{ state: 'failing', isLeft: false }]);
+  await plan.conductor.decide({ type: 'operator.stopGroup', group: 'data', text: 'enough' }, 'stop');
+  await plan.running;
+  expect(plan.did).toEqual(['begun', 'left: its group was stopped']);
+  expect(plan.conductor.children()).toMatchObject([{ runId: 'CHILD', state: 'failing', isLeft: true }]);
+});
+
+test('a plan that goes on after a failure leaves a run that offers no end, and ends without proof', async () => {
+  const plan = await begunWith({ onFailure: 'continue', because: 'it may wait' });
+  await plan.running;
+  expect(plan.did).toEqual(['begun', 'left: the plan goes on without it, and it still asks a person']);
+  expect(plan.state()).toMatchObject({
+    status: 'done',
+    value: 'unproven',
+    context: { results: [{ group: 'data', done: 0, failed: 1, notRun: 0 }] },
+  });
+});
+
+test('a run whose step was skipped is left to whoever resumes it, and taken up again for an answer here', async () => {
+  const plan = await begunWith({});
+  await settled(plan).toMatchObject([{ state: 'failing', isLeft: false }]);
+  const where = { group: 'data', lane: 'db-1', step: 'recover' } as const;
+  await plan.conductor.decide({ type: 'operator.skipStep', ...where, text: 'it may wait' }, 'skip');
+  await settled(plan).toMatchObject([{ state: 'failing', isLeft: true }]);
+  await plan.conductor.answer('CHILD', { event: 'operator.retry' });
+  expect(plan.did.slice(1, 4)).toEqual([
+    'left: its step was passed, and it still asks a person',
+    'begun',
+    'operator.retry',
+  ]);
+  await plan.conductor.leave('the test is over');
+  await plan.running;
+});
