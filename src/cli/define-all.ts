@@ -82,7 +82,7 @@ reports beside it, linked.`,
     async () => (await import('../commands/receipt.ts')).receipt,
     [new Option('--out <dir>', 'a new folder (default: lifeboat-receipt-RUN)')],
     {
-      about: `An in-toto statement about report.json and the verified backup, in a Sigstore
+      about: `An in-toto statement about report.json and the verified backups, in a Sigstore
 bundle; cosign and openssl check it without a network. It is PASSED only if the
 report says proven. The hash of the receipt is an entry of the journal.`,
       examples: ['lifeboat receipt last', 'lifeboat receipt 01KA --out evidence/receipt'],

@@ -11,6 +11,7 @@ import { openReaderOf } from '../compose/store-of.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../compose/workspace.ts';
 import { loadConfig } from '../config/load.ts';
 import { isKeyNamed, keyEntry, keyHash, receiptEntry } from '../receipts/log-entries.ts';
+import type { StartedRun } from '../receipts/plan-statement.ts';
 import { BUNDLE_FILE, KEY_FILE, PAE_FILE, SIGNATURE_FILE } from '../receipts/receipt-files.ts';
 import {
   openReceipt,
@@ -19,12 +20,13 @@ import {
   signStatement,
 } from '../receipts/sigstore-bundle.ts';
 import { REPORT_FILE, type Statement, statementOf, TEST_RESULT } from '../receipts/statement.ts';
-import { renderReport } from '../report/render-report.ts';
+import { renderPlanReport, renderReport } from '../report/render-report.ts';
 import { findRun } from '../runner/runs.ts';
-import { LOG_STREAM } from '../store/journal.ts';
+import { type JournalReader, LOG_STREAM } from '../store/journal.ts';
+import type { RunSummary } from '../store/projections/run-summary.ts';
 import { assertSound } from './audit/export.ts';
 import { whereRunIs } from './drill/drill-homes.ts';
-import { isPlanRun } from './plans/plan-report-of.ts';
+import { isPlanRun, planReportOf } from './plans/plan-report-of.ts';
 import { reportOf } from './run/run-report.ts';
 
 /**
@@ -58,10 +60,13 @@ export const receipt: Action<{ readonly out?: string }> = async (context, [word]
   }
 };
 
-interface Judged {
-  readonly runId: string;
+interface Stated {
   readonly statement: Statement;
   readonly reportText: string;
+}
+
+interface Judged extends Stated {
+  readonly runId: string;
 }
 
 async function judged(given: CommandContext, word: string | undefined): Promise<Judged> {
@@ -70,25 +75,32 @@ async function judged(given: CommandContext, word: string | undefined): Promise<
   try {
     const run = await findRun(journal, word);
     const { runId } = run;
-    if (isPlanRun(run))
-      throw new LifeboatError('receipt.plan', 'the run of a plan has no receipt of its own', {
-        hints: [
-          'each run that it started has one: `lifeboat runs` lists them',
-          `the whole of it is evidence as a bundle: lifeboat audit export ${runId}`,
-        ],
-        exitCode: EXIT.usage,
-      });
     await assertSound(context, runId, []);
-    const report = await reportOf(journal, run);
-    const reportText = renderReport(report, 'json', {});
-    return {
-      runId,
-      statement: statementOf(report, await journal.read(`run/${runId}`), reportText),
-      reportText,
-    };
+    return { runId, ...(isPlanRun(run) ? await ofPlan(journal, run) : await ofRun(journal, run)) };
   } finally {
     await journal.close();
   }
+}
+
+async function ofRun(journal: JournalReader, run: RunSummary): Promise<Stated> {
+  const report = await reportOf(journal, run);
+  const reportText = renderReport(report, 'json', {});
+  return { statement: statementOf(report, await journal.read(`run/${run.runId}`), reportText), reportText };
+}
+
+async function ofPlan(journal: JournalReader, run: RunSummary): Promise<Stated> {
+  const { planStatementOf } = await import('../receipts/plan-statement.ts');
+  const reports = await planReportOf(journal, run);
+  if (reports === undefined)
+    throw new LifeboatError('receipt.no-verdict', 'this run has no plan on record', {
+      hints: ['nothing was signed', `its evidence as a bundle: lifeboat audit export ${run.runId}`],
+      exitCode: EXIT.usage,
+    });
+  const children = new Map<string, StartedRun>();
+  for (const [id, report] of reports.children)
+    children.set(id, { report, entries: await journal.read(`run/${id}`) });
+  const reportText = renderPlanReport(reports.plan, 'json', {});
+  return { statement: planStatementOf(reports.plan, children, reportText), reportText };
 }
 
 /** After a drill on a machine without a config, its login name is the author of the entry. */

@@ -48,7 +48,7 @@ const TESTS: Readonly<Partial<Record<Verb, readonly string[]>>> = {
   waitForInstance: ['instance/ready'],
 };
 
-type Mark = 'passed' | 'warned' | 'failed';
+export type Mark = 'passed' | 'warned' | 'failed';
 
 /**
  * What a run proved, as a statement about its report and the backup that it verified. It is PASSED or WARNED
@@ -59,24 +59,38 @@ type Mark = 'passed' | 'warned' | 'failed';
  */
 export function statementOf(report: Report, entries: readonly Entry[], reportText: string): Statement {
   assertJudged(report);
-  const checks = checksByVerb(untilEnd(entries));
-  const marks = new Map<string, Mark>([
-    ...marksOfOutcome(report),
-    ...marksOfChecks(checks),
-    ...marksOfRest(report),
-  ]);
+  return statementWith({
+    reportText,
+    backups: backupsIn(entries),
+    marks: marksOf(report, entries),
+    configuration: configurationOf(report),
+  });
+}
+
+/** A statement about a report and backups (SHA-256). Its result is the worst mark of a test. */
+export function statementWith({
+  reportText,
+  backups,
+  marks,
+  configuration,
+}: {
+  readonly reportText: string;
+  readonly backups: readonly string[];
+  readonly marks: ReadonlyMap<string, Mark>;
+  readonly configuration: Statement['predicate']['configuration'];
+}): Statement {
   const named = (mark: Mark) => [...marks].flatMap(([test, got]) => (got === mark ? [test] : [])).sort();
   const [warned, failed] = [named('warned'), named('failed')];
   return {
     _type: 'https://in-toto.io/Statement/v1',
     subject: [
       { name: REPORT_FILE, digest: { sha256: hash('sha256', reportText) } },
-      ...backupsIn(checks).map((sha256) => ({ name: 'backup', digest: { sha256 } })),
+      ...[...new Set(backups)].map((sha256) => ({ name: 'backup', digest: { sha256 } })),
     ],
     predicateType: TEST_RESULT,
     predicate: {
       result: failed.length > 0 ? 'FAILED' : warned.length > 0 ? 'WARNED' : 'PASSED',
-      configuration: configurationOf(report),
+      configuration,
       passedTests: named('passed'),
       warnedTests: warned,
       failedTests: failed,
@@ -84,25 +98,49 @@ export function statementOf(report: Report, entries: readonly Entry[], reportTex
   };
 }
 
-function assertJudged({ run, outcome }: Report): void {
-  if (outcome.status === 'open')
-    throw new LifeboatError('receipt.open', 'the run is not over, so there is nothing to sign yet', {
-      hints: [`finish it first: lifeboat resume ${run.id}`],
-      exitCode: EXIT.waiting,
-    });
-  if (outcome.status === 'closed' && outcome.proven === undefined)
-    throw new LifeboatError('receipt.no-verdict', 'this run has no verdict that a receipt could state', {
-      hints: ['receipts are for runs of runbooks: recoveries, rehearsals, rotations, proven backups'],
-      exitCode: EXIT.usage,
-    });
+/** The tests of a run, by name. */
+export function marksOf(report: Report, entries: readonly Entry[]): ReadonlyMap<string, Mark> {
+  const checks = checksByVerb(untilEnd(entries));
+  return new Map([...marksOfOutcome(report), ...marksOfChecks(checks), ...marksOfRest(report)]);
 }
 
-function marksOfOutcome({ outcome, alarms }: Report): [string, Mark][] {
+/** Throws `receipt.open` (exit 3) for a run that is not over. */
+export function assertOver({
+  run,
+  outcome,
+}: {
+  readonly run: { readonly id: string };
+  readonly outcome: Pick<Report['outcome'], 'status'>;
+}): void {
+  if (outcome.status !== 'open') return;
+  throw new LifeboatError('receipt.open', 'the run is not over, so there is nothing to sign yet', {
+    hints: [`finish it first: lifeboat resume ${run.id}`],
+    exitCode: EXIT.waiting,
+  });
+}
+
+function assertJudged(report: Report): void {
+  assertOver(report);
+  if (report.outcome.status !== 'closed' || report.outcome.proven !== undefined) return;
+  throw new LifeboatError('receipt.no-verdict', 'this run has no verdict that a receipt could state', {
+    hints: ['receipts are for runs of runbooks: recoveries, rehearsals, rotations, proven backups'],
+    exitCode: EXIT.usage,
+  });
+}
+
+/** What a report says of the whole. */
+export function marksOfOutcome({
+  outcome,
+  alarms,
+}: {
+  readonly outcome: Omit<Report['outcome'], 'followUps'>;
+  readonly alarms: Report['alarms'];
+}): readonly (readonly [string, Mark])[] {
   const isProven = outcome.status === 'closed' && outcome.proven === true;
   return [
     ['run/proven', isProven ? 'passed' : 'failed'],
-    ...(outcome.simulated === true ? [['service/real', 'failed'] satisfies [string, Mark]] : []),
-    ...(alarms.length > 0 ? [['run/no-alarm', 'warned'] satisfies [string, Mark]] : []),
+    ...(outcome.simulated === true ? [['service/real', 'failed'] as const] : []),
+    ...(alarms.length > 0 ? [['run/no-alarm', 'warned'] as const] : []),
   ];
 }
 
@@ -125,11 +163,7 @@ function keyTestOf(verb: Verb, output: Readonly<Record<string, unknown>>): reado
 /** A missed objective and work that is left do not undo what the run proved. */
 function marksOfRest({ measured, comparison, outcome, cleanup, followUps }: Report): [string, Mark][] {
   const marks: [string, Mark][] = [];
-  for (const objective of ['rto', 'rpo'] as const) {
-    const result = measured?.[objective].result;
-    if (result === 'met') marks.push([`${objective}/met`, 'passed']);
-    else if (result === 'missed' || result === 'given up') marks.push([`${objective}/met`, 'warned']);
-  }
+  marks.push(...marksOfObjectives(measured ?? {}));
   if (comparison !== undefined) marks.push(['data/reconciled', comparison.proven ? 'passed' : 'failed']);
   if (cleanup.length > 0) {
     const isLeft = followUps.some(({ id, closed }) => cleanup.includes(id) && closed?.how !== 'done');
@@ -139,26 +173,54 @@ function marksOfRest({ measured, comparison, outcome, cleanup, followUps }: Repo
   return marks;
 }
 
-/** The SHA-256 of every backup that was opened and read to its end, as it is downloaded. */
-function backupsIn(checks: ReturnType<typeof checksByVerb>): readonly string[] {
-  const digests = checks.flatMap(({ verb, output, check }) =>
-    verb === 'verifyBackup' && check.good ? [output['cipherSha256']] : [],
-  );
-  return [...new Set(digests)].flatMap((digest) => Sha256.shape.sha256.safeParse(digest).data ?? []);
+/** A missed objective is a warning; one that was not decided is no test. */
+export function marksOfObjectives(
+  objectives: Readonly<Partial<Record<'rto' | 'rpo', { readonly result: string } | undefined>>>,
+): [string, Mark][] {
+  return (['rto', 'rpo'] as const).flatMap((name): [string, Mark][] => {
+    const result = objectives[name]?.result;
+    if (result === 'met') return [[`${name}/met`, 'passed']];
+    return result === 'missed' || result === 'given up' ? [[`${name}/met`, 'warned']] : [];
+  });
 }
 
-/** In-toto asks each of these for a URI or a digest. */
+/** The SHA-256 of every backup that was opened and read to its end, as it is downloaded. */
+export function backupsIn(entries: readonly Entry[]): readonly string[] {
+  const digests = checksByVerb(untilEnd(entries)).flatMap(({ verb, output, check }) =>
+    verb === 'verifyBackup' && check.good ? [output['cipherSha256']] : [],
+  );
+  return digests.flatMap((digest) => Sha256.shape.sha256.safeParse(digest).data ?? []);
+}
+
 function configurationOf({ run, plan, evidence }: Report): Statement['predicate']['configuration'] {
   const { id, kind, runbook, version, instance, target, startedAt, endedAt, tool } = run;
   const facts = { kind, runbook, version, instance, target, startedAt, endedAt };
+  const plans = plan.asked.filter(({ state }) => state === 'given').map(({ sha256 }) => sha256);
+  return configurationWith({ id, facts, plans, evidence, tool });
+}
+
+/** Names a run with its facts, its plans (SHA-256), the head of the log, and what made it. */
+export function configurationWith({
+  id,
+  facts,
+  plans,
+  evidence,
+  tool,
+}: {
+  readonly id: string;
+  readonly facts: Readonly<Record<string, string | undefined>>;
+  readonly plans: readonly string[];
+  readonly evidence: Pick<Report['evidence'], 'signedHead'>;
+  readonly tool: Report['run']['tool'];
+}): Statement['predicate']['configuration'] {
   const annotations = Object.fromEntries(
     Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-  const approved = plan.asked.filter(({ state }) => state === 'given');
   const head = evidence.signedHead?.join('\n');
+  // In-toto asks each of these for a URI or a digest.
   return [
     { name: 'run', uri: `urn:lifeboat:run:${id}`, annotations },
-    ...approved.map(({ sha256 }) => ({ name: 'plan', digest: { sha256 } })),
+    ...plans.map((sha256) => ({ name: 'plan', digest: { sha256 } })),
     ...(head === undefined ? [] : [{ name: 'checkpoint', digest: { sha256: hash('sha256', `${head}\n`) } }]),
     ...(tool === undefined
       ? []

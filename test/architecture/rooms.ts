@@ -267,7 +267,7 @@ export const ROOMS: readonly Room[] = [
     files: 'src/receipts/**',
     packages: ['zod'],
     node: ['crypto'],
-    rooms: ['src/report/model', 'src/report/plan', 'type src/audit', `type ${VERBS}`, 'src/store', BASE],
+    rooms: ['src/report/model', 'type src/report/plan', 'type src/audit', `type ${VERBS}`, 'src/store', BASE],
     why: 'a receipt says what the report says, and is made and checked without a key store or a disk',
   },
   {

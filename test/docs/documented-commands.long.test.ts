@@ -257,6 +257,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   ],
   'lifeboat receipt last': ['test/e2e/receipts.test.ts', "'receipt', 'last', '--out'"],
   'lifeboat receipt last --out orders-drill': ['test/e2e/receipts.test.ts', "'receipt', 'last', '--out'"],
+  'lifeboat receipt RUN --out west-drill': ['test/e2e/plan-record.test.ts', "'receipt', first, '--out'"],
   'lifeboat audit verify --receipts orders-drill': [
     'test/e2e/receipts.test.ts',
     "'audit', 'verify', '--receipts'",

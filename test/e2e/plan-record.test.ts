@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
@@ -56,6 +57,8 @@ describe.concurrent('the record of a plan that was run', () => {
     expect(groups.map((one) => one.ended)).toEqual(['done', undefined, undefined, undefined]);
     expect(open.join()).toContain('people: open');
 
+    expect(await run('receipt', id)).toMatchObject({ code: 3, stderr: expect.stringContaining('not over') });
+
     const pages = join(folder, 'pages');
     const written = await run('report', id, '--format', 'html', '--out', pages);
     expect(written.code, written.stderr).toBe(0);
@@ -112,6 +115,14 @@ describe.concurrent('the record of a plan that was run', () => {
     const { runs: sides, steps } = Comparison.parse(JSON.parse(compared.stdout));
     expect(sides.map(({ id }) => id)).toEqual([first, second]);
     expect(steps.map(({ label }) => label)).toEqual(['tell', 'healthy']);
+    const out = join(folder, 'receipt');
+    const receipt = JSON.parse((await run('receipt', first, '--out', out, '--json')).stdout);
+    expect(receipt).toMatchObject({ runId: first, result: 'PASSED' });
+    const pae = readFileSync(join(out, 'receipt.pae'), 'utf8');
+    expect(pae).toContain('"group/tell/done"');
+    expect(pae).toContain(hash('sha256', readFileSync(join(out, 'report.json'))));
+    const { receipts } = JSON.parse((await run('audit', 'verify', '--receipts', out, '--json')).stdout);
+    expect(receipts).toMatchObject([{ about: `run/${first}`, state: 'verified' }]);
     const shown = await run('audit', 'show', first);
     expect(shown.stdout).toContain('group tell: begins');
     expect((await run('plans', 'fallback', first, '--out', join(folder, 'rest'), '--json')).stdout).toContain(
