@@ -88,6 +88,31 @@ report says proven. The hash of the receipt is an entry of the journal.`,
       examples: ['lifeboat receipt last', 'lifeboat receipt 01KA --out evidence/receipt'],
     },
   );
+  command(
+    program,
+    'evidence',
+    'pack what an auditor asks for, with what is missing',
+    async () => (await import('../commands/evidence/evidence.ts')).evidence,
+    [
+      new Option('--from <day>', 'the first day of the period (UTC)'),
+      new Option('--to <day>', 'the last day of the period (UTC, default: today)'),
+      instance('only this instance (repeatable)').argParser(repeated),
+      new Option('--plan <name>', 'only this plan and its instances (repeatable)').argParser(repeated),
+      new Option('--out <path>', 'a new folder, or a tar if it ends in .tar'),
+      new Option('--receipts', 'also make a receipt for each run that has none'),
+    ],
+    {
+      about: `Without --from, the period is the last full half-year; without --out, the folder
+is lifeboat-evidence-FROM-TO. The pack has an index, reports and signed bundles of
+drills and runs, evaluations, findings, waivers, receipts, and what is missing
+against the periods of lifeboat.yaml. It sends nothing. Exit code 0: the record is
+intact. 3: it is not pinned as a whole. 1: it is not intact, and the pack says so first.`,
+      examples: [
+        'lifeboat evidence --from 2026-01-01 --to 2026-06-30',
+        'lifeboat evidence --from 2026-01-01 -i orders --out orders.tar --receipts',
+      ],
+    },
+  );
   defineKeys(program, command);
   defineStore(program, command);
   definePrune(program, command);

@@ -19,7 +19,8 @@ import {
 } from './render/document.ts';
 
 const seconds = z.number();
-const Objective = z.object({
+/** What was measured against an objective. */
+export const Objective = z.object({
   measuredSeconds: seconds.optional(),
   limitSeconds: seconds.optional(),
   result: z.string(),
@@ -145,7 +146,8 @@ export function estateOf(
   };
 }
 
-function objective({ measuredSeconds, limitSeconds, result }: NonNullable<Report['measured']>['rto']) {
+/** The figures of an objective, as a list of runs has them. */
+export function objective({ measuredSeconds, limitSeconds, result }: NonNullable<Report['measured']>['rto']) {
   return {
     ...(measuredSeconds === undefined ? {} : { measuredSeconds }),
     ...(limitSeconds === undefined ? {} : { limitSeconds }),
@@ -328,7 +330,8 @@ function resultText({ result, deviations }: Pick<EstateRun, 'result' | 'deviatio
   return [result === 'proven' ? { good: result } : { bad: result }, more];
 }
 
-function objectiveText(one: EstateRun['rto']): Text {
+/** `41 s of 30 min: missed`, or a dash where nothing was measured. */
+export function objectiveText(one: EstateRun['rto']): Text {
   if (one?.measuredSeconds === undefined) return '-';
   const figure = formatSeconds(one.measuredSeconds);
   const limit = one.limitSeconds === undefined ? '' : ` of ${formatSeconds(one.limitSeconds)}`;

@@ -271,6 +271,20 @@ export const ROOMS: readonly Room[] = [
     why: 'a receipt says what the report says, and is made and checked without a key store or a disk',
   },
   {
+    files: 'src/evidence/**',
+    packages: ['zod'],
+    node: [],
+    rooms: [
+      'type src/config',
+      'src/plans/evaluation-schema.ts',
+      'src/plans/periods.ts',
+      'src/report',
+      'src/store',
+      BASE,
+    ],
+    why: 'an evidence pack says what is on record and what is not, computed from entries, periods and a moment',
+  },
+  {
     files: 'src/audit/**',
     packages: ['zod'],
     node: ['crypto', 'fs', 'path'],

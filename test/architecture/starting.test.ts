@@ -19,6 +19,7 @@ const SCREENS = 'src/tui/screens/';
 const WITH_MACHINES = [
   'src/commands/doctor/doctor.ts',
   'src/commands/drill/drill.ts',
+  'src/commands/evidence/evidence.ts',
   'src/commands/plans/check.ts',
   'src/commands/plans/decide.ts',
   'src/commands/plans/fallback.ts',

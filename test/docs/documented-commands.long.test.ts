@@ -255,6 +255,15 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
     'test/e2e/simulated-lab.test.ts',
     "'lab', '--simulated', '3', '--faults', shares, '--task-time'",
   ],
+  'lifeboat evidence': ['test/e2e/evidence.test.ts', "'evidence', '--out', halfYear"],
+  'lifeboat evidence --from 2026-01-01 --to 2026-06-30': [
+    'test/e2e/evidence.test.ts',
+    "'--to', '2020-06-30'",
+  ],
+  'lifeboat evidence --from 2026-01-01 -i orders --plan west --out orders.tar --receipts': [
+    'test/e2e/evidence.test.ts',
+    "'-i', 'db-1', '--plan', 'west', '--out', part, '--receipts'",
+  ],
   'lifeboat receipt last': ['test/e2e/receipts.test.ts', "'receipt', 'last', '--out'"],
   'lifeboat receipt last --out orders-drill': ['test/e2e/receipts.test.ts', "'receipt', 'last', '--out'"],
   'lifeboat receipt RUN --out west-drill': ['test/e2e/plan-record.test.ts', "'receipt', first, '--out'"],

@@ -238,6 +238,7 @@ describe('a command with -o json prints what its schema says:', () => {
     await prints(['audit-key'], 'audit', 'key');
     await prints(['export'], 'audit', 'export', 'last', '--out', join(folder, 'bundle.tar'));
     await prints(['receipt'], 'receipt', 'last', '--out', join(folder, 'receipt'));
+    await prints(['evidence-pack'], 'evidence', '--out', join(folder, 'evidence'));
     await prints(['loss'], 'audit', 'accept-loss', '--reason', 'a test');
     const newest = String(Math.max(...server.backups.map(({ id }) => id)));
     await prints(['entry'], 'run', 'restore-backup', 'orders', '--backup', newest, ...ANSWERED);

@@ -15,13 +15,16 @@ export type BundleFiles = ReadonlyMap<string, Buffer>;
 /** Packs files into a tar (ustar) that depends only on them: sorted, without owners, with the time zero. */
 export function packFiles(files: BundleFiles): Buffer {
   const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
-  const blocks = sorted.flatMap(([name, bytes]) => [
-    header(name, bytes.length),
-    bytes,
-    padding(bytes.length),
-  ]);
-  return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]);
+  return Buffer.concat([...sorted.flatMap(([name, bytes]) => tarBlocks(name, bytes)), TAR_END]);
 }
+
+/** A file as it is in a tar. Throws a `RangeError` for a name of more than 99 bytes. */
+export function tarBlocks(name: string, bytes: Buffer): readonly Buffer[] {
+  return [header(name, bytes.length), bytes, padding(bytes.length)];
+}
+
+/** What follows the last file of a tar. */
+export const TAR_END: Buffer = Buffer.alloc(2 * BLOCK);
 
 /**
  * Unpacks a bundle. `sound` is false if any byte of the tar differs from what `packFiles` would write, so
@@ -42,7 +45,7 @@ export function unpackFiles(tar: Buffer): { readonly files: BundleFiles; readonl
     at = end + padding(size).length;
     before = name;
   }
-  return { files, sound: tar.subarray(at).equals(Buffer.alloc(2 * BLOCK)) };
+  return { files, sound: tar.subarray(at).equals(TAR_END) };
 }
 
 function isHeader(head: Buffer, name: string, size: number): boolean {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { EXIT } from '../../base/errors.ts';
 import { bytes, fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
 import { schemaId } from '../../base/schema-id.ts';
+import { Evidence } from '../../evidence/evidence-schema.ts';
 import { Evaluation, PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import { CheckedReceipt } from '../../receipts/check-receipts.ts';
 import { Statement } from '../../receipts/statement.ts';
@@ -254,6 +255,16 @@ const proof = {
     path: z.string().describe('the folder'),
     result: Statement.shape.predicate.shape.result,
     sha256: sha256.describe('of the bundle, as the journal has it'),
+  }),
+  evidence: { about: 'the index of an evidence pack', type: Evidence },
+  'evidence-pack': schema('evidence-pack', 'an evidence pack that was written', {
+    path: z.string().describe('the folder or the tar'),
+    verdict: verdict.describe('on the record; also that of a drill if one is not intact'),
+    runs: z.int().nonnegative(),
+    drills: z.int().nonnegative(),
+    missing: z.int().nonnegative().describe('gaps that no waiver covers as a whole'),
+    files: z.int().nonnegative(),
+    bytes: bytes.describe('of all files together'),
   }),
   loss: schema('loss', 'a loss that was accepted', {
     lost: z.boolean().describe('false: nothing is lost, and nothing was written'),

@@ -67,12 +67,17 @@ export const evaluations: Projection = {
     return instance !== undefined && entry.type === EVALUATED ? [keyOf(instance)] : [];
   },
   fold: (row, entry) => {
-    const read = made().safeParse(entry.body);
-    if (!read.success) return row;
-    const after = nextEvaluated(row?.value as unknown as Evaluated | undefined, read.data, entry);
+    const read = evaluationIn(entry.body);
+    if (read === undefined) return row;
+    const after = nextEvaluated(row?.value as unknown as Evaluated | undefined, read, entry);
     return rowOf(after, entry);
   },
 };
+
+/** What an entry of an evaluation says; undefined if it cannot be read. */
+export function evaluationIn(body: Json): EvaluationMade | undefined {
+  return made().safeParse(body).data;
+}
 
 /** The newest evaluation of every instance, by its name. */
 export async function readEvaluations(
@@ -86,9 +91,9 @@ export async function readEvaluations(
 export function evaluationSentence(
   body: Json,
 ): { readonly text: string; readonly isGood: boolean } | undefined {
-  const read = made().safeParse(body);
-  if (!read.success) return undefined;
-  const { verdict, reason, findings } = read.data;
+  const read = evaluationIn(body);
+  if (read === undefined) return undefined;
+  const { verdict, reason, findings } = read;
   const open = findings.length === 0 ? '' : `; findings: ${findings.map(({ check }) => check).join(', ')}`;
   return {
     text: `evaluated: ${VERDICTS[verdict]}: ${reason}${open}`,

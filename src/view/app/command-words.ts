@@ -70,6 +70,7 @@ const rows: readonly (readonly [name: string, about: string, words?: string])[] 
   ['audit key', 'print the public key that signs the journal', 'pin signature'],
   ['report', 'write the record of a run, for people and auditors', 'html evidence pdf print'],
   ['receipt', 'sign what a run proved, for people without lifeboat', 'sigstore cosign openssl attestation'],
+  ['evidence', 'pack what an auditor asks for, with what is missing', 'audit pack gaps half-year waivers'],
   ['keys list', 'list encryption keys by fingerprint', 'passphrase password secret'],
   ['keys add', 'store an encryption key', 'enter import passphrase password secret'],
   ['keys show', 'show the keys of an instance and what needs them', 'epoch state custody'],

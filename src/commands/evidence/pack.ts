@@ -1,0 +1,132 @@
+import { hash, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { TAR_END, tarBlocks } from '../../audit/bundle/pack.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { isTaken, notWritten } from '../../cli/write-new-file.ts';
+import type { SecretGuard } from '../../store/secret-guard.ts';
+
+/** A pack that is being written, file by file: nothing of it is kept in memory but the names and hashes. */
+export interface Pack {
+  /** Adds a file. Throws `evidence.secret` if it would hold a secret, and `output.file`. */
+  put(name: string, content: Buffer | string): void;
+  /** Adds the list of all files, and gives the pack its name. Throws `usage.out` if that is taken by now. */
+  finish(): { readonly files: number; readonly bytes: number };
+  /** Removes what was written, unless it is finished. */
+  drop(): void;
+}
+
+/**
+ * Begins a pack: a folder, or a tar where the name ends in `.tar`. Until it is finished it has another name,
+ * so what has the name is whole. Throws `usage.out` for a name that is taken, and `output.file`.
+ */
+export function openPack(out: string, guard: Pick<SecretGuard, 'check'>): Pack {
+  if (existsSync(out)) throw isTaken(out);
+  const part = join(dirname(out), `.${basename(out)}.${randomBytes(4).toString('hex')}.part`);
+  const act = <Result>(what: () => Result): Result => {
+    try {
+      return what();
+    } catch (cause) {
+      throw notWritten(out, cause, 'name another place with --out PATH');
+    }
+  };
+  const target = act(() => (isTar(out) ? tarAt(part, basename(out, '.tar')) : folderAt(part)));
+  const sums: string[] = [];
+  let bytes = 0;
+  let isFinished = false;
+  const put = (name: string, content: Buffer | string) => {
+    try {
+      guard.check(content.toString('utf8'), name);
+    } catch (cause) {
+      throw new LifeboatError('evidence.secret', `${name} would hold a secret, so nothing was made`, {
+        hints: ['this is a bug in lifeboat: please report it'],
+        cause,
+      });
+    }
+    const data = Buffer.from(content as string);
+    act(() => target.put(name, data));
+    sums.push(`${hash('sha256', data)}  ${name}`);
+    bytes += data.length;
+  };
+  return {
+    put,
+    finish() {
+      put('SHA256SUMS', `${sums.toSorted(byName).join('\n')}\n`);
+      act(() => target.end(out));
+      isFinished = true;
+      return { files: sums.length, bytes };
+    },
+    drop() {
+      if (isFinished) return;
+      target.close();
+      rmSync(part, { recursive: true, force: true });
+    },
+  };
+}
+
+function isTar(out: string): boolean {
+  return /\.tar$/iu.test(out);
+}
+
+interface Target {
+  put(name: string, data: Buffer): void;
+  /** Everything is on disk, and has its name. */
+  end(out: string): void;
+  close(): void;
+}
+
+function folderAt(part: string): Target {
+  mkdirSync(part, { mode: 0o700 });
+  return {
+    put(name, data) {
+      const path = join(part, name);
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writeFileSync(path, data, { flag: 'wx', mode: 0o600, flush: true });
+    },
+    end(out) {
+      // A rename would replace an empty folder.
+      if (existsSync(out)) throw isTaken(out);
+      renameSync(part, out);
+    },
+    close() {},
+  };
+}
+
+/** Everything in it is below one folder, so that unpacking it leaves one. */
+function tarAt(part: string, folder: string): Target {
+  let file: number | undefined = openSync(part, 'wx', 0o600);
+  const write = (data: Buffer) => {
+    for (let at = 0; at < data.length; ) at += writeSync(file ?? -1, data, at);
+  };
+  const close = () => {
+    if (file !== undefined) closeSync(file);
+    file = undefined;
+  };
+  return {
+    put: (name, data) => tarBlocks(`${folder}/${name}`, data).forEach(write),
+    end(out) {
+      write(TAR_END);
+      fsyncSync(file ?? -1);
+      close();
+      // Unlike a rename, a link never replaces a file that another process has just written.
+      linkSync(part, out);
+      rmSync(part, { force: true });
+    },
+    close,
+  };
+}
+
+function byName(one: string, other: string): number {
+  return one.slice(66) < other.slice(66) ? -1 : 1;
+}

@@ -1,0 +1,77 @@
+import { verdictOf, verdictWords } from '../../audit/verdict.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import type { Evidence, EvidenceRun } from '../../evidence/evidence-schema.ts';
+import { fieldsOf, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
+import { type RunProgress, runs, summariesOf } from '../../store/projections/runs.ts';
+import { auditStore } from '../audit/audit-store.ts';
+import { approvalWatch } from '../audit/check-approvals.ts';
+
+/** A run, and the run of the plan that started it. */
+export type PackedRun = RunSummary & { readonly planRun?: string | undefined };
+
+/** The verdict of `lifeboat audit verify` on the record of a home. Never rejects for what is in it. */
+export async function readRecord(context: CommandContext): Promise<Evidence['record']> {
+  const approvals = approvalWatch();
+  const { pins, entries, anchor, ...audit } = await auditStore(context, {
+    anchors: [],
+    onEntry: approvals.take,
+  });
+  const findings = [...approvals.findings(), ...audit.findings];
+  const verdict = verdictOf(findings);
+  const problems = findings
+    .filter(({ severity }) => severity === 'problem')
+    .map(({ shortMessage }) => shortMessage);
+  const words = verdict === 'not-intact' ? 'NOT INTACT' : verdictWords(findings, pins);
+  return { verdict, words, entries, problems, ...(anchor === undefined ? {} : { anchor }) };
+}
+
+/**
+ * Reads what can be read of a record that is not intact: a stream with a changed entry is empty, and `limit`
+ * takes that as a sentence. The journal itself refuses such a stream.
+ */
+export function pastDamage(
+  journal: Pick<JournalReader, 'read'>,
+  limit: (text: string) => void,
+): Pick<JournalReader, 'read'> {
+  return {
+    async read(stream) {
+      try {
+        return await journal.read(stream);
+      } catch (thrown) {
+        if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.damaged') throw thrown;
+        limit(`${show(stream, 120)} is not read: ${show(thrown.shortMessage, 300)}`);
+        return [];
+      }
+    },
+  };
+}
+
+/** Every run on record but the steps of plans that are no runbooks, oldest first. */
+export async function readRuns(journal: Pick<JournalReader, 'rows'>): Promise<readonly PackedRun[]> {
+  const rows = await journal.rows(runs.name);
+  return rows
+    .flatMap((row) =>
+      summariesOf([row]).map((run): PackedRun => {
+        const { planRun } = row.value as unknown as RunProgress;
+        return planRun === undefined ? run : { ...run, planRun };
+      }),
+    )
+    .filter(({ runbook }) => runbook !== 'plan-step');
+}
+
+/** The receipts on record, by run: `receipt.made` of `store/log`. */
+export async function readReceipts(
+  journal: Pick<JournalReader, 'read'> | undefined,
+): Promise<ReadonlyMap<string, EvidenceRun['receipts']>> {
+  const made = new Map<string, EvidenceRun['receipts']>();
+  for (const { type, at, body } of (await journal?.read(LOG_STREAM)) ?? []) {
+    const { run, result, sha256 } = fieldsOf(body);
+    if (type !== 'receipt.made' || typeof run !== 'string' || typeof sha256 !== 'string') continue;
+    if (result !== 'PASSED' && result !== 'WARNED' && result !== 'FAILED') continue;
+    made.set(run, [...(made.get(run) ?? []), { result, sha256, at }]);
+  }
+  return made;
+}
