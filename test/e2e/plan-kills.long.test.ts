@@ -173,7 +173,7 @@ describe.each(STORES)('a plan on %s whose process is killed at any moment', (sto
         const end = await run('resume', 'last');
         expect(end.code, end.stderr).toBe(1);
         expect(Object.entries(performed()).filter(([, times]) => times !== 1)).toEqual([]);
-        const most = await opened.mostOpen();
+        const most = await opened.mostAtWork();
         for (const id of GROUPS) expect(most[id], id).toBeLessThanOrEqual(AT_ONCE);
         const lanes = await lanesOf(good);
         expect(lanes.filter(({ state }) => state !== 'done')).toEqual([]);

@@ -80,7 +80,7 @@ describe.each(STORES)('workers on %s', (store) => {
     );
     await expect.poll(async () => (await lanes(made)).status, { timeout: 300_000 }).toBe('closed');
     expect(Object.values(made.performed())).toEqual([1, 1, 1, 1, 1, 1]);
-    expect((await made.mostOpen())['data']).toBeLessThanOrEqual(3);
+    expect((await made.mostAtWork())['data']).toBeLessThanOrEqual(3);
     for (const one of [at, ...more]) await stopped(one);
     const audit = await made.run('audit', 'verify');
     expect([0, 3], audit.stdout).toContain(audit.code);
@@ -195,7 +195,7 @@ describe.each(STORES)('workers on %s', (store) => {
       )
       .toBe('closed');
     expect(Object.entries(made.performed()).filter(([, times]) => times !== 1)).toEqual([]);
-    expect((await made.mostOpen())['data']).toBeLessThanOrEqual(3);
+    expect((await made.mostAtWork())['data']).toBeLessThanOrEqual(3);
     for (const one of workers) await stopped(one);
   });
 });

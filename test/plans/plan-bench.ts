@@ -4,7 +4,7 @@ import { Secret } from '../../src/base/secret.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { openKeys } from '../bench-kit/key-store.ts';
 import type { BenchOptions, TestBench } from '../bench-kit/test-bench.ts';
-import { mostOpen } from './most-open.ts';
+import { mostAtWork } from './most-at-work.ts';
 
 /** A service with instances `db-1`, `db-2` and so on, each with its empty target `db-1-dr`. */
 export interface PlanBench extends TestBench {
@@ -12,8 +12,8 @@ export interface PlanBench extends TestBench {
   plan(name: string, groups: string): void;
   /** How often each target was told to recover a backup, by name. */
   performed(): Readonly<Record<string, number>>;
-  /** The most children of each group that were open at once, by the journal. */
-  mostOpen(): Promise<Readonly<Record<string, number>>>;
+  /** The most children of each group that were at work at once, by the journal. */
+  mostAtWork(): Promise<Readonly<Record<string, number>>>;
 }
 
 const KEY = (name: string) => `a-key-of-${name}-that-nobody-guesses`;
@@ -62,7 +62,7 @@ export async function openPlanBench(
       writeFileSync(join(bench.folder, 'plans', `${name}.yaml`), `plan: ${name}\n${groups}`);
     },
     performed: () => Object.fromEntries(names.map((name) => [`${name}-dr`, done(name)])),
-    mostOpen: async () => mostOpen(await bench.entries()),
+    mostAtWork: async () => mostAtWork(await bench.entries()),
   };
 }
 

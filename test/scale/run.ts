@@ -12,7 +12,7 @@ import { openKeys } from '../bench-kit/key-store.ts';
 import { startCluster } from '../bench-kit/postgres.ts';
 import { builtProduct } from '../bench-kit/product.ts';
 import { until } from '../bench-kit/until.ts';
-import { mostOpen } from '../plans/most-open.ts';
+import { mostAtWork } from '../plans/most-at-work.ts';
 import { quickFolder } from '../quick-folder.ts';
 import { randomFrom } from '../random.ts';
 import { type Used, usedBy } from './used-by.ts';
@@ -20,7 +20,7 @@ import { type Used, usedBy } from './used-by.ts';
 /*
  * `npm run test:scale`: a plan of two steps for each instance of a simulated lab, left to workers that are
  * killed and begun again, while the queue is truncated once in the middle. In the end the lab says how often
- * each change was carried out, and the record how many runs of the plan's group were open at once. Exit code
+ * each change was carried out, and the record how many runs of the plan's group were at work at once. Exit code
  * 1 when a change was carried out twice or not at all, or the limit was exceeded.
  *
  * `--children` is how many runs the plan has, `--kills` how often each worker is killed, `--seed` draws when.
@@ -156,7 +156,7 @@ async function trial(): Promise<number> {
     if (code !== 0) throw new Error(`a worker that was asked to stop ended with ${code}`);
   }
   const { entries } = await standing(database);
-  const most = mostOpen(await groupEntries(database))['data'] ?? 0;
+  const most = mostAtWork(await groupEntries(database))['data'] ?? 0;
   const counts = await count();
   const wrong = Object.entries(counts).flatMap(([name, calls]) =>
     Object.entries(calls).flatMap(([call, times]) =>
@@ -178,7 +178,7 @@ async function trial(): Promise<number> {
     'kills of workers': Number(options.kills) * workerCount,
     'given up by a person': given,
     'recoveries carried out': performed,
-    'open at once, at most': most,
+    'at work at once, at most': most,
     'carried out twice': wrong.length,
   };
   for (const [name, value] of Object.entries(figures))
@@ -296,7 +296,9 @@ async function standing(database: string) {
 /** The entries by which runs of groups begin and end, in order. */
 async function groupEntries(database: string) {
   const rows = await cluster.query<{ id: string; stream: string; type: string; body: string }>(
-    `select id, stream, type, body from lifeboat.entries where type in ('run.started', 'run.closed')`,
+    `select id, stream, type,
+       case type when 'event' then json_build_object('to', body::json -> 'to')::text else body end as body
+     from lifeboat.entries where type in ('run.started', 'event', 'run.closed')`,
     database,
   );
   return rows.map(({ id, body, ...entry }) => ({

@@ -38,8 +38,8 @@ const PLAN = `groups:
 export interface Came {
   /** How often each target was told to recover a backup, and did. */
   readonly performed: Readonly<Record<string, number>>;
-  /** The most runs of the group that were open at once. */
-  readonly mostOpen: number;
+  /** The most runs of the group that were at work at once. */
+  readonly mostAtWork: number;
   readonly limit: number;
   /** The exit code of the audit of all entries. */
   readonly audit: number | null;
@@ -125,8 +125,8 @@ export async function hurtWorkers(
     await ended;
   }
   const { code: audit } = await made.run('audit', 'verify');
-  const mostOpen = (await made.mostOpen())['data'] ?? 0;
-  return { performed: made.performed(), mostOpen, limit: LIMIT, audit, fell };
+  const mostAtWork = (await made.mostAtWork())['data'] ?? 0;
+  return { performed: made.performed(), mostAtWork, limit: LIMIT, audit, fell };
 }
 
 /** The first recovery of one target fails, and the answer of another is lost although the work is done. */

@@ -22,7 +22,7 @@ test.for(Array.from({ length: ROUNDS }, (_, round) => SEED + round))(
     const file = process.env['FELL'];
     if (file !== undefined) appendFileSync(file, `${JSON.stringify({ seed, ...came })}\n`);
     expect(Object.entries(came.performed).filter(([, times]) => times !== 1)).toEqual([]);
-    expect(came.mostOpen).toBeLessThanOrEqual(came.limit);
+    expect(came.mostAtWork).toBeLessThanOrEqual(came.limit);
     expect([0, 3]).toContain(came.audit);
     expect(came.fell.length).toBeGreaterThan(1);
   },
