@@ -4,6 +4,7 @@ import { bytes, fingerprint, instance, runId, seconds, sha256, time } from '../.
 import { schemaId } from '../../base/schema-id.ts';
 import { Evaluation, PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import { CheckedReceipt } from '../../receipts/check-receipts.ts';
+import { EvaluationStatement } from '../../receipts/evaluation-statement.ts';
 import { Statement } from '../../receipts/statement.ts';
 import { Comparison } from '../../report/comparison.ts';
 import { DrillDue } from '../../report/drill/drill-report.ts';
@@ -253,6 +254,12 @@ const proof = {
     runId,
     path: z.string().describe('the folder'),
     result: Statement.shape.predicate.shape.result,
+    sha256: sha256.describe('of the bundle, as the journal has it'),
+  }),
+  'evaluation-receipt': schema('evaluation-receipt', 'a signed receipt of evaluations that was written', {
+    evaluation: z.string().describe('the instance, or plan.NAME; * for all that are on record'),
+    path: z.string().describe('the folder'),
+    properties: EvaluationStatement.shape.predicate.shape.properties.describe('what holds by each of them'),
     sha256: sha256.describe('of the bundle, as the journal has it'),
   }),
   loss: schema('loss', 'a loss that was accepted', {
