@@ -80,12 +80,16 @@ reports beside it, linked.`,
     'receipt [run]',
     'sign what a run proved, for people without lifeboat',
     async () => (await import('../commands/receipt.ts')).receipt,
-    [new Option('--out <dir>', 'a new folder (default: lifeboat-receipt-RUN)')],
+    [
+      new Option('--out <dir>', 'a new folder (default: lifeboat-receipt-RUN)'),
+      new Option('--evaluation [name]', 'the newest evaluation, of one or of all, instead'),
+    ],
     {
       about: `An in-toto statement about report.json and the verified backups, in a Sigstore
 bundle; cosign and openssl check it without a network. It is PASSED only if the
-report says proven. The hash of the receipt is an entry of the journal.`,
-      examples: ['lifeboat receipt last', 'lifeboat receipt 01KA --out evidence/receipt'],
+report says proven. The hash of the receipt is an entry of the journal.
+--evaluation signs the newest evaluation on record of an instance or a plan.`,
+      examples: ['lifeboat receipt last', 'lifeboat receipt --evaluation orders'],
     },
   );
   command(

@@ -3,10 +3,10 @@ import * as z from 'zod';
 import type { AuditedLog } from '../audit/audit-places.ts';
 import type { Findings } from '../audit/verdict.ts';
 import { counted } from '../base/format.ts';
+import { BUNDLE_FILE, KEY_FILE, PAE_FILE, SIGNATURE_FILE } from '../base/receipt-files.ts';
 import { show } from '../base/text.ts';
 import { LOG_STREAM } from '../store/journal.ts';
 import { keyHash, type MadeReceipt, type NamedReceiptKey, receiptKeysIn, receiptsIn } from './log-entries.ts';
-import { BUNDLE_FILE, KEY_FILE, PAE_FILE, SIGNATURE_FILE } from './receipt-files.ts';
 import { openReceipt, type ReadReceipt } from './sigstore-bundle.ts';
 
 /** A folder that a receipt was written into. */

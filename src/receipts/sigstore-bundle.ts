@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify }
 import * as z from 'zod';
 import { LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
+import { EvaluationStatement } from './evaluation-statement.ts';
 import { Statement } from './statement.ts';
 
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
@@ -23,6 +24,10 @@ const Bundle = z.strictObject({
   }),
 });
 
+/** Everything that a receipt can state. */
+const Stated = z.discriminatedUnion('predicateType', [Statement, EvaluationStatement]);
+export type Stated = z.infer<typeof Stated>;
+
 /** A receipt in the forms that a stranger checks. */
 export interface SignedReceipt {
   /** The Sigstore bundle, for cosign and the libraries of Sigstore. */
@@ -33,7 +38,7 @@ export interface SignedReceipt {
 }
 
 /** Signs a statement with a P-256 key (PKCS#8 PEM). Throws `receipt.bad-key` for any other key. */
-export function signStatement(statement: Statement, privateKeyPem: Secret): SignedReceipt {
+export function signStatement(statement: Stated, privateKeyPem: Secret): SignedReceipt {
   const key = privateKeyOf(privateKeyPem);
   const payload = Buffer.from(JSON.stringify(statement));
   const pae = paeOf(payload);
@@ -60,7 +65,7 @@ export function receiptPublicKey(privateKeyPem: Secret): string {
 }
 
 export type ReadReceipt =
-  | ({ readonly outcome: 'signed'; readonly statement: Statement } & Omit<SignedReceipt, 'bundle'>)
+  | ({ readonly outcome: 'signed'; readonly statement: Stated } & Omit<SignedReceipt, 'bundle'>)
   | { readonly outcome: 'bad-key' | 'unreadable' | 'other-key' | 'bad-signature' | 'no-receipt' };
 
 /**
@@ -77,7 +82,7 @@ export function openReceipt(bundleText: string, publicKeyPem: string): ReadRecei
   const bytes = Buffer.from(payload, 'base64');
   const [pae, signature] = [paeOf(bytes), Buffer.from(signatures[0].sig, 'base64')];
   if (!verify('sha256', pae, key, signature)) return { outcome: 'bad-signature' };
-  const statement = Statement.safeParse(jsonOf(bytes.toString('utf8'))).data;
+  const statement = Stated.safeParse(jsonOf(bytes.toString('utf8'))).data;
   return statement === undefined
     ? { outcome: 'no-receipt' }
     : { outcome: 'signed', statement, pae, signature };

@@ -2,16 +2,11 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { Verb } from '../../machines/verbs.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { REPORT_FILE, TEST_RESULT } from '../base/receipt-files.ts';
 import { checksByVerb } from '../report/model/checks.ts';
 import type { Report } from '../report/model/model.ts';
 import { untilEnd } from '../report/model/model-rows.ts';
 import type { Entry } from '../store/journal.ts';
-
-/** What the statement is about, by type; `cosign verify-blob-attestation --type` takes it. */
-export const TEST_RESULT = 'https://in-toto.io/attestation/test-result/v0.1';
-
-/** The name of the subject that every receipt has. */
-export const REPORT_FILE = 'report.json';
 
 const Sha256 = z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/u) });
 

@@ -266,6 +266,14 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   ],
   'lifeboat receipt last': ['test/e2e/receipts.test.ts', "'receipt', 'last', '--out'"],
   'lifeboat receipt last --out orders-drill': ['test/e2e/receipts.test.ts', "'receipt', 'last', '--out'"],
+  'lifeboat receipt --evaluation orders': [
+    'test/e2e/receipts.test.ts',
+    "'receipt', '--evaluation', 'orders'",
+  ],
+  'lifeboat receipt --evaluation --out estate': [
+    'test/e2e/receipts.test.ts',
+    "'receipt', '--evaluation', '--out'",
+  ],
   'lifeboat receipt RUN --out west-drill': ['test/e2e/plan-record.test.ts', "'receipt', first, '--out'"],
   'lifeboat audit verify --receipts orders-drill': [
     'test/e2e/receipts.test.ts',

@@ -49,4 +49,37 @@ describe.concurrent('the receipt of a run', () => {
     expect(again.code).toBe(2);
     expect(again.stderr).toContain('already exists');
   });
+
+  test('says what holds by the evaluations on record, of one or of all, and nothing without one', async (context) => {
+    const { expect } = context;
+    const { folder, good, run } = await bench(context);
+    const [{ verdict }] = JSON.parse((await run('plans', 'evaluate', '--json')).stdout).items;
+    expect(await run('receipt', '--evaluation', 'order')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no evaluation of order is on record'),
+    });
+    expect(await run('receipt', 'last', '--evaluation')).toMatchObject({ code: 2 });
+    const one = join(folder, 'one');
+    const made = JSON.parse(await good('receipt', '--evaluation', 'orders', '--out', one, '--json'));
+    const { evaluations } = JSON.parse(readFileSync(join(one, 'evaluation.json'), 'utf8'));
+    expect(evaluations).toMatchObject([{ name: 'orders', verdict }]);
+    expect(made.properties.includes('LIFEBOAT_PROVEN')).toBe(verdict === 'proven');
+    const { payload } = JSON.parse(readFileSync(join(one, 'receipt.sigstore.json'), 'utf8')).dsseEnvelope;
+    expect(JSON.parse(Buffer.from(payload, 'base64').toString())).toMatchObject({
+      predicateType: 'https://in-toto.io/attestation/svr/v0.1',
+      predicate: { timeCreated: evaluations[0].at, properties: made.properties },
+    });
+    const verify = ['dgst', '-sha256', '-verify', 'lifeboat-receipts.pub', '-signature', 'receipt.sig'];
+    expect(spawnSync('openssl', [...verify, 'receipt.pae'], { cwd: one, encoding: 'utf8' }).stdout).toBe(
+      'Verified OK\n',
+    );
+    const all = join(folder, 'all');
+    await good('receipt', '--evaluation', '--out', all);
+    const { receipts } = JSON.parse((await run('audit', 'verify', '--receipts', folder, '--json')).stdout);
+    expect(receipts).toMatchObject([
+      { about: 'evaluation/*', path: all, state: 'verified' },
+      { about: 'evaluation/orders', path: one, state: 'verified' },
+    ]);
+    expect((await run('audit', 'show')).stdout).toContain('receipt of the evaluation of orders: ');
+  });
 });

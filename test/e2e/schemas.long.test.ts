@@ -237,6 +237,8 @@ describe('a command with -o json prints what its schema says:', () => {
     await prints(['anchor'], 'audit', 'anchor');
     await prints(['audit-key'], 'audit', 'key');
     await prints(['export'], 'audit', 'export', 'last', '--out', join(folder, 'bundle.tar'));
+    await run('plans', 'evaluate');
+    await prints(['evaluation-receipt'], 'receipt', '--evaluation', '--out', join(folder, 'evaluation'));
     await prints(['receipt'], 'receipt', 'last', '--out', join(folder, 'receipt'));
     await prints(['evidence-pack'], 'evidence', '--out', join(folder, 'evidence'));
     await prints(['loss'], 'audit', 'accept-loss', '--reason', 'a test');

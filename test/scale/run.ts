@@ -20,8 +20,8 @@ import { type Used, usedBy } from './used-by.ts';
 /*
  * `npm run test:scale`: a plan of two steps for each instance of a simulated lab, left to workers that are
  * killed and begun again, while the queue is truncated once in the middle. In the end the lab says how often
- * each change was carried out, and the record how many runs of the plan's group were at work at once. Exit code
- * 1 when a change was carried out twice or not at all, or the limit was exceeded.
+ * each change was carried out, and the record how many runs of the plan's group were at work at once. Exit
+ * code 1 when a change was carried out twice or not at all, or the limit was exceeded.
  *
  * `--children` is how many runs the plan has, `--kills` how often each worker is killed, `--seed` draws when.
  */

@@ -1,8 +1,18 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { generateReceiptKey } from '../../src/keys/keyring.ts';
+import {
+  isKeyNamed,
+  keyEntry,
+  keyHash,
+  receiptEntry,
+  receiptKeysIn,
+  receiptsIn,
+} from '../../src/receipts/log-entries.ts';
+import { receiptPublicKey } from '../../src/receipts/sigstore-bundle.ts';
 import type { Journal, NewEntry } from '../../src/store/journal.ts';
 import { readCheckpoint } from '../../src/store/log/checkpoint.ts';
 import { STORE_MOVED } from '../../src/store/log/log-entries.ts';
-import { hearLog, NOTHING_SAID } from '../../src/store/log/named-keys.ts';
+import { hearLog, NOTHING_SAID, parsePublicKeys } from '../../src/store/log/named-keys.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
 import { type Arrival, type MovedFrom, rootOfEntries } from '../../src/store/moving.ts';
 import { landInSqlite, movedFromSqlite } from '../../src/store/sqlite/moving.ts';
@@ -85,6 +95,25 @@ export function movingContract(
       });
       await fill(two, 2, 'run/b');
       expect(await two.log.count()).toBe(size + 3);
+    });
+
+    test('a key for which the log vouches is vouched for after a move, and its receipt is still on record', async () => {
+      const { source, target } = await fresh();
+      const one = await writer(source);
+      const key = receiptPublicKey(generateReceiptKey());
+      const made = { run: '01A', result: 'PASSED', sha256: 'ab'.repeat(32), key: keyHash(key) } as const;
+      await one.append([receiptEntry(made)], []);
+      const origin = await one.log.origin();
+      await one.append([keyEntry(key, origin ?? '', signer)], []);
+      await leave(one, 'the other');
+      await move(source, target);
+      const two = await writer(target);
+      const entries = await two.read('store/log');
+      expect(receiptsIn(entries)).toMatchObject([made]);
+      const believed = parsePublicKeys(signer.publicKey);
+      const named = receiptKeysIn(entries, await two.log.origin(), believed);
+      expect(named.get(made.key)).toMatchObject({ endorsement: 'signed' });
+      expect(isKeyNamed(entries, key)).toBe(true);
     });
 
     test('a moved store accepts nothing more, from processes that have it open or open it', async () => {

@@ -5,6 +5,7 @@ import { schemaId } from '../../base/schema-id.ts';
 import { Evidence } from '../../evidence/evidence-schema.ts';
 import { Evaluation, PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import { CheckedReceipt } from '../../receipts/check-receipts.ts';
+import { EvaluationStatement } from '../../receipts/evaluation-statement.ts';
 import { Statement } from '../../receipts/statement.ts';
 import { Comparison } from '../../report/comparison.ts';
 import { DrillDue } from '../../report/drill/drill-report.ts';
@@ -265,6 +266,12 @@ const proof = {
     missing: z.int().nonnegative().describe('gaps that no waiver covers as a whole'),
     files: z.int().nonnegative(),
     bytes: bytes.describe('of all files together'),
+  }),
+  'evaluation-receipt': schema('evaluation-receipt', 'a signed receipt of evaluations that was written', {
+    evaluation: z.string().describe('the instance, or plan.NAME; * for all that are on record'),
+    path: z.string().describe('the folder'),
+    properties: EvaluationStatement.shape.predicate.shape.properties.describe('what holds by each of them'),
+    sha256: sha256.describe('of the bundle, as the journal has it'),
   }),
   loss: schema('loss', 'a loss that was accepted', {
     lost: z.boolean().describe('false: nothing is lost, and nothing was written'),

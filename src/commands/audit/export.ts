@@ -112,7 +112,7 @@ async function keysOf(context: CommandContext): Promise<Keyring | undefined> {
  */
 export async function assertSound(
   context: CommandContext,
-  runId: string,
+  runId: string | undefined,
   anchors: readonly Anchor[],
 ): Promise<void> {
   const { auditStore } = await import('./audit-store.ts');
@@ -123,7 +123,7 @@ export async function assertSound(
   const first = findings.find(({ severity }) => severity === 'problem')?.shortMessage ?? '';
   throw new LifeboatError('evidence.not-intact', `the record is not intact, so it is not signed: ${first}`, {
     hints: [
-      `\`lifeboat audit verify ${runId}\` says what was found`,
+      `\`${['lifeboat audit verify', runId ?? []].flat().join(' ')}\` says what was found`,
       `copy ${show(homeFolder(context.env), 300)} unchanged, for the investigation`,
     ],
   });

@@ -3,9 +3,9 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPlainFile, namesIn, readPlainFile, whyUnread } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { BUNDLE_FILE, KEY_FILE, PAE_FILE, SIGNATURE_FILE } from '../../base/receipt-files.ts';
 import { show } from '../../base/text.ts';
 import type { ReceiptFolder } from '../../receipts/check-receipts.ts';
-import { BUNDLE_FILE, KEY_FILE, PAE_FILE, SIGNATURE_FILE } from '../../receipts/receipt-files.ts';
 
 /** Bytes: many times what any of them has. */
 const LARGEST = 8 * 1024 * 1024;

@@ -87,6 +87,14 @@ export async function readEvaluations(
   return new Map(rows.map((row) => [row.key.slice(0, -1), evaluatedIn(row)]));
 }
 
+/** The newest evaluation in the entries of a ledger, by the entries alone; undefined without one. Pure. */
+export function newestEvaluationIn(entries: readonly Entry[]): Evaluated | undefined {
+  return entries.reduce<Evaluated | undefined>((before, entry) => {
+    const read = entry.type === EVALUATED ? evaluationIn(entry.body) : undefined;
+    return read === undefined ? before : nextEvaluated(before, read, entry);
+  }, undefined);
+}
+
 /** What an entry of an evaluation says in words; undefined if it cannot be read. */
 export function evaluationSentence(
   body: Json,

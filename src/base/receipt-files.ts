@@ -1,0 +1,25 @@
+/* The files of a receipt, beside the one that it is about, and the commands that check them. */
+
+/** The receipt itself: a Sigstore bundle. */
+export const BUNDLE_FILE = 'receipt.sigstore.json';
+/** What the signature covers, and the signature, for openssl. */
+export const PAE_FILE = 'receipt.pae';
+export const SIGNATURE_FILE = 'receipt.sig';
+/** The public key; whoever verifies gets it over another channel as well. */
+export const KEY_FILE = 'lifeboat-receipts.pub';
+
+/** What the receipt of a run is about. */
+export const REPORT_FILE = 'report.json';
+/** The type of its statement. */
+export const TEST_RESULT = 'https://in-toto.io/attestation/test-result/v0.1';
+
+/** The command of openssl that verifies the signature, run in the folder. */
+export const OPENSSL = `openssl dgst -sha256 -verify ${KEY_FILE} -signature ${SIGNATURE_FILE} ${PAE_FILE}`;
+
+/** The command of cosign 3.0.4 or later that verifies signature and file, in two lines. */
+export function cosignLines(type: string, file: string): readonly [string, string] {
+  return [
+    `cosign verify-blob-attestation --key ${KEY_FILE} --bundle ${BUNDLE_FILE} \\`,
+    `  --type ${type} --insecure-ignore-tlog ${file}`,
+  ];
+}
