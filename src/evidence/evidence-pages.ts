@@ -232,12 +232,16 @@ function runSections({ runs, drills }: Evidence): Section[] {
 }
 
 function runRow(run: EvidenceRun): Text[] {
-  const { runId, runbook, instance, target, startedAt, endedAt, by, mode, rto, rpo, report, bundle } = run;
+  const { runId, runbook, instance, target, startedAt, endedAt, by, mode, rto, rpo, report, bundle, drill } =
+    run;
   const more = run.deviations === 0 ? '' : `, ${counted(run.deviations, 'deviation')}`;
   return [
     { code: runId, file: report },
     mode === 'LIVE' ? runbook : `${runbook} (${mode})`,
-    target === undefined ? nameOf(instance) : `${instance} -> ${target}`,
+    [
+      target === undefined ? nameOf(instance) : `${instance} -> ${target}`,
+      drill === undefined ? '' : ` in the lab of drill ${drill}`,
+    ],
     time(startedAt),
     endedAt === undefined ? { bad: 'open' } : time(endedAt),
     by ?? 'unknown',

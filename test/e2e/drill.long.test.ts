@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import type { Evidence } from '../../src/evidence/evidence-schema.ts';
 import { DrillRecord, type DrillReport } from '../../src/report/drill/drill-report.ts';
 import { Report } from '../../src/report/model/model.ts';
 import { personAt } from '../bench-kit/person.ts';
@@ -124,7 +125,7 @@ describe.skipIf(!isLinux)('a drill', () => {
 
   test('leaves its record, its report in three forms with the trend, and its result as JUnit', () => {
     const home = drillBelow(reports);
-    const record = DrillRecord.parse(JSON.parse(readFileSync(join(home, 'drill.json'), 'utf8')));
+    const record = readRecordIn(reports);
     expect(record).toMatchObject({ outcome: 'proven', scope: 'full', id: basename(home) });
     expect(record.chapters.map(({ outcome }) => outcome)).toEqual(['proven', 'proven', 'proven']);
     const report = JSON.parse(readFileSync(join(home, 'report.json'), 'utf8')) as DrillReport;
@@ -218,6 +219,23 @@ describe.skipIf(!isLinux)('a drill', () => {
     expect((await run('report', 'ZZZZ')).stderr).toContain('there is no');
   });
 
+  test('is in the evidence of its day with each of its runs, and one that was killed as died', async () => {
+    const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: join(folder, 'home') };
+    const out = join(folder, 'pack');
+    const from = readRecordIn(reports).begunAt.slice(0, 10);
+    const { code, stderr } = await runProduct(product, ['evidence', '--from', from, '--out', out], env).ended;
+    // The keys of a drill are gone with it.
+    expect(code, stderr).toBe(3);
+    const { drills, runs } = JSON.parse(readFileSync(join(out, 'index.json'), 'utf8')) as Evidence;
+    const { id } = readRecordIn(reports);
+    expect(drills.find((one) => one.id === id)).toMatchObject({ outcome: 'proven', chapters: 3, proven: 3 });
+    expect(drills[0]).toMatchObject({ outcome: 'died', proven: 0 });
+    const own = runs.filter(({ drill: of }) => of === id);
+    expect(own.map(({ kind, status }) => [kind, status])).toEqual(Array(4).fill(['rehearsal', 'closed']));
+    for (const { report = '', bundle = '' } of own)
+      expect(existsSync(join(out, report)) && existsSync(join(out, bundle))).toBe(true);
+  });
+
   test('leaves a journal that an audit accepts, until a bit of it is flipped', async () => {
     const home = drillBelow(reports);
     const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: home };
@@ -280,4 +298,9 @@ function flipBitIn(path: string, inside: string): void {
     bytes[last] = (bytes[last] ?? 0) ^ 1;
   }
   writeFileSync(path, bytes);
+}
+
+/** The record of the drill in a folder of reports. */
+function readRecordIn(reports: string): DrillRecord {
+  return DrillRecord.parse(JSON.parse(readFileSync(join(drillBelow(reports), 'drill.json'), 'utf8')));
 }

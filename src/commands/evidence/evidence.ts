@@ -282,7 +282,7 @@ async function finished(context: CommandContext, whole: Whole): Promise<number> 
     context.stdout.write(`${show(out, 300)}\n`);
     context.stderr.write(
       `${counted(counts.runs, 'run')}, ${counted(counts.drills, 'drill')}, ` +
-        `${counted(uncovered, 'gap')} without a waiver; the record is ${show(record.words, 300)}\n`,
+        `${counted(uncovered, 'gap')} without a waiver; record: ${show(record.words, 300)}\n`,
     );
   });
   return VERDICT_EXIT[verdict];
