@@ -21,6 +21,7 @@ const FRESH_MS: Readonly<Record<SourceName, number>> = {
   home: Number.POSITIVE_INFINITY,
   fleet: 15_000,
   runs: 2_000,
+  workers: 10_000,
   followUps: 5_000,
   drillRuns: 30_000,
   instance: 15_000,

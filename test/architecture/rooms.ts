@@ -389,6 +389,7 @@ export const ROOMS: readonly Room[] = [
       ...VIEW_WORDS,
       'src/view/app',
       'src/view/fleet/fleet-facts.ts',
+      'src/view/fleet/workers-words.ts',
       'src/view/plan/plan-decisions.ts',
       'src/view/secret-words.ts',
       'src/plain/describe-approval.ts',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AppEffect } from '../../src/tui/live-screen.ts';
 import { boardScreen } from '../../src/tui/screens/board/board.ts';
 import type { Fact, Fleet, RunRow } from '../../src/view/app/sources.ts';
+import type { WorkersStatus } from '../../src/view/fleet/workers-schema.ts';
 import {
   ASCII,
   ago,
@@ -149,6 +150,35 @@ describe('the board', () => {
     const rows = board(fact(fleetOf([FINE, CARDLESS]))).at({ columns: 40, rows: 12 });
     expect(rows[1]).toContain('! 1 of 2 instances UNKNOWN');
     expect(rows.join('\n')).toMatch(/billing +UNKNOWN/u);
+  });
+
+  test('sums up the workers of a team, and names those that are live or gone where there is room', () => {
+    const worker = (pid: number, state: 'live' | 'gone' | 'stopped') => ({
+      ...{ host: 'west-1', pid, label: '', since: ago(120), seen: ago(5), state, holds: 3 },
+    });
+    const workers: WorkersStatus = {
+      items: [worker(11, 'live'), worker(12, 'stopped'), worker(13, 'gone')],
+      queue: { ready: 0, later: 2, active: 0 },
+      runs: { left: 4, unheld: [] },
+      troubles: [],
+    };
+    const fleet = fact(fleetOf([FINE]));
+    const at = (size: typeof SIZE, known: WorkersStatus | undefined) => {
+      const facts = factsOf({ fleet, runs: fact([RUN]), workers: fact(known) });
+      return opened(boardScreen(), facts).at(size);
+    };
+    const rows = at({ columns: 160, rows: 50 }, workers);
+    const first = rows.findIndex((row) => row.includes('workers: 1 live, 1 gone; queue: nothing is ready'));
+    expect(rows.slice(first + 1, first + 3).map((row) => row.trim())).toEqual([
+      'west-1 13: gone, last seen 5h ago, holds 3 runs',
+      'west-1 11: live for 5d, holds 3 runs',
+    ]);
+    expect(rows.join('\n')).not.toContain('west-1 12');
+    const low = at({ columns: 80, rows: 24 }, workers);
+    expect(low.some((row) => row.includes('1 live, 1 gone'))).toBe(true);
+    expect(low.some((row) => row.includes('restore-backup orders'))).toBe(true);
+    for (const none of [undefined, { items: [], troubles: [] }])
+      expect(at({ columns: 160, rows: 50 }, none).join('\n')).not.toContain('workers');
   });
 
   test('names the open runs, who began them and for how long', () => {

@@ -116,6 +116,7 @@ export function createWorld(random: Random, now: () => Date): World {
       home: load('home'),
       fleet: load('fleet'),
       runs: load('runs'),
+      workers: load('workers'),
       instance: load('instance'),
       backups: load('backups'),
       keys: load('keys'),
@@ -265,6 +266,15 @@ function valuesOf({ random, now, names, runIds, badge, isRehearsal, mode }: Know
       drills: word(),
     }),
     runs: () => rows(),
+    workers: () => ({
+      items: some(() => ({
+        ...{ host: word(), pid: random.upTo(100_000), label: word(), holds: maybe(number) },
+        ...{ since: now().toISOString(), seen: now().toISOString() },
+        state: random.one(['live', 'stopped', 'gone'] as const),
+      })),
+      runs: { left: random.upTo(9), unheld: random.many(random.upTo(3), word) },
+      troubles: [],
+    }),
     followUps: () =>
       some(() => ({
         ...{ id: word(), kind: word(), what: word(), subject: word(), owner: word(), instance: word() },

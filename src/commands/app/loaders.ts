@@ -42,6 +42,7 @@ import { type FollowUpRow, mostUrgent } from '../../view/view-follow-ups.ts';
 import { drillHomes, inDrill, whereRunIs } from '../drill/drill-homes.ts';
 import { rowOf } from '../followups/followups.ts';
 import { brandOf } from '../run/run-report.ts';
+import { seeWorkers } from '../worker/workers-seen.ts';
 import { fileChecker } from './check-file.ts';
 import { loadAudit } from './load-audit.ts';
 import { fleetLoader } from './load-fleet.ts';
@@ -57,6 +58,7 @@ export function loadersFor(context: CommandContext, config: LoadedConfig): Loade
     home: async (_, emit) => emit(await homeOf(context, config)),
     fleet: fleetLoader(context, config),
     runs: async (_, emit) => emit(await loadRuns()),
+    workers: async (_, emit) => emit(await seeWorkers(context)),
     followUps: async (_, emit) => emit(await loadFollowUps(context)),
     drillRuns: async (_, emit) => emit(await loadDrillRuns(context)),
     instance: (of, emit, signal) => loadInstance(context, config, of, emit, signal),

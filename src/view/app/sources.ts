@@ -4,6 +4,7 @@ import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
 import type { ListedRun } from '../../store/projections/run-summary.ts';
 import type { Part } from '../fleet/fleet-facts.ts';
 import type { InstanceStatus } from '../fleet/status-schema.ts';
+import type { WorkersStatus } from '../fleet/workers-schema.ts';
 import type { FollowUpRow } from '../view-follow-ups.ts';
 import type { BackupList } from './backup-list.ts';
 import type { DryRunFacts } from './dry-run-facts.ts';
@@ -17,6 +18,8 @@ export interface Sources {
   /** Every instance and its record; grows while answers arrive. */
   readonly fleet: { readonly of: null; readonly value: Fleet };
   readonly runs: { readonly of: null; readonly value: readonly RunRow[] };
+  /** The workers of a team, and what waits for them; undefined where a store has none. */
+  readonly workers: { readonly of: null; readonly value: WorkersStatus | undefined };
   /** What recoveries have left to do, in open runs and in ledgers; the longest overdue first. */
   readonly followUps: { readonly of: null; readonly value: readonly FollowUpRow[] };
   /** The runs of the drills of this home. */

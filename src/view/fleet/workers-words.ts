@@ -1,4 +1,5 @@
 import { counted } from '../../base/format.ts';
+import { msOf } from '../../base/instant.ts';
 import { briefly } from '../follow-up-words.ts';
 import type { WorkerStatus, WorkersStatus } from './workers-schema.ts';
 
@@ -17,6 +18,18 @@ export function workersLines(workers: WorkersStatus): readonly string[] {
 /** How many are in each state. */
 export function countOf({ items }: WorkersStatus, state: WorkerStatus['state']): number {
   return items.filter((one) => one.state === state).length;
+}
+
+/** One of them: its host and process, since when it works, what it holds, and when it was last heard of. */
+export function workerWords(
+  { host, pid, label, since, seen, state, holds }: WorkerStatus,
+  now: Date,
+): string {
+  const ago = (at: string) => briefly(Math.max(0, (now.getTime() - msOf(at)) / 1000));
+  const named = label === '' || label === 'worker' ? '' : ` (${label})`;
+  const held = holds === undefined ? '' : `, holds ${counted(holds, 'run')}`;
+  const how = state === 'live' ? `live for ${ago(since)}` : `${state}, last seen ${ago(seen)} ago`;
+  return `${host} ${pid}${named}: ${how}${held}`;
 }
 
 function countsWords(workers: WorkersStatus): string {

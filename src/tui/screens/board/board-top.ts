@@ -8,6 +8,8 @@ import {
   fleetCounts,
   VERDICT_WORDS,
 } from '../../../view/app/status-cells.ts';
+import type { WorkersStatus } from '../../../view/fleet/workers-schema.ts';
+import { countOf, workersLines, workerWords } from '../../../view/fleet/workers-words.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { cutLine, lineWidth, wrapLine } from '../../line.ts';
 import { type Line, type Look, type Span, span } from '../../span.ts';
@@ -16,6 +18,7 @@ import type { Token } from '../../theme.ts';
 export interface Top {
   readonly fleet: Fact<Fleet>;
   readonly runs: Fact<readonly RunRow[]>;
+  readonly workers: Fact<WorkersStatus | undefined>;
   readonly open: readonly RunRow[];
   readonly sort: BoardSort;
   readonly marked: number;
@@ -23,7 +26,8 @@ export interface Top {
 }
 
 /**
- * How many are not ready, the progress of the survey, what is wrong, and which runs are open.
+ * How many are not ready, the progress of the survey, what is wrong, the plans, the workers of a team, and
+ * which runs are open.
  */
 export function topLines(top: Top, width: number, most: number, look: Look): readonly Line[] {
   const [long, short] = summaries(top, look);
@@ -41,7 +45,13 @@ export function topLines(top: Top, width: number, most: number, look: Look): rea
   const plans = fewPlans(planLines(top, look), left - (top.open.length > 0 ? 1 : 0)).map((line) =>
     cutLine(line, width, look),
   );
-  return [...head, ...shown, ...plans, ...runLines(top, width, Math.max(1, left - plans.length), look)];
+  // One row sums the workers up; each has one of its own where the open runs leave room.
+  const spare = left - plans.length - Math.max(1, top.open.length);
+  const workers = workerLines(top, Math.max(spare, left - plans.length > 1 ? 1 : 0), look).map((line) =>
+    cutLine(line, width, look),
+  );
+  const rest = Math.max(1, left - plans.length - workers.length);
+  return [...head, ...shown, ...plans, ...workers, ...runLines(top, width, rest, look)];
 }
 
 /** Fewer rows than this have no room for a sentence of two rows. */
@@ -200,6 +210,36 @@ function fewPlans(rows: readonly PlanRow[], room: number): readonly Line[] {
   return [
     ...shown.map(({ line }) => line),
     [span(`${what}: \`lifeboat plans evaluate\` shows all`, 'text.dim')],
+  ];
+}
+
+/** The workers of a team in a row, and those that are live or gone in one each; of no team, nothing. */
+function workerLines({ workers, now }: Top, most: number, { glyphs }: Look): readonly Line[] {
+  const known = workers.last?.value;
+  if (known === undefined || most < 1) return [];
+  const isIdle = (known.runs?.unheld.length ?? 0) > 0 && countOf(known, 'live') === 0;
+  const isTrouble = known.troubles.length > 0 || countOf(known, 'gone') > 0 || isIdle;
+  if (known.items.length === 0 && !isTrouble) return [];
+  const sum = workersLines(known).join('; ');
+  const head: Line = [
+    span(`${isTrouble ? glyphs.warn : glyphs.done} `, isTrouble ? 'status.warn' : 'status.ok'),
+    span(sum, isTrouble ? 'status.warn' : 'text'),
+  ];
+  const here = known.items.filter(({ state }) => state !== 'stopped');
+  const rows = here.toSorted((one, other) => one.state.localeCompare(other.state));
+  const room = rows.length < most ? rows.length : Math.max(0, most - 2);
+  const left = rows.length - room;
+  const more = `  ${counted(left, 'more worker')}: \`lifeboat workers\` shows all`;
+  return [
+    head,
+    ...rows
+      .slice(0, room)
+      .map(
+        (worker): Line => [
+          span(`  ${workerWords(worker, now)}`, worker.state === 'gone' ? 'status.warn' : 'text.dim'),
+        ],
+      ),
+    ...(left === 0 || most < 2 ? [] : [[span(more, 'text.dim')]]),
   ];
 }
 

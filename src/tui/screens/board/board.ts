@@ -93,6 +93,7 @@ export function boardScreen(): OpenScreen {
     needs: () => [
       { source: 'fleet', of: null },
       { source: 'runs', of: null },
+      { source: 'workers', of: null },
     ],
     shown: (state, around) => {
       const { known, names } = at(state, around);
@@ -242,6 +243,7 @@ function layOut({ list, sort }: BoardState, around: Around, look: Look, shown: S
   const about = {
     fleet,
     runs: facts.get('runs', null),
+    workers: facts.get('workers', null),
     open: shown.open,
     sort,
     marked: list.marked.size,
