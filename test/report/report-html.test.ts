@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { TEST_RESULT } from '../../src/base/receipt-files.ts';
 import { measure } from '../../src/report/measure/measure.ts';
 import { renderReport } from '../../src/report/render-report.ts';
 import { buildReport } from '../../src/report/report.ts';
@@ -85,7 +86,9 @@ test.each(runs)(
         pointing.filter(([key, value]) => name !== 'a' || key !== 'href' || !/^#part-\d+$/u.test(value)),
       ).toEqual([]);
     }
-    expect(html).not.toMatch(/url\(|@import|https?:\/\//iu);
+    // The type of a receipt is a name, and only text.
+    const addressed = html.replaceAll(`--type ${TEST_RESULT} `, '');
+    expect(addressed).not.toMatch(/url\(|@import|https?:\/\//iu);
   },
 );
 
@@ -194,6 +197,21 @@ test('what is looked up is folded in behind what is read, and linked', () => {
   for (const title of ['Facts proven', 'Timeline (UTC)', 'Evidence'])
     expect(appendix, title).toContain(`>${title}</h2>`);
   for (const [, id] of html.matchAll(/href="#(part-\d+)"/gu)) expect(html).toContain(`id="${id}"`);
+});
+
+test('the end of a report has the commands that check its receipt, unless the run has none', () => {
+  const commands = [
+    'openssl dgst -sha256 -verify lifeboat-receipts.pub -signature receipt.sig receipt.pae',
+    '--type https://in-toto.io/attestation/test-result/v0.1 --insecure-ignore-tlog report.json',
+  ];
+  const [html, md] = [renderReport(report, 'html'), renderReport(report, 'md')];
+  for (const command of commands) {
+    expect(html.slice(html.indexOf('<footer>'))).toContain(command);
+    expect(md.slice(md.indexOf('All times are UTC'))).toContain(command);
+  }
+  const { proven: _, ...unjudged } = report.outcome;
+  for (const outcome of [unjudged, { ...report.outcome, status: 'open' as const }])
+    expect(renderReport({ ...report, outcome }, 'html')).not.toContain('openssl');
 });
 
 test('page 1 says how much was restored and how many applications work on it, and names no process', () => {

@@ -15,6 +15,7 @@ import {
   tableOr,
   time,
 } from '../render/document.ts';
+import { receiptBlocks } from '../render/receipt-block.ts';
 import { ganttOf } from './plan-gantt.ts';
 import type { PlanGroup, PlanLane, PlanReport, PlanStepRow } from './plan-report.ts';
 import { NOT_SAID, type Objective, planSummary, verdict } from './plan-summary.ts';
@@ -53,6 +54,7 @@ export function planPages(report: PlanReport, fileOf: FileOf = () => undefined):
     foot:
       `Written ${time(report.generatedAt)} UTC from the journals of the run and of its children ` +
       `(${report.schema}). All times are UTC.`,
+    footBlocks: receiptBlocks(report.run.id, report.outcome),
   };
 }
 

@@ -99,6 +99,8 @@ export interface Document {
   readonly mark?: string;
   /** A note on the page about what it is and when it was made. */
   readonly foot: string;
+  /** What is below it. */
+  readonly footBlocks?: readonly Block[];
 }
 
 /** A line for a person to write on. */

@@ -20,7 +20,7 @@ import { barsSvg, courseSvg, LEGEND } from './svg.ts';
  * screens, narrow ones, and for print. No address in it comes from a text.
  */
 export function htmlDocument(document: Document, brand: Brand = {}): string {
-  const { title, lead, sections, appendix = [], mark, foot } = document;
+  const { title, lead, sections, appendix = [], mark, foot, footBlocks = [] } = document;
   const images = brand.logo === undefined ? '' : '; img-src data:';
   const contents = [...sections, ...appendix].map(
     ({ title: name }, at) => markup`<li><a href="#part-${at + 1}">${name}</a></li>\n`,
@@ -50,7 +50,8 @@ ${lead.map(block)}</header>
 ${contents}</ol></nav>
 <main>
 ${parts}${appendix.length === 0 ? NOTHING : markup`<details class="appendix"><summary>Appendix: ${counted(appendix.length, 'section')}, for whoever checks the record. It is printed while it is open.</summary>\n${more}</details>\n`}</main>
-<footer><p>${foot}</p></footer>
+<footer><p>${foot}</p>
+${footBlocks.map(block)}</footer>
 </body>
 </html>
 `;

@@ -5,7 +5,7 @@ import { type Block, type Document, type Inline, inlines, linkTarget, type Text 
 
 /** A document as Markdown (GitHub's tables), readable as plain text too. */
 export function markdownDocument(document: Document, { name }: Brand = {}): string {
-  const { title, lead, sections, appendix = [], mark, foot } = document;
+  const { title, lead, sections, appendix = [], mark, foot, footBlocks = [] } = document;
   const parts = [
     `# ${name === undefined ? '' : `${plain(name)}: `}${plain(title)}${mark === undefined ? '' : ` (${plain(mark)})`}`,
     ...lead.map(block),
@@ -14,6 +14,7 @@ export function markdownDocument(document: Document, { name }: Brand = {}): stri
       ...withCaptions(section.blocks),
     ]),
     plain(foot, LONGEST),
+    ...footBlocks.map(block),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }

@@ -20,6 +20,7 @@ import {
 import { decidedSections } from './pages-decided.ts';
 import { custodySections, provenSections, rotationSections } from './pages-proven.ts';
 import { summaryBlocks } from './pages-summary.ts';
+import { receiptBlocks } from './receipt-block.ts';
 
 /** A report as the document that every renderer writes: so all of them say the same. */
 export function pagesOf(report: Report): Document {
@@ -41,6 +42,7 @@ export function pagesOf(report: Report): Document {
     foot:
       `Written ${time(report.generatedAt)} UTC from the journal of the run (${report.schema}). ` +
       'All times are UTC.',
+    footBlocks: receiptBlocks(report.run.id, report.outcome),
   };
 }
 

@@ -28,6 +28,12 @@ describe('the record of a plan', () => {
     });
   });
 
+  test('ends with the commands that check its receipt, once it is over', () => {
+    expect(renderPlanReport(well(), 'md')).toContain('openssl dgst -sha256 -verify lifeboat-receipts.pub');
+    const open = reportOn(planEntries(input, WELL), CHILDREN);
+    expect(renderPlanReport(open, 'md')).not.toContain('openssl');
+  });
+
   test('counts from the incident where somebody said when it began', () => {
     const known = { ...input, incidentAt: at(-600) } as typeof input;
     const { measured } = reportOn(planEntries(known, WELL, 1200), CHILDREN, known);

@@ -1,0 +1,16 @@
+import { cosignLines, OPENSSL, REPORT_FILE, TEST_RESULT } from '../../base/receipt-files.ts';
+import type { Report } from '../model/model.ts';
+import type { Block } from './document.ts';
+
+/**
+ * How a receipt of a run is checked without this program, in its folder; nothing for a run that has none: one
+ * that is open, or proves nothing by its kind.
+ */
+export function receiptBlocks(
+  run: string,
+  { status, proven }: Pick<Report['outcome'], 'status' | 'proven'>,
+): readonly Block[] {
+  if (status === 'open' || (status === 'closed' && proven === undefined)) return [];
+  const caption = `Checked without Lifeboat, in the folder that is written by lifeboat receipt ${run}`;
+  return [{ kind: 'lines', caption, lines: [OPENSSL, ...cosignLines(TEST_RESULT, REPORT_FILE)] }];
+}
