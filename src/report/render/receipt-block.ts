@@ -11,6 +11,6 @@ export function receiptBlocks(
   { status, proven }: Pick<Report['outcome'], 'status' | 'proven'>,
 ): readonly Block[] {
   if (status === 'open' || (status === 'closed' && proven === undefined)) return [];
-  const caption = `Checked without Lifeboat, in the folder that lifeboat receipt ${run} writes`;
+  const caption = `Checked without Lifeboat, in the folder that is written by lifeboat receipt ${run}`;
   return [{ kind: 'lines', caption, lines: [OPENSSL, ...cosignLines(TEST_RESULT, REPORT_FILE)] }];
 }
