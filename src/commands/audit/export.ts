@@ -2,17 +2,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import type { BundleSource } from '../../audit/bundle/make-bundle.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { isForPeople, printResult } from '../../cli/print-result.ts';
 import { isTaken, notWritten, writeNewFile } from '../../cli/write-new-file.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
-import { openKeys } from '../../compose/workspace.ts';
 import { homeFolder } from '../../config/find.ts';
 import { loadConfig } from '../../config/load.ts';
-import { tokenVariables } from '../../config/loaded.ts';
-import type { Keyring } from '../../keys/key-store.ts';
 import { findRun } from '../../runner/runs.ts';
 import { type Entry, fieldsOf, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
@@ -22,6 +18,7 @@ import { childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { createSecretGuard, type SecretGuard } from '../../store/secret-guard.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
+import { guardSecrets, signerOf, signingKeys } from './signing.ts';
 
 interface ExportFlags {
   readonly out?: string;
@@ -41,7 +38,6 @@ export async function auditExportCommand(
   [word]: readonly string[],
   flags: ExportFlags,
 ): Promise<number> {
-  const { createSigner } = await import('../../store/log/signer.ts');
   const anchors = (flags.anchor ?? []).map(parseAnchor);
   const context = await whereRunIs(given, word);
   const journal = await openReaderOf(context);
@@ -51,18 +47,13 @@ export async function auditExportCommand(
     if (flags.lines === true || out === '-') assertOutputForm(context);
     if (flags.lines !== true) assertOutGiven(context, out);
     await assertSound(context, summary.runId, anchors);
-    const keyring = await keysOf(context);
-    const { generateSigningKey } = await import('../../keys/keyring.ts');
-    const signer = createSigner(keyring === undefined ? generateSigningKey() : await keyring.signingKey());
+    const keyring = await signingKeys(context, 'this export is');
+    const signer = await signerOf(keyring);
     await tellOtherKey(context, journal, signer);
-    const source = await sourceOf(
-      context,
-      journal,
-      summary,
-      signer,
-      anchors,
-      await guardOf(context, keyring),
-    );
+    const guard = createSecretGuard();
+    const config = await loadConfig(context.env, context.configPath).catch(() => undefined);
+    await guardSecrets(guard, context, config, keyring);
+    const source = await sourceOf(context, journal, summary, signer, anchors, guard);
     if (flags.lines === true) {
       const { makeLines } = await import('../../audit/bundle/make-bundle.ts');
       context.stdout.write(await makeLines(source));
@@ -91,20 +82,6 @@ export async function auditExportCommand(
 
 /** The file gets exactly the requested name; one without `.tar` does not show what the file is. */
 const TAR_HINT = 'hint: it is a tar: `lifeboat audit verify` checks it as it is, `tar -xf` unpacks it\n';
-
-/**
- * The keys of this home. A record is worth most when its key store is lost, and a drill keeps none: then
- * undefined, and stderr says so.
- */
-async function keysOf(context: CommandContext): Promise<Keyring | undefined> {
-  try {
-    return await openKeys(context, 'check');
-  } catch (thrown) {
-    if (!(thrown instanceof LifeboatError) || thrown.code !== 'keys.gone') throw thrown;
-    context.stderr.write(`warning: ${thrown.shortMessage}: this export is signed with a key of its own\n`);
-    return undefined;
-  }
-}
 
 /**
  * A signature over a record that was tampered with would vouch for it: rejects with `evidence.not-intact`.
@@ -206,24 +183,6 @@ async function ledgersOf(
 function quotes({ body }: Entry, runs: ReadonlySet<string>): boolean {
   const { run } = fieldsOf(body);
   return typeof run === 'string' && runs.has(run);
-}
-
-/**
- * Every secret of this home that could have leaked: the keys in the store, the installation's own, the tokens
- * in the environment.
- */
-async function guardOf(context: CommandContext, keyring: Keyring | undefined): Promise<SecretGuard> {
-  const guard = createSecretGuard();
-  for (const account of (await keyring?.store.accounts()) ?? []) {
-    const secret = await keyring?.store.get(account);
-    if (secret !== undefined) guard.add(secret);
-  }
-  const config = await loadConfig(context.env, context.configPath).catch(() => undefined);
-  for (const name of config === undefined ? [] : tokenVariables(config)) {
-    const text = context.env[name];
-    if (text !== undefined) guard.add(new Secret(text));
-  }
-  return guard;
 }
 
 /** The evidence itself goes to standard output, and has only one format. */

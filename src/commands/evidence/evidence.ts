@@ -26,6 +26,7 @@ import type { DrillRecord } from '../../report/drill/drill-report.ts';
 import { type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import { createSecretGuard, type SecretGuard } from '../../store/secret-guard.ts';
+import { guardSecrets, signerOf, signingKeys } from '../audit/signing.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { brandOf } from '../run/run-report.ts';
 import { openPack, type Pack } from './pack.ts';
@@ -35,7 +36,6 @@ import { askedPlans, readLedgerFacts, readOpened, readRecoveries } from './read-
 import { type PackedRun, pastDamage, readReceipts, readRecord, readRuns } from './record.ts';
 import { bundlerOf } from './run-bundles.ts';
 import { type Scope, scopeOf } from './scope.ts';
-import { signerOf } from './signing.ts';
 
 interface EvidenceFlags {
   readonly from?: string;
@@ -66,7 +66,9 @@ export const evidence: Action<EvidenceFlags> = async (context, _, flags) => {
   try {
     const scope = await scopeOf(config, journal, flags);
     const guard = createSecretGuard();
-    const signer = await signerOf(context, config, guard, journal !== undefined);
+    const keyring = journal === undefined ? undefined : await signingKeys(context, 'the pack is');
+    await guardSecrets(guard, context, config, keyring);
+    const signer = await signerOf(keyring);
     const pack = openPack(out, guard);
     try {
       const brand = await brandOf(context);

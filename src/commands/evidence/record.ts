@@ -3,7 +3,8 @@ import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Evidence, EvidenceRun } from '../../evidence/evidence-schema.ts';
-import { fieldsOf, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
+import { receiptsIn } from '../../receipts/log-entries.ts';
+import { type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { type RunProgress, runs, summariesOf } from '../../store/projections/runs.ts';
 import { auditStore } from '../audit/audit-store.ts';
@@ -67,10 +68,9 @@ export async function readReceipts(
   journal: Pick<JournalReader, 'read'> | undefined,
 ): Promise<ReadonlyMap<string, EvidenceRun['receipts']>> {
   const made = new Map<string, EvidenceRun['receipts']>();
-  for (const { type, at, body } of (await journal?.read(LOG_STREAM)) ?? []) {
-    const { run, result, sha256 } = fieldsOf(body);
-    if (type !== 'receipt.made' || typeof run !== 'string' || typeof sha256 !== 'string') continue;
-    if (result !== 'PASSED' && result !== 'WARNED' && result !== 'FAILED') continue;
+  for (const receipt of receiptsIn((await journal?.read(LOG_STREAM)) ?? [])) {
+    if (!('run' in receipt)) continue;
+    const { run, result, sha256, at } = receipt;
     made.set(run, [...(made.get(run) ?? []), { result, sha256, at }]);
   }
   return made;
