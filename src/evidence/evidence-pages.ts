@@ -90,18 +90,20 @@ function figures({ missing, runs, findings, subjects, drills, period }: Evidence
   const ready = subjects.filter(({ evaluated }) => isReady(evaluated)).length;
   const left = findings.filter(({ closedAt }) => closedAt === undefined);
   const late = left.filter(({ due }) => msOf(due) < msOf(period.knownUntil)).length;
+  // Nothing is good where nobody has looked.
+  const isLooked = subjects.some(({ evaluated }) => evaluated !== undefined);
   return [
     {
       label: 'Missing',
       value: String(gaps.length),
       note: `${missing.length - gaps.length} more covered by a waiver`,
-      tone: gaps.length === 0 ? 'good' : 'bad',
+      tone: gaps.length > 0 ? 'bad' : subjects.length === 0 ? 'plain' : 'good',
     },
     {
       label: 'Recoverable at the end',
       value: `${ready} of ${subjects.length}`,
       note: 'evaluated as proven or ready, on record',
-      tone: ready === subjects.length ? 'good' : 'bad',
+      tone: ready < subjects.length ? 'bad' : subjects.length === 0 ? 'plain' : 'good',
     },
     {
       label: 'Runs and drills',
@@ -113,7 +115,7 @@ function figures({ missing, runs, findings, subjects, drills, period }: Evidence
       label: 'Findings open',
       value: String(left.length),
       note: late === 0 ? 'none overdue' : `${late} overdue`,
-      tone: left.length === 0 ? 'good' : 'bad',
+      tone: left.length > 0 ? 'bad' : isLooked ? 'good' : 'plain',
     },
   ];
 }

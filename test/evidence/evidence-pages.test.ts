@@ -43,6 +43,7 @@ test('the index of a period without anything says so, and calls nothing missing 
   expect(html).toContain('Nothing: all that the config asks for is on record.');
   expect(html).toContain('None in the period.');
   expect(html).not.toContain('NOT INTACT');
+  expect(html).not.toContain('<div class="good">');
 });
 
 /** What no journal and no config can say otherwise. */
