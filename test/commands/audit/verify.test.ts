@@ -145,6 +145,7 @@ test('the verdict is in the JSON, with what pins the log, and which leaves are t
   expect(JSON.parse(said.out)).toEqual({
     schema: 'lifeboat.audit/1',
     verdict: 'intact',
+    receipts: [],
     words: expect.stringMatching(/^intact, up to /u),
     entries: 4,
     streams: 3,
