@@ -9,8 +9,9 @@ export function workersLines(workers: WorkersStatus): readonly string[] {
   return [
     ...(queue === undefined ? [] : [`workers: ${countsWords(workers)}`, `queue: ${queueWords(queue)}`]),
     ...(runs === undefined || runs.left === 0 ? [] : [`left to workers: ${runsWords(runs)}`]),
-    ...troubles.map(({ of, why }) =>
-      of === 'queue' ? `workers: not known: ${why}` : `left to workers: not known: ${why}`,
+    ...[...Map.groupBy(troubles, ({ why }) => why)].map(
+      ([why, of]) =>
+        `${of.some((one) => one.of === 'queue') ? 'workers' : 'left to workers'}: not known: ${why}`,
     ),
   ];
 }

@@ -77,6 +77,21 @@ test('the metrics have the workers by state and the queue, and nothing of a queu
   expect(textOf(statusOf({ code: 'queue.none', why: 'there is none' }, { value: LEFT }, at))).toEqual([]);
 });
 
+test('one cause is said once, whatever is not known for it', () => {
+  const [queue, runs] = [{ of: 'queue' as const }, { of: 'runs' as const }];
+  const trouble = (why: string) => ({ code: 'journal.refused', why });
+  const same = [queue, runs].map((one) => ({ ...one, ...trouble('nobody is let in') }));
+  expect(workersLines({ items: [], troubles: same })).toEqual(['workers: not known: nobody is let in']);
+  const both = [
+    { ...queue, ...trouble('there is none') },
+    { ...runs, ...trouble('nobody is let in') },
+  ];
+  expect(workersLines({ items: [], troubles: both })).toEqual([
+    'workers: not known: there is none',
+    'left to workers: not known: nobody is let in',
+  ]);
+});
+
 test('a live worker of the team is seen, and a queue that is dropped is a line and no failure', async () => {
   const boss = await freshBoss(cluster);
   const context = contextOf(boss.address);
