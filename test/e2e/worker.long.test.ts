@@ -19,6 +19,9 @@ const GROUP = `groups:
     steps: [{ id: recover, runbook: disaster-recovery, undo: none; the source stays }]
 `;
 
+/** For a poll that runs a command each time: without a pause it takes the core that the workers need. */
+const PATIENTLY = { timeout: 300_000, interval: 500 };
+
 const STORES = (process.env['STORE'] ?? 'sqlite,postgres').split(',');
 
 describe.each(STORES)('workers on %s', (store) => {
@@ -78,7 +81,7 @@ describe.each(STORES)('workers on %s', (store) => {
     expect(await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach')).toContain(
       'left to the workers',
     );
-    await expect.poll(async () => (await lanes(made)).status, { timeout: 300_000 }).toBe('closed');
+    await expect.poll(async () => (await lanes(made)).status, PATIENTLY).toBe('closed');
     expect(Object.values(made.performed())).toEqual([1, 1, 1, 1, 1, 1]);
     expect((await made.mostAtWork())['data']).toBeLessThanOrEqual(3);
     for (const one of [at, ...more]) await stopped(one);
@@ -95,13 +98,13 @@ describe.each(STORES)('workers on %s', (store) => {
     const at = await worker(made);
     await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach');
     await expect
-      .poll(async () => (await lanes(made)).lanes.map(({ state }) => state), { timeout: 300_000 })
+      .poll(async () => (await lanes(made)).lanes.map(({ state }) => state), PATIENTLY)
       .toEqual(['done', 'waiting']);
     await expect
       .poll(async () => (await made.entries('run/')).filter(({ type }) => type === 'run.detached').length)
       .toBeGreaterThanOrEqual(2);
     await made.good('plans', 'done', 'last', 'people/look', '--proof', 'seen by a test');
-    await expect.poll(async () => (await lanes(made)).status, { timeout: 300_000 }).toBe('closed');
+    await expect.poll(async () => (await lanes(made)).status, PATIENTLY).toBe('closed');
     await stopped(at);
   });
 
