@@ -108,7 +108,9 @@ async function struck(bench: PlanBench, words: readonly string[], moment: Moment
 }
 
 /** Has every recovery tried again that waits for a person. */
-async function repeatAll({ good }: PlanBench): Promise<void> {
+async function repeatAll({ good, run }: PlanBench): Promise<void> {
+  // The hold of a process that died before the run was begun refuses the next one, and nothing is asked.
+  if ((await run('plans', 'show', 'last')).code !== 0) return;
   for (const { group, instance, step, state } of await lanesOf(good))
     if (state === 'waiting' && step === 'recover')
       await good('plans', 'retry', 'last', `${group}/${instance}/${step}`);

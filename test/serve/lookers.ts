@@ -4,8 +4,8 @@ import process from 'node:process';
 
 /*
  * A process that looks on: `lookers.ts URL PATH COUNT`. Each hears of news and then loads the page, as a
- * browser does; every fourth stops reading after the first second, as one whose cable was pulled. It says
- * `there` once all have heard something, and at its end how many pages came, and how many did not.
+ * browser does; every fourth stops reading a second after it first heard, as one whose cable was pulled. It
+ * says `there` once all have heard something, and at its end how many pages came, and how many did not.
  */
 const [url = '', path = '', count = ''] = process.argv.slice(2);
 const port = Number(new URL(url).port);
@@ -16,9 +16,11 @@ for (let at = 0; at < Number(count); at += 1) {
   let [isBusy, hasHeard] = [false, false];
   socket.on('error', () => undefined);
   socket.write(`GET /events HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
-  if (at % 4 === 0) setTimeout(() => socket.pause(), 1_000);
   socket.on('data', () => {
-    if (!hasHeard) heard += 1;
+    if (!hasHeard) {
+      heard += 1;
+      if (at % 4 === 0) setTimeout(() => socket.pause(), 1_000);
+    }
     hasHeard = true;
     if (heard === Number(count)) {
       heard = 0;
