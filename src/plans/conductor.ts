@@ -17,7 +17,16 @@ import { type Fit, fitOf, type PlanDecision } from './decision-fit.ts';
 import { placeOf, planFacts, standingFacts } from './facts.ts';
 import { resultOf } from './group-result.ts';
 import { freeSlots, keyOf, type PlanFacts, type Start, schedule, takesSlotWhenAtWork } from './schedule.ts';
-import { answerOfPlan, endedChild, isStopped, isUnderWay, lateMs, standingOf, whyLeft } from './standing.ts';
+import {
+  answerOfPlan,
+  endedChild,
+  isAsking,
+  isStopped,
+  isUnderWay,
+  lateMs,
+  standingOf,
+  whyLeft,
+} from './standing.ts';
 
 /** One child in this process. */
 interface Live {
@@ -354,9 +363,7 @@ export class Conductor {
       const isStopped = this.#isStopped(start.group, context);
       const why = whyLeft(start, step, live.driven.state(), { context, isStopped });
       if (live.isLeft && why === undefined) this.#live.delete(key);
-      const { state, isLate = false } = this.#kept(live, context);
-      const isAsking = !isLate && (state === 'waiting' || state === 'failing');
-      if (live.isLeft || why === undefined || !isAsking) continue;
+      if (live.isLeft || why === undefined || !isAsking(this.#kept(live, context))) continue;
       live.isLeft = true;
       live.againMs = this.#port.now() + AGAIN_MS;
       await live.driven.detach(why);

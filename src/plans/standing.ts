@@ -113,6 +113,11 @@ function lateWords({ timeout = 0 }: Step): string {
   return `it has taken longer than ${formatSeconds(timeout / 1000)} and is still under way`;
 }
 
+/** Whether a child waits for a person; one that is only late does not. */
+export function isAsking({ state, isLate = false }: Pick<ShownChild, 'state' | 'isLate'>): boolean {
+  return !isLate && (state === 'waiting' || state === 'failing');
+}
+
 /** Whether a child goes on by itself, in its time or late. */
 export function isUnderWay({ state, isLate = false, isLeft, problem }: ShownChild): boolean {
   return isLate || (state === 'at-work' && problem === undefined && !isLeft);

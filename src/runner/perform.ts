@@ -37,8 +37,10 @@ export async function perform(
     const result = await activity.run(input, { ...context, sent, announce: announcing.announce });
     const ledger = result.ledger ?? [];
     announcing.throwIfBroken();
-    const { ok } = result;
-    if (ok) return { how: 'done', output: result.output, notes: [], ledger, recorded: result.recorded };
+    if (result.ok) {
+      const { output, recorded } = result;
+      return { how: 'done', output, notes: [], ledger, recorded };
+    }
     return failed(result.failure, [], ledger);
   } catch (thrown) {
     announcing.throwIfBroken();

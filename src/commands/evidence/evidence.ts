@@ -33,7 +33,7 @@ import { openPack, type Pack } from './pack.ts';
 import { drillsIn, packDrills } from './packed-drills.ts';
 import { packRuns } from './packed-runs.ts';
 import { askedPlans, readLedgerFacts, readOpened, readRecoveries } from './read-done.ts';
-import { type PackedRun, pastDamage, readReceipts, readRecord, readRuns } from './record.ts';
+import { type PackedRun, pastDamage, readRecord, readRuns, receiptsByRun } from './record.ts';
 import { bundlerOf } from './run-bundles.ts';
 import { type Scope, scopeOf } from './scope.ts';
 
@@ -114,9 +114,10 @@ async function filled(pack: Pack, source: Source): Promise<Evidence> {
   const unread: string[] = [];
   const limit = (text: string) => void (unread.includes(text) || unread.push(text));
   const reader = journal && pastDamage(journal, limit);
-  const begun = (await reader?.read(LOG_STREAM))?.[0]?.at;
+  const aboutLog = (await reader?.read(LOG_STREAM)) ?? [];
+  const begun = aboutLog[0]?.at;
   const isIntact = journal !== undefined && record.verdict !== 'not-intact';
-  const receipts = await readReceipts(reader);
+  const receipts = receiptsByRun(aboutLog);
   const ground = { context, pack, brand, receipts, limit };
   const sealed = (of: CommandContext, read: JournalReader) => bundlerOf(of, read, { signer, guard });
   const all = journal === undefined ? [] : await readRuns(journal);

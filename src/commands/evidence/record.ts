@@ -4,7 +4,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Evidence, EvidenceRun } from '../../evidence/evidence-schema.ts';
 import { receiptsIn } from '../../receipts/log-entries.ts';
-import { type JournalReader, LOG_STREAM } from '../../store/journal.ts';
+import type { Entry, JournalReader } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { type RunProgress, runs, summariesOf } from '../../store/projections/runs.ts';
 import { auditStore } from '../audit/audit-store.ts';
@@ -63,12 +63,10 @@ export async function readRuns(journal: Pick<JournalReader, 'rows'>): Promise<re
     .filter(({ runbook }) => runbook !== 'plan-step');
 }
 
-/** The receipts on record, by run: `receipt.made` of `store/log`. */
-export async function readReceipts(
-  journal: Pick<JournalReader, 'read'> | undefined,
-): Promise<ReadonlyMap<string, EvidenceRun['receipts']>> {
+/** The receipts on record, by run, from the entries of `store/log`. Pure. */
+export function receiptsByRun(aboutLog: readonly Entry[]): ReadonlyMap<string, EvidenceRun['receipts']> {
   const made = new Map<string, EvidenceRun['receipts']>();
-  for (const receipt of receiptsIn((await journal?.read(LOG_STREAM)) ?? [])) {
+  for (const receipt of receiptsIn(aboutLog)) {
     if (!('run' in receipt)) continue;
     const { run, result, sha256, at } = receipt;
     made.set(run, [...(made.get(run) ?? []), { result, sha256, at }]);

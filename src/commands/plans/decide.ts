@@ -14,8 +14,8 @@ import type { JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
 import { drivePlan } from './drive-plan.ts';
 import { findPlanRun } from './find-plan-run.ts';
-import { leftWords } from './left-words.ts';
 import { standingOf } from './show.ts';
+import { leftWords } from './step-words.ts';
 import { untilTaken, type Wish, writeWish } from './wishes.ts';
 
 interface DecisionFlags {

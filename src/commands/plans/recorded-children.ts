@@ -2,7 +2,7 @@ import type { PlanContext } from '../../../machines/plan.ts';
 import { msOf } from '../../base/instant.ts';
 import type { ShownChild } from '../../plans/conductor-port.ts';
 import { placeOf } from '../../plans/facts.ts';
-import { answerOfPlan, standingOf, whyLeft } from '../../plans/standing.ts';
+import { answerOfPlan, isAsking, standingOf, whyLeft } from '../../plans/standing.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { ChildRow } from '../../store/projections/plan-children.ts';
 import { changesSince } from './child-snapshot.ts';
@@ -63,8 +63,8 @@ async function recorded(
     isAutomatic: answer !== undefined,
     nowMs: Date.now(),
   });
-  const { problem, question, state, isLate } = standing;
+  const { problem, question } = standing;
   const asks = problem ?? (answer === undefined ? question?.prompt : undefined);
-  const isAsking = isLate !== true && (state === 'waiting' || state === 'failing');
-  return { ...base, ...standing, asks, isLeft: isAsking && whyLeft(row, of, seen, decided) !== undefined };
+  const isLeftNow = isAsking(standing) && whyLeft(row, of, seen, decided) !== undefined;
+  return { ...base, ...standing, asks, isLeft: isLeftNow };
 }

@@ -13,8 +13,8 @@ import { fold } from '../../runner/fold.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
 import { findPlanRun } from './find-plan-run.ts';
-import { leftWords } from './left-words.ts';
 import type { ShownRecord } from './recorded-children.ts';
+import { leftWords } from './step-words.ts';
 
 type Row = ResultOf<'plan-run'>['lanes'][number];
 

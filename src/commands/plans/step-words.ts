@@ -1,5 +1,7 @@
-import type { Check, Step } from '../../../machines/parts/plan.ts';
+import { type Check, NO_INSTANCE, type Step } from '../../../machines/parts/plan.ts';
 import { formatSeconds } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { Start } from '../../plans/schedule.ts';
 
 /** What a step does, in a few words. */
 export function stepInWords(step: Step): string {
@@ -32,4 +34,13 @@ function checkInWords({ http, sql, tcp, command }: Check): string {
     command?.join(' ') ??
     'the data (reconcile)'
   );
+}
+
+/** Which run a plan has left open, and what it asks, for people. */
+export function leftWords(
+  { group, lane, step }: Pick<Start, 'group' | 'lane' | 'step'>,
+  { runId, asks }: { readonly runId: string; readonly asks?: string | undefined },
+): string {
+  const place = lane === NO_INSTANCE ? `${group}/${step}` : `${group}/${lane}/${step}`;
+  return `${show(place, 200)}, run ${runId}${asks === undefined ? '' : `, asks: ${show(asks, 200)}`}`;
 }
