@@ -33,19 +33,29 @@ export const receipt: Action<{ readonly out?: string; readonly evaluation?: stri
     const { evaluationReceipt } = await import('./evaluation-receipt.ts');
     return evaluationReceipt(context, word, flags.evaluation, flags.out);
   }
-  const { runId: run, statement, reportText: text } = await judged(context, word);
-  const out = flags.out ?? `lifeboat-receipt-${run}`;
-  const { result } = statement.predicate;
-  const sha256 = await writeReceipt(context, out, () => ({
-    ...{ statement, text, file: REPORT_FILE },
-    made: (hashes) => ({ run, result, ...hashes }),
-  }));
-  await printResult(context, 'receipt', { runId: run, path: out, result, sha256 }, () => {
-    context.stdout.write(`${result}: ${show(out, 300)}\n`);
-    context.stderr.write(commandsFor(out, TEST_RESULT, REPORT_FILE));
+  const made = await receiptOfRun(context, word, flags.out);
+  await printResult(context, 'receipt', made, () => {
+    context.stdout.write(`${made.result}: ${show(made.path, 300)}\n`);
+    context.stderr.write(commandsFor(made.path, TEST_RESULT, REPORT_FILE));
   });
   return EXIT.closed;
 };
+
+/** Writes the receipt of a run into a new folder, by default one that is named after the run. */
+export async function receiptOfRun(
+  context: CommandContext,
+  word: string | undefined,
+  folder: string | undefined,
+) {
+  const { runId, statement, reportText: text } = await judged(context, word);
+  const path = folder ?? `lifeboat-receipt-${runId}`;
+  const { result } = statement.predicate;
+  const sha256 = await writeReceipt(context, path, () => ({
+    ...{ statement, text, file: REPORT_FILE },
+    made: (hashes) => ({ run: runId, result, ...hashes }),
+  }));
+  return { runId, path, result, sha256 };
+}
 
 interface Stated {
   readonly statement: Statement;

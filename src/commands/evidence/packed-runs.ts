@@ -14,7 +14,7 @@ import { renderPlanReport, renderReport } from '../../report/render-report.ts';
 import { fieldsOf, type JournalReader } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { isPlanRun, planReportOf } from '../plans/plan-report-of.ts';
-import { receipt } from '../receipt.ts';
+import { receiptOfRun } from '../receipt.ts';
 import { reportOf } from '../run/run-report.ts';
 import type { Pack } from './pack.ts';
 import { type PackedRun, pastDamage } from './record.ts';
@@ -141,20 +141,12 @@ async function packReceipt(
 ): Promise<EvidenceRun['receipts'][number] | undefined> {
   if (receipts.has(runId)) return undefined;
   const made = mkdtempSync(join(tmpdir(), 'lifeboat-receipt-'));
-  const said: string[] = [];
-  const hears = (lines: string[]) =>
-    new Writable({
-      write(chunk, _, done) {
-        lines.push(String(chunk));
-        done();
-      },
-    });
+  // The pack has said what limits its record; it is not said again for each run.
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   try {
     const out = join(made, 'receipt');
-    const told = { ...context, output: 'json' as const, stdout: hears(said), stderr: hears([]) };
-    await receipt(told, [runId], { out });
+    const { result, sha256 } = await receiptOfRun({ ...context, stderr: silent }, runId, out);
     for (const name of readdirSync(out)) pack.put(`${folder}/receipt/${name}`, readFileSync(join(out, name)));
-    const { result, sha256 } = JSON.parse(said.join(''));
     return { result, sha256, at: new Date().toISOString() };
   } catch (thrown) {
     limit(`${runId} has no receipt: ${reasonOf(thrown, ['output.file', 'evidence.secret'])}`);
