@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import type { BundleSource } from '../../audit/bundle/make-bundle.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -10,13 +9,11 @@ import { openReaderOf } from '../../compose/store-of.ts';
 import { homeFolder } from '../../config/find.ts';
 import { loadConfig } from '../../config/load.ts';
 import { findRun } from '../../runner/runs.ts';
-import { type Entry, fieldsOf, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
+import { type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
 import { installationOf } from '../../store/log/checkpoint.ts';
 import type { Signer } from '../../store/log/signer.ts';
-import { childrenOf } from '../../store/projections/plan-children.ts';
-import type { RunSummary } from '../../store/projections/run-summary.ts';
-import { createSecretGuard, type SecretGuard } from '../../store/secret-guard.ts';
+import { createSecretGuard } from '../../store/secret-guard.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 import { guardSecrets, signerOf, signingKeys } from './signing.ts';
 
@@ -53,13 +50,15 @@ export async function auditExportCommand(
     const guard = createSecretGuard();
     const config = await loadConfig(context.env, context.configPath).catch(() => undefined);
     await guardSecrets(guard, context, config, keyring);
-    const source = await sourceOf(context, journal, summary, signer, anchors, guard);
+    const { placesHere } = await import('../../compose/checkpoint-places.ts');
+    const { bundlerOf } = await import('./run-bundles.ts');
+    const places = await placesHere(context);
+    const bundler = bundlerOf(context, journal, { signer, guard, anchors, places });
     if (flags.lines === true) {
-      const { makeLines } = await import('../../audit/bundle/make-bundle.ts');
-      context.stdout.write(await makeLines(source));
+      context.stdout.write(await bundler.lines(summary));
       return EXIT.closed;
     }
-    const tar = await bundleOf(context, summary, source);
+    const tar = await bundler.tar(summary);
     if (out === '-') context.stdout.write(tar);
     else write(out, tar);
     if (out !== '-') {
@@ -122,67 +121,6 @@ async function tellOtherKey(
     `hint: this export is signed with another key (${signer.installation}) ` +
       `than its log (${installationOf(first)}), as after a drill\n`,
   );
-}
-
-async function sourceOf(
-  context: CommandContext,
-  journal: JournalReader,
-  { runId }: RunSummary,
-  signer: Signer,
-  anchors: readonly Anchor[],
-  guard: SecretGuard,
-): Promise<BundleSource> {
-  const { notesOfRuns } = await import('../../audit/bundle/make-bundle.ts');
-  const { placesHere } = await import('../../compose/checkpoint-places.ts');
-  const children = (await childrenOf(journal, runId)).map((child) => child.runId);
-  const notes = await notesOfRuns(journal, await placesHere(context), [runId, ...children]);
-  const madeBy = `lifeboat ${context.version}`;
-  return { journal, runId, signer, notes, anchors, madeAt: new Date(), madeBy, guard };
-}
-
-async function bundleOf(context: CommandContext, summary: RunSummary, source: BundleSource): Promise<Buffer> {
-  const { makeBundle } = await import('../../audit/bundle/make-bundle.ts');
-  const { transcriptOf } = await import('../../audit/transcript/transcript.ts');
-  const { bundleDocuments } = await import('./bundle-documents.ts');
-  const { journal } = source;
-  const home = homeFolder(context.env);
-  const entries = await journal.read(`run/${summary.runId}`);
-  const children = (await childrenOf(journal, summary.runId)).map(({ runId }) => runId);
-  return makeBundle({
-    ...source,
-    children,
-    instances: await ledgersOf(journal, summary, children),
-    documents: await bundleDocuments(context, journal, summary, entries),
-    transcript: (runId) => transcriptOf(home, runId),
-  });
-}
-
-/** The instances of the run and of its children, and every other one whose ledger cites one of them. */
-async function ledgersOf(
-  journal: JournalReader,
-  { runId, instance, target }: RunSummary,
-  children: readonly string[],
-): Promise<readonly string[]> {
-  const runs = new Set([runId, ...children]);
-  const touched: string[] = [];
-  for (const child of children) {
-    const [started] = await journal.read(`run/${child}`);
-    const { instance: on, target: into } = fieldsOf(started?.body);
-    touched.push(...[on, into].filter((name) => typeof name === 'string'));
-  }
-  const heads = await journal.streams('instance/');
-  const quoting = await Promise.all(
-    heads.map(async ({ stream }) =>
-      (await journal.read(stream)).some((entry) => quotes(entry, runs)) ? [stream] : [],
-    ),
-  );
-  const names = quoting.flat().map((stream) => stream.slice('instance/'.length));
-  return [...new Set([instance, target ?? instance, ...touched, ...names])];
-}
-
-function quotes({ body }: Entry, runs: ReadonlySet<string>): boolean {
-  const { run } = fieldsOf(body);
-  return typeof run === 'string' && runs.has(run);
 }
 
 /** The evidence itself goes to standard output, and has only one format. */

@@ -26,6 +26,7 @@ import type { DrillRecord } from '../../report/drill/drill-report.ts';
 import { type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import { createSecretGuard, type SecretGuard } from '../../store/secret-guard.ts';
+import { bundlerOf } from '../audit/run-bundles.ts';
 import { guardSecrets, signerOf, signingKeys } from '../audit/signing.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { brandOf } from '../run/run-report.ts';
@@ -33,8 +34,7 @@ import { openPack, type Pack } from './pack.ts';
 import { drillsIn, packDrills } from './packed-drills.ts';
 import { packRuns } from './packed-runs.ts';
 import { askedPlans, readLedgerFacts, readOpened, readRecoveries } from './read-done.ts';
-import { type PackedRun, pastDamage, readRecord, readRuns, receiptsByRun } from './record.ts';
-import { bundlerOf } from './run-bundles.ts';
+import { type PackedRun, pastDamage, readPlaces, readRecord, readRuns, receiptsByRun } from './record.ts';
 import { type Scope, scopeOf } from './scope.ts';
 
 interface EvidenceFlags {
@@ -119,7 +119,8 @@ async function filled(pack: Pack, source: Source): Promise<Evidence> {
   const isIntact = journal !== undefined && record.verdict !== 'not-intact';
   const receipts = receiptsByRun(aboutLog);
   const ground = { context, pack, brand, receipts, limit };
-  const sealed = (of: CommandContext, read: JournalReader) => bundlerOf(of, read, { signer, guard });
+  const sealed = async (of: CommandContext, read: JournalReader) =>
+    bundlerOf(of, read, { signer, guard, anchors: [], places: await readPlaces(of, read) }).tar;
   const all = journal === undefined ? [] : await readRuns(journal);
   const inSpan = scope.of(all).filter((run) => isUnderWay(run, span));
   const own =

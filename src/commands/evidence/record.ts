@@ -2,9 +2,11 @@ import { verdictOf, verdictWords } from '../../audit/verdict.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { placesHere } from '../../compose/checkpoint-places.ts';
 import type { Evidence, EvidenceRun } from '../../evidence/evidence-schema.ts';
 import { receiptsIn } from '../../receipts/log-entries.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
+import type { Place, PlacedNote } from '../../store/log/places/place.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { type RunProgress, runs, summariesOf } from '../../store/projections/runs.ts';
 import { auditStore } from '../audit/audit-store.ts';
@@ -72,4 +74,27 @@ export function receiptsByRun(aboutLog: readonly Entry[]): ReadonlyMap<string, E
     made.set(run, [...(made.get(run) ?? []), { result, sha256, at }]);
   }
   return made;
+}
+
+/** The places of checkpoints, read once for the bundles of many runs; one that cannot be read has none. */
+export async function readPlaces(
+  context: CommandContext,
+  journal: Pick<JournalReader, 'log'>,
+): Promise<readonly Pick<Place, 'all'>[]> {
+  const origin = (await journal.log.origin()) ?? '';
+  const read: Pick<Place, 'all'>[] = [];
+  for (const place of await placesHere(context)) {
+    const notes: PlacedNote[] = [];
+    try {
+      for await (const note of place.all(origin)) notes.push(note);
+    } catch {
+      // The audit of the record has said so.
+    }
+    read.push({
+      async *all() {
+        yield* notes;
+      },
+    });
+  }
+  return read;
 }
