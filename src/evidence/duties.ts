@@ -1,6 +1,6 @@
 import { counted, formatSpan } from '../base/format.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
-import { DRILL_SHARE, MISSED_EVALUATIONS, PERIODS } from '../plans/periods.ts';
+import { DRILL_SHARE, ESCROW_SHARE, MISSED_EVALUATIONS, PERIODS } from '../plans/periods.ts';
 import type { Duty } from './gaps.ts';
 import type { LedgerFacts } from './ledger-facts.ts';
 
@@ -30,9 +30,6 @@ type Periods = Pick<LoadedConfig, 'instances' | 'drills' | 'evaluate' | 'keys' |
 
 /** How long the proof of a backup counts: as long as an evaluation does not call it too old. */
 const PROOF_MS = PERIODS['proven-backup']?.red ?? 0;
-
-/** How many periods of `keys.escrow.proof` may pass, as an evaluation has it. */
-const ESCROW_SHARE = 4 / 3;
 
 /**
  * What the config asks for again and again, of these of its instances and of these plans: by the same limits

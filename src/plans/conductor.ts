@@ -13,10 +13,17 @@ import type {
   RecordedChild,
   ShownChild,
 } from './conductor-port.ts';
-import { type Fit, fitOf, type PlanDecision } from './decision-fit.ts';
+import { assertFits, fitOf, type PlanDecision } from './decision-fit.ts';
 import { placeOf, planFacts, standingFacts } from './facts.ts';
-import { resultOf } from './group-result.ts';
-import { freeSlots, keyOf, type PlanFacts, type Start, schedule, takesSlotWhenAtWork } from './schedule.ts';
+import {
+  freeSlots,
+  keyOf,
+  type PlanFacts,
+  resultOf,
+  type Start,
+  schedule,
+  takesSlotWhenAtWork,
+} from './schedule.ts';
 import {
   answerOfPlan,
   endedChild,
@@ -476,12 +483,6 @@ function notHere(runId: string, why?: string): LifeboatError {
   return new LifeboatError('plan.no-child', `run ${runId} is not driven here`, {
     hints: ['nothing was answered', ...known, `if it is open: lifeboat resume ${runId}`],
   });
-}
-
-/** Throws `answer.misfit` where a decision does not fit. */
-function assertFits(fit: Fit): void {
-  if (fit.is === 'fit') return;
-  throw new LifeboatError('answer.misfit', fit.why, { hints: ['the run is unchanged'] });
 }
 
 function isAt({ value }: Pick<PlanSnapshot, 'value'>, phase: string, inner?: string): boolean {

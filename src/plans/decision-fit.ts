@@ -6,6 +6,7 @@ import {
   NEW_GROUP,
 } from '../../machines/parts/plan-events.ts';
 import type { PlanContext } from '../../machines/plan.ts';
+import { LifeboatError } from '../base/errors.ts';
 import { planFacts } from './facts.ts';
 
 /** A decision that a person may take about the run of a plan. */
@@ -22,6 +23,12 @@ export type Fit =
 
 const FIT: Fit = { is: 'fit' };
 const soAlready = (why: string): Fit => ({ is: 'so-already', why });
+
+/** Throws `answer.misfit` where a decision does not fit. */
+export function assertFits(fit: Fit): void {
+  if (fit.is === 'fit') return;
+  throw new LifeboatError('answer.misfit', fit.why, { hints: ['the run is unchanged'] });
+}
 
 /** Whether a decision changes anything in the run of a plan as it is. Pure. */
 export function fitOf(snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>, event: PlanDecision): Fit {

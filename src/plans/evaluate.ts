@@ -5,7 +5,7 @@ import { msOf } from '../base/instant.ts';
 import { type InstanceFacts, knownOf } from '../view/fleet/fleet-facts.ts';
 import { ASK, type Found, holdsNothing } from './checks.ts';
 import type { Check, Evaluation, InstanceVerdict, Waiver } from './evaluation-schema.ts';
-import { DRILL_SHARE, MISSED_EVALUATIONS, PERIODS, type Period } from './periods.ts';
+import { DRILL_SHARE, ESCROW_SHARE, MISSED_EVALUATIONS, PERIODS, type Period } from './periods.ts';
 
 /**
  * Whether an instance could be recovered at a moment, with every check. What was not asked within its period
@@ -77,7 +77,8 @@ function periodOf(id: CheckId, { policy }: InstanceFacts): Period | undefined {
   const { drillEvery, escrow, evaluate: asked } = policy ?? {};
   if (id === 'restored' && drillEvery !== undefined)
     return { green: drillEvery, red: drillEvery * DRILL_SHARE };
-  if (id === 'escrow' && escrow !== undefined) return { green: escrow.proof, red: (escrow.proof * 4) / 3 };
+  if (id === 'escrow' && escrow !== undefined)
+    return { green: escrow.proof, red: escrow.proof * ESCROW_SHARE };
   if (id === 'evaluated' && asked !== undefined) {
     const missed = asked.every * MISSED_EVALUATIONS;
     return { green: missed, red: missed };

@@ -41,6 +41,9 @@ export const SIGNED_PERIOD: Period = { green: 90 * DAY };
 /** An instance that fails to answer for this long is red: three periods of `reachable`. Milliseconds. */
 export const SILENT_MS = 90 * MINUTE;
 
+/** After this many periods of `keys.escrow.proof`, a proof counts for nothing. */
+export const ESCROW_SHARE = 4 / 3;
+
 /** A drill that is not done by this many of its periods is a finding. */
 export const DRILL_SHARE = 1.25;
 

@@ -2,6 +2,7 @@ import { FINALLY, type Lane, type ResolvedGroup, type Step } from '../../machine
 import {
   type GroupData,
   type GroupEvent,
+  type GroupResult,
   type GroupState,
   NEW_GROUP,
 } from '../../machines/parts/plan-events.ts';
@@ -374,4 +375,16 @@ function isMeant({ when, rehearsal }: Step, facts: PlanFacts): boolean {
 
 function recordOf({ records }: PlanFacts, id: string): GroupRecord {
   return records[id] ?? { ...NEW_GROUP, state: 'waiting' };
+}
+
+/** What became of the lanes of a group; `simulated` are its runs on a simulated service. */
+export function resultOf(group: ResolvedGroup, facts: PlanFacts, simulated: readonly Start[]): GroupResult {
+  const states = lanesOf(group, facts).map(({ state, hasFailed }) => ({ is: state.is, hasFailed }));
+  const done = states.filter(({ is, hasFailed }) => is === 'done' && !hasFailed).length;
+  const failed = states.filter(
+    ({ is, hasFailed }) => hasFailed || is === 'failed' || is === 'failing',
+  ).length;
+  const count = simulated.filter((child) => child.group === group.id).length;
+  const beside = count === 0 ? {} : { simulated: count };
+  return { group: group.id, done, failed, notRun: states.length - done - failed, ...beside };
 }
