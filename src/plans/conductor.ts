@@ -31,6 +31,8 @@ import {
   isStopped,
   isUnderWay,
   lateMs,
+  type Obstacle,
+  obstacleToAnother,
   standingOf,
   whyLeft,
 } from './standing.ts';
@@ -137,27 +139,29 @@ export class Conductor {
   }
 
   /**
-   * Throws `plan.not-failed` unless a step may be tried again: its last attempt has failed or asks. What is
-   * done is never sent again.
+   * Throws `plan.not-failed` unless a step may be tried again: its last attempt has failed, or asks and can
+   * be ended. What is done is never sent again.
    */
-  async #assertRepeatable({ group, lane, step }: Pick<Start, 'group' | 'lane' | 'step'>): Promise<void> {
-    const why = await this.#notFailedOf({ group, lane, step });
-    if (why !== undefined)
-      throw new LifeboatError('plan.not-failed', `${group}/${lane}/${step} is not tried again: ${why}`, {
-        hints: ['nothing was changed', 'a step is tried again when it has failed, or asks what to do'],
-        exitCode: EXIT.usage,
-      });
+  async #assertRepeatable(place: Pick<Start, 'group' | 'lane' | 'step'>): Promise<void> {
+    const { group, lane, step } = place;
+    const [last] = (await this.#port.children())
+      .filter((row) => row.group === group && row.lane === lane && row.step === step)
+      .toSorted((one, other) => other.attempt - one.attempt);
+    const obstacle = last === undefined ? { why: 'it has not begun' } : await this.#obstacleOf(last);
+    if (obstacle === undefined) return;
+    const { why, way = 'a step is tried again when it has failed, or asks what to do' } = obstacle;
+    throw new LifeboatError('plan.not-failed', `${group}/${lane}/${step} is not tried again: ${why}`, {
+      hints: ['nothing was changed', way],
+      exitCode: EXIT.usage,
+    });
   }
 
-  async #notFailedOf(place: Pick<Start, 'group' | 'lane' | 'step'>): Promise<string | undefined> {
-    const rows = (await this.#port.children()).filter(
-      ({ group, lane, step }) => group === place.group && lane === place.lane && step === place.step,
-    );
-    const last = rows.toSorted((one, other) => other.attempt - one.attempt)[0];
-    if (last === undefined) return 'it has not begun';
-    if (last.result === 'done') return 'it has not failed';
-    const state = this.#all().find(({ runId }) => runId === last.runId)?.state;
-    return last.result === undefined && state === 'at-work' ? 'it is under way' : undefined;
+  async #obstacleOf({ runId, result }: RecordedChild): Promise<Obstacle | undefined> {
+    if (result === 'done') return { why: 'it has not failed' };
+    if (result === 'failed') return undefined;
+    if (this.#all().find((child) => child.runId === runId)?.state === 'at-work')
+      return { why: 'it is under way' };
+    return obstacleToAnother(runId, await this.#port.onRecord(runId));
   }
 
   /**

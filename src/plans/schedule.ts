@@ -308,8 +308,7 @@ export function lanesOf(group: ResolvedGroup, facts: PlanFacts): readonly Standi
     if (child.group === group.id) {
       const key = `${child.lane}/${child.step}`;
       const attempt = record.attempts[key] ?? 1;
-      // The next attempt begins when the one before has ended.
-      if (child.attempt === attempt || (child.attempt < attempt && isOpenChild(child)))
+      if (child.attempt === attempt || (child.attempt < attempt && standsBefore(child, byLane.get(key))))
         byLane.set(key, child);
       if (child.state === 'failed' || child.isLeft === true) failures += 1;
     }
@@ -327,6 +326,15 @@ export function lanesOf(group: ResolvedGroup, facts: PlanFacts): readonly Standi
         return child.state === 'failed' || isLeftOpen(child, step);
       }),
   }));
+}
+
+/**
+ * Whether an attempt stands although another was asked for: that begins when this one has ended, and never
+ * when this one did its work after all. `later`: the attempt known so far.
+ */
+function standsBefore(child: Child, later: Child | undefined): boolean {
+  if (later !== undefined && later.attempt > child.attempt) return false;
+  return isOpenChild(child) || child.state === 'done';
 }
 
 interface Known {

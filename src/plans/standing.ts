@@ -68,6 +68,26 @@ export function whyLeft(
     : undefined;
 }
 
+/** Why an attempt of a step stands, and what a person can do about it. */
+export interface Obstacle {
+  readonly why: string;
+  readonly way?: string;
+}
+
+/**
+ * What keeps a step from being tried again in a run of its own: the run before it asks something that only
+ * its own answer settles. Undefined where that run can be ended. Pure.
+ */
+export function obstacleToAnother(
+  runId: string,
+  asked: Pick<ChildSnapshot, 'question' | 'asksAbout'> | undefined,
+): Obstacle | undefined {
+  const { question, asksAbout } = asked ?? {};
+  if (question === undefined || (asksAbout !== 'doubt' && offersEnd(question))) return undefined;
+  const cause = asksAbout === 'doubt' ? 'what became of its call is not known' : 'it offers no end';
+  return { why: `run ${runId} has to be answered, ${cause}`, way: `to answer: lifeboat resume ${runId}` };
+}
+
 /** How an open child stands. `isAutomatic`: its question is answered by the plan. */
 export function standingOf(
   step: Step,

@@ -64,6 +64,8 @@ describe.concurrent('a recovery of a plan that asks something and offers no end'
         await once(driver.child.stderr as NodeJS.ReadableStream, 'data');
     };
     await says('data db-1 recover: FAILED');
+    const again = await run('plans', 'retry', 'last', 'data/db-1/recover');
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('it offers no end')]);
     const skipped = await run('plans', 'skip', 'last', 'data/db-1/recover', '--reason', 'a backup is due');
     expect(skipped.code, skipped.stderr).toBe(0);
     const { lanes } = JSON.parse(await good('plans', 'show', 'last', '--json')) as Shown;
@@ -71,7 +73,7 @@ describe.concurrent('a recovery of a plan that asks something and offers no end'
     expect(lanes[0]).toMatchObject({ state: 'failing', left: [{ asks: expect.stringContaining('backup') }] });
     expect(skipped.stdout).toContain(`data/db-1/recover, run ${child}, asks: `);
     expect(skipped.stdout).toContain(`to answer: lifeboat resume ${child}\n`);
-    const again = await run(
+    const skippedAgain = await run(
       'plans',
       'skip',
       'last',
@@ -80,7 +82,7 @@ describe.concurrent('a recovery of a plan that asks something and offers no end'
       'a backup is due',
       '--json',
     );
-    expect(JSON.parse(again.stdout)).toMatchObject({ changed: false, open: { runId: child } });
+    expect(JSON.parse(skippedAgain.stdout)).toMatchObject({ changed: false, open: { runId: child } });
     // The process of the plan lets go of it, and sees what becomes of it elsewhere.
     await until(async () => (await run('resume', child, '--abandon', 'backed up by hand')).code === 0);
     await says('data db-1 seen: done');

@@ -3,9 +3,15 @@ import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { PlanFile, type PlanInput } from '../../machines/parts/plan.ts';
 import type { PlanEvent } from '../../machines/parts/plan-events.ts';
 import type { Answer, Question } from '../../machines/parts/question.ts';
-import { planMachine } from '../../machines/plan.ts';
+import { type PlanContext, planMachine } from '../../machines/plan.ts';
 import { Conductor } from '../../src/plans/conductor.ts';
-import type { ChildEnd, ConductorPort, DrivenChild, RecordedChild } from '../../src/plans/conductor-port.ts';
+import type {
+  ChildEnd,
+  ChildSnapshot,
+  ConductorPort,
+  DrivenChild,
+  RecordedChild,
+} from '../../src/plans/conductor-port.ts';
 import { resolvePlan } from '../../src/plans/resolve.ts';
 import { surroundingsWith } from './surroundings.ts';
 
@@ -17,6 +23,14 @@ const ENDLESS: Question = {
     { event: { type: 'operator.retry' }, label: 'try again' },
     { event: { type: 'operator.stop' }, label: 'stop the run', disabled: 'the data was replaced' },
   ],
+};
+
+const snapshotOfChild: ChildSnapshot = {
+  question: ENDLESS,
+  asksAbout: 'failure',
+  where: 'the backup failed',
+  ...{ sinceMs: 0, paused: undefined, warning: undefined, targetNow: undefined },
+  ...{ hasConfirmed: true, isResting: false },
 };
 
 function inputOf(onFailure: object): PlanInput {
@@ -45,13 +59,7 @@ function planWith(onFailure: object) {
     return {
       runId: 'CHILD',
       startedMs: 0,
-      state: () => ({
-        question: ENDLESS,
-        asksAbout: 'failure',
-        where: 'the backup failed',
-        ...{ sinceMs: 0, paused: undefined, warning: undefined, targetNow: undefined },
-        ...{ hasConfirmed: true, isResting: false },
-      }),
+      state: () => snapshotOfChild,
       subscribe: () => () => undefined,
       answer: async ({ event }: Answer) => void did.push(event),
       wake: () => undefined,
@@ -81,6 +89,7 @@ function planWith(onFailure: object) {
     },
     children: async () => (row === undefined ? [] : [row]),
     child: async () => row,
+    onRecord: async () => snapshotOfChild,
     begin,
     evaluate: async () => [{ group: 'data', lane: 'db-1', facts: [] } as never],
     differences: () => [],
@@ -132,5 +141,20 @@ test('a run whose step was skipped is left to whoever resumes it, and taken up a
     'operator.retry',
   ]);
   await plan.conductor.leave('the test is over');
+  await plan.running;
+});
+
+test('a run that offers no end is not tried again in a run of its own: the refusal names the run to answer', async () => {
+  const plan = await begunWith({});
+  await settled(plan).toMatchObject([{ state: 'failing' }]);
+  const where = { group: 'data', lane: 'db-1', step: 'recover' } as const;
+  await expect(plan.conductor.decide({ type: 'operator.tryAgain', ...where }, 'again')).rejects.toMatchObject(
+    {
+      shortMessage: 'data/db-1/recover is not tried again: run CHILD has to be answered, it offers no end',
+      hints: ['nothing was changed', 'to answer: lifeboat resume CHILD'],
+    },
+  );
+  expect((plan.state().context as PlanContext).groups['data']?.attempts).toEqual({});
+  await plan.conductor.leave('seen');
   await plan.running;
 });

@@ -248,6 +248,17 @@ describe('a group', () => {
     expect(again()).toMatchObject([{ attempt: 2 }]);
   });
 
+  test('begins no other attempt of a step whose run did its work after that was asked for', () => {
+    const world = new World(inputOf([group('a', { maxConcurrency: 1, steps: [step('one'), step('two')] })]));
+    world.settle();
+    const [first] = world.open();
+    world.end(first as Child, 'failing');
+    world.tell({ type: 'operator.tryAgain', group: 'a', lane: first?.lane ?? '', step: 'one' });
+    world.end(first as Child, 'done');
+    world.settle();
+    expect(world.open()).toMatchObject([{ lane: first?.lane, step: 'two', attempt: 1 }]);
+  });
+
   test('goes on beside a failure that it passes and whose run was left open, and counts it', () => {
     const steps = [step('one', { onFailure: 'continue', because: 'it may wait' }), step('two')];
     const world = new World(inputOf([group('a', { steps, waves: [1, '100%'] })]));

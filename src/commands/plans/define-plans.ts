@@ -176,7 +176,7 @@ GROUP/INSTANCE/STEP.`;
     async () => (await load()).plansRetry,
     [],
     {
-      about,
+      about: `${about}\nIts run is ended first. One that offers no end, or has a call in doubt, has to be answered.`,
       examples: ['lifeboat plans retry last data/orders/recover'],
     },
   );

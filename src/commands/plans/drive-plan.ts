@@ -16,6 +16,7 @@ import { confirmWhenSigned } from './confirm-when-signed.ts';
 import { evaluateLanes } from './evaluate-lanes.ts';
 import { LeftChildren } from './left-children.ts';
 import type { PlanSetting } from './plan-setting.ts';
+import { snapshotOnRecord } from './snapshot-on-record.ts';
 
 /** A plan's run that this process drives, with its children. */
 export interface DrivenPlan extends AsyncDisposable {
@@ -86,6 +87,7 @@ export async function drivePlan(setting: PlanSetting, runId: string, input: Plan
     },
     children: async () => (await childrenOf(journal, runId)) as readonly RecordedChild[],
     child: async (id) => (await childOf(journal, id)) as RecordedChild | undefined,
+    onRecord: (id) => snapshotOnRecord(journal, id),
     begin: (start) => (left ?? children).begin(start),
     evaluate: () => evaluateLanes(setting, input, platform.platform),
     differences: changesSince,
