@@ -47,6 +47,8 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   /** When each instance last listed its backups; the copy on disk is dated less often. */
   const listedAt = new Map<string, string>();
   const nextKeyring = keyringOfEachLook(context);
+  /** As evaluated last: a region that is gone takes its time to answer, and its plan is wanted at once. */
+  let plans: Fleet['plans'];
 
   return async (_, emit, signal) => {
     const statuses = new Map<string, InstanceStatus>();
@@ -55,7 +57,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       kept.set(facts.name, facts);
       statuses.set(facts.name, instanceStatus(withTarget(facts), new Date()));
     };
-    let known: Pick<Fleet, 'startedBy' | 'troubles' | 'plans'> = {};
+    let known: Pick<Fleet, 'startedBy' | 'troubles'> = {};
     let answered = 0;
     const due = drillDue(knownDrills(context.env), config.drills?.every, new Date());
     // A board row has no room to explain how to plan a drill; `lifeboat status` does.
@@ -70,7 +72,12 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
         answeredAt: new Map(answeredAt),
         askedAt: new Map(askedAt),
         ...known,
+        ...(plans === undefined ? {} : { plans }),
       });
+    };
+    const evaluate = async () => {
+      const facts = new Map([...kept].map(([name, of]) => [name, withTarget(of)]));
+      plans = (await plansOf(context, config, facts)) ?? plans;
     };
 
     for (const facts of kept.values()) judge(facts);
@@ -80,6 +87,10 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     for (const facts of kept.values())
       judge({ ...facts, record: record.get(facts.name) ?? { state: 'unasked' } });
     tell();
+    if (plans === undefined) {
+      await evaluate();
+      tell();
+    }
     const rights = await rightsByPlatform(context, config);
     await askFleet({
       config,
@@ -112,12 +123,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       },
     }).finally(rights.close);
     if (signal.aborted) return;
-    const plans = await plansOf(
-      context,
-      config,
-      new Map([...kept].map(([name, of]) => [name, withTarget(of)])),
-    );
-    known = { ...known, ...(plans === undefined ? {} : { plans }) };
+    await evaluate();
     tell();
   };
 }

@@ -116,7 +116,7 @@ export interface Fleet {
   readonly answered: number;
   /** When the next drill is due, in words. */
   readonly drills: string;
-  /** The plan files, evaluated once every instance has answered; missing until then. */
+  /** The plan files: by the record at first, then by the last answers of all instances. */
   readonly plans?:
     | readonly Pick<PlanEvaluation, 'plan' | 'verdict' | 'reason' | 'instances' | 'checks'>[]
     | undefined;
