@@ -267,6 +267,20 @@ describe('the screen of a plan', () => {
     expect(here()).toContain('the plan  type second');
   });
 
+  test('goes on to the next question also where the answered one is still drawn for a while', async () => {
+    const plan = openedPlan(viewOf({ question: CONFIRM, state: 'waiting' }));
+    const here = () => plan.rows().find((row) => row.includes('❯'));
+    plan.keys('enter');
+    plan.type('data');
+    plan.keys('enter');
+    await settle();
+    expect(here()).toContain('the plan  type data');
+    const next = { ...CONFIRM, prompt: 'type second to replace the data of 1: db-9-dr', expected: 'second' };
+    plan.show(viewOf({ question: next, state: 'waiting' }));
+    await settle();
+    expect(here()).toContain('the plan  type second');
+  });
+
   test('says the whole of what each answer does, where there is room', () => {
     const why =
       'until the next scheduled backup the restored data cannot be brought back, and nobody is told';

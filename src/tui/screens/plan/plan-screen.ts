@@ -166,7 +166,8 @@ function titleOf({ asks, outcome }: PlanView): string {
 function placedPlan(state: PlanState, view: PlanView): PlanState {
   const { page, opened } = state;
   if (page.is !== 'overview' && page.is !== 'ask') return state;
-  if (page.is === 'overview' && view.asks.length === 0) return state;
+  const isWaitingForNext = view.asks.length === 0 || view.asks.some(({ key }) => key === state.answered);
+  if (page.is === 'overview' && isWaitingForNext) return state;
   const ask = page.is === 'ask' ? askAt(view, page.ask) : undefined;
   const rows =
     page.is === 'overview' ? rowsOf(view, opened, page.list) : ask === undefined ? [] : askRowsOf(ask);

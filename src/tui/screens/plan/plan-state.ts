@@ -28,6 +28,8 @@ export interface PlanState {
   readonly opened: ReadonlyMap<string, boolean>;
   /** When a key last acted, in milliseconds since 1970. */
   readonly actedMs: number;
+  /** The question of the plan that was answered last: while it is still drawn, no row is given the cursor. */
+  readonly answered?: string;
 }
 
 export type Page = Overview | AskPage | LanePage | TypingPage;
