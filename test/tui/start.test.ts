@@ -129,6 +129,19 @@ describe('a plan', () => {
     ]);
   });
 
+  test('is offered as no way out of a lost region where it recovers nothing into a target', () => {
+    const checks = [{ id: 'targets', state: 'not-applicable', code: 'target.none', reason: 'none' }] as const;
+    const fleet = {
+      instances: [gone('orders'), gone('orders-dr')],
+      answered: 2,
+      drills: '',
+      plans: [{ ...plan, checks }],
+    };
+    const { text } = sitDown(known({ fleet: () => fleet }));
+    expect(text()).not.toContain('plan west are gone');
+    expect(text()).toMatch(/❯ the instance or its region is gone/u);
+  });
+
   const only = (more: object, runs: readonly object[] = []) =>
     sitDown(
       known({

@@ -46,9 +46,10 @@ export function planChoices(
       if (instance !== undefined && !names.includes(instance)) return [];
       const open = runs.find((run) => run.status === 'open' && isOf(run, plan));
       const down = names.filter((name) => gone.has(name)).length;
-      const isGone = open !== undefined || down >= REGION;
       const stateOf = (id: string) => checks.find((check) => check.id === id)?.state;
+      // Without targets nothing is recovered: not every plan of a lost region is a way out of it.
       const hasTargets = stateOf('targets') !== 'not-applicable';
+      const isGone = open !== undefined || (down >= REGION && hasTargets);
       const offer = open === undefined ? toBegin(plan, { names, down, hasTargets }) : toGoOn(plan, open);
       const { says, does, effect } = offer;
       const isUnread = open === undefined && stateOf('file') === 'red';
@@ -96,7 +97,7 @@ function toBegin(
     type: 'start-plan',
     wish: { plan, rehearsal, sourceDown },
   });
-  if (down >= REGION)
+  if (down >= REGION && hasTargets)
     return {
       says: `${down} of ${all} of plan ${plan} are gone`,
       does: `recover ${all} by the plan`,
