@@ -89,6 +89,8 @@ export interface ConductorPort {
   children(): Promise<readonly RecordedChild[]>;
   /** One of them by its run; undefined if it never began. */
   child(runId: string): Promise<RecordedChild | undefined>;
+  /** The child of a step, if the record has it. */
+  recorded(start: Start): Promise<RecordedChild | undefined>;
   /** What the record has of an open child; undefined where its runbook is not known here. */
   onRecord(runId: string): Promise<ChildSnapshot | undefined>;
   /** Begins the run of a step, once however often it is called, and takes it up. */

@@ -1,20 +1,18 @@
-import type { Step } from '../../machines/parts/plan.ts';
 import type { GroupResult, LaneFacts } from '../../machines/parts/plan-events.ts';
 import { type Answer, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
-import type { Failure } from '../base/failure.ts';
 import { msOf } from '../base/instant.ts';
 import type {
   ChildSnapshot,
   ConductorPort,
-  DrivenChild,
   PlanSnapshot,
   RecordedChild,
   ShownChild,
 } from './conductor-port.ts';
 import { assertFits, fitOf, type PlanDecision } from './decision-fit.ts';
 import { placeOf, planFacts, standingFacts } from './facts.ts';
+import { type Live, shownLive } from './live-child.ts';
 import {
   freeSlots,
   keyOf,
@@ -33,30 +31,8 @@ import {
   lateMs,
   type Obstacle,
   obstacleToAnother,
-  standingOf,
   whyLeft,
 } from './standing.ts';
-
-/** One child in this process. */
-interface Live {
-  readonly start: Start;
-  readonly step: Step;
-  readonly driven: DrivenChild | undefined;
-  /** Why it could not be begun, or taken up. */
-  readonly problem: Failure | undefined;
-  /** When it is tried again, or looked at again after it was left. */
-  againMs: number;
-  readonly given: Set<string>;
-  result: 'done' | 'failed' | undefined;
-  endedMs: number | undefined;
-  /** Why it failed, where something did. */
-  cause: string | undefined;
-  isAnswering: boolean;
-  /** Whether the plan has left it: another process may go on with it. */
-  isLeft: boolean;
-  /** As it was shown last. */
-  shown?: ShownChild;
-}
 
 /** How many lanes of an evaluation one entry has. */
 const LANES_AT_ONCE = 500;
@@ -243,6 +219,7 @@ export class Conductor {
     this.#answerByItself();
     await this.#leaveAsking(context);
     await this.#lookAtLeft();
+    await this.#tryAgain();
     const facts = this.#facts();
     if (facts === undefined) return this.#rest(undefined, snapshot.hasQuestion);
     const { events, starts, wakeMs } = schedule(facts);
@@ -277,15 +254,19 @@ export class Conductor {
     const isAtWork = this.#all().some(isUnderWay);
     this.#isIdle = !isAtWork && wakeMs === undefined && (hasQuestion || this.#facts() !== undefined);
     if (next !== Number.POSITIVE_INFINITY)
-      this.#timer = setTimeout(() => this.#wake(), Math.max(0, next - this.#port.now()));
+      this.#timer = setTimeout(() => this.#ask(), Math.max(0, next - this.#port.now()));
     for (const listener of this.#listeners) listener();
   }
 
-  #wake(): void {
+  /**
+   * Takes up again what could not be taken up. What has begun keeps its slot until then; what has not waits
+   * for one anew.
+   */
+  async #tryAgain(): Promise<void> {
     const now = this.#port.now();
-    for (const [key, { problem, againMs }] of this.#live)
-      if (problem !== undefined && againMs <= now) this.#live.delete(key);
-    this.#ask();
+    const due = [...this.#live].filter(([, { problem, againMs }]) => problem !== undefined && againMs <= now);
+    for (const [key, { holdsSlot }] of due) if (!holdsSlot) this.#live.delete(key);
+    await this.#beginAll(due.flatMap(([, { start, holdsSlot }]) => (holdsSlot ? [start] : [])));
   }
 
   /** All of these have a place at once, so their order is free. */
@@ -308,7 +289,7 @@ export class Conductor {
     };
     try {
       const driven = await this.#port.begin(start);
-      const live: Live = { ...base, driven, problem: undefined, againMs: 0 };
+      const live: Live = { ...base, driven, problem: undefined, holdsSlot: false, againMs: 0 };
       this.#live.set(key, live);
       driven.subscribe(() => this.#ask());
       driven.ended.then(
@@ -316,22 +297,23 @@ export class Conductor {
           Object.assign(live, end);
           this.#ask();
         },
-        (thrown: unknown) => {
-          this.#live.set(key, this.#problemOf(live, thrown));
+        async (thrown: unknown) => {
+          this.#live.set(key, await this.#problemOf(live, thrown));
           this.#ask();
         },
       );
     } catch (thrown) {
-      this.#live.set(
-        key,
-        this.#problemOf({ ...base, driven: undefined, problem: undefined, againMs: 0 }, thrown),
-      );
+      this.#live.set(key, await this.#problemOf({ ...base, driven: undefined, againMs: 0 }, thrown));
     }
   }
 
-  #problemOf(live: Live, thrown: unknown): Live {
+  /** A child that could not be taken up. One that is at work by the record keeps its slot. */
+  async #problemOf(live: Omit<Live, 'problem' | 'holdsSlot'>, thrown: unknown): Promise<Live> {
+    const child = await this.#port.recorded(live.start);
+    const isOpen = child !== undefined && child.result === undefined;
+    const holdsSlot = isOpen && (await this.#port.onRecord(child.runId))?.question === undefined;
     const againMs = this.#port.now() + AGAIN_MS;
-    return { ...live, driven: undefined, isLeft: false, problem: failureOf(thrown), againMs };
+    return { ...live, driven: undefined, isLeft: false, problem: failureOf(thrown), holdsSlot, againMs };
   }
 
   /** Answers that the plan gives by itself: the names that were confirmed for it, and what is recommended. */
@@ -439,26 +421,11 @@ export class Conductor {
   }
 
   #shown(live: Live, context: PlanContext): ShownChild {
-    const { start, step, driven, problem, result, endedMs, cause, isLeft } = live;
-    const shown = {
-      ...start,
-      runId: driven?.runId,
-      startedMs: driven?.startedMs,
-      endedMs,
-      sinceMs: endedMs,
-      isAnswered: false,
-      isPaused: false,
-      isInDoubt: false,
-      isLeft,
-      question: undefined,
-      where: undefined,
-    };
-    if (result !== undefined) return { ...shown, state: result, problem: cause };
-    if (driven === undefined) return { ...shown, state: 'failing', problem: problem?.shortMessage };
-    const isAutomatic = live.isAnswering || this.#automatic(live, context) !== undefined;
-    const isAnswered = this.#queued.some(({ key }) => key === keyOf(start));
-    const at = { isAutomatic, nowMs: this.#port.now() };
-    return { ...shown, ...standingOf(step, driven.startedMs, driven.state(), at), isAnswered };
+    return shownLive(live, {
+      isAutomatic: live.isAnswering || this.#automatic(live, context) !== undefined,
+      isAnswered: this.#queued.some(({ key }) => key === keyOf(live.start)),
+      nowMs: this.#port.now(),
+    });
   }
 
   async #results(context: PlanContext): Promise<readonly GroupResult[]> {

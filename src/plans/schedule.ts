@@ -28,6 +28,8 @@ export interface Child {
   readonly isLate?: boolean | undefined;
   /** Set on one that asks and that the plan has left: whoever resumes it by itself goes on with it. */
   readonly isLeft?: boolean | undefined;
+  /** Set on one that this process could not take up, and that is at work by the record. */
+  readonly holdsSlot?: boolean | undefined;
 }
 
 /** A group of a plan's run: its state, and what is on record about its lanes. */
@@ -245,9 +247,13 @@ export function takesSlotWhenAtWork({ kind }: Step): boolean {
   return NEEDS_SLOT.has(kind);
 }
 
-/** Whether a lane counts against `maxConcurrency`: one that waits for a person does not. */
+/**
+ * Whether a lane counts against `maxConcurrency`: one that waits for a person does not. What a process that
+ * died had begun may be under way at its service: its slot is not free before its run was taken up.
+ */
 export function takesSlot(state: LaneState): boolean {
-  return state.is === 'at-work' && takesSlotWhenAtWork(state.step);
+  if (!('child' in state) || !takesSlotWhenAtWork(state.step)) return false;
+  return state.is === 'at-work' || state.child.holdsSlot === true;
 }
 
 /** Whether a child acts by itself: no person has to do anything for its end. */

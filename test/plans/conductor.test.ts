@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { PlanFile, type PlanInput } from '../../machines/parts/plan.ts';
 import type { PlanEvent } from '../../machines/parts/plan-events.ts';
 import type { Answer, Question } from '../../machines/parts/question.ts';
 import { type PlanContext, planMachine } from '../../machines/plan.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { Conductor } from '../../src/plans/conductor.ts';
 import type {
   ChildEnd,
@@ -89,6 +90,7 @@ function planWith(onFailure: object) {
     },
     children: async () => (row === undefined ? [] : [row]),
     child: async () => row,
+    recorded: async () => row,
     onRecord: async () => snapshotOfChild,
     begin,
     evaluate: async () => [{ group: 'data', lane: 'db-1', facts: [] } as never],
@@ -157,4 +159,99 @@ test('a run that offers no end is not tried again in a run of its own: the refus
   expect((plan.state().context as PlanContext).groups['data']?.attempts).toEqual({});
   await plan.conductor.leave('seen');
   await plan.running;
+});
+
+/** A plan's run in its groups, with the first wave begun. */
+function planContextOf(input: PlanInput) {
+  let [snapshot] = initialTransition(planMachine(['data']), input) as unknown as [AnyMachineSnapshot];
+  for (const event of [
+    { type: 'plan.evaluated', lanes: [] },
+    { type: 'operator.confirm', typed: 'data' },
+    { type: 'group.begun', group: 'data' },
+    { type: 'wave.begun', group: 'data', wave: 1 },
+  ])
+    [snapshot] = transition(planMachine(['data']), snapshot as never, event as never) as unknown as [
+      AnyMachineSnapshot,
+    ];
+  return { ...snapshot, hasQuestion: false };
+}
+
+/** Two instances, one at once; the process that had begun the second one has died. */
+async function afterDeath(onRecord: ChildSnapshot) {
+  const plan = PlanFile.parse({
+    plan: 'west',
+    groups: [
+      {
+        id: 'data',
+        for: { name: 'db-*', target: '{name}-dr' },
+        maxConcurrency: 1,
+        steps: [{ id: 'recover', runbook: 'disaster-recovery', onFailure: 'continue', because: 'a test' }],
+      },
+    ],
+  });
+  const { groups } = resolvePlan(plan, surroundingsWith(2));
+  const context = planContextOf({ plan, groups, text: '', sha256: '', rehearsal: false, source: 'up' });
+  const at = (lane: string) => ({ group: 'data', step: 'recover', lane, attempt: 1 });
+  const row = { ...at('db-2'), runId: 'TWO', runbook: 'disaster-recovery', startedAt: '', isLeft: false };
+  const begun: string[] = [];
+  let isHeld = true;
+  const conductor = new Conductor({
+    plan: {
+      snapshot: () => context as never,
+      tell: async () => undefined,
+      refuse: async () => undefined,
+      subscribe: () => () => undefined,
+      ended: new Promise(() => undefined),
+      detach: async () => undefined,
+    },
+    children: async () => [row],
+    child: async () => row,
+    recorded: async ({ lane }) => (lane === 'db-2' ? row : undefined),
+    onRecord: async () => onRecord,
+    begin: async ({ lane }) => {
+      begun.push(lane);
+      if (lane === 'db-2' && isHeld) throw new LifeboatError('journal.held', 'run/TWO is held by alice');
+      return {
+        runId: lane,
+        startedMs: 0,
+        state: () => ({ ...snapshotOfChild, question: undefined, asksAbout: undefined }),
+        subscribe: () => () => undefined,
+        answer: async () => undefined,
+        wake: () => undefined,
+        detach: async () => undefined,
+        ended: new Promise<ChildEnd>(() => undefined),
+      };
+    },
+    evaluate: async () => [],
+    differences: () => [],
+    now: () => Date.now(),
+  });
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  void conductor.run();
+  await vi.advanceTimersByTimeAsync(100);
+  return {
+    begun,
+    children: () => conductor.children(),
+    isWaiting: () => conductor.isWaiting(),
+    letGo: () => {
+      isHeld = false;
+    },
+  };
+}
+
+test('a child at work in another process keeps its slot until it can be taken up here', async () => {
+  const { begun, children, isWaiting, letGo } = await afterDeath({ ...snapshotOfChild, question: undefined });
+  expect(begun).toEqual(['db-2']);
+  expect(children()).toMatchObject([{ state: 'at-work', where: 'run/TWO is held by alice' }]);
+  expect(isWaiting()).toBe(false);
+  letGo();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(begun).toEqual(['db-2', 'db-2']);
+  expect(children()).toMatchObject([{ runId: 'db-2', state: 'at-work', where: 'the backup failed' }]);
+});
+
+test('a child that waits for a person in another process keeps no slot', async () => {
+  const { begun } = await afterDeath(snapshotOfChild);
+  expect(begun).toEqual(['db-2', 'db-1']);
 });

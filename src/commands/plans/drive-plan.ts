@@ -1,6 +1,7 @@
 import type { PlanInput } from '../../../machines/parts/plan.ts';
 import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
 import { lazyPlatform } from '../../compose/instances.ts';
+import { childRunId } from '../../plans/child-id.ts';
 import { Conductor } from '../../plans/conductor.ts';
 import type { ConductorPort, RecordedChild } from '../../plans/conductor-port.ts';
 import { questionOf } from '../../runner/answer.ts';
@@ -87,6 +88,8 @@ export async function drivePlan(setting: PlanSetting, runId: string, input: Plan
     },
     children: async () => (await childrenOf(journal, runId)) as readonly RecordedChild[],
     child: async (id) => (await childOf(journal, id)) as RecordedChild | undefined,
+    recorded: async (start) =>
+      (await childOf(journal, childRunId(runId, start))) as RecordedChild | undefined,
     onRecord: (id) => snapshotOnRecord(journal, id),
     begin: (start) => (left ?? children).begin(start),
     evaluate: () => evaluateLanes(setting, input, platform.platform),
