@@ -22,6 +22,7 @@ export function parsedLine(words: readonly string[]): ParsedLine {
     const isNamed =
       flags['all'] === true ||
       flags['allDue'] === true ||
+      flags['folder'] !== undefined ||
       flags['instance'] !== undefined ||
       made.args[at] !== undefined;
     parsed = { flags, lacksInstance: isOpen && !isNamed };

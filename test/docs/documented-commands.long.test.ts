@@ -195,6 +195,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   'lifeboat keys add': ['test/e2e/prompt.test.ts', "'keys', 'add', 'orders'"],
   'lifeboat keys add orders': ['test/e2e/prompt.test.ts', "'keys', 'add', 'orders'"],
   'lifeboat keys add orders --check': ['test/e2e/keys-kept.test.ts', "'--check'"],
+  'lifeboat keys add --folder ./keys': ['test/e2e/keys-folder.test.ts', "'keys', 'add', '--folder'"],
   'lifeboat keys add NAME --token': ['test/e2e/prompt.test.ts', "'keys', 'add', 'orders', '--token'"],
   'lifeboat keys retire FINGERPRINT --instance orders --reason TEXT': [
     'test/e2e/keys-fit.test.ts',

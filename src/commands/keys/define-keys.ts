@@ -35,12 +35,16 @@ out whether two people hold the same key, each runs \`lifeboat keys add NAME --c
       ]),
       new Option('--token', 'store the access token of the instance instead'),
       new Option('--check', 'store nothing: exit 0 if it is held, 1 if not').conflicts(['token', 'note']),
+      new Option('--folder <dir>', 'store the keys of many: DIR/INSTANCE.key').conflicts([
+        ...['instance', 'file', 'as', 'token', 'check'],
+      ]),
     ],
     {
       examples: [
         'lifeboat keys add orders',
         'lifeboat keys add orders --check',
         'lifeboat keys add orders --token --file ./token',
+        'lifeboat keys add --folder ./keys',
       ],
     },
   );

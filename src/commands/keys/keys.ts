@@ -17,12 +17,10 @@ import { openKeys, openWorkspace, type Workspace, workspaceFor } from '../../com
 import { chosenInstance, instanceNamed, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
-import { appendHolding } from '../../runner/holds.ts';
 import { assertSameName } from '../../runner/one-name.ts';
-import type { Journal, NewEntry } from '../../store/journal.ts';
 import { Fingerprint } from '../../store/projections/key-epochs.ts';
-import { readLedger } from '../../store/projections/ledgers.ts';
 import { type ListedKey, listKeys } from './key-rows.ts';
+import { nameOnRecord, putOnRecord } from './put-on-record.ts';
 
 /**
  * `lifeboat keys list [INSTANCE]`: lists keys by fingerprint, held or known only to the ledger. If the
@@ -94,6 +92,7 @@ interface AddFlags {
   readonly as?: string;
   readonly token?: boolean;
   readonly check?: boolean;
+  readonly folder?: string;
 }
 
 /**
@@ -103,6 +102,13 @@ interface AddFlags {
  */
 export const keysAdd: Action<AddFlags> = async (context, _, flags) => {
   const config = await loadConfig(context.env, context.configPath);
+  if (flags.folder !== undefined && flags.instance !== undefined)
+    throw new LifeboatError('usage.option', '--folder names its instances by its files: give no instance', {
+      hints: ['nothing was stored'],
+      exitCode: EXIT.usage,
+    });
+  if (flags.folder !== undefined)
+    return (await import('./add-folder.ts')).addFolder(context, config, flags.folder, flags.note);
   const instance = chosenInstance(config, flags.instance);
   if (flags.file === undefined && context.stdin.isTTY !== true) {
     throw new LifeboatError('input.none', 'there is no terminal to enter a key on', {
@@ -158,10 +164,8 @@ async function addKey(
       // A store with keys and without a fingerprint secret looks like one that has lost them.
       await workspace.keyring.fingerprint(secret);
     }
-    const body = { fingerprint, ...(flags.note === undefined ? {} : { note: flags.note }) };
-    const added = { stream: `instance/${instance}`, type: 'key.added', body } as const;
-    const escrowed = await sealedFor(context, config, workspace, { instance, fingerprint, secret });
-    const onRecord = await recorded(workspace.journal, [added, ...escrowed]);
+    const { note } = flags;
+    const onRecord = await putOnRecord(context, config, workspace, { instance, fingerprint, secret, note });
     const stored = {
       instance,
       kind: 'key',
@@ -194,50 +198,10 @@ async function onRecordName(
   instance: string,
   secret: Secret,
 ): Promise<string> {
-  const { epochs } = await readLedger(journal, instance);
-  const name = (await keyring.namesOf(secret)).find((one) =>
-    epochs.some(({ fingerprint }) => fingerprint === one),
-  );
+  const name = await nameOnRecord({ journal, keyring }, instance, secret);
   if (name === undefined) return await keyring.add(instance, secret);
   await keyring.adopt(instance, name, secret);
   return name;
-}
-
-/**
- * The sealed copy of a key that was added, where the config asks for one; a key that cannot be sealed is
- * told.
- */
-async function sealedFor(
-  { stderr }: CommandContext,
-  { keys }: LoadedConfig,
-  workspace: Workspace,
-  {
-    instance,
-    fingerprint,
-    secret,
-  }: { readonly instance: string; readonly fingerprint: string; readonly secret: Secret },
-): Promise<readonly NewEntry[]> {
-  if (keys.escrow === undefined) return [];
-  const { escrowOf } = await import('../../compose/escrow.ts');
-  try {
-    return [await escrowOf(keys.escrow, workspace).seal(instance, fingerprint, secret, { strict: false })];
-  } catch (thrown) {
-    if (!(thrown instanceof LifeboatError)) throw thrown;
-    stderr.write(`warning: the key is stored, and is NOT in escrow: ${show(thrown.shortMessage, 300)}\n`);
-    stderr.write(`hint: lifeboat keys escrow update ${instance}\n`);
-    return [];
-  }
-}
-
-/** False while a run holds the ledger: a run that waits for the key must not wait for the record. */
-async function recorded(journal: Journal, entries: readonly NewEntry[]): Promise<boolean> {
-  try {
-    await appendHolding(journal, entries);
-    return true;
-  } catch (thrown) {
-    if (thrown instanceof LifeboatError && thrown.code === 'journal.held') return false;
-    throw thrown;
-  }
 }
 
 function fingerprintFrom(word: string): string {
