@@ -103,6 +103,40 @@ describe('the queue in PostgreSQL', () => {
     expect(Number(row?.wait)).toBeLessThan(60);
   });
 
+  test('keeps the schedules of each host: none removes those of another, and a difference is told', async () => {
+    const { sql, address } = await freshBoss(cluster);
+    const told: string[] = [];
+    const of = (host: string) =>
+      closing(
+        createBossQueue({ ...{ address, env, host }, report: ({ shortMessage }) => told.push(shortMessage) }),
+      );
+    const [east, west] = [of('east'), of('west')];
+    const due = async () =>
+      (
+        await sql<{ name: string }>(
+          `select distinct s.data->>'name' as name from ${SCHEMA}.job j join ${SCHEMA}.schedule s
+           on j.singleton_key = substr(encode(sha256((s.data->>'name')::bytea), 'hex'), 1, 32)
+           where j.name = 'lifeboat.due' and j.state < 'active' order by 1`,
+        )
+      ).map(({ name }) => name);
+    await east.every([daily({ name: 'both' }), daily({ name: 'of east' })]);
+    await west.every([daily({ name: 'both' }), daily({ name: 'of west' })]);
+    expect(await due()).toEqual(['both', 'of east', 'of west']);
+    // What both declare stays until neither does.
+    await west.every([]);
+    expect(await due()).toEqual(['both', 'of east']);
+    expect(told).toEqual([]);
+    await west.every([daily({ name: 'both', cron: '0 4 * * *' })]);
+    expect(told).toEqual(['the schedule both differs from that of the host east']);
+    const jobs = `select from ${SCHEMA}.job where name = 'lifeboat.due' and state < 'active'`;
+    expect(await sql(jobs)).toHaveLength(2);
+    // A host that declared nothing for a day, and has no worker, declares nothing any more.
+    await sql(`update ${SCHEMA}.schedule set updated_on = now() - interval '25 hours'
+      where data->>'host' = 'east'`);
+    await west.every([]);
+    expect(await due()).toEqual([]);
+  });
+
   test('keeps nothing for ever: what is over is removed, and what failed too often', async () => {
     const { sql, queues, database } = await freshBoss(cluster);
     const member = await login(true);
