@@ -395,8 +395,19 @@ function defineStore(program: Command, command: Define): void {
   command(
     store,
     'init',
-    'make or migrate the schema of a team store',
+    'make the schema of a team store',
     async () => (await import('../commands/store/init.ts')).storeInit,
+  );
+  command(
+    store,
+    'migrate',
+    'bring the schema of a team store to this version',
+    async () => (await import('../commands/store/migrate.ts')).storeMigrate,
+    [],
+    {
+      about: `Nobody may work with the store meanwhile, and an older lifeboat opens it no more.
+Nothing is migrated by any other command.`,
+    },
   );
   command(
     store,

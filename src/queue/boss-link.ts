@@ -12,6 +12,8 @@ export interface BossOptions extends QueueOptions {
   /** `postgres://…`, without a password. */
   readonly address: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Whose schedules these are; default: the name of this host. */
+  readonly host?: string;
 }
 
 /** The queue's connections to the database of a store, made on demand and again after they break. */

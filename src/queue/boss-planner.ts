@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
 import * as z from 'zod';
 import { dateAt } from '../base/date.ts';
+import { LifeboatError } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
+import { show } from '../base/text.ts';
 import { canonicalBody } from '../store/canonical.ts';
 import type { Json } from '../store/journal.ts';
 import type { BossLink } from './boss-link.ts';
@@ -14,8 +17,20 @@ const Row = z.object({
   key: z.string(),
   cron: z.string(),
   timezone: z.string(),
-  data: z.object({ name: z.string(), what: z.json() }),
+  data: z.object({ name: z.string(), what: z.json(), host: z.string() }),
+  isGone: z.boolean(),
 });
+
+/*
+ * Each host keeps rows of its own, so that none removes what another declares; the newest comes first. A host
+ * is gone a day after it last declared its schedules and was last heard of.
+ */
+const ROWS = `select s.key, s.cron, s.timezone, s.data,
+    greatest(s.updated_on, i.seen) < now() - interval '1 day' as "isGone"
+  from ${SCHEMA}.schedule s left join (
+    select host, max(heartbeat_on) as seen from ${SCHEMA}.instance group by host
+  ) i on i.host = s.data->>'host'
+  where s.name = $1 order by s.updated_on desc, s.key`;
 
 /** A job of a schedule: when it is due, and the print of the schedule that it was made for. */
 const DueJob = z.object({ key: z.string(), print: z.string(), at: z.iso.datetime() });
@@ -27,7 +42,10 @@ interface Kept {
 }
 
 export interface Planner {
-  /** Replaces the set, and sends what came due since each ran last. */
+  /**
+   * Replaces the set of this host, and sends what came due since each ran last. Where another host declares
+   * one of that name differently, this one counts from now on, which is reported.
+   */
   every(schedules: readonly Planned[]): Promise<void>;
   /** Sends ahead what is due next, and removes what is due no more. */
   plan(): Promise<void>;
@@ -42,13 +60,23 @@ export interface Planner {
  * so, and the id of the job, which follows from the schedule and the time, makes it one. A time at which
  * nobody works is delivered late.
  */
-export function createPlanner({ boss: make, query }: Pick<BossLink, 'boss' | 'query'>): Planner {
-  const kept = async (): Promise<readonly Kept[]> => {
-    const rows = await (await make()).getSchedules(DUE);
-    return rows.flatMap((row) => {
+export function createPlanner(
+  { boss: make, query, report }: Pick<BossLink, 'boss' | 'query' | 'report'>,
+  own: string = hostname(),
+): Planner {
+  const declared = async () =>
+    (await query<{ key: string }>(ROWS, [DUE])).map((row) => {
       const { data } = Row.safeParse(row);
-      return data === undefined ? [] : [keptOf({ ...data.data, cron: data.cron, zone: data.timezone })];
+      if (data === undefined) return { row: row.key, isGone: true, host: undefined, one: undefined };
+      const { cron, timezone: zone, isGone } = data;
+      const { host, ...said } = data.data;
+      return { row: row.key, isGone, host, one: keptOf({ ...said, cron, zone }) };
     });
+
+  /** Of each name, the one that was declared last. */
+  const kept = async (): Promise<readonly Kept[]> => {
+    const all = (await declared()).flatMap(({ one, isGone }) => (one === undefined || isGone ? [] : [one]));
+    return all.filter((one, at) => all.findIndex(({ key }) => key === one.key) === at);
   };
 
   /** By the clock that delivers them. */
@@ -80,11 +108,16 @@ export function createPlanner({ boss: make, query }: Pick<BossLink, 'boss' | 'qu
       for (const schedule of schedules) assertRecurrence(schedule);
       const set = schedules.map((planned) => ({ ...keptOf(planned), lastRan: planned.lastRan }));
       const boss = await make();
-      for (const { key } of await boss.getSchedules(DUE))
-        if (!set.some((one) => one.key === key)) await boss.unschedule(DUE, key);
-      for (const { key, schedule } of set) {
-        const { name, cron, zone, what } = schedule;
-        await boss.schedule(DUE, cron, { name, what }, { key, tz: zone });
+      const rowOf = ({ key }: Pick<Kept, 'key'>) => hash(`${key} ${own}`);
+      for (const { row, isGone, host, one } of await declared()) {
+        const mine = set.find(({ key }) => key === one?.key);
+        if (isGone || (host === own && mine === undefined)) await boss.unschedule(DUE, row);
+        else if (host !== own && mine !== undefined && mine.print !== one?.print)
+          report(differs(mine.schedule.name, host ?? ''));
+      }
+      for (const one of set) {
+        const { name, cron, zone, what } = one.schedule;
+        await boss.schedule(DUE, cron, { name, what, host: own }, { key: rowOf(one), tz: zone });
       }
       const moment = await now();
       await send(
@@ -116,6 +149,16 @@ export function createPlanner({ boss: make, query }: Pick<BossLink, 'boss' | 'qu
 function keptOf({ name, cron, zone, what }: Schedule): Kept {
   const schedule = { name, cron, zone, what };
   return { key: hash(name), print: hash(canonicalBody(schedule as unknown as Json, 'a schedule')), schedule };
+}
+
+function differs(name: string, host: string): LifeboatError {
+  const words = `the schedule ${show(name, 60)} differs from that of the host ${show(host, 60)}`;
+  return new LifeboatError('queue.schedule-differs', words, {
+    hints: [
+      'that of this host counts from now on, until a worker of the other begins again',
+      'give both the same `schedules` in lifeboat.yaml, or another name to one of them',
+    ],
+  });
 }
 
 function idOf({ print, at }: { readonly print: string; readonly at: string }): string {

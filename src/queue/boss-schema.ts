@@ -21,9 +21,13 @@ export const BOSS_SCHEMA = 46;
 /** Seconds after which a job whose worker does not report is given to another; pg-boss's least. */
 const HEARTBEAT = 10;
 
+const WEEK = 7 * 86_400;
+
 const RETRIED = {
   // What is over says nothing any more.
   deleteAfterSeconds: 600,
+  // One that was due so long ago is sent again by the look through the journal, if it still says anything.
+  retentionSeconds: WEEK,
   heartbeatSeconds: HEARTBEAT,
   expireInSeconds: 86_400,
   retryLimit: 1_000,
@@ -34,7 +38,7 @@ const RETRIED = {
 };
 
 const QUEUES = [
-  { name: LOST, policy: 'standard', options: { deleteAfterSeconds: 7 * 86_400 } },
+  { name: LOST, policy: 'standard', options: { deleteAfterSeconds: WEEK, retentionSeconds: WEEK } },
   { name: RUNS, policy: 'singleton', options: RETRIED },
   { name: DUE, policy: 'singleton', options: RETRIED },
 ] as const;
@@ -80,55 +84,82 @@ const LOCK = `${0x4c494645}, 5`;
 /** Milliseconds. An upgrade may build an index anew. */
 const PATIENCE = 10 * 60_000;
 
-export interface Installed {
+interface Installed {
   readonly state: 'made' | 'there' | 'missing';
   /** What a person with more rights must do first; empty if all is there. */
   readonly toDo: readonly string[];
 }
 
-/**
- * Makes the queue in the database of a store, or upgrades it to this version; concurrent calls take turns. A
- * user without the right to make it is told what to do; the store works without. Rejects with
- * `queue.version` if the queue is newer, or with the errors of a connection.
- */
-export async function installQueue(options: {
+interface Migrated extends Omit<Installed, 'state'> {
+  readonly state: Installed['state'] | 'migrated';
+}
+
+interface InstallOptions {
   /** `postgres://…`, without a password. */
   readonly address: string;
   readonly env: NodeJS.ProcessEnv;
-}): Promise<Installed> {
-  const address = parseAddress(options.address, options.env);
+}
+
+/**
+ * Makes the queue in the database of a store where there is none; concurrent calls take turns. A user without
+ * the right to make it is told what to do; the store works without. Rejects with `queue.version` for one of
+ * another version, or with the errors of a connection.
+ */
+export async function installQueue(options: InstallOptions): Promise<Installed> {
+  return turn(options, 'lifeboat store init', async (session, before) => {
+    if (before !== undefined && before !== BOSS_SCHEMA) throw otherVersion(before);
+    await install(session, before);
+    return { state: before === undefined ? 'made' : 'there', toDo: [] };
+  });
+}
+
+/**
+ * Brings the queue in the database of a store to this version, or makes it where an older store has none.
+ * Otherwise as `installQueue`.
+ */
+export async function migrateQueue(options: InstallOptions): Promise<Migrated> {
+  return turn<Migrated>(options, 'lifeboat store migrate', async (session, before) => {
+    if (before !== undefined && before > BOSS_SCHEMA) throw otherVersion(before);
+    await install(session, before);
+    return { state: before === undefined ? 'made' : before < BOSS_SCHEMA ? 'migrated' : 'there', toDo: [] };
+  });
+}
+
+/** `work` gets the version that is there. */
+async function turn<Result>(
+  { address: url, env }: InstallOptions,
+  command: 'lifeboat store init' | 'lifeboat store migrate',
+  work: (session: Session, before: number | undefined) => Promise<Result>,
+): Promise<Result | { readonly state: 'missing'; readonly toDo: readonly string[] }> {
+  const address = parseAddress(url, env);
   const link = createLink({
-    ...{ address, env: options.env, name: 'lifeboat init' },
+    ...{ address, env, name: command },
     ...{ statementTimeout: PATIENCE, idleTimeout: 60_000, readOnly: false },
   });
   try {
     return await link.use(async (session) => {
       await session.query(`select pg_advisory_lock(${LOCK})`);
-      return await install(session);
+      return await work(session, await versionOf(session));
     });
   } catch (error) {
     const { user, database, servers } = address;
-    if (sqlState(error) === '42501') {
-      const who = show(user, 60);
-      return {
-        state: 'missing',
-        toDo: [
-          `grant create on database "${show(database, 60)}" to "${who}", or let the owner of the schema ${SCHEMA} do it`,
-          'then run `lifeboat store init` again: without a queue everything works but workers',
-        ],
-      };
-    }
-    throw refused(error, { user, database, server: servers.map(named).join(', ') });
+    if (sqlState(error) !== '42501')
+      throw refused(error, { user, database, server: servers.map(named).join(', ') });
+    return {
+      state: 'missing',
+      toDo: [
+        `grant create on database "${show(database, 60)}" to "${show(user, 60)}", or let the owner of the schema ${SCHEMA} do it`,
+        `then run \`${command}\` again: without a queue everything works but workers`,
+      ],
+    };
   } finally {
     // Its locks end with the connection.
     await link.close();
   }
 }
 
-async function install(session: Session): Promise<Installed> {
+async function install(session: Session, before: number | undefined): Promise<void> {
   const { PgBoss, getConstructionPlans, getMigrationPlans } = await import('pg-boss');
-  const before = await versionOf(session);
-  if (before !== undefined && before > BOSS_SCHEMA) throw otherVersion(before);
   if (before === undefined) await session.script(getConstructionPlans(SCHEMA));
   // Nobody works meanwhile, so an index may be built in a transaction with all the rest.
   else if (before < BOSS_SCHEMA)
@@ -147,7 +178,6 @@ async function install(session: Session): Promise<Installed> {
   await session.script(functions(insert));
   const [member] = await session.query('select from pg_roles where rolname = $1', [MEMBER]);
   if (member !== undefined) await session.script(GRANTS);
-  return { state: before === undefined ? 'made' : 'there', toDo: [] };
 }
 
 /** What pg-boss runs its statements on. */
@@ -191,7 +221,7 @@ function otherVersion(version: number): LifeboatError {
     {
       hints:
         version < BOSS_SCHEMA
-          ? ['`lifeboat store init` brings it up to this version; no worker may run meanwhile']
+          ? ['stop all workers, then `lifeboat store migrate` brings it to this version']
           : ['use the version of lifeboat that made it, or a newer one'],
     },
   );

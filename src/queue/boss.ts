@@ -38,7 +38,7 @@ const RunJob = z.object({ run: z.string() });
 export function createBossQueue(options: BossOptions): Queue {
   const link = createBossLink(options);
   const { query, inWords, report } = link;
-  const planner = createPlanner(link);
+  const planner = createPlanner(link, options.host);
   const over = Promise.withResolvers<void>();
   /** Runs that are being looked at. */
   const active = new Set<string>();

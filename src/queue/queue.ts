@@ -85,8 +85,9 @@ export interface Queue {
   /** The run is looked at, not before `at`. Other wake-ups of the run stay. */
   wakeAt(run: string, at: Date): Promise<void>;
   /**
-   * Replaces the set of schedules. What came due while nothing ran is delivered once, late. Rejects with
-   * `queue.schedule` for a cron expression or a zone that cannot be read; `nextTimes` (cron.ts) previews one.
+   * Replaces the set of schedules of this host; those of others stay. What came due while nothing ran is
+   * delivered once, late. Rejects with `queue.schedule` for a cron expression or a zone that cannot be read;
+   * `nextTimes` (cron.ts) previews one.
    */
   every(schedules: readonly Planned[]): Promise<void>;
   /**

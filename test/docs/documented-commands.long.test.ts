@@ -321,6 +321,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   'lifeboat audit export RUN': ['test/e2e/bundle.long.test.ts', "'audit', 'export'"],
   'lifeboat audit verify BUNDLE': ['test/e2e/bundle.long.test.ts', "'audit', 'verify'"],
   'lifeboat store init': ['test/e2e/store.long.test.ts', "'store', 'init'"],
+  'lifeboat store migrate': ['test/e2e/store.long.test.ts', "'store', 'migrate'"],
   'lifeboat store copy': ['test/e2e/store.long.test.ts', "'store', 'copy'"],
   'lifeboat store copy --from sqlite --to postgres://robin@db.example.com/lifeboat': [
     'test/e2e/store.long.test.ts',

@@ -22,6 +22,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   drill: 'drill.long.test.ts',
   init: 'init.test.ts',
   'store init': 'store.long.test.ts',
+  'store migrate': 'store.long.test.ts',
   'store copy': 'store.long.test.ts',
   'store endorse': 'store.long.test.ts',
 };

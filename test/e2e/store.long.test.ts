@@ -49,6 +49,7 @@ test('a store is made once, says what it is, and holds no secret in what it says
   const first = await bench.run('store', 'init');
   expect(first, first.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('was made') });
   expect((await bench.run('store', 'init')).stdout).toContain('is there');
+  expect((await bench.run('store', 'migrate')).stdout).toContain('the version of the store is 2 already');
   expect(await statusOf(bench)).toMatchObject({ engine: 'postgresql', where: store, size: 0, holders: [] });
   const named = await bench.run('store', 'init').then(async () => {
     Object.assign(bench.env, { LIFEBOAT_STORE: store.replace('postgres@', `postgres:${CANARIES.token}@`) });
@@ -57,7 +58,7 @@ test('a store is made once, says what it is, and holds no secret in what it says
   expect(named).toMatchObject({ code: 2, stderr: expect.stringContaining('~/.pgpass') });
   expect(named.stdout + named.stderr).not.toContain(CANARIES.token);
   Object.assign(bench.env, { LIFEBOAT_STORE: 'sqlite' });
-  expect((await bench.run('store', 'init')).code).toBe(2);
+  for (const command of ['init', 'migrate']) expect((await bench.run('store', command)).code).toBe(2);
 });
 
 test('what a home holds moves into PostgreSQL and back, and every checkpoint and anchor of before holds', async (context) => {

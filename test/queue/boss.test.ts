@@ -2,7 +2,7 @@ import { getRollbackPlans, PgBoss } from 'pg-boss';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createBossQueue } from '../../src/queue/boss.ts';
 import { createBossReader } from '../../src/queue/boss-board.ts';
-import { BOSS_SCHEMA, installQueue, SCHEMA } from '../../src/queue/boss-schema.ts';
+import { BOSS_SCHEMA, installQueue, migrateQueue, SCHEMA } from '../../src/queue/boss-schema.ts';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { initPostgresStore } from '../../src/store/postgres/schema.ts';
 import { startCluster } from '../bench-kit/postgres.ts';
@@ -103,6 +103,65 @@ describe('the queue in PostgreSQL', () => {
     expect(Number(row?.wait)).toBeLessThan(60);
   });
 
+  test('keeps the schedules of each host: none removes those of another, and a difference is told', async () => {
+    const { sql, address } = await freshBoss(cluster);
+    const told: string[] = [];
+    const of = (host: string) =>
+      closing(
+        createBossQueue({ ...{ address, env, host }, report: ({ shortMessage }) => told.push(shortMessage) }),
+      );
+    const [east, west] = [of('east'), of('west')];
+    const due = async () =>
+      (
+        await sql<{ name: string }>(
+          `select distinct s.data->>'name' as name from ${SCHEMA}.job j join ${SCHEMA}.schedule s
+           on j.singleton_key = substr(encode(sha256((s.data->>'name')::bytea), 'hex'), 1, 32)
+           where j.name = 'lifeboat.due' and j.state < 'active' order by 1`,
+        )
+      ).map(({ name }) => name);
+    await east.every([daily({ name: 'both' }), daily({ name: 'of east' })]);
+    await west.every([daily({ name: 'both' }), daily({ name: 'of west' })]);
+    expect(await due()).toEqual(['both', 'of east', 'of west']);
+    // What both declare stays until neither does.
+    await west.every([]);
+    expect(await due()).toEqual(['both', 'of east']);
+    expect(told).toEqual([]);
+    await west.every([daily({ name: 'both', cron: '0 4 * * *' })]);
+    expect(told).toEqual(['the schedule both differs from that of the host east']);
+    const jobs = `select from ${SCHEMA}.job where name = 'lifeboat.due' and state < 'active'`;
+    expect(await sql(jobs)).toHaveLength(2);
+    // A host that declared nothing for a day, and has no worker, declares nothing any more.
+    await sql(`update ${SCHEMA}.schedule set updated_on = now() - interval '25 hours'
+      where data->>'host' = 'east'`);
+    await west.every([]);
+    expect(await due()).toEqual([]);
+  });
+
+  test('keeps nothing for ever: what is over is removed, and what failed too often', async () => {
+    const { sql, queues, database } = await freshBoss(cluster);
+    const member = await login(true);
+    const kept = `select name, retention_seconds / 86400 as days, deletion_seconds as seconds
+      from ${SCHEMA}.queue where name like 'lifeboat.%' order by name`;
+    expect(await sql(kept)).toEqual([
+      { name: 'lifeboat.due', days: 7, seconds: 600 },
+      { name: 'lifeboat.lost', days: 7, seconds: 604_800 },
+      { name: 'lifeboat.run', days: 7, seconds: 600 },
+    ]);
+    await queues[0].wake(['over', 'lost']);
+    const times = "start_after = now() - interval '9 days', keep_until = now() - interval '1 day'";
+    await sql(`update ${SCHEMA}.job set ${times}`);
+    const was = (run: string, state: string) =>
+      `update ${SCHEMA}.job set ${state} where singleton_key = '${run}'`;
+    await sql(was('over', "state = 'completed', completed_on = now() - interval '1 hour'"));
+    await sql(was('lost', "name = 'lifeboat.lost'"));
+    const address = member.address(database);
+    const queue = closing(createBossQueue({ address, env: member.env, report: () => undefined }));
+    const seen = recorder();
+    void queue.work(seen.handlers, OPTIONS);
+    await until(async () => (await sql(`select from ${SCHEMA}.job`)).length === 0);
+    expect(seen.looked).toEqual([]);
+  });
+
   test('gives the runs of a worker that stops at once to another', async () => {
     const under = await freshBoss(cluster);
     const [first, second] = under.queues;
@@ -181,7 +240,7 @@ describe('the schema of the queue', () => {
   });
 
   test.each([
-    [BOSS_SCHEMA - 1, '`lifeboat store init` brings it up'],
+    [BOSS_SCHEMA - 1, '`lifeboat store migrate` brings it'],
     [BOSS_SCHEMA + 1, 'use the version of lifeboat that made it'],
   ])('of version %i is refused by a worker, with a way out', async (version, hint) => {
     const { queues, sql, address } = await freshBoss(cluster);
@@ -192,7 +251,8 @@ describe('the schema of the queue', () => {
       hints: [expect.stringContaining(hint)],
     };
     await expect(queues[0].work(recorder().handlers, OPTIONS)).rejects.toMatchObject(refused);
-    if (version > BOSS_SCHEMA) await expect(installQueue({ address, env })).rejects.toMatchObject(refused);
+    await expect(installQueue({ address, env })).rejects.toMatchObject(refused);
+    if (version > BOSS_SCHEMA) await expect(migrateQueue({ address, env })).rejects.toMatchObject(refused);
     // Who only wakes needs to know nothing of it.
     await queues[0].wake(['one']);
   });
@@ -203,7 +263,8 @@ describe('the schema of the queue', () => {
     await initPostgresStore({ address, env });
     await installQueue({ address, env });
     await cluster.query(getRollbackPlans(SCHEMA, BOSS_SCHEMA), database);
-    expect(await installQueue({ address, env })).toEqual({ state: 'there', toDo: [] });
+    expect(await migrateQueue({ address, env })).toEqual({ state: 'migrated', toDo: [] });
+    expect(await migrateQueue({ address, env })).toEqual({ state: 'there', toDo: [] });
     const [row] = await cluster.query<{ version: number }>(`select version from ${SCHEMA}.version`, database);
     expect(row?.version).toBe(BOSS_SCHEMA);
     const boss = new PgBoss({

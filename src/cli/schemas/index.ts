@@ -17,12 +17,13 @@ import { BackupListing } from '../../service/v0.ts';
 import { Finding } from '../../store/projections/evaluations.ts';
 import { NamedRun, RunEnding } from '../../store/projections/run-summary.ts';
 import { InstanceStatus } from '../../view/fleet/status-schema.ts';
-import { QueueHolds, WorkersStatus } from '../../view/fleet/workers-schema.ts';
+import { WorkersStatus } from '../../view/fleet/workers-schema.ts';
 import { custody } from './custody.ts';
 import { pages } from './pages.ts';
 import { plans } from './plans.ts';
 import { list, schema } from './result.ts';
 import { runs } from './runs.ts';
+import { stores } from './stores.ts';
 
 const question = z.object({
   kind: z.enum(['choice', 'typed-name', 'secret', 'time', 'text', 'followUps']),
@@ -327,15 +328,6 @@ function answered<const Name extends string, Answer extends z.ZodType>(
   return schema(name, about, { instance, answer: answer.describe('as the service reported it') });
 }
 
-const installation = z.object({
-  installation: z.string().describe('16 hex digits that follow from its key'),
-  publicKey: z.string().describe('PEM'),
-  state: z.enum(['first', 'endorsed', 'announced']),
-  by: z.string(),
-  at: time,
-  reason: z.string().optional(),
-});
-
 /** What the service answered, what was changed at it, and where the entries live. */
 const service = {
   backups: answered(
@@ -406,54 +398,6 @@ const service = {
     became: z.int().nonnegative().optional().describe('its task; missing: it has no id, or became nothing'),
     reason: z.string().describe('how that is known'),
   }),
-  store: schema('store', 'where the entries live', {
-    engine: z.enum(['sqlite', 'postgresql']),
-    where: z.string(),
-    origin: z.string().optional().describe('the name of the log; missing: not begun'),
-    size: z.int().nonnegative().describe('entries'),
-    root: z.string().optional(),
-    movedTo: z.string().optional(),
-    installations: z.array(installation),
-    holders: z.array(z.string()).describe('who writes to it now'),
-    places: z.array(
-      z.object({ name: z.string(), size: z.int().nonnegative().optional(), newest: z.string() }),
-    ),
-    bytes: z.number().nonnegative().optional().describe('on disk, with indexes; missing: not begun'),
-    streams: z.int().nonnegative().optional(),
-    days: z
-      .array(z.object({ day: z.string(), entries: z.int(), bytes: z.number().describe('of their texts') }))
-      .optional()
-      .describe('what the last seven days added, by UTC; a day without entries is missing'),
-    vacuum: z
-      .object({ lastAt: z.string().optional(), deadRows: z.number() })
-      .optional()
-      .describe('what PostgreSQL says about removing dead rows'),
-    queue: z
-      .union([QueueHolds, z.object({ trouble: z.string().describe('why it is not known') })])
-      .optional()
-      .describe('what waits for workers; missing: SQLite'),
-  }),
-  'store-init': schema('store-init', 'the store of a team that was made or migrated', {
-    where: z.string(),
-    created: z.boolean(),
-    version: z.int(),
-    role: z.string().describe('the role of a member of the team'),
-    roleMissing: z.boolean(),
-    queue: z
-      .enum(['made', 'there', 'missing'])
-      .describe('the queue of its workers; `missing`: this user may not make it'),
-  }),
-  'store-copy': schema('store-copy', 'a store that was moved', {
-    from: z.string(),
-    to: z.string(),
-    size: z.int().nonnegative().describe('entries'),
-    root: z.string(),
-  }),
-  endorsement: schema('endorsement', 'an installation that is trusted', {
-    installation: z.string(),
-    state: z.enum(['first', 'endorsed']),
-    isNew: z.boolean().describe('whether this command endorsed it'),
-  }),
 };
 
 /**
@@ -468,6 +412,7 @@ export const SCHEMAS = {
   ...service,
   ...status,
   ...custody,
+  ...stores,
   ...notify,
   ...plans,
 } as const;

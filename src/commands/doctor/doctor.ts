@@ -34,6 +34,7 @@ import { keptLists } from './kept-lists.ts';
 import { keyringChecks, keysHeld } from './keys-held.ts';
 import { notifyChecks } from './notify.ts';
 import { placeChecks } from './places.ts';
+import { storeRightsChecks } from './store-rights.ts';
 import { surroundings } from './surroundings.ts';
 import { workerChecks } from './workers.ts';
 
@@ -120,6 +121,7 @@ async function configChecks(
   return [
     head,
     ...(await fileChecks(context.env, config)),
+    ...(await storeRightsChecks(context)),
     ...(await placeChecks(context, config, keyring, deep)),
     ...proxyChecks(config),
     ...found.flatMap(({ checks }) => checks),

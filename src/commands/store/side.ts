@@ -3,6 +3,7 @@ import { homeFolder } from '../../config/find.ts';
 import { isPostgres, shownStore } from '../../config/store-address.ts';
 import type { Arrival, MovedFrom } from '../../store/moving.ts';
 import { PROJECTIONS } from '../../store/projected.ts';
+import type { StoreRights } from '../../store/rights.ts';
 import type { Volume } from '../../store/volume.ts';
 
 /** One store as the commands of `lifeboat store` handle it, whatever its engine. */
@@ -15,6 +16,8 @@ export interface StoreSide {
   holders(): Promise<readonly string[]>;
   /** How much it holds, and how fast it grows. Rejects with `journal.none` when nothing was ever written. */
   volume(): Promise<Volume>;
+  /** What this user may do to it; undefined for SQLite, whose files say so. */
+  rights(): Promise<StoreRights | undefined>;
   /** The entries to move out of it. Rejects with `journal.none` when nothing was ever written to it. */
   from(): Promise<MovedFrom & { close(): Promise<void> }>;
   /** Writes what `from` of another store returned (`layDown`). */
@@ -35,6 +38,7 @@ function sqliteSide(context: CommandContext): StoreSide {
     context,
     holders: async () => (await import('../../store/sqlite/stream-lock.ts')).holdersIn(home),
     volume: async () => (await import('../../store/sqlite/volume.ts')).volumeOfSqlite(home),
+    rights: async () => undefined,
     from: async () => (await import('../../store/sqlite/moving.ts')).movedFromSqlite(home),
     land: async (from, arrival) =>
       (await import('../../store/sqlite/moving.ts')).landInSqlite(options, from, arrival),
@@ -49,6 +53,7 @@ function postgresSide(context: CommandContext, address: string): StoreSide {
     context,
     holders: async () => (await moving()).holdersInPostgres(options),
     volume: async () => (await moving()).volumeOfPostgres(options),
+    rights: async () => (await moving()).rightsInPostgres(options),
     from: async () => (await moving()).movedFromPostgres(options),
     land: async (from, arrival) => (await moving()).landInPostgres(options, from, arrival),
   };

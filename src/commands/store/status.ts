@@ -14,6 +14,7 @@ import {
   namedKey,
   parsePublicKeys,
 } from '../../store/log/named-keys.ts';
+import { RIGHTS_WORDS, type StoreRights } from '../../store/rights.ts';
 import type { Volume } from '../../store/volume.ts';
 import { sideOf } from './side.ts';
 import { type QueueStatus, queueOf, volumeLines } from './volume-lines.ts';
@@ -39,6 +40,7 @@ export async function storeStatus(context: CommandContext): Promise<number> {
       movedTo,
       installations: installationsIn(entries, origin),
       holders: await side.holders(),
+      rights: await side.rights(),
       places: await newestInPlaces(context, origin),
       ...(reader === undefined ? {} : await side.volume()),
       ...(await queueOf(context)),
@@ -63,6 +65,7 @@ interface Status extends Partial<Volume> {
   readonly holders: readonly string[];
   readonly places: Awaited<ReturnType<typeof newestInPlaces>>;
   readonly queue?: QueueStatus;
+  readonly rights: StoreRights | undefined;
 }
 
 function linesOf(status: Status): readonly string[] {
@@ -73,6 +76,7 @@ function linesOf(status: Status): readonly string[] {
     line('where', show(where, 300)),
     line('log', origin ?? 'not begun'),
     line('entries', String(size)),
+    ...rightsLines(status.rights).map((text) => line('rights', text)),
     ...volumeLines(status).map(([name, text]) => line(name, text)),
     ...(root === undefined ? [] : [line('root', root)]),
     ...(movedTo === undefined
@@ -86,6 +90,12 @@ function linesOf(status: Status): readonly string[] {
       : holders.map((holder) => line('holder', show(holder, 300)))),
     ...places.map(({ name, newest }) => line('checkpoint', `${show(name, 200)}: ${show(newest, 200)}`)),
   ];
+}
+
+function rightsLines(rights: StoreRights | undefined): readonly string[] {
+  if (rights === undefined) return [];
+  const words = RIGHTS_WORDS[rights];
+  return words === undefined ? ['reads and appends, and changes nothing'] : [words.found, words.hint];
 }
 
 /** Followed by the name and time of the first entry that names the key. */

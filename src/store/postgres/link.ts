@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client, type ClientConfig, types } from 'pg';
 import { LifeboatError } from '../../base/errors.ts';
 import { type Address, findPassword, named, type Server, tlsOf } from './address.ts';
-import { isBroken, isRefusal, pooled, refused, unbound, unreachable } from './trouble.ts';
+import { isBroken, isRefusal, isStandby, pooled, refused, standby, unbound, unreachable } from './trouble.ts';
 
 /** A connection in use. Statements may be sent without waiting for earlier ones. */
 export interface Session {
@@ -154,7 +154,8 @@ async function firstPrimary(options: LinkOptions, favourite: number) {
       errors.push(error);
     }
   }
-  throw errors.find(isRefusal) ?? errors[0];
+  // A standby that answers says more than a primary that does not.
+  throw errors.find(isRefusal) ?? errors.find(isStandby) ?? errors[0];
 }
 
 async function connect(options: LinkOptions, server: Server): Promise<Client> {
@@ -226,7 +227,7 @@ async function greeted(
     const { rows } = await client.query<Greeting>(GREETING, [readOnly ? 'on' : 'off']);
     const [greeting] = rows;
     if (greeting === undefined || greeting.version < OLDEST) throw tooOld(greeting?.version);
-    if (greeting.standby) throw new Error('it is a standby, and none of the servers is the primary');
+    if (greeting.standby) throw standby(named(server));
     if (greeting.pid !== processOf(client))
       await assertNotPooled(client, new Client({ ...config, ...PROBE }), greeting.pid);
     return client;

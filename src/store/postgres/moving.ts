@@ -3,12 +3,14 @@ import { peaksOf } from '../log/merkle.ts';
 import { type LogTip, type StoredHead, type StoredLeaf, verifiedTip } from '../log/next-leaves.ts';
 import { type Arrival, layDown, type MovedFrom } from '../moving.ts';
 import { inPages } from '../reading.ts';
+import type { StoreRights } from '../rights.ts';
 import type { Volume } from '../volume.ts';
 import { named, parseAddress } from './address.ts';
 import { holderIn } from './leases.ts';
 import { createLink, type Link, orClosed, type Session } from './link.ts';
 import { storedNodes } from './log.ts';
 import { columnsOf, hearStore, storedLeaves } from './queries.ts';
+import { rightsIn } from './rights.ts';
 import { assertVersion, TAKE_LEAD } from './schema.ts';
 import { refused } from './trouble.ts';
 import { volumeIn } from './volume.ts';
@@ -86,31 +88,32 @@ export async function landInPostgres(where: Where, from: MovedFrom, arrival: Arr
 
 /** The current lease holders, in words. */
 export async function holdersInPostgres(where: Where): Promise<readonly string[]> {
-  const link = linkTo(where, { readOnly: true });
-  try {
-    const found = await inWords(where, () =>
-      link.use(async (session) => {
-        await assertVersion(session);
-        return session.query<{ resource: string; holder: string; since: string }>(HOLDERS);
-      }),
-    );
-    return found.map(
-      ({ resource, holder, since }) =>
-        `${holderInWords(holder)}, which has held ${show(resource, 120)} since ${since}`,
-    );
-  } finally {
-    await link.close();
-  }
+  const found = await lookIn(where, (session) =>
+    session.query<{ resource: string; holder: string; since: string }>(HOLDERS),
+  );
+  return found.map(
+    ({ resource, holder, since }) =>
+      `${holderInWords(holder)}, which has held ${show(resource, 120)} since ${since}`,
+  );
 }
 
 /** How much the store holds. Rejects as `openPostgresForReading` does. */
-export async function volumeOfPostgres(where: Where): Promise<Volume> {
+export function volumeOfPostgres(where: Where): Promise<Volume> {
+  return lookIn(where, volumeIn);
+}
+
+/** What the user of the address may do to the store. Rejects as `openPostgresForReading` does. */
+export function rightsInPostgres(where: Where): Promise<StoreRights> {
+  return lookIn(where, rightsIn);
+}
+
+async function lookIn<T>(where: Where, look: (session: Session) => Promise<T>): Promise<T> {
   const link = linkTo(where, { readOnly: true });
   try {
     return await inWords(where, () =>
       link.use(async (session) => {
         await assertVersion(session);
-        return volumeIn(session);
+        return look(session);
       }),
     );
   } finally {

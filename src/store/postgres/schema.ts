@@ -246,17 +246,16 @@ const MIGRATIONS: readonly string[] = [
 revoke all on all functions in schema lifeboat from public;`,
   `${ROWS}revoke all on all functions in schema lifeboat from public;`,
 ];
-const MAKE_ROLE = ROLE;
-const GRANT_ROLE = GRANTS;
 
-interface InitOptions {
+interface InstallOptions {
   /** `postgres://…`, without a password. */
   readonly address: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-interface Initialised {
-  readonly created: boolean;
+interface Installed {
+  /** The version that was there; undefined if there was no store. */
+  readonly before: number | undefined;
   /** The schema's version. */
   readonly version: number;
   /** Whether the role for members exists: this user may lack the right to create it. */
@@ -269,15 +268,52 @@ interface Initialised {
 const PATIENCE = 10 * 60_000;
 
 /**
- * Creates the store in a database, or upgrades it to this version, in one transaction; concurrent calls take
- * turns. Rejects with `journal.version` if the store is newer, or with the errors of a connection.
+ * Creates the store in a database, in one transaction; concurrent calls take turns. One of this version keeps
+ * its schema, and gets the role of its members and their rights where these are missing. Rejects with
+ * `journal.version` for one of another version, which only `migratePostgresStore` changes, or with the errors
+ * of a connection.
  */
-export async function initPostgresStore({ address: url, env }: InitOptions): Promise<Initialised> {
+export async function initPostgresStore(options: InstallOptions): Promise<Installed> {
+  return install(options, 'lifeboat store init', (before) => {
+    if (before !== undefined && before !== SCHEMA_VERSION) throw otherVersion(before);
+  });
+}
+
+/**
+ * Brings the store of an older version to this one, in one transaction; concurrent calls take turns. One of
+ * this version stays as it is. Rejects with `journal.none` if there is no store, with `journal.version` if it
+ * is newer, or with the errors of a connection.
+ */
+export async function migratePostgresStore(options: InstallOptions): Promise<Installed> {
+  return install(options, 'lifeboat store migrate', (before) => {
+    if (before === undefined) throw noStore();
+    if (before > SCHEMA_VERSION) throw otherVersion(before);
+  });
+}
+
+/** `accept` gets the version that is there, and throws if that is not to be touched. */
+async function install(
+  { address: url, env }: InstallOptions,
+  command: 'lifeboat store init' | 'lifeboat store migrate',
+  accept: (before: number | undefined) => void,
+): Promise<Installed> {
   const address = parseAddress(url, env);
-  const options = { name: 'lifeboat init', statementTimeout: PATIENCE, idleTimeout: 60_000, readOnly: false };
-  const link = createLink({ address, env, ...options });
+  const link = createLink({
+    ...{ address, env, name: command },
+    ...{ statementTimeout: PATIENCE, idleTimeout: 60_000, readOnly: false },
+  });
   try {
-    return await link.use(initialise);
+    return await link.use(async (session) => {
+      await session.query('begin');
+      await session.query(`select pg_advisory_xact_lock(${INIT_LOCK})`);
+      await assertEncoding(session);
+      const before = await versionOf(session);
+      accept(before);
+      const hasRole = await bringUp(session, before ?? 0);
+      await session.query('commit');
+      const toDo = hasRole ? [] : [`create role ${MEMBER} nologin`, `then run \`${command}\` again`];
+      return { before, version: SCHEMA_VERSION, role: hasRole ? 'there' : 'missing', toDo };
+    });
   } catch (error) {
     const server = address.servers.map(named).join(', ');
     throw refused(error, { user: address.user, database: address.database, server });
@@ -286,20 +322,15 @@ export async function initPostgresStore({ address: url, env }: InitOptions): Pro
   }
 }
 
-async function initialise(session: Session): Promise<Initialised> {
-  const run = (sql: string) => session.query(sql);
-  await Promise.all([run('begin'), run(`select pg_advisory_xact_lock(${INIT_LOCK})`)]);
-  await assertEncoding(session);
-  const before = (await versionOf(session)) ?? 0;
-  if (before > SCHEMA_VERSION) throw otherVersion(before);
+/** Whether the role of members is there, with its rights. */
+async function bringUp(session: Session, before: number): Promise<boolean> {
   for (const migration of MIGRATIONS.slice(before)) await session.script(migration);
   if (before === 0) await session.query('insert into lifeboat.store (version) values ($1)', [SCHEMA_VERSION]);
-  else await session.query('update lifeboat.store set version = $1', [SCHEMA_VERSION]);
+  else if (before < SCHEMA_VERSION)
+    await session.query('update lifeboat.store set version = $1', [SCHEMA_VERSION]);
   const hasRole = await madeRole(session);
-  if (hasRole) await session.script(GRANT_ROLE);
-  await run('commit');
-  const toDo = hasRole ? [] : [`create role ${MEMBER} nologin`, 'then run `lifeboat store init` again'];
-  return { created: before === 0, version: SCHEMA_VERSION, role: hasRole ? 'there' : 'missing', toDo };
+  if (hasRole) await session.script(GRANTS);
+  return hasRole;
 }
 
 /** Entries may hold any character: another encoding would eventually reject one. */
@@ -329,17 +360,19 @@ async function versionOf(session: Session): Promise<number | undefined> {
 export async function assertVersion(session: Session): Promise<void> {
   const version = await versionOf(session);
   if (version === SCHEMA_VERSION) return;
-  if (version === undefined)
-    throw new LifeboatError('journal.none', 'there is no store in this database', {
-      hints: ['`lifeboat store init` makes one'],
-    });
-  throw otherVersion(version);
+  throw version === undefined ? noStore() : otherVersion(version);
+}
+
+function noStore(): LifeboatError {
+  return new LifeboatError('journal.none', 'there is no store in this database', {
+    hints: ['`lifeboat store init` makes one'],
+  });
 }
 
 async function madeRole(session: Session): Promise<boolean> {
   await session.query('savepoint role');
   try {
-    await session.script(MAKE_ROLE);
+    await session.script(ROLE);
     return true;
   } catch (error) {
     if (sqlState(error) !== '42501') throw error;
@@ -357,7 +390,10 @@ function otherVersion(version: number): LifeboatError {
     {
       hints:
         version < SCHEMA_VERSION
-          ? ['`lifeboat store init` brings it up to this version']
+          ? [
+              'nothing was changed: the version of lifeboat that made it still works with it',
+              'once nobody works with that: the owner runs `lifeboat store migrate`, which brings it to this version',
+            ]
           : ['use the version of lifeboat that made it, or a newer one'],
     },
   );

@@ -91,6 +91,7 @@ const rows: readonly (readonly [name: string, about: string, words?: string])[] 
   ['keys split', 'seal the keys so that several people open them', 'shares shamir paper'],
   ['keys join', 'open sealed keys with shares', 'shamir paper'],
   ['store init', 'set up the store of a team', 'postgres database shared'],
+  ['store migrate', 'bring the store of a team to this version', 'upgrade schema postgres database'],
   ['store status', 'show the store of the journal', 'postgres database sqlite'],
   ['store copy', 'copy the journal into another store', 'move migrate postgres'],
   ['store endorse', 'vouch for the key of a colleague', 'join trust member'],

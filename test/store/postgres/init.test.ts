@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgresForReading, openPostgresStore } from '../../../src/store/postgres/open.ts';
-import { initPostgresStore } from '../../../src/store/postgres/schema.ts';
+import { initPostgresStore, migratePostgresStore } from '../../../src/store/postgres/schema.ts';
 import { startCluster } from '../../bench-kit/postgres.ts';
 import { NOTES } from '../contract/projection.ts';
 import { note } from '../contract/store-under-test.ts';
@@ -50,28 +50,61 @@ describe('the schema', () => {
     await cluster.query(`grant create on database ${database} to ${owner.name}`);
     // The first test of this cluster: the role does not exist yet.
     expect(await init()).toEqual({
-      created: true,
+      before: undefined,
       version: 2,
       role: 'missing',
       toDo: ['create role lifeboat_member nologin', 'then run `lifeboat store init` again'],
     });
     await cluster.query('create role lifeboat_member nologin');
-    expect(await init()).toEqual({ created: false, version: 2, role: 'there', toDo: [] });
+    expect(await init()).toEqual({ before: 2, version: 2, role: 'there', toDo: [] });
   });
 
   test('is created once, by the first of several, and left alone afterwards', async () => {
     const address = cluster.address(await cluster.makeDatabase());
     const made = await Promise.all([1, 2, 3].map(() => initPostgresStore({ address, env })));
-    expect(made.filter(({ created }) => created)).toHaveLength(1);
+    expect(made.filter(({ before }) => before === undefined)).toHaveLength(1);
     expect(made[0]).toMatchObject({ version: 2, role: 'there', toDo: [] });
-    expect(await initPostgresStore({ address, env })).toMatchObject({ created: false });
+    expect(await initPostgresStore({ address, env })).toMatchObject({ before: 2 });
   });
 
-  test('of a newer lifeboat is refused, by init and when opened', async () => {
+  test('of an older lifeboat is migrated by nothing but the command for it, once, with all that is in it', async () => {
+    const { address, database, open } = await postgresStore(cluster);
+    const journal = await open();
+    await journal.append([note('one')], [await journal.hold('run/a')]);
+    await journal.close();
+    for (const signature of ['keep(text[], int[], bigint, json)', 'forget(text[], int[])', 'forget_older'])
+      await cluster.query(`drop function lifeboat.${signature}`, database);
+    await cluster.query('update lifeboat.store set version = 1', database);
+    const refused = {
+      code: 'journal.version',
+      shortMessage: 'the store has version 1, this lifeboat knows 2',
+      hints: [expect.anything(), expect.stringContaining('`lifeboat store migrate`')],
+    };
+    const reading = { address, env, projections: NOTES };
+    const writing = { ...reading, by: 'x', signer: freshSigner() };
+    await expect(openPostgresForReading(reading)).rejects.toMatchObject(refused);
+    await expect(openPostgresStore(writing)).rejects.toMatchObject(refused);
+    await expect(initPostgresStore({ address, env })).rejects.toMatchObject(refused);
+    const [row] = await cluster.query<{ version: number }>('select version from lifeboat.store', database);
+    expect(row).toEqual({ version: 1 });
+    const migrated = await Promise.all([1, 2].map(() => migratePostgresStore({ address, env })));
+    expect(migrated.map(({ before }) => before).toSorted()).toEqual([1, 2]);
+    const reader = await openPostgresForReading(reading);
+    onTestFinished(() => reader.close());
+    expect(await reader.rows('notes')).toHaveLength(1);
+  });
+
+  test('that is not there is not migrated', async () => {
+    const address = cluster.address(await cluster.makeDatabase());
+    await expect(migratePostgresStore({ address, env })).rejects.toMatchObject({ code: 'journal.none' });
+  });
+
+  test('of a newer lifeboat is refused, by init, by migrate and when opened', async () => {
     const { address, database } = await postgresStore(cluster);
     await cluster.query('update lifeboat.store set version = 99', database);
     const refused = { code: 'journal.version', shortMessage: expect.stringContaining('99') };
     await expect(initPostgresStore({ address, env })).rejects.toMatchObject(refused);
+    await expect(migratePostgresStore({ address, env })).rejects.toMatchObject(refused);
     await expect(openPostgresForReading({ address, env, projections: [] })).rejects.toMatchObject(refused);
   });
 
