@@ -6,12 +6,12 @@ import {
   closingOfRecovery,
   closingOfRestore,
   followUpsOf,
+  unlessSimulated,
 } from './closing/closing.ts';
 import { sourceName } from './closing/evaluate.ts';
 import { factsOf } from './closing/facts.ts';
 import { closingOfStep, factsOfStep, titleOfStep } from './closing/plan-step.ts';
 import { closingOfRotation, rotationFacts } from './closing/rotation.ts';
-import { unlessSimulated } from './closing/simulated.ts';
 import { closingOfSingleChange, titleOfChange } from './closing/single-change.ts';
 import type { RunContext } from './context.ts';
 import { disasterRecoveryMachine } from './disaster-recovery.ts';

@@ -6,10 +6,11 @@ import { replacesData } from '../parts/touches.ts';
 import { leftUnbound, stillOpen, unboundWords } from '../parts/unfinished.ts';
 import { sentOf } from '../phases/once.ts';
 import { withBound } from '../phases/open-follow-ups.ts';
-import { besideNotes, isReplaced } from './beside.ts';
 import {
+  besideNotes,
   hasActed,
   isRecovered,
+  isReplaced,
   isRestored,
   restoredName,
   restoredToAnotherTime,
@@ -160,4 +161,18 @@ function stoppedActionTitle({ act, run }: RunContext): string {
   const sent = sentOf(act);
   if (sent === 'in-doubt') return `stopped in doubt: ${what} may have started`;
   return sent === undefined ? `stopped before ${what}` : `stopped after ${what} was started`;
+}
+
+/** Whether the service of a run has said that it is simulated: there is no data behind it. */
+function isSimulated({ preflight, backup, restore, available }: RunContext): boolean {
+  const facts = [preflight.facts, backup.backup, restore.restore, available.ready];
+  return facts.some((fact) => fact?.simulated === true);
+}
+
+/** The closing of a run: one on a simulated service has come to its end, and proves nothing. */
+export function unlessSimulated(context: RunContext, closing: Closing): Closing {
+  if (!isSimulated(context)) return closing;
+  if (!closing.proven) return { ...closing, simulated: true };
+  const title = 'came to its end on a simulated service, so nothing is proven';
+  return { ...closing, proven: false, title, simulated: true };
 }

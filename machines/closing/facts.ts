@@ -6,8 +6,7 @@ import { type DownloadedFile, landedOf, type Verification } from '../parts/task-
 import { stillOpen } from '../parts/unfinished.ts';
 import { sizeOf } from '../phases/asking.ts';
 import type { OnceSlice } from '../phases/once.ts';
-import { backupsBeside } from './beside.ts';
-import { isOpen, restoredToAnotherTime } from './evaluate.ts';
+import { backupsBeside, isOpen, restoredToAnotherTime } from './evaluate.ts';
 
 /** The facts beside the prose, most important first. */
 export function factsOf(context: RunContext): Fact[] {

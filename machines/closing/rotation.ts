@@ -1,7 +1,7 @@
 import type { RunContext } from '../context.ts';
 import type { Closing, Fact } from '../parts/runbook.ts';
 import { landedOf } from '../parts/task-data.ts';
-import { backupsBeside } from './beside.ts';
+import { backupsBeside } from './evaluate.ts';
 import { downloadFacts, fact, filled, noteFacts, taskFact, timeFact, verdictFact } from './facts.ts';
 
 /** The facts beside the prose, most important first. */

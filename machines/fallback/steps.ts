@@ -1,4 +1,5 @@
 import { targetCalls, wordsOf } from '../closing/cf-calls.ts';
+import { isWithoutPlatform } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { FallbackAction, FallbackCall, FallbackStep, FallbackValue } from '../parts/fallback-step.ts';
 import type { FallbackPart, Left } from '../parts/runbook.ts';
@@ -64,3 +65,39 @@ export function targeting(place: Parameters<typeof targetCalls>[0]): readonly Fa
 export function recordFallback(what: string): FallbackPart<RunContext> {
   return (left) => [stepFor(left, 'write it down', [{ do: 'by-hand', what }])];
 }
+
+export const lookFallback: FallbackPart<RunContext> = (left) => [
+  stepFor(left, `look at ${left.context.run.instance}`, left.calls.looks('preflight'), [
+    'It has to be available, and no backup or restore may be queued or running.',
+  ]),
+];
+
+/** Keeps names and parameters of the bindings, which cannot be looked up after unbinding. */
+export const keepBindingsFallback: FallbackPart<RunContext> = (left) => {
+  const { context } = left;
+  const { bound } = context.followUps;
+  const name = bound?.from?.name ?? context.run.instance;
+  const isBare = isWithoutPlatform(context);
+  const files = (bound?.apps ?? []).flatMap(({ key, binding }) =>
+    binding?.parametersFile === undefined ? [] : [`${key}: ${binding.parametersFile}`],
+  );
+  const keep =
+    files.length === 0
+      ? 'Write down which applications are bound, and the names and parameters (-c) of their bindings: once they are unbound, this cannot be looked up.'
+      : 'The parameters of the bindings are in these files on the machine that lifeboat ran on:';
+  const bare = `Write down which applications use ${name}: their credentials change.`;
+  return [
+    stepFor(
+      left,
+      'write down what is bound, and what the newest data is',
+      [
+        ...targeting(bound?.from),
+        ...(isBare ? [] : [{ do: 'run' as const, command: ['cf', 'service', name] }]),
+        { do: 'by-hand', what: isBare ? bare : keep, copy: files },
+      ],
+      [
+        'Take the newest record and the number of records from the database, if it answers: they show later what was lost.',
+      ],
+    ),
+  ];
+};

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { restoredSide } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { safetyFallback } from '../fallback/backing-up.ts';
-import { keepBindingsFallback } from '../fallback/before.ts';
+import { keepBindingsFallback } from '../fallback/steps.ts';
 import { Reconciliation } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, stop } from './asking.ts';

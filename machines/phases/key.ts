@@ -1,7 +1,7 @@
 import { assign } from 'xstate';
 import * as z from 'zod';
 import type { RunContext } from '../context.ts';
-import { chooseKeyFallback } from '../fallback/keys.ts';
+import { chooseKeyFallback, escrowFallback } from '../fallback/keys.ts';
 import { EscrowedKey, GENERATED_KEY_LENGTH, KeySetting, StoredKey } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
@@ -164,4 +164,36 @@ function askForKey({ preflight: { facts } }: RunContext): RunQuestion {
     minLength: facts?.baseline.minKeyLength ?? 8,
     options: [{ event: { type: 'operator.back' }, label: 'back', hint: 'choose another origin' }],
   };
+}
+
+/** Whether the config asks for sealed copies of keys; a run that began without them goes on without. */
+export function keepsEscrow({ preflight: { facts } }: RunContext): boolean {
+  return facts?.escrow !== undefined;
+}
+
+/**
+ * Puts sealed copies of the new key into every place before anything is sent. A policy that cannot be met
+ * stops the run here: nothing leads on without it.
+ */
+export function escrow({ exits }: { readonly exits: Exits<'stop'> }): Phase {
+  const head = { title: 'seal copies of the new key', like: 'escrow', fallback: escrowFallback, exits };
+  return phase(head, (step) =>
+    task('sealing', {
+      verb: 'escrowKey',
+      title: 'sealing copies of the new key',
+      input: (context) => ({ fingerprint: heldKey(context).fingerprint }),
+      keep: (context, escrowed) => changed(context, 'key', { escrowed }),
+      next: 'over',
+      failed: {
+        step,
+        title: 'the new key is not in escrow',
+        stop: to(exits.stop),
+        ways: {
+          retry: 'seals the copies again; nothing has been sent to the service',
+          skip: { disabled: 'the config asks for sealed copies before a key is sent' },
+          markDone: { disabled: 'the copies are checked from here' },
+        },
+      },
+    }),
+  );
 }

@@ -1,7 +1,7 @@
 import { assign } from 'xstate';
 import * as z from 'zod';
 import type { RunContext } from '../context.ts';
-import { lookFallback } from '../fallback/before.ts';
+import { lookFallback } from '../fallback/steps.ts';
 import { RESTORES_CALL } from '../parts/baseline.ts';
 import { PreflightFacts } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';

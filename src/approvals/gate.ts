@@ -8,9 +8,8 @@ import { challengeId, challengeText, type Plan } from './challenge.ts';
 import { begunOf } from './policy.ts';
 import { approvalMismatch, expired, needed, type Request, withdrawn } from './refusals.ts';
 import { isExpired, momentOf, momentSinceAsked, type RequestState, requestStateOf } from './request-state.ts';
-import type { Operator } from './resemblance.ts';
 import { CHANGED, challengeOf, fitsState, type HoldDeps, stillHolds } from './still-holds.ts';
-import type { ApprovalTerms } from './terms.ts';
+import type { ApprovalTerms, Operator } from './terms.ts';
 import { type Approval, type ApprovalRules, approvalOnDisk } from './verify-approval.ts';
 
 export interface ApprovalGateDeps extends HoldDeps {

@@ -5,8 +5,7 @@ import { approvalPaths, readIfThere } from './approval-files.ts';
 import { begunOf } from './policy.ts';
 import { namesake, samePerson, superseded } from './refusals.ts';
 import { momentSinceAsked, type RequestState, textsBefore } from './request-state.ts';
-import { type Operator, resemblance } from './resemblance.ts';
-import { type ApprovalTerms, assertMeetsTerms } from './terms.ts';
+import { type ApprovalTerms, assertMeetsTerms, type Operator, resemblance } from './terms.ts';
 import { type Signers, type Verified, verifySignature } from './verify-signature.ts';
 
 export interface ApprovalRules {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, rmSync, writeFileSync } from 'node:fs';
 import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
+import type { CommandContext } from './context.ts';
 
 /** Error codes of a file system without hard links. */
 const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'];
@@ -50,4 +51,22 @@ export function isTaken(path: string): LifeboatError {
     `${show(path, 200)} already exists, and evidence is not overwritten`,
     { hints: ['name another file with --out FILE', 'nothing was written'], exitCode: EXIT.usage },
   );
+}
+
+/** Writes to stdout, or to a new file: an existing record is never overwritten (`usage.out`, exit 2). */
+export function putNew(
+  { stdout, stderr }: Pick<CommandContext, 'stdout' | 'stderr'>,
+  out: string | undefined,
+  text: string,
+): void {
+  if (out === undefined) {
+    stdout.write(text);
+    return;
+  }
+  try {
+    writeNewFile(out, text);
+  } catch (cause) {
+    throw notWritten(out, cause);
+  }
+  stderr.write(`written: ${show(out, 200)}\n`);
 }

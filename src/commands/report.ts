@@ -4,7 +4,7 @@ import { msOf } from '../base/instant.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { Action } from '../cli/define.ts';
 import { durationFrom } from '../cli/numbers.ts';
-import { putNew as put } from '../cli/put-new.ts';
+import { putNew as put } from '../cli/write-new-file.ts';
 import { readFleetRecord } from '../compose/fleet-record.ts';
 import { openReaderOf } from '../compose/store-of.ts';
 import { loadConfig } from '../config/load.ts';

@@ -9,6 +9,7 @@ import type { ServiceClient } from '../service/client.ts';
 import { unreadWords } from '../service/rows.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { SharedAccess } from '../service/shared-access.ts';
+import type { EvaluationPolicy } from '../view/fleet/fleet-facts.ts';
 import {
   type BackupFit,
   type DiskFill,
@@ -17,7 +18,6 @@ import {
   type Part,
 } from '../view/fleet/fleet-facts.ts';
 import type { ListedBackup } from '../view/fleet/status-schema.ts';
-import { aboutOf } from './evaluation-policy.ts';
 import type { LastEvaluated } from './last-evaluated.ts';
 import type { Listed } from './last-seen.ts';
 import { openInstance, tokenValidity } from './service-of.ts';
@@ -271,4 +271,23 @@ function failedPart(thrown: unknown, limitMs: number): Part<never> {
     return { state: 'failed', at, code: 'answer.late', why: `no answer within ${limitMs / 1000} s` };
   const { code, shortMessage } = failureOf(thrown);
   return { state: 'failed', at, code, why: show(shortMessage) };
+}
+
+/** What the config says about an instance, for its status; `last` says when each was evaluated. */
+export function aboutOf(
+  config: LoadedConfig,
+  name: string,
+  last: LastEvaluated,
+): Pick<InstanceFacts, 'name' | 'role' | 'objectives' | 'cryptoperiod' | 'policy'> {
+  const { role = 'source', objectives = {}, cryptoperiod, apps } = config.instances[name] ?? {};
+  const { escrow } = config.keys;
+  const { every } = config.evaluate ?? {};
+  const policy: EvaluationPolicy = {
+    drillEvery: config.drills?.every,
+    ...(escrow === undefined ? {} : { escrow }),
+    apps: apps?.length,
+    waivers: config.waivers.filter(({ instance }) => instance === name),
+    ...(every === undefined ? {} : { evaluate: { every, lastAt: last[name] } }),
+  };
+  return { name, role, objectives, cryptoperiod, policy };
 }

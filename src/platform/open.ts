@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import type { PlatformInstance } from '../../machines/parts/recovery-data.ts';
+import type { PlatformInstance, PlatformRight } from '../../machines/parts/recovery-data.ts';
 import { EXIT, errorCode, failureOf, LifeboatError } from '../base/errors.ts';
 import { onPath } from '../base/run-shell.ts';
 import type { Secret } from '../base/secret.ts';
@@ -17,10 +17,9 @@ import { type TokenReader, type TokenSource, tokenReader } from '../service/toke
 import { bind, renewKey, unbind } from './api/bind.ts';
 import { type ApiConnection, type ApiOptions, openApi } from './api/connection.ts';
 import { restage } from './api/restage.ts';
-import { listAll } from './capi/capi.ts';
-import { findBindings, placesOf } from './capi/find-bindings.ts';
+import { type Capi, getIfReported, listAll } from './capi/capi.ts';
+import { findBindings, placesOf, plainUrl } from './capi/find-bindings.ts';
 import { proveRebound } from './capi/prove.ts';
-import { rightReader } from './capi/rights.ts';
 import { ServiceInstance } from './capi/schemas.ts';
 import type { NoPlatform, Platform } from './platform.ts';
 import { hasCode, stopped } from './problem.ts';
@@ -250,4 +249,37 @@ function noLogin(shortMessage: string, hint: string, cause?: unknown): LifeboatE
     exitCode: EXIT.credentials,
     cause,
   });
+}
+
+/** `GET /v3/service_instances/:guid/permissions` (Cloud Foundry v3 API); every role may ask. */
+const Permissions = z.object({ manage: z.boolean() });
+
+/**
+ * What this token may do with a service instance, by the address of its dashboard. The instances are listed
+ * once, for all that is asked of one reader. See `Platform.right`.
+ */
+function rightReader(capi: Capi): (dashboardUrl: string, signal: AbortSignal) => Promise<PlatformRight> {
+  let listing: Promise<ReadonlyMap<string, readonly string[]>> | undefined;
+  return async (dashboardUrl, signal) => {
+    listing ??= guidsByAddress(capi, signal);
+    const guids = (await listing).get(plainUrl(dashboardUrl)) ?? [];
+    const [guid] = guids;
+    if (guid === undefined || guids.length > 1) return 'unseen';
+    const path = `/v3/service_instances/${encodeURIComponent(guid)}/permissions`;
+    const reported = await getIfReported(capi, path, Permissions, signal);
+    if (reported === undefined) return 'unsaid';
+    return reported.manage ? 'manage' : 'read';
+  };
+}
+
+async function guidsByAddress(capi: Capi, signal: AbortSignal): Promise<ReadonlyMap<string, string[]>> {
+  const all = await listAll(capi, '/v3/service_instances', { type: 'managed' }, ServiceInstance, signal);
+  const guids = new Map<string, string[]>();
+  for (const { guid, dashboard_url: url } of all) {
+    if (url == null) continue;
+    const known = guids.get(plainUrl(url));
+    if (known === undefined) guids.set(plainUrl(url), [guid]);
+    else known.push(guid);
+  }
+  return guids;
 }

@@ -1,13 +1,15 @@
 import { verbTo } from '../../machines/parts/verb-words.ts';
-import type { AnyActivity, LedgerFact, SendContext } from '../activities/activity.ts';
+import { effectOf } from '../../machines/verbs.ts';
+import type { AnyActivity, LedgerFact, SendContext, SentTask } from '../activities/activity.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { show } from '../base/text.ts';
 import type { Entry, Json } from '../store/journal.ts';
+import { fieldsOf } from '../store/journal.ts';
+import { foldSends } from '../store/projections/sends.ts';
 import type { Invocation } from './fold.ts';
 import { type Once, performSend } from './perform-send.ts';
 import { failed, type Note, type Performed, type PerformPort } from './performed.ts';
-import { sentTasks } from './sent-tasks.ts';
 
 /**
  * Performs one verb. If the process dies inside: a read or repeatable verb is performed again; a `once` verb
@@ -103,4 +105,23 @@ function begun(invocation: Invocation, kind: string, at: Date): Note {
       ...(kind === 'once' && { begunAt: at.toISOString() }),
     },
   };
+}
+
+/** The backups and restores that a run requested, in order. Pure. */
+function sentTasks(entries: readonly Entry[]): readonly SentTask[] {
+  const sides = new Map(
+    entries.flatMap(({ type, body }) => {
+      const { key, input } = fieldsOf(body);
+      return type === 'activity.begun' && typeof key === 'string' ? [[key, fieldsOf(input)['on']]] : [];
+    }),
+  );
+  return [...foldSends(entries)].flatMap(([id, { verb = '', armedAt, baseline, output }]) => {
+    const effect = effectOf(verb);
+    if (armedAt === undefined || (effect !== 'backup' && effect !== 'restore')) return [];
+    const became = fieldsOf(output)['id'];
+    const on = sides.get(id) === 'target' ? { on: 'target' as const } : {};
+    return [
+      { what: effect, ...on, baseline: baseline as Json, ...(typeof became === 'number' ? { became } : {}) },
+    ];
+  });
 }

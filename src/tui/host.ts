@@ -3,7 +3,7 @@ import { show } from '../base/text.ts';
 import type { AppPort, OnScreen } from '../view/app/app-port.ts';
 import type { StartWish } from '../view/app/start-wish.ts';
 import type { MomentReader } from '../view/moment-reader.ts';
-import type { PlanPort } from '../view/plan/plan-port.ts';
+import type { PlanPort } from '../view/plan/plan-view.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { copyTo, createAttention } from './attention.ts';
 import type { Layout, Size } from './bands.ts';

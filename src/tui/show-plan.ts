@@ -1,6 +1,6 @@
 import type { Streams } from '../plain/terminal.ts';
 import type { AppPort, OnScreen } from '../view/app/app-port.ts';
-import type { PlanPort } from '../view/plan/plan-port.ts';
+import type { PlanPort } from '../view/plan/plan-view.ts';
 import type { Host } from './host.ts';
 import { takeApp } from './show-run.ts';
 import { takeScreen } from './take-screen.tsx';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { resemblance } from '../../src/approvals/resemblance.ts';
+import { resemblance } from '../../src/approvals/terms.ts';
 
 const alice = { name: 'alice', email: 'alice@acme.com' };
 const smith = { name: 'Alice Smith', email: 'a.smith@acme.com', login: 'alice' };

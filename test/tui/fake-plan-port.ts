@@ -4,8 +4,7 @@ import { Secret } from '../../src/base/secret.ts';
 import { NO_FACTS } from '../../src/tui/facts.ts';
 import type { AppEffect, LiveScreen } from '../../src/tui/live-screen.ts';
 import { planScreen } from '../../src/tui/screens/plan/plan-screen.ts';
-import type { PlanPort } from '../../src/view/plan/plan-port.ts';
-import type { PlanView } from '../../src/view/plan/plan-view.ts';
+import type { PlanPort, PlanView } from '../../src/view/plan/plan-view.ts';
 import { NOW_MS } from '../view/plan/fake-plan.ts';
 import { LOOK, press, SIZE, shownRows } from './fake-fleet.ts';
 

@@ -1,14 +1,19 @@
 import { connect } from 'node:net';
 import { setTimeout as rest } from 'node:timers/promises';
 import type { Check } from '../../../machines/parts/plan.ts';
+import type { OutsideVerb } from '../../../machines/verbs.ts';
+import { Duration } from '../../base/duration.ts';
 import { failureOf, LifeboatError } from '../../base/errors.ts';
+import { formatSeconds } from '../../base/format.ts';
+import { msOf } from '../../base/instant.ts';
 import { redactOutput } from '../../base/redact.ts';
 import { childEnvironment, runProgram, runShell, STDERR_LIMIT } from '../../base/run-shell.ts';
 import { show } from '../../base/text.ts';
-import { type ActivityContext, type ActivityOf, because, ok } from '../activity.ts';
+import { type ActivityContext, type ActivityOf, because, ok, readVerb, repeatableVerb } from '../activity.ts';
 import type { OutsideDeps } from '../deps.ts';
+import type { Measure } from '../reconcile.ts';
 import { readMeasure } from '../reconcile.ts';
-import { misfitOf } from './comparison.ts';
+import { runCommand, runOnce } from './run-command.ts';
 
 /** How long one question may take, if the step says nothing. Milliseconds. */
 const USUAL_MS = 30_000;
@@ -22,7 +27,7 @@ const SHOWN = 200;
  * fit; `check.unasked`: there was none. Asked again until it fits, for as long as `within` says, or as often
  * as `retries` says. What is asked must change nothing, so it is asked again after a crash.
  */
-export function askOutside(deps: OutsideDeps): ActivityOf<'askOutside'> {
+function askOutside(deps: OutsideDeps): ActivityOf<'askOutside'> {
   return {
     kind: 'read',
     run: async ({ check, timeoutMs = USUAL_MS, retries = 0 }, context) => {
@@ -193,4 +198,88 @@ function failed(shortMessage: string): LifeboatError {
 
 function unasked(shortMessage: string, cause?: unknown): LifeboatError {
   return new LifeboatError('check.unasked', shortMessage, { hints: HINTS, cause });
+}
+
+const COMPARISON = /^(?<sign>>=|<=|=|>|<)\s*(?<value>.+)$/u;
+
+/** Whether a number fits a comparison such as `>= 1000`. */
+function holds(found: number, sign: string, wanted: number): boolean {
+  switch (sign) {
+    case '>=':
+      return found >= wanted;
+    case '<=':
+      return found <= wanted;
+    case '>':
+      return found > wanted;
+    case '<':
+      return found < wanted;
+    default:
+      return found === wanted;
+  }
+}
+
+/**
+ * What does not fit the expectations of a check, in words; undefined if everything does. What was not found
+ * never fits: an answer without a number shows nothing. Pure.
+ */
+function misfitOf(
+  { rows, age }: NonNullable<Check['expect']>,
+  { count, newest }: Measure,
+  nowMs: number,
+): string | undefined {
+  if (rows !== undefined) {
+    const { sign = '=', value = '' } = COMPARISON.exec(rows)?.groups ?? {};
+    const wanted = Number(value.trim());
+    if (!Number.isFinite(wanted)) return `${rows} is no comparison with a number`;
+    if (count === undefined) return `it gave no number, and ${rows} are wanted`;
+    if (!holds(count, sign, wanted)) return `there are ${count}, and ${rows} are wanted`;
+  }
+  if (age === undefined) return undefined;
+  const { sign = '=', value = '' } = COMPARISON.exec(age)?.groups ?? {};
+  const wanted = Duration.safeParse(value.trim());
+  if (!wanted.success) return `${age} is no comparison with a duration`;
+  if (newest === undefined) return `it gave no time, and an age of ${age} is wanted`;
+  const found = nowMs - msOf(newest);
+  if (holds(found, sign, wanted.data)) return undefined;
+  return `the newest is ${formatSeconds(Math.round(found / 1000))} old, and ${age} is wanted`;
+}
+
+type OutsideActivities = { readonly [V in OutsideVerb]: ActivityOf<V> };
+
+/** The activities of a plan's step that is no runbook. */
+export function outsideActivities(deps: OutsideDeps): OutsideActivities {
+  return {
+    askOutside: askOutside(deps),
+    runCommand: runCommand(deps),
+    runOnce: runOnce(deps),
+    tellPeople: tellPeople(deps),
+    waitFor: waitFor(),
+  };
+}
+
+/** Sends a text to people. `notify.untold`: no target took it. Sent again after a crash. */
+function tellPeople({ tell }: OutsideDeps): ActivityOf<'tellPeople'> {
+  return repeatableVerb(async ({ to, text }, { signal }) => {
+    const told = await tell(to, text, signal);
+    if (told.length > 0) return ok({ told });
+    throw new LifeboatError('notify.untold', 'no target took the notification', {
+      hints: ['try them one by one: lifeboat notify test'],
+    });
+  });
+}
+
+/** A wait is at most checked this often, so that a clock that was set is noticed. */
+const LOOK_MS = 10_000;
+
+/** Lets time pass since the run came to this step; after a crash, only what is left of it. */
+function waitFor(): ActivityOf<'waitFor'> {
+  return readVerb(async ({ ms }, { arrivedAt, now, report, signal }) => {
+    const untilMs = (arrivedAt === undefined ? now().getTime() : msOf(arrivedAt)) + ms;
+    report({ kind: 'wait', untilMs, what: 'the time of the step' });
+    for (;;) {
+      const left = untilMs - now().getTime();
+      if (left <= 0) return ok({});
+      await rest(Math.min(left, LOOK_MS), undefined, { signal });
+    }
+  });
 }

@@ -1,7 +1,6 @@
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { askFleet } from '../../compose/ask-fleet.ts';
-import { aboutOf } from '../../compose/evaluation-policy.ts';
+import { aboutOf, askFleet } from '../../compose/ask-fleet.ts';
 import { readFleetRecord } from '../../compose/fleet-record.ts';
 import { lastEvaluated } from '../../compose/last-evaluated.ts';
 import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';

@@ -4,17 +4,19 @@ import { join } from 'node:path';
 import { freeSpace, KEPT_FREE } from '../../activities/free-space.ts';
 import { EXIT, LifeboatError, tooLongForDatabase } from '../../base/errors.ts';
 import { makePrivateFolder } from '../../base/folders.ts';
-import { counted, formatBytes } from '../../base/format.ts';
+import { counted, formatBytes, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import { askedProgress } from '../../cli/asked-progress.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { homeFolder, homePath } from '../../config/find.ts';
 import { loadConfig } from '../../config/load.ts';
-import type { LoadedConfig } from '../../config/loaded.ts';
+import type { LoadedConfig, NotifyConfig } from '../../config/loaded.ts';
 import type { Keyring, KeyStore } from '../../keys/key-store.ts';
+import { addressOf } from '../../notify/send.ts';
 import {
   DRILL_WORDS,
   drillDue,
@@ -22,9 +24,12 @@ import {
   futureDrillWords,
   isFailure,
 } from '../../report/drill/drill-report.ts';
+import { type KnownTarget, readGivenUp, readTargets } from '../../store/projections/outbox.ts';
 import { DATABASE_FILE } from '../../store/sqlite/database.ts';
 import { drillsFolder } from '../drill/drill-homes.ts';
 import { knownDrills } from '../drill/drill-records.ts';
+import { sentWords } from '../notify/notify.ts';
+import { type LeftRuns, seeLeftRuns, seeQueue, unheld } from '../worker/workers-seen.ts';
 import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good, printChecks } from './check.ts';
 import { fileChecks } from './files.ts';
@@ -32,11 +37,9 @@ import { homeTrouble } from './home-trouble.ts';
 import { INSTANCE_MS, type Looked, lookAtInstance, proxyChecks, tlsChecks } from './instance.ts';
 import { keptLists } from './kept-lists.ts';
 import { keyringChecks, keysHeld } from './keys-held.ts';
-import { notifyChecks } from './notify.ts';
 import { placeChecks } from './places.ts';
 import { storeRightsChecks } from './store-rights.ts';
 import { surroundings } from './surroundings.ts';
-import { workerChecks } from './workers.ts';
 
 const LITTLE_ROOM = 1024 ** 3;
 
@@ -190,4 +193,85 @@ async function drillChecks(
     ...(future === undefined ? [] : [`if the clock is right now, move them out of ${folder}`]),
   ];
   return [{ what: 'drills', state: hints.length === 0 ? 'ok' : 'warn', found: found.join('; '), hints }];
+}
+
+/**
+ * Whether a worker takes the runs that are left to the workers; empty if none is left. Only reads. What keeps
+ * the record from being read is said by other checks.
+ */
+async function workerChecks(context: CommandContext): Promise<Check[]> {
+  const left = await seeLeftRuns(context);
+  if (!('value' in left) || left.value.count === 0) return [];
+  return workersCheck(left.value, await seeQueue(context));
+}
+
+/** The check of at least one run that is left; `queue` is undefined at a home of one person. Pure. */
+export function workersCheck(left: LeftRuns, queue: Awaited<ReturnType<typeof seeQueue>>): Check[] {
+  const what = 'workers';
+  const runs = `${counted(left.count, 'open run')} left to the workers`;
+  const bad = (found: string, ...hints: readonly string[]): Check[] => [
+    { what, state: 'warn', found: `${runs}, ${found}`, hints: [...hints] },
+  ];
+  const start = 'start one: `lifeboat worker`';
+  if (queue === undefined) {
+    // Only a worker at this home could have them, and it holds what it does.
+    const free = unheld(left).length;
+    if (free === 0) return [good(what, runs)];
+    return bad(`and no process holds ${free} that may go on`, start);
+  }
+  if (!('value' in queue))
+    return queue.code === 'queue.none'
+      ? bad('and the store has no queue', 'make it: `lifeboat store init`', `then ${start}`)
+      : bad(`and the queue cannot be asked: ${queue.why}`);
+  const live = queue.value.workers.filter(({ state }) => state === 'live').length;
+  if (live === 0) return bad('and no worker is live', start);
+  return [good(what, `${runs}, ${live} live`)];
+}
+
+/** More are not counted. */
+const MAX_GIVEN_UP = 1000;
+
+/** Whether each target can be reached as configured, and the result of the last attempt. Sends nothing. */
+async function notifyChecks(
+  context: CommandContext,
+  { notify }: Pick<LoadedConfig, 'notify'>,
+): Promise<Check[]> {
+  if (notify.length === 0) return [];
+  const record = await attempt('notify', async () => {
+    const journal = await openJournalIfAny(context);
+    try {
+      if (journal === undefined) return { targets: [], givenUp: 0 };
+      const givenUp = (await readGivenUp(journal, MAX_GIVEN_UP)).length;
+      return { targets: await readTargets(journal), givenUp };
+    } finally {
+      await journal?.close();
+    }
+  });
+  if ('check' in record) return [record.check];
+  const { targets, givenUp } = record.value;
+  const checks = notify.map((target) =>
+    targetCheck(
+      target,
+      targets.find(({ name }) => name === target.name),
+    ),
+  );
+  const left: Check = {
+    what: 'notify',
+    state: 'warn',
+    found: `${counted(givenUp, 'notification')} given up after many attempts`,
+    hints: ['try them again: lifeboat notify send --all'],
+  };
+  return [...(await Promise.all(checks)), ...(givenUp === 0 ? [] : [left])];
+}
+
+async function targetCheck(target: NotifyConfig, known: KnownTarget | undefined): Promise<Check> {
+  const what = `notify: ${target.name}`;
+  const hints = [`try it: lifeboat notify test ${target.name}`];
+  const found = await attempt(what, async () => ('url' in target ? addressOf(target) : undefined));
+  // A recovery does not depend on it.
+  if ('check' in found) return { ...found.check, state: 'warn' };
+  const last = known?.last;
+  if (last === undefined) return { ...good(what, 'nothing has been sent yet'), hints };
+  const words = `last attempt ${formatTime(last.at)} UTC, ${sentWords(last)}`;
+  return last.outcome === 'delivered' ? good(what, words) : { what, state: 'warn', found: words, hints };
 }

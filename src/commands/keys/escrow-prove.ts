@@ -8,7 +8,7 @@ import { readGivenFile } from '../../cli/read-given-file.ts';
 import { openKeys, openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { EscrowConfig } from '../../config/loaded.ts';
-import { answerTo, makeChallenge } from '../../keys/holders.ts';
+import { answerTo, makeChallenge } from '../../keys/escrow-copy.ts';
 import { identitiesIn, identityIn, makeIdentity, recipientOf } from '../../keys/identity.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
 import { appendHolding } from '../../runner/holds.ts';

@@ -15,7 +15,6 @@ import { openKeys } from '../../compose/workspace.ts';
 import { newIdentity, recipientOf } from '../../keys/identity.ts';
 import { type KeyFile, MAX_KEY_FILE_BYTES, openKeyFile, sealKeyFile } from '../../keys/key-file.ts';
 import type { KeyBundle } from '../../keys/key-store.ts';
-import { sharePage, shareText } from '../../keys/share-page.ts';
 import {
   bytesOfLine,
   joinShares,
@@ -23,6 +22,8 @@ import {
   MAX_SHARES,
   readShare,
   type Share,
+  sharePage,
+  shareText,
   splitIdentity,
 } from '../../keys/shares.ts';
 import { bundleOf, countOf, instancesOf, printStored } from './move-keys.ts';

@@ -2,7 +2,7 @@ import { planStep } from '../../../machines/index.ts';
 import type { PlanInput, Step } from '../../../machines/parts/plan.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { planSubject } from '../../../machines/plan-runbook.ts';
-import { outsideActivities } from '../../activities/outside/index.ts';
+import { outsideActivities } from '../../activities/outside/ask-outside.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';

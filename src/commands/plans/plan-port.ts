@@ -5,8 +5,7 @@ import { msOf } from '../../base/instant.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
 import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
 import { planView } from '../../view/plan/build-plan-view.ts';
-import type { PlanPort } from '../../view/plan/plan-port.ts';
-import type { PlanOutcome } from '../../view/plan/plan-view.ts';
+import type { PlanOutcome, PlanPort } from '../../view/plan/plan-view.ts';
 import { recordOf } from '../../view/run-record.ts';
 import type { DrivenPlan } from './drive-plan.ts';
 

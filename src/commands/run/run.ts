@@ -1,19 +1,24 @@
+import { EXIT, type ExitCode } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
+import { isForPeople } from '../../cli/print-result.ts';
 import { readSecretFile } from '../../cli/read-given-file.ts';
 import { keepSignals } from '../../cli/stop-signal.ts';
+import type { DrivenRun } from '../../compose/instances.ts';
 import { openInstances, servicesOfRun } from '../../compose/instances.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 import { startRun } from '../../runner/runs.ts';
+import type { Journal } from '../../store/journal.ts';
+import type { ForWorkers } from '../../store/run-entries.ts';
 import { assertApprovalsReadable, presentOf } from '../approvals/present.ts';
 import { assertApproversConfigured } from '../approvals/required.ts';
 import { assertSupported } from './assert-supported.ts';
-import { answersInAdvance, sayLeft } from './detach.ts';
 import { drive } from './drive.ts';
 import { patienceFrom } from './leave-overdue.ts';
+import { printEntries } from './print-headless.ts';
 import { changedInstance, type GivenFlags, inputFrom, targetsIn, withAction } from './run-input.ts';
 import { clockMark } from './watch-clock.ts';
 
@@ -120,4 +125,33 @@ export async function drivingOptions(context: CommandContext, flags: DrivingFlag
     plain: flags.plain ?? false,
     overdueMs: patienceFrom(flags.patience),
   };
+}
+
+/** The answers that the flags of a run give in advance. */
+function answersInAdvance({
+  yes = false,
+  confirm,
+}: {
+  readonly yes?: boolean | undefined;
+  readonly confirm?: string | undefined;
+}): ForWorkers {
+  return { yes, confirm: confirm === undefined ? [] : [confirm] };
+}
+
+/** Says that a run was begun and left to the workers, and how to follow it. Exit 0. */
+export async function sayLeft(
+  context: CommandContext,
+  journal: Journal,
+  run: Pick<DrivenRun, 'runId' | 'instance'>,
+): Promise<ExitCode> {
+  if (isForPeople(context)) {
+    context.stdout.write(`run ${run.runId} is left to the workers\n`);
+    context.stderr.write(
+      `where it stands: lifeboat status, lifeboat runs\nto drive it yourself: lifeboat resume ${run.runId}\n`,
+    );
+  } else {
+    const stop = await printEntries(context, journal, run);
+    await stop();
+  }
+  return EXIT.closed;
 }

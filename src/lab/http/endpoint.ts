@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import type { Call } from '../call-log.ts';
 import type { FaultTarget } from '../faults.ts';
 import type { LabInstance } from '../instance.ts';
-import type { LabState } from '../lab-state.ts';
+import type { Call, LabState } from '../lab-state.ts';
 import type { Outcome } from '../manager/task-queue.ts';
 
 export type Revision = 61 | 62;

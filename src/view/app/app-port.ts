@@ -1,5 +1,5 @@
 import type { Secret } from '../../base/secret.ts';
-import type { PlanPort } from '../plan/plan-port.ts';
+import type { PlanPort } from '../plan/plan-view.ts';
 import type { RunPort } from '../run-port.ts';
 import type { LabChange } from './lab-facts.ts';
 import type { Loaders } from './sources.ts';

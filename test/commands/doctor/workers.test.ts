@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { workersCheck } from '../../../src/commands/doctor/workers.ts';
+import { workersCheck } from '../../../src/commands/doctor/doctor.ts';
 import type { QueueDepth, WorkerRow } from '../../../src/queue/queue.ts';
 import type { RunProgress } from '../../../src/store/projections/runs.ts';
 

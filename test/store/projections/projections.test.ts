@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { gatherFollowUps } from '../../../src/compose/open-follow-ups.ts';
 import { assertNotInDoubt, readAllDoubts, readDoubts } from '../../../src/runner/assert-not-in-doubt.ts';
-import { refusedBefore } from '../../../src/runner/refused-before.ts';
+import { refusedBefore } from '../../../src/runner/perform-send.ts';
 import { findRun, listRuns, openRunsOn } from '../../../src/runner/runs.ts';
 import type { Entry, Json, NewEntry } from '../../../src/store/journal.ts';
 import { PROJECTIONS } from '../../../src/store/projected.ts';
