@@ -9,14 +9,15 @@ import type { Bundle } from './code-cache.ts';
 import { asksApp, asksLines, asksPassphrase, configIn, paintEarly, wordsIn } from './early-frame.ts';
 import { disableEchoFromStart } from './echo.ts';
 import { keepPrivate } from './keep-private.ts';
+import { keepHeapSmall } from './small-heap.ts';
 
 /** Changes with every build of the commands. Undefined in a checkout that is run without a build. */
 declare const BUNDLE_STAMP: string | undefined;
 
 /**
  * Does what must not wait until the commands are loaded, which takes as long as starting Node: prints the
- * version, makes the process private, disables echo where a passphrase may be asked for, draws the first
- * frame. Then loads the commands, runs the command line, and ends the process.
+ * version, keeps the heap small, makes the process private, disables echo where a passphrase may be asked
+ * for, draws the first frame. Then loads the commands, runs the command line, and ends the process.
  */
 export async function start(argv: readonly string[]): Promise<void> {
   // A closed pipe (`| head`) or terminal must not end a recovery in the middle.
@@ -27,6 +28,7 @@ export async function start(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${packageJson.version}\n`);
     return end(EXIT.closed, missing);
   }
+  keepHeapSmall();
   keepPrivate();
   const restoreEcho =
     asksPassphrase(withKeyStore(process.env, configIn(argv))) && !asksApp(argv, process)

@@ -26,6 +26,7 @@ export interface OpenInstance extends AsyncDisposable {
   readonly service: ServiceClient;
   /** The configured revision, or the one that `revision: auto` found. */
   readonly revision: Revision;
+  /** The token in use, where the instance shares its source with others that are asked with it. */
   readonly token: TokenReader;
   /** Variables with tokens, kept from commands that the config runs. */
   readonly hideEnv: readonly string[];
@@ -78,6 +79,7 @@ export async function openInstance(
   });
   const { access, tap, awaits, pace } = options;
   const shared = access && { access, source: sourceOf(source, name) };
+  const cache = shared?.access.tokensOf(shared.source, token);
   const network = { token, caFile: instance.ca, tap, awaits, pace, shared };
   const revision =
     instance.revision === 'auto'
@@ -95,7 +97,7 @@ export async function openInstance(
     config: instance,
     service,
     revision,
-    token,
+    token: cache === undefined ? token : async () => (await cache.current()).value,
     hideEnv,
     [Symbol.asyncDispose]: () => service.close(),
   };

@@ -1,7 +1,12 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import { tokenValidity } from '../../src/compose/service-of.ts';
+import { openInstance, tokenValidity } from '../../src/compose/service-of.ts';
 import { parseConfig } from '../../src/config/load.ts';
+import { memoryStore } from '../../src/keys/key-store.ts';
+import { openSharedAccess } from '../../src/service/shared-access.ts';
 
 const SOON = '2026-03-10T12:00:00.000Z';
 const LATER = '2026-12-31T00:00:00.000Z';
@@ -55,4 +60,29 @@ test('a token command is not run to learn how long its token is valid', async ()
   const known = await validityOf('{ command: cf oauth-token }', jwt({ exp: seconds(SOON) }));
   expect(known.kind).toBe('renewed');
   expect(known.reads()).toBe(0);
+});
+
+test('instances that are asked together read the token of one file once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-token-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'token');
+  writeFileSync(file, 'Bearer opaque', { mode: 0o600 });
+  const at = (id: number) => ({
+    url: `https://a.example/service-instances/${id}`,
+    revision: 62,
+    token: { file },
+  });
+  const instances = { orders: at(1), stock: at(2) };
+  const config = parseConfig(JSON.stringify({ instances }), 'lifeboat.yaml');
+  const access = openSharedAccess();
+  const store = async () => memoryStore();
+  const orders = await openInstance(config, 'orders', { store, access });
+  expect(await tokenValidity(orders)).toEqual({ kind: 'unsaid' });
+  rmSync(file);
+  expect(await tokenValidity(await openInstance(config, 'stock', { store, access }))).toEqual({
+    kind: 'unsaid',
+  });
+  await expect(tokenValidity(await openInstance(config, 'stock', { store }))).rejects.toMatchObject({
+    code: 'credentials.missing',
+  });
 });

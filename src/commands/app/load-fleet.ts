@@ -12,7 +12,7 @@ import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { drillDue, dueWords } from '../../report/drill/drill-report.ts';
 import type { Fleet, Loaders, Trouble } from '../../view/app/sources.ts';
-import { type InstanceFacts, nothingAsked, oldestOf } from '../../view/fleet/fleet-facts.ts';
+import { HOLDS_MS, type InstanceFacts, nothingAsked, oldestOf } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
 import type { InstanceStatus } from '../../view/fleet/status-schema.ts';
 import { homeTrouble } from '../doctor/home-trouble.ts';
@@ -25,6 +25,9 @@ const AT_ONCE = 8;
 const LIMIT_MS = 20_000;
 /** Metrics are the largest answer, and a disk fills slowly. */
 const DISK_MS = 5 * 60_000;
+/** More instances than this are not told of one by one, since each telling lists all of them. */
+const MANY = 200;
+const APART_MS = 250;
 
 type Record = ReadonlyMap<string, InstanceFacts['record']>;
 
@@ -38,10 +41,8 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   const kept = new Map<string, InstanceFacts>(
     names.map((name) => [name, nothingAsked(aboutOf(config, name, evaluated))]),
   );
-  const withTarget = (facts: InstanceFacts): InstanceFacts => {
-    const target = kept.get(config.instances[facts.name]?.target ?? '');
-    return target === undefined ? facts : { ...facts, target };
-  };
+  const targetOf = ({ name }: InstanceFacts) => kept.get(config.instances[name]?.target ?? '');
+  const statusAt = judging(names.length, targetOf);
   const answeredAt = new Map<string, Date>();
   /** When each instance last listed its backups; the copy on disk is dated less often. */
   const listedAt = new Map<string, string>();
@@ -50,12 +51,8 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   let plans: Fleet['plans'];
 
   return async (_, emit, signal) => {
-    const statuses = new Map<string, InstanceStatus>();
     const askedAt = new Map<string, Date>();
-    const judge = (facts: InstanceFacts) => {
-      kept.set(facts.name, facts);
-      statuses.set(facts.name, instanceStatus(withTarget(facts), new Date()));
-    };
+    const keep = (facts: InstanceFacts) => void kept.set(facts.name, facts);
     let known: Pick<Fleet, 'startedBy' | 'troubles'> = {};
     let answered = 0;
     const due = drillDue(knownDrills(context.env), config.drills?.every, new Date());
@@ -63,9 +60,12 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     const drills = due.everySeconds === undefined ? 'none is planned' : dueWords(due);
     const tell = () => {
       if (signal.aborted) return;
+      // Later answers belong to another list.
+      const all = [...kept.values()];
+      const instancesAt = (now: Date) => all.map((facts) => statusAt(facts, now));
       emit({
-        instances: names.flatMap((name) => statuses.get(name) ?? []),
-        instancesAt: judgedAt(names.flatMap((name) => kept.get(name) ?? []).map(withTarget)),
+        instances: instancesAt(new Date()),
+        instancesAt,
         answered,
         drills,
         answeredAt: new Map(answeredAt),
@@ -75,16 +75,17 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       });
     };
     const evaluate = async () => {
-      const facts = new Map([...kept].map(([name, of]) => [name, withTarget(of)]));
+      const facts = new Map([...kept].map(([name, of]) => [name, withTarget(of, targetOf(of))]));
       plans = (await plansOf(context, config, facts)) ?? plans;
     };
 
-    for (const facts of kept.values()) judge(facts);
+    const soon = spaced(tell, names.length > MANY ? APART_MS : 0);
+
     tell();
     const record = await readFleetRecord(context, names, config.keys.escrow !== undefined);
     known = { startedBy: startedByOf(record), troubles: await troublesOf(context, record) };
     for (const facts of kept.values())
-      judge({ ...facts, record: record.get(facts.name) ?? { state: 'unasked' } });
+      keep({ ...facts, record: record.get(facts.name) ?? { state: 'unasked' } });
     tell();
     if (plans === undefined) {
       await evaluate();
@@ -106,19 +107,19 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       withDisk: (name) => !isFresh(kept.get(name)?.disk),
       asking: (name) => {
         askedAt.set(name, new Date());
-        tell();
+        soon();
       },
       answered: (facts) => {
         // An aborted request says nothing about the instance.
         if (signal.aborted) return;
         const { disk } = kept.get(facts.name) ?? {};
         const dated = datedBy(listedAt, facts);
-        judge(disk === undefined ? dated : { disk, ...dated });
+        keep(disk === undefined ? dated : { disk, ...dated });
         // A passphrase prompt may have delayed the last answer by minutes.
         answeredAt.set(facts.name, oldestOf(facts) ?? new Date());
         askedAt.delete(facts.name);
         answered += 1;
-        tell();
+        soon();
       },
     }).finally(rights.close);
     if (signal.aborted) return;
@@ -147,9 +148,54 @@ function datedBy(listedAt: Map<string, string>, facts: InstanceFacts): InstanceF
   return seen === undefined || at === undefined || at < seen.at ? facts : { ...facts, seen: { ...seen, at } };
 }
 
-/** Judges these answers at other times; later answers belong to another list. */
-function judgedAt(facts: readonly InstanceFacts[]): NonNullable<Fleet['instancesAt']> {
-  return (now) => facts.map((one) => instanceStatus(one, now));
+/**
+ * Judges the answers of an instance beside those of its target, by both again only once one of them is
+ * another, or after a while: each of ten thousand answers changes one row of the board, and not all of them.
+ */
+function judging(
+  count: number,
+  targetOf: (facts: InstanceFacts) => InstanceFacts | undefined,
+): (facts: InstanceFacts, now: Date) => InstanceStatus {
+  const holdsMs = Math.max(HOLDS_MS, count);
+  const judged = new WeakMap<InstanceFacts, Judged>();
+  return (facts, now) => {
+    const target = targetOf(facts);
+    const period = Math.floor(now.getTime() / holdsMs);
+    const known = judged.get(facts);
+    if (known?.period === period && known.target === target) return known.status;
+    const status = instanceStatus(withTarget(facts, target), now);
+    judged.set(facts, { period, target, status });
+    return status;
+  };
+}
+
+interface Judged {
+  readonly period: number;
+  readonly target: InstanceFacts | undefined;
+  readonly status: InstanceStatus;
+}
+
+function withTarget(facts: InstanceFacts, target: InstanceFacts | undefined): InstanceFacts {
+  return target === undefined ? facts : { ...facts, target };
+}
+
+/** Acts now and, where it is called again within these milliseconds, once more after them. */
+function spaced(act: () => void, apartMs: number): () => void {
+  let waiting: NodeJS.Timeout | undefined;
+  let isDue = false;
+  if (apartMs === 0) return act;
+  return () => {
+    isDue = true;
+    if (waiting !== undefined) return;
+    const go = () => {
+      waiting = undefined;
+      if (!isDue) return;
+      isDue = false;
+      act();
+      waiting = setTimeout(go, apartMs).unref();
+    };
+    go();
+  };
 }
 
 /** Starts with instances that are unknown only because the key store was locked: it may be open by now. */

@@ -6,7 +6,6 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
-import { keepHeapSmall } from '../../cli/small-heap.ts';
 import { rememberEvaluated } from '../../compose/last-evaluated.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { survey } from '../../compose/survey.ts';
@@ -45,7 +44,6 @@ type PlanRow = ResultOf<'evaluations'>['plans'][number];
  * empty; 1 when one is not ready; 3 when one is unknown and none is not ready.
  */
 export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flags) => {
-  keepHeapSmall();
   const limitMs = flags.limit === undefined ? undefined : durationFrom(flags.limit, 'limit', ['1s', '1h']);
   const config = await loadConfig(context.env, context.configPath);
   const { names, plans } = await wantedOf(config, word, flags.instance);

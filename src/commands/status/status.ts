@@ -5,7 +5,6 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { isForPeople, printItems, printTable } from '../../cli/print-result.ts';
-import { keepHeapSmall } from '../../cli/small-heap.ts';
 import { survey } from '../../compose/survey.ts';
 import { homeFolder } from '../../config/find.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
@@ -63,7 +62,6 @@ interface StatusFlags {
  * unknown counts against it, because nothing shows the contrary.
  */
 export const status: Action<StatusFlags> = async (context, _, flags) => {
-  keepHeapSmall();
   const limitMs = flags.limit === undefined ? undefined : durationFrom(flags.limit, 'limit', ['1s', '1h']);
   const config = await loadConfig(context.env, context.configPath);
   const { instance: named = [] } = flags;

@@ -175,7 +175,7 @@ export function nothingAsked(
 }
 
 /** A judgement is reused for this many milliseconds. */
-const HOLDS_MS = 5_000;
+export const HOLDS_MS = 5_000;
 
 const judged = new WeakMap<Fleet, { readonly atMs: number; readonly fleet: Fleet }>();
 

@@ -1,64 +1,59 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { CommandContext } from '../../../src/cli/context.ts';
 import { fleetLoader } from '../../../src/commands/app/load-fleet.ts';
-import { loadConfig } from '../../../src/config/load.ts';
+import { parseConfig } from '../../../src/config/load.ts';
 import type { Fleet } from '../../../src/view/app/sources.ts';
+import type { InstanceStatus } from '../../../src/view/fleet/status-schema.ts';
 
-const PLAN = `plan: west
-groups:
-  - id: data
-    for: { name: orders }
-    steps: [{ id: seen, check: { command: ["true"] } }]
-`;
+const SOURCES = 60;
 
-/** A home with an instance and a plan of it. Its service answers nothing before it is told to. */
-async function openHome() {
-  const home = mkdtempSync(join(tmpdir(), 'lifeboat-fleet-'));
-  const waiting: ServerResponse[] = [];
-  const server = createServer((_, response) => void waiting.push(response));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-    rmSync(home, { recursive: true });
-  });
+/** A config of sources, each with its target, at a service that knows none of them. */
+async function manyInstances() {
+  const server = createServer((_, response) => response.writeHead(404).end());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  writeFileSync(join(home, 'token'), 'bearer a-token\n', { mode: 0o600 });
-  writeFileSync(
-    join(home, 'lifeboat.yaml'),
-    `instances:
-  orders:
-    url: http://127.0.0.1:${port}/service-instances/1
-    revision: 62
-    token: { file: ${join(home, 'token')} }
-`,
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-many-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const at = (name: string) => ({
+    url: `http://127.0.0.1:${port}/service-instances/${name}`,
+    revision: 62,
+    token: { env: 'PATH' },
+  });
+  const names = Array.from({ length: SOURCES }, (_, index) => `db-${index}`);
+  const instances = Object.fromEntries(
+    names.flatMap((name) => [
+      [name, { ...at(name), target: `${name}-dr` }],
+      [`${name}-dr`, { ...at(`${name}-dr`), role: 'target' }],
+    ]),
   );
-  mkdirSync(join(home, 'plans'));
-  writeFileSync(join(home, 'plans', 'west.yaml'), PLAN);
-  const env = { HOME: home, LIFEBOAT_HOME: join(home, 'state'), LIFEBOAT_KEYCHAIN: 'memory' };
-  const configPath = join(home, 'lifeboat.yaml');
-  const context = { env, configPath, stdin: Readable.from([]) } as unknown as CommandContext;
-  const load = fleetLoader(context, await loadConfig(env, configPath));
-  return { load, waiting };
+  const config = parseConfig(JSON.stringify({ instances }), join(folder, 'lifeboat.yaml'));
+  const context = { env: { LIFEBOAT_HOME: join(folder, 'home') } } as unknown as CommandContext;
+  return { context, config, count: 2 * SOURCES };
 }
 
-test('a plan is there before its instances have answered, and stays while they are asked again', async () => {
-  const { load, waiting } = await openHome();
-  for (const round of ['first', 'second']) {
-    const told: Fleet[] = [];
-    const leave = new AbortController();
-    const loading = Promise.resolve(load(null, (fleet) => void told.push(fleet), leave.signal));
-    await expect.poll(() => waiting.length).toBeGreaterThan(0);
-    expect(told.at(-1)).toMatchObject({ answered: 0, plans: [{ plan: 'west' }] });
-    if (round === 'second') expect(told[0]).toMatchObject({ plans: [{ plan: 'west' }] });
-    leave.abort();
-    for (const response of waiting.splice(0)) response.writeHead(502).end();
-    await loading.catch(() => undefined);
-  }
+test('each answer judges its instance and the source of it again, and not the whole board', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { context, config, count } = await manyInstances();
+  const judged = new Set<InstanceStatus>();
+  let last: Fleet | undefined;
+  const emit = (fleet: Fleet) => {
+    last = fleet;
+    const drawn = fleet.instancesAt?.(new Date()) ?? [];
+    for (const status of [...fleet.instances, ...drawn]) judged.add(status);
+  };
+  await fleetLoader(context, config)(null, emit, new AbortController().signal);
+  expect(last?.answered).toBe(count);
+  expect(last?.instances).toHaveLength(count);
+  expect(last?.instances.filter(({ notFound }) => notFound === undefined)).toEqual([]);
+  // Unasked, with the record, with its answer, and with that of its target.
+  expect(judged.size).toBeLessThanOrEqual(4 * count);
+  expect(last?.instancesAt?.(new Date())).toEqual(last?.instances);
 });
