@@ -37,7 +37,9 @@ const PHASES: readonly SteppedPhase[] = ['groups', HEALTHY, FINALLY];
 
 /** The run of a plan as plain data. Pure. */
 export function planView(fold: PlanFold): PlanView {
-  const { runId, snapshot, title, children, startedMs, outcome, nowMs } = fold;
+  const { runId, snapshot, title, children, startedMs, outcome } = fold;
+  // What is over grows no older.
+  const nowMs = outcome?.endedMs ?? fold.nowMs;
   const context = snapshot.context as PlanContext;
   const { plan, rehearsal } = context.input;
   const drawn = groupViews(snapshot, context, children, nowMs);
@@ -53,7 +55,7 @@ export function planView(fold: PlanFold): PlanView {
     plan: plan.plan,
     mode: rehearsal ? 'REHEARSAL' : 'LIVE',
     state: outcome?.title ?? title,
-    elapsedSeconds: Math.max(0, ((outcome?.endedMs ?? nowMs) - startedMs) / 1000),
+    elapsedSeconds: Math.max(0, (nowMs - startedMs) / 1000),
     rtoSeconds: rto === undefined ? undefined : rto / 1000,
     outcome,
     groups,

@@ -18,6 +18,7 @@ export interface PlanView {
   readonly groups: readonly GroupView[];
   /** What waits for a person: the plan's own question first, then failures, then the most asked. */
   readonly asks: readonly AskView[];
+  /** The moment that it shows, in milliseconds since 1970: the end of a plan that is over. */
   readonly nowMs: number;
 }
 

@@ -18,6 +18,12 @@ const CONFIRM: Question = {
   options: [],
 };
 
+test('a plan that is over grows no older, nor do its instances', () => {
+  const outcome = { title: 'stopped', tone: 'warn', endedMs: NOW_MS } as const;
+  const view = viewOf({ outcome, nowMs: NOW_MS + 60_000, children: [failureOf('db-1')] });
+  expect(view).toMatchObject({ nowMs: NOW_MS, elapsedSeconds: 600 });
+});
+
 describe('the view of the run of a plan', () => {
   test('says the mode, the time against the RTO, and of each group its wave, counts and stop rule', () => {
     const view = viewOf({ children: [childOf('db-1'), failureOf('db-2')] });
