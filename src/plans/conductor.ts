@@ -307,13 +307,18 @@ export class Conductor {
     }
   }
 
-  /** A child that could not be taken up. One that is at work by the record keeps its slot. */
+  /** A child that could not be taken up. Never rejects. */
   async #problemOf(live: Omit<Live, 'problem' | 'holdsSlot'>, thrown: unknown): Promise<Live> {
-    const child = await this.#port.recorded(live.start);
-    const isOpen = child !== undefined && child.result === undefined;
-    const holdsSlot = isOpen && (await this.#port.onRecord(child.runId))?.question === undefined;
+    // What the record does not say holds its slot: too few instances at once harm nobody.
+    const holdsSlot = await this.#isAtWorkByRecord(live.start).catch(() => true);
     const againMs = this.#port.now() + AGAIN_MS;
     return { ...live, driven: undefined, isLeft: false, problem: failureOf(thrown), holdsSlot, againMs };
+  }
+
+  async #isAtWorkByRecord(start: Start): Promise<boolean> {
+    const child = await this.#port.recorded(start);
+    if (child === undefined || child.result !== undefined) return false;
+    return (await this.#port.onRecord(child.runId))?.question === undefined;
   }
 
   /** Answers that the plan gives by itself: the names that were confirmed for it, and what is recommended. */

@@ -177,7 +177,7 @@ function planContextOf(input: PlanInput) {
 }
 
 /** Two instances, one at once; the process that had begun the second one has died. */
-async function afterDeath(onRecord: ChildSnapshot) {
+async function afterDeath(onRecord: ChildSnapshot | Error) {
   const plan = PlanFile.parse({
     plan: 'west',
     groups: [
@@ -207,7 +207,10 @@ async function afterDeath(onRecord: ChildSnapshot) {
     children: async () => [row],
     child: async () => row,
     recorded: async ({ lane }) => (lane === 'db-2' ? row : undefined),
-    onRecord: async () => onRecord,
+    onRecord: async () => {
+      if (onRecord instanceof Error) throw onRecord;
+      return onRecord;
+    },
     begin: async ({ lane }) => {
       begun.push(lane);
       if (lane === 'db-2' && isHeld) throw new LifeboatError('journal.held', 'run/TWO is held by alice');
@@ -254,4 +257,10 @@ test('a child at work in another process keeps its slot until it can be taken up
 test('a child that waits for a person in another process keeps no slot', async () => {
   const { begun } = await afterDeath(snapshotOfChild);
   expect(begun).toEqual(['db-2', 'db-1']);
+});
+
+test('a child of which the record cannot be read keeps its slot, and breaks nothing', async () => {
+  const { begun, children } = await afterDeath(new Error('the database is closed'));
+  expect(begun).toEqual(['db-2']);
+  expect(children()).toMatchObject([{ state: 'at-work' }]);
 });
