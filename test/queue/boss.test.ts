@@ -177,6 +177,42 @@ describe('the queue in PostgreSQL', () => {
     expect(await second?.workers()).toMatchObject([{ state: 'live' }, { state: 'stopped' }]);
   });
 
+  test('gives a run to nobody else however long its look takes, as long as its worker lives', async () => {
+    const { queues, sql } = await freshBoss(cluster);
+    const [first, second] = queues;
+    const [held, other] = [recorder(), recorder()];
+    held.close();
+    void first.work(held.handlers, OPTIONS);
+    await first.wake(['long']);
+    await until(() => held.looked.length === 1);
+    void second?.work(other.handlers, OPTIONS);
+    await sql(`update ${SCHEMA}.job set started_on = now() - interval '40 minutes' where state = 'active'`);
+    const since = new Date().toISOString();
+    const supervised = `select from ${SCHEMA}.queue where name = 'lifeboat.run' and monitor_on > '${since}'`;
+    await until(async () => (await sql(supervised)).length === 1);
+    expect(await sql(`select state from ${SCHEMA}.job where singleton_key = 'long'`)).toEqual([
+      { state: 'active' },
+    ]);
+    held.open();
+    await until(() => held.ended.length === 1);
+    expect(other.looked).toEqual([]);
+  });
+
+  test('lets what is due once begin beside a run that takes long and is woken again and again', async () => {
+    const { queues } = await freshBoss(cluster);
+    const [queue] = queues;
+    const held = recorder();
+    held.close();
+    void queue.work(held.handlers, OPTIONS);
+    for (let times = 0; times < 20; times += 1) await queue.wake(['busy']);
+    await until(() => held.looked.length === 1);
+    for (let times = 0; times < 20; times += 1) await queue.wake(['busy']);
+    await queue.wakeAt('once', new Date());
+    await until(() => held.looked.length === 2);
+    expect(held.looked).toEqual(['busy', 'once']);
+    held.open();
+  });
+
   test('says that it cannot be reached, and goes on when it can', async () => {
     const under = await freshBoss(cluster);
     const [queue] = under.queues;
