@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { EXIT } from '../../src/base/errors.ts';
 import { mayBeTaken } from './database.ts';
 import { look } from './look.ts';
 import type { Blow } from './points.ts';
@@ -75,8 +76,8 @@ function tracerOf({ bench }: Stage, { call, nth, path, signal }: Blow & { readon
 
 /**
  * Resuming a run that another process holds is refused, and the refusal names the holder. Before the run is
- * begun there is nothing to resume. One that is begun and not yet taken up may be run to its end. While a
- * process stands still in the middle of a write, the journal itself is locked. On a team's store the lease of
+ * begun there is nothing to resume. One that is begun and not yet taken up may be run to its end, and one that
+ * the process has left while it waits may be resumed to where it waits again. While a process stands still in the middle of a write, the journal itself is locked. On a team's store the lease of
  * a process that stands still may end before the second one asks, on a busy machine: then that one has the
  * run, and the first must do nothing more.
  */
@@ -91,6 +92,8 @@ async function tryToResume(stage: Stage, holder: number | undefined, stoppedAt: 
   if (code !== null && code > 0 && (isNamed || isNothing)) return [];
   const isLeaseOver = stage.database !== undefined && mayBeTaken(performance.now() - stoppedAt);
   if ((where === 'run.started' || isLeaseOver) && code === codeOf(stage.scene)) return [];
+  if (where === 'run.detached' && [codeOf(stage.scene), EXIT.waiting, EXIT.inDoubt].includes(code ?? -1))
+    return [];
   return [
     `a second process beside ${holder} ended with ${code}: ${stderr.split('\n').slice(-4).join(' | ')}`,
   ];
