@@ -76,10 +76,11 @@ function tracerOf({ bench }: Stage, { call, nth, path, signal }: Blow & { readon
 
 /**
  * Resuming a run that another process holds is refused, and the refusal names the holder. Before the run is
- * begun there is nothing to resume. One that is begun and not yet taken up may be run to its end, and one that
- * the process has left while it waits may be resumed to where it waits again. While a process stands still in the middle of a write, the journal itself is locked. On a team's store the lease of
- * a process that stands still may end before the second one asks, on a busy machine: then that one has the
- * run, and the first must do nothing more.
+ * begun there is nothing to resume. One that is begun and not yet taken up may be run to its end, and one
+ * that the process has left while it waits may be resumed to where it waits again. While a process stands
+ * still in the middle of a write, the journal itself is locked. On a team's store the lease of a process that
+ * stands still may end before the second one asks, on a busy machine: then that one has the run, and the
+ * first must do nothing more.
  */
 async function tryToResume(stage: Stage, holder: number | undefined, stoppedAt: number): Promise<string[]> {
   const { where } = await look(stage);
