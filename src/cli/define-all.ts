@@ -405,7 +405,7 @@ function defineStore(program: Command, command: Define): void {
     async () => (await import('../commands/store/migrate.ts')).storeMigrate,
     [],
     {
-      about: `Nobody may work with the store meanwhile, and an older lifeboat opens it no more.
+      about: `First stop everything that works with the store: an older lifeboat cannot open it afterwards.
 Nothing is migrated by any other command.`,
     },
   );

@@ -9,10 +9,10 @@ import type { ServiceClient } from '../service/client.ts';
 import { unreadWords } from '../service/rows.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { SharedAccess } from '../service/shared-access.ts';
-import type { EvaluationPolicy } from '../view/fleet/fleet-facts.ts';
 import {
   type BackupFit,
   type DiskFill,
+  type EvaluationPolicy,
   type InstanceFacts,
   nothingAsked,
   type Part,

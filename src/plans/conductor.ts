@@ -259,8 +259,8 @@ export class Conductor {
   }
 
   /**
-   * Takes up again what could not be taken up. What has begun keeps its slot until then; what has not waits
-   * for one anew.
+   * Takes up again what could not be taken up. What is at work by the record keeps its slot until then; all
+   * else waits for a free one.
    */
   async #tryAgain(): Promise<void> {
     const now = this.#port.now();
@@ -309,7 +309,7 @@ export class Conductor {
 
   /** A child that could not be taken up. Never rejects. */
   async #problemOf(live: Omit<Live, 'problem' | 'holdsSlot'>, thrown: unknown): Promise<Live> {
-    // What the record does not say holds its slot: too few instances at once harm nobody.
+    // What the record does not say holds its slot: too few instances at once do no harm.
     const holdsSlot = await this.#isAtWorkByRecord(live.start).catch(() => true);
     const againMs = this.#port.now() + AGAIN_MS;
     return { ...live, driven: undefined, isLeft: false, problem: failureOf(thrown), holdsSlot, againMs };

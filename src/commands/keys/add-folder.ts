@@ -1,14 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { whyUnread } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { counted } from '../../base/format.ts';
-import type { Secret } from '../../base/secret.ts';
 import { mostSimilar } from '../../base/similar.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { readSecretFile } from '../../cli/read-given-file.ts';
 import { warnOfKey } from '../../cli/warn-of-key.ts';
-import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
+import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { instanceNamed } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { KeyBundle } from '../../keys/key-store.ts';
@@ -43,7 +43,9 @@ export async function addFolder(
       const key = await readSecretFile(join(folder, `${instance}${ENDING}`), context);
       workspace.journal.guard(key);
       await warnOfKey(context, key, { isNew: false });
-      keys.push({ instance, key, fingerprint: await nameOf(workspace, instance, key) });
+      const fingerprint =
+        (await nameOnRecord(workspace, instance, key)) ?? (await workspace.keyring.fingerprint(key));
+      keys.push({ instance, key, fingerprint });
     }
     const bundle = { keys, fingerprintSecrets: [] };
     const { added } = await workspace.keyring.takeBundle(bundle);
@@ -63,8 +65,8 @@ export async function addFolder(
 
 /** The instances of the files in a folder. Rejects with `keys.folder` (exit 2), before anything is stored. */
 async function keyFilesIn(folder: string, instances: readonly string[]): Promise<readonly string[]> {
-  const names = await readdir(folder).catch((cause: Error) => {
-    throw refused(`${show(folder, 300)} cannot be read: ${show(cause.message, 200)}`, []);
+  const names = await readdir(folder).catch((cause: unknown) => {
+    throw refused(`${show(folder, 300)} cannot be read: ${whyUnread(cause)}`, []);
   });
   const named = names.flatMap((name) => (name.endsWith(ENDING) ? [name.slice(0, -ENDING.length)] : []));
   if (named.length === 0)
@@ -89,8 +91,4 @@ function refused(why: string, hints: readonly string[]): LifeboatError {
     hints: [...hints, 'nothing was stored'],
     exitCode: EXIT.usage,
   });
-}
-
-async function nameOf(workspace: Workspace, instance: string, key: Secret): Promise<string> {
-  return (await nameOnRecord(workspace, instance, key)) ?? (await workspace.keyring.fingerprint(key));
 }

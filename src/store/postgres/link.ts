@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client, type ClientConfig, types } from 'pg';
 import { LifeboatError } from '../../base/errors.ts';
 import { type Address, findPassword, named, type Server, tlsOf } from './address.ts';
-import { isBroken, isRefusal, isStandby, pooled, refused, standby, unbound, unreachable } from './trouble.ts';
+import { isBroken, isRefusal, pooled, refused, standby, unbound, unreachable } from './trouble.ts';
 
 /** A connection in use. Statements may be sent without waiting for earlier ones. */
 export interface Session {
@@ -155,7 +155,7 @@ async function firstPrimary(options: LinkOptions, favourite: number) {
     }
   }
   // A standby that answers says more than a primary that does not.
-  throw errors.find(isRefusal) ?? errors.find(isStandby) ?? errors[0];
+  throw errors.find(isRefusal) ?? errors.find((error) => error instanceof LifeboatError) ?? errors[0];
 }
 
 async function connect(options: LinkOptions, server: Server): Promise<Client> {

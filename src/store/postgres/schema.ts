@@ -392,7 +392,7 @@ function otherVersion(version: number): LifeboatError {
         version < SCHEMA_VERSION
           ? [
               'nothing was changed: the version of lifeboat that made it still works with it',
-              'once nobody works with that: the owner runs `lifeboat store migrate`, which brings it to this version',
+              'once that is no longer in use: the owner runs `lifeboat store migrate`, which brings it to this version',
             ]
           : ['use the version of lifeboat that made it, or a newer one'],
     },

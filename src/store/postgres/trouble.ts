@@ -37,20 +37,15 @@ export function unreachable(cause: unknown, servers: string, readOnly: boolean):
   });
 }
 
-const STANDBY = 'is a standby, which takes no writes, and no other server of the address is the primary';
-
 /** The server follows another one. It may be promoted soon, so that this is retried like an outage. */
 export function standby(server: string): LifeboatError {
-  return new LifeboatError(UNREACHABLE, `the store cannot be reached: ${server} ${STANDBY}`, {
+  const why = `${server} is a standby, which takes no writes, and no other server of the address is the primary`;
+  return new LifeboatError(UNREACHABLE, `the store cannot be reached: ${why}`, {
     hints: [
       'nothing was written: name the primary in the address, or all servers: postgres://USER@A,B/DATABASE',
       'promote the standby only once the primary is stopped for good, or two of them take entries',
     ],
   });
-}
-
-export function isStandby(error: unknown): boolean {
-  return error instanceof LifeboatError && error.shortMessage.endsWith(STANDBY);
 }
 
 /** A pooler stands between, and does not give each session its own connection. */

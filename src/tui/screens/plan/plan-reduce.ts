@@ -187,7 +187,7 @@ function typedAtOnce(state: PlanState, page: PageOf<'ask'>, input: Input<PlanInt
 
 function chosen(state: PlanState, page: PageOf<'ask'>, ask: AskView, { act, label, needs }: AskOption): Next {
   const lanes = answeredLanes(ask, page.list);
-  const overview = answeredAt(state, page.back, ask);
+  const overview = withAnswered(state, page.back, ask);
   if (needs !== undefined && needs.what !== 'secret') {
     const what =
       act.do === 'decide'
@@ -199,7 +199,8 @@ function chosen(state: PlanState, page: PageOf<'ask'>, ask: AskView, { act, labe
   return [overview, { type: 'answer', ask: ask.key, lanes, act, needs, text: '' }];
 }
 
-function answeredAt(state: PlanState, page: Page, ask: AskView): PlanState {
+/** The overview once a question was answered, from the page that asked it. */
+function withAnswered(state: PlanState, page: Page, ask: AskView): PlanState {
   const { key, of } = ask;
   return { ...state, page: overviewOf(page, ask), ...(of.is === 'plan' ? { answered: key } : {}) };
 }
@@ -256,7 +257,7 @@ function reduceTyping(state: PlanState, page: PageOf<'typing'>, input: Input<Pla
         { type: 'decide', decision: what.decision, text: needs.what === 'name' ? '' : text },
       ];
     const { ask, act, lanes } = what;
-    return [answeredAt(state, back, ask), { type: 'answer', ask: ask.key, lanes, act, needs, text }];
+    return [withAnswered(state, back, ask), { type: 'answer', ask: ask.key, lanes, act, needs, text }];
   }
   // A name has to be right to the character.
   return [
