@@ -132,12 +132,13 @@ export class Conductor {
     });
   }
 
-  async #obstacleOf({ runId, result }: RecordedChild): Promise<Obstacle | undefined> {
-    if (result === 'done') return { why: 'it has not failed' };
-    if (result === 'failed') return undefined;
-    if (this.#all().find((child) => child.runId === runId)?.state === 'at-work')
-      return { why: 'it is under way' };
-    return obstacleToAnother(runId, await this.#port.onRecord(runId));
+  async #obstacleOf(last: RecordedChild): Promise<Obstacle | undefined> {
+    if (last.result === 'done') return { why: 'it has not failed' };
+    if (last.result === 'failed') return undefined;
+    // By its place: a child that another process drives has no run here.
+    const here = this.#all().find((child) => keyOf(child) === keyOf(last));
+    if (here?.state === 'at-work') return { why: 'it is under way' };
+    return obstacleToAnother(last.runId, await this.#port.onRecord(last.runId));
   }
 
   /**

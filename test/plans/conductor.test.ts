@@ -237,6 +237,7 @@ async function afterDeath(onRecord: ChildSnapshot | Error) {
     begun,
     children: () => conductor.children(),
     isWaiting: () => conductor.isWaiting(),
+    tryAgain: (lane: string) => conductor.decide({ type: 'operator.tryAgain', ...at(lane) }, 'again'),
     letGo: () => {
       isHeld = false;
     },
@@ -252,6 +253,14 @@ test('a child at work in another process keeps its slot until it can be taken up
   await vi.advanceTimersByTimeAsync(5_000);
   expect(begun).toEqual(['db-2', 'db-2']);
   expect(children()).toMatchObject([{ runId: 'db-2', state: 'at-work', where: 'the backup failed' }]);
+});
+
+test('a step that another process works at is not tried again', async () => {
+  const { tryAgain } = await afterDeath({ ...snapshotOfChild, question: undefined });
+  await expect(tryAgain('db-2')).rejects.toMatchObject({
+    code: 'plan.not-failed',
+    shortMessage: expect.stringContaining('it is under way'),
+  });
 });
 
 test('a child that waits for a person in another process keeps no slot', async () => {
