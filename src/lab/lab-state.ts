@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { LabClock } from './clock.ts';
 import type { Platform, PlatformOptions } from './cloud-foundry/platform.ts';
 import type { PlatformFace } from './cloud-foundry/platform-routes.ts';
+import type { InstanceData } from './data/instance-data.ts';
 import type { Query } from './engine/engine.ts';
 import { type Fault, FaultTable } from './faults.ts';
 import type { Endpoint, Revision } from './http/endpoint.ts';
@@ -182,6 +183,11 @@ export interface Lab {
     readonly guid: string;
     /** As the superuser; rejects while the server is down. */
     readonly query: Query;
+    /**
+     * The times that it can be restored to now, by this machine's clock; undefined without continuous
+     * archiving, and before its first base backup.
+     */
+    readonly range: InstanceData['range'];
     readonly keyFile: string | undefined;
   }[];
   /** The time of the service. */

@@ -186,6 +186,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     guid,
     keyFile,
     query: data.query,
+    range: data.range,
     apps: (platform?.apps ?? []).filter(({ facts }) => facts.instance === name).map((app) => app.name),
     role: roleOf(wish),
     wish,

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +28,11 @@ const LEFT = {
 } as const;
 
 /** A lab, a run of several steps, and a machine that has other work. */
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 600_000;
+/** A chapter that takes longer hangs, and the test tells where. */
+const HANGS_AFTER_MS = 300_000;
+/** This much of what a chapter that hangs has said and written is told. */
+const LAST = 12;
 
 describe('a chapter of a drill after whose run rows are missing is not proven', { timeout: LIMIT_MS }, () => {
   test.each(Object.entries(LEFT))('%s', async (runbook, database) => {
@@ -56,9 +61,10 @@ async function played(
   chmodSync(folder, 0o755);
   const [chapter] = chaptersFor({ runbook, scenario: undefined, revision: '62' });
   if (chapter === undefined) throw new Error(`there is no chapter of ${runbook}`);
-  const signal = AbortSignal.timeout(LIMIT_MS);
+  const signal = AbortSignal.timeout(HANGS_AFTER_MS);
   const lab = { revision: 62 as const, instances: instancesFor([chapter]) };
-  await using stage = await setStage(contextIn(folder), { folder, auto: true, lab, signal });
+  const said: string[] = [];
+  await using stage = await setStage(contextIn(folder, said), { folder, auto: true, lab, signal });
   const runs: string[] = [];
   const hurting: Stage = {
     ...stage,
@@ -80,13 +86,28 @@ async function played(
       return ended;
     },
   };
-  const proof = await chapter.play(hurting);
+  const proof = await Promise.race([chapter.play(hurting), whereItHangs(stage, said)]);
   if (proof === undefined) throw new Error(`the run ended with ${stage.ended}`);
   return proof;
 }
 
-function contextIn(folder: string): CommandContext {
-  const quiet = () => Object.assign(new PassThrough().resume(), { isTTY: false });
+/** Rejects when the chapter hangs, with what it said last, and the last entries of its journal. */
+async function whereItHangs({ signal, workspace }: Stage, said: readonly string[]): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort');
+  const streams = await workspace.journal.streams('run/');
+  const entries = await Promise.all(streams.map(({ stream }) => workspace.journal.read(stream)));
+  const written = entries.flatMap((ofRun) =>
+    ofRun.slice(-LAST).map(({ at, type, body }) => `${at} ${type} ${JSON.stringify(body)}`),
+  );
+  throw new Error(['it hangs', ...said.slice(-LAST), ...written].join('\n'));
+}
+
+function contextIn(folder: string, said: string[]): CommandContext {
+  const quiet = () =>
+    Object.assign(
+      new PassThrough().on('data', (line) => said.push(String(line))),
+      { isTTY: false },
+    );
   return {
     env: { ...process.env, HOME: folder, LIFEBOAT_HOME: join(folder, 'home') },
     version: '0.0.0',

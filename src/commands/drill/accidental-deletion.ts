@@ -16,7 +16,7 @@ import {
   recoveryTimeOf,
 } from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
-import { queryOf } from './stage.ts';
+import { labInstance } from './stage.ts';
 
 const TITLE = 'an accidental DELETE; restore to the moment before it';
 /**
@@ -25,6 +25,8 @@ const TITLE = 'an accidental DELETE; restore to the moment before it';
  */
 const QUIET_MS = 50;
 const PAST_SECONDS = 10;
+/** Each question has the database begin another file of its log. */
+const ASK_MS = 500;
 const NOTICED_MS = 2_500;
 
 /** All orders are deleted. The instance is restored to the moment before, exact to the transaction. */
@@ -34,9 +36,9 @@ export function accidentalDeletion(instance: string): Chapter {
     title: TITLE,
     instance,
     async play(stage) {
-      const query = queryOf(stage.lab, instance);
+      const { query, range } = labInstance(stage.lab, instance);
       stage.say(`waiting while ${instance} takes orders, so that there is a moment to go back to`);
-      while (!(await hasPast(query)) && !stage.signal.aborted) await pause(200);
+      while (!(await hasPast(range)) && !stage.signal.aborted) await pause(ASK_MS);
       const { expected, lastGood, deletedAt } = await deleteAllOrders(query, stage.lab.clock);
       const service = stage.lab.clock.fromReal(lastGood).toISOString();
       await stage.pause(
@@ -174,12 +176,13 @@ const DELETE_ON_SIGNAL = `
     delete from orders;
   end $$`;
 
-/** The margins that a run keeps from the edges of the range must fit into the lifetime of the database. */
-async function hasPast(query: Query): Promise<boolean> {
-  const [row] = await query<{ old: boolean }>(
-    `select clock_timestamp() - min(created_at) > interval '${PAST_SECONDS} s' as old from orders`,
-  );
-  return row?.old === true;
+/**
+ * Whether the margins that a run keeps from the edges fit into the range that can be restored. It begins with
+ * the first base backup, which a busy machine makes long after the first order.
+ */
+async function hasPast(range: Lab['instances'][number]['range']): Promise<boolean> {
+  const reached = await range();
+  return reached !== undefined && reached.end.getTime() - reached.start.getTime() > PAST_SECONDS * 1000;
 }
 
 async function isLocked(query: Query): Promise<boolean> {

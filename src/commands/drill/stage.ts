@@ -232,7 +232,12 @@ async function enterPressed(context: CommandContext, signal: AbortSignal): Promi
 
 /** Queries the database of an instance as its superuser. */
 export function queryOf(lab: Lab, name: string): Query {
+  return labInstance(lab, name).query;
+}
+
+/** An instance of the lab by its name; throws `drill.broken` if there is none. */
+export function labInstance(lab: Lab, name: string): Lab['instances'][number] {
   const found = lab.instances.find((instance) => instance.name === name);
-  if (found !== undefined) return found.query;
+  if (found !== undefined) return found;
   throw new LifeboatError('drill.broken', `the lab of this drill has no instance ${name}`);
 }
