@@ -238,7 +238,6 @@ function askNearEdge({ choose: { range, time } }: RunContext): RunQuestion {
       event: { type: 'operator.lookAgain' },
       label: 'choose another moment',
       hint: `clear of both edges: ${range?.earliest} to ${range?.latest}`,
-      recommended: true,
     },
     {
       event: { type: 'operator.goOnWithout' },

@@ -1,15 +1,10 @@
+import { GivenAnswers } from '../../machines/parts/given-answers.ts';
 import type { GroupResult, LaneFacts } from '../../machines/parts/plan-events.ts';
 import { type Answer, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
 import { msOf } from '../base/instant.ts';
-import type {
-  ChildSnapshot,
-  ConductorPort,
-  PlanSnapshot,
-  RecordedChild,
-  ShownChild,
-} from './conductor-port.ts';
+import type { ConductorPort, PlanSnapshot, RecordedChild, ShownChild } from './conductor-port.ts';
 import { assertFits, fitOf, type PlanDecision } from './decision-fit.ts';
 import { placeOf, planFacts, standingFacts } from './facts.ts';
 import { type Live, shownLive } from './live-child.ts';
@@ -281,7 +276,7 @@ export class Conductor {
     const base = {
       start,
       step: placeOf((this.#port.plan.snapshot().context as PlanContext).input, start).step,
-      given: new Set<string>(),
+      given: new GivenAnswers(),
       endedMs: undefined,
       cause: undefined,
       isAnswering,
@@ -327,8 +322,10 @@ export class Conductor {
     const context = this.#port.plan.snapshot().context as PlanContext;
     for (const live of this.#live.values()) {
       const answer = this.#automatic(live, context);
-      if (answer === undefined || live.driven === undefined || live.isAnswering) continue;
-      live.given.add(markOf(live.driven.state(), answer));
+      const question = live.driven?.state().question;
+      if (live.driven === undefined || question === undefined || answer === undefined) continue;
+      if (live.isAnswering) continue;
+      live.given.add(question, answer);
       live.isAnswering = true;
       live.driven
         .answer(answer)
@@ -347,7 +344,8 @@ export class Conductor {
     const { differences } = this.#port;
     const isStopped = this.#isStopped(start.group, context);
     const answer = answerOfPlan(start, step, state, { context, isStopped, differences });
-    return answer !== undefined && !given.has(markOf(state, answer)) ? answer : undefined;
+    if (answer === undefined || state.question === undefined) return undefined;
+    return given.mayHelp(state.question, answer) ? answer : undefined;
   }
 
   /**
@@ -465,9 +463,4 @@ function notHere(runId: string, why?: string): LifeboatError {
 function isAt({ value }: Pick<PlanSnapshot, 'value'>, phase: string, inner?: string): boolean {
   if (inner === undefined) return value === phase;
   return typeof value === 'object' && Reflect.get(value, phase) === inner;
-}
-
-/** The same answer to the same question is given once. */
-function markOf({ question }: Pick<ChildSnapshot, 'question'>, { event, id }: Answer): string {
-  return JSON.stringify([question, event, id]);
 }

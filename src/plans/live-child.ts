@@ -1,3 +1,4 @@
+import type { GivenAnswers } from '../../machines/parts/given-answers.ts';
 import type { Step } from '../../machines/parts/plan.ts';
 import type { Failure } from '../base/failure.ts';
 import type { DrivenChild, ShownChild } from './conductor-port.ts';
@@ -15,7 +16,7 @@ export interface Live {
   readonly holdsSlot: boolean;
   /** When it is tried again, or looked at again after it was left. */
   againMs: number;
-  readonly given: Set<string>;
+  readonly given: GivenAnswers;
   result: 'done' | 'failed' | undefined;
   endedMs: number | undefined;
   /** Why it failed, where something did. */

@@ -1,3 +1,4 @@
+import { GivenAnswers } from '../../../machines/parts/given-answers.ts';
 import { type Answer, optionKey, type Question } from '../../../machines/parts/question.ts';
 import { stillOpen } from '../../../machines/parts/unfinished.ts';
 import { EXIT, type ExitCode, LifeboatError } from '../../base/errors.ts';
@@ -45,7 +46,7 @@ export async function autopilot(
 ): Promise<{ exitCode: ExitCode; why: string | undefined }> {
   let confirmed = false;
   let { first } = policy;
-  const given = new Set<string>();
+  const given = new GivenAnswers();
   let left: { exitCode: ExitCode; why: string } | undefined;
   let busy = false;
 
@@ -62,14 +63,12 @@ export async function autopilot(
         await run.detach(answer);
         return;
       }
-      // The same answer to the same question again: it did not help, and never would.
-      const again = JSON.stringify([question, answer.event, answer.id]);
-      if (given.has(again)) {
+      if (!given.mayHelp(question, answer)) {
         left = { exitCode: exitCodeAt(snapshot), why: `it was tried and did not help: ${question.prompt}` };
         await run.detach(left.why);
         return;
       }
-      given.add(again);
+      given.add(question, answer);
       confirmed ||= answer.typed !== undefined;
       await run.answer(answer);
     } catch (thrown) {
