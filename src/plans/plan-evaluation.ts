@@ -10,6 +10,7 @@ import { answerAt, evaluate } from './evaluate.ts';
 import type { InstanceVerdict, PlanCheck, PlanEvaluation } from './evaluation-schema.ts';
 import { type Forecast, shownForecast } from './forecast.ts';
 import { DRILL_SHARE, PERIODS, type Period, SIGNED_PERIOD } from './periods.ts';
+import { targetOf } from './resolve.ts';
 
 /** What is known of a plan. */
 export interface PlanKnown {
@@ -137,7 +138,9 @@ function instances({ verdicts }: Asked): Found {
 
 /** Each target that the plan overwrites is there, of the same service and plan, and empty. */
 function targets({ known: { file, facts }, nowMs }: Asked): Found {
-  const lanes = 'problem' in file ? [] : file.groups.flatMap((group) => group.lanes);
+  const lanes = ('problem' in file ? [] : file.groups).flatMap((group) =>
+    group.lanes.map((lane) => ({ name: lane.name, target: targetOf(group, lane) })),
+  );
   const found = lanes.flatMap(({ name, target }) => {
     const source = facts.get(name);
     if (target === undefined || source === undefined) return [];
@@ -150,7 +153,7 @@ function targets({ known: { file, facts }, nowMs }: Asked): Found {
   });
   const worst = found.find(({ state }) => state === 'red') ?? found.find(({ state }) => state === 'unknown');
   if (worst !== undefined) return worst;
-  if (found.length === 0) return without('target.none', 'the plan names no targets');
+  if (found.length === 0) return without('target.none', 'the plan recovers nothing into a target');
   return green(
     `${counted(found.length, 'target')} there and empty`,
     Math.min(...found.map(({ askedAt = 0 }) => askedAt)),

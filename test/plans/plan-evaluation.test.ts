@@ -148,6 +148,15 @@ describe('a plan is', () => {
     expect(check(west(), 'targets', new Date(NOW.getTime() + 2 * DAY))).toMatchObject({ state: 'unknown' });
   });
 
+  test('that only prepares overwrites no target, so it is no way to recover', () => {
+    const prepare = { ...RECOVER, with: { phase: 'prepare' } };
+    const groups = [{ id: 'data', for: { name: 'db-*', target: '{name}-dr' }, steps: [prepare] }];
+    expect(check(west({ groups }), 'targets')).toMatchObject({
+      state: 'not-applicable',
+      reason: 'the plan recovers nothing into a target',
+    });
+  });
+
   test('NOT READY where no key of a target is held', () => {
     expect(evaluatePlan(withFacts(west(), 'db-1-dr', { held: known([]) }), NOW)).toMatchObject({
       verdict: 'not-ready',

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Question } from '../../machines/parts/question.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
+import type { ShownChild } from '../../src/plans/conductor-port.ts';
 import { childOf, failureOf, NOW_MS, viewOf } from '../view/plan/fake-plan.ts';
 import { ASCII, SIZE, SIZES } from './fake-fleet.ts';
 import { openedPlan } from './fake-plan-port.ts';
@@ -234,6 +235,45 @@ describe('the screen of a plan', () => {
     plan.show(TWO_FAILED());
     vi.advanceTimersByTime(250);
     expect(plan.rows().find((row) => row.includes('❯'))).toContain('db-2');
+  });
+
+  const doneAt = (lane: string, step: string): ShownChild =>
+    childOf(lane, { step, state: 'done', endedMs: NOW_MS - 5_000, sinceMs: NOW_MS - 5_000 });
+  const allDone = (given: Parameters<typeof viewOf>[0] = {}) =>
+    viewOf({
+      instances: 2,
+      state: 'done',
+      data: { ended: 'done' },
+      children: ['db-1', 'db-2'].flatMap((lane) => [doneAt(lane, 'recover'), doneAt(lane, 'look')]),
+      ...given,
+    });
+
+  test('closes a group that is done, and opens it on a key', () => {
+    const plan = openedPlan(allDone());
+    expect(plan.text()).toMatch(/\+ data +done/u);
+    expect(plan.text()).not.toContain('db-1');
+    plan.keys('enter');
+    expect(plan.text()).toMatch(/db-1.*\n.*db-2/u);
+  });
+
+  test('leaves a group open that is done with something to look at, or has the cursor', () => {
+    const [first, ...others] = allDone().groups;
+    const lanes =
+      first?.lanes.map((lane, at) => (at === 0 ? { ...lane, tone: 'warn' as const } : lane)) ?? [];
+    const warned = { ...allDone(), groups: first === undefined ? [] : [{ ...first, lanes }, ...others] };
+    expect(openedPlan(warned).text()).toContain('db-1');
+    const plan = openedPlan(viewOf({ instances: 2, children: [childOf('db-1'), childOf('db-2')] }));
+    plan.keys('down');
+    plan.show(allDone());
+    vi.advanceTimersByTime(250);
+    expect(plan.rows().find((row) => row.includes('❯'))).toContain('db-1');
+  });
+
+  test('says of an instance that is done when that was, and of another for how long', () => {
+    const children = [doneAt('db-1', 'recover'), doneAt('db-1', 'look'), childOf('db-2')];
+    const text = openedPlan(viewOf({ instances: 2, children })).text({ columns: 100, rows: 30 });
+    expect(text).toMatch(/db-1.* done +11:59:55/u);
+    expect(text).toMatch(/db-2.* at work +4 min/u);
   });
 
   test('puts the cursor on the first question when it comes up, until a person has moved it', () => {

@@ -1,3 +1,4 @@
+import { dateAt } from '../../../base/date.ts';
 import { formatSpan } from '../../../base/format.ts';
 import { cells } from '../../../plain/width.ts';
 import type { AskView, GroupView, LaneCounts, LaneView } from '../../../view/plan/plan-view.ts';
@@ -170,6 +171,12 @@ function stepOf({ steps }: GroupView, { at }: LaneView, width: number): string {
   return width < ROOMY ? place : `${place} ${steps[at - 1]?.id ?? ''}`;
 }
 
-function ageOf({ sinceMs }: LaneView, nowMs: number): string {
-  return sinceMs === undefined ? '' : formatSpan(Math.max(0, (nowMs - sinceMs) / 1000));
+/**
+ * For how long a lane is where it is. Of one that is done the time of the day (UTC): a span would be taken for
+ * how long it took.
+ */
+function ageOf({ is, sinceMs }: LaneView, nowMs: number): string {
+  if (sinceMs === undefined) return '';
+  if (is === 'done') return dateAt(sinceMs).toISOString().slice(11, 19);
+  return formatSpan(Math.max(0, (nowMs - sinceMs) / 1000));
 }

@@ -109,7 +109,7 @@ export const rowsOf = memoised(
     ...view.asks.map((ask): Row => ({ is: 'ask', key: `ask ${ask.key}`, ask })),
     ...view.groups.flatMap((group): readonly Row[] => {
       const isFiltered = list.filter.text.trim() !== '';
-      const isOpen = isFiltered || (opened.get(group.id) ?? isBegun(group));
+      const isOpen = isFiltered || (opened.get(group.id) ?? isShown(group, list));
       const lanes = isOpen ? filtered(group.lanes, list, laneText) : [];
       if (isFiltered && lanes.length === 0) return [];
       return [
@@ -120,8 +120,14 @@ export const rowsOf = memoised(
   ],
 );
 
-function isBegun({ state }: GroupView): boolean {
-  return state !== 'waiting' && state !== 'notRun';
+/**
+ * Whether the lanes of a group are shown before a person has opened or closed it: while it is under way, and
+ * after that where something of it went wrong, or the cursor is in it.
+ */
+function isShown({ id, state, lanes }: GroupView, { cursor }: ListState): boolean {
+  if (state === 'waiting' || state === 'notRun') return false;
+  if (state !== 'done' || cursor?.startsWith(`lane ${id}/`) === true) return true;
+  return lanes.some(({ tone }) => tone === 'bad' || tone === 'warn');
 }
 
 function laneText({ shown, target, state, words, group }: LaneView): string {

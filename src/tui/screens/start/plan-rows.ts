@@ -47,7 +47,7 @@ export function planChoices(
       const open = runs.find((run) => run.status === 'open' && isOf(run, plan));
       const down = names.filter((name) => gone.has(name)).length;
       const stateOf = (id: string) => checks.find((check) => check.id === id)?.state;
-      // Without targets nothing is recovered: not every plan of a lost region is a way out of it.
+      // A plan that overwrites no target, such as one that prepares, is no way out of a lost region.
       const hasTargets = stateOf('targets') !== 'not-applicable';
       const isGone = open !== undefined || (down >= REGION && hasTargets);
       const offer = open === undefined ? toBegin(plan, { names, down, hasTargets }) : toGoOn(plan, open);
@@ -111,7 +111,8 @@ function toBegin(
     };
   return {
     says: `run plan ${plan}`,
-    does: names.length === 0 ? 'its steps concern no instance' : `its steps on ${all}, without targets`,
+    does:
+      names.length === 0 ? 'its steps concern no instance' : `its steps on ${all}; no target is overwritten`,
     effect: begin(false, false),
   };
 }
