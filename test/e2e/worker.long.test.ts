@@ -63,7 +63,11 @@ describe.each(STORES)('workers on %s', (store) => {
   const lanes = async ({ good }: PlanBench) =>
     JSON.parse(await good('plans', 'show', 'last', '--json')) as {
       readonly status: string;
-      readonly lanes: readonly { readonly state: string; readonly runId?: string }[];
+      readonly lanes: readonly {
+        readonly state: string;
+        readonly runId?: string;
+        readonly left?: readonly { readonly runId: string; readonly asks?: string }[];
+      }[];
     };
 
   test('do a plan that was left to them: each instance once, within its limit, and it ends by itself', async (context) => {
@@ -105,6 +109,30 @@ describe.each(STORES)('workers on %s', (store) => {
       .toBeGreaterThanOrEqual(2);
     await made.good('plans', 'done', 'last', 'people/look', '--proof', 'seen by a test');
     await expect.poll(async () => (await lanes(made)).status, PATIENTLY).toBe('closed');
+    await stopped(at);
+  });
+
+  test('leave a recovery open that offers no end: the plan ends without proof, and each is ended by a person', async (context) => {
+    // The backup that each recovery makes of what it has restored fails.
+    const noFreshBackup = (call: Call): Trouble | undefined =>
+      call.method === 'POST' && call.path.endsWith('/backups') && !isPerform(call)
+        ? { task: { fails: true } }
+        : undefined;
+    const made = await opened(context, 2, noFreshBackup);
+    const passing = 'undo: none; the source stays, onFailure: continue, because: it may wait';
+    made.plan('west', GROUP.replace('undo: none; the source stays', passing));
+    const at = await worker(made);
+    await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach');
+    await expect.poll(async () => (await lanes(made)).status, PATIENTLY).toBe('closed');
+    const { lanes: ended } = await lanes(made);
+    const left = ended.flatMap((lane) => lane.left ?? []);
+    expect(left).toHaveLength(2);
+    expect(made.performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 1 });
+    for (const { runId } of left) {
+      const abandoned = await made.run('resume', runId, '--abandon', 'backed up by hand');
+      expect(abandoned.code, abandoned.stderr).toBe(0);
+    }
+    expect(made.performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 1 });
     await stopped(at);
   });
 
