@@ -106,7 +106,7 @@ export const chooseBackupFallback: FallbackPart<RunContext> = (left) => {
   ];
 };
 
-/** What was asked for at the start counts until the run has to ask, because then it cannot be had. */
+/** What was asked for at the start counts until the run has to ask, because then it is not available. */
 function chosenBackup(
   { choose: { backup: one }, run: { asked } }: RunContext,
   state: string,

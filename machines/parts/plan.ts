@@ -302,7 +302,7 @@ const Group = z.strictObject({
       'stopWhen is {failed: 2} or {failedShare: "10%"}',
     )
     .optional()
-    .describe('as soon as so many instances have failed, no new step starts; a share is rounded up'),
+    .describe('as soon as this many instances have failed, no new step starts; a share is rounded up'),
   steps: Steps,
 });
 export type Group = Readonly<z.output<typeof Group>>;

@@ -109,7 +109,7 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
       if (asked === undefined || misfit === CHANGED) return { notes: [ask(state, plan).note] };
       const isOver = isExpired(asked.text, momentSinceAsked(state.entries, deps.now()));
       if (!isOver || misfit !== undefined || terms.onExpiry === 'pause') return undefined;
-      // Whoever took a request back has decided that it waits for a person.
+      // A person who took a request back has decided that it waits.
       const { withdrawn: file } = approvalPaths(deps.home, plan.run, asked.challenge);
       const isTaken = known !== undefined || existsSync(file);
       return isTaken ? undefined : { event: { type: 'approval.expired' } };

@@ -22,7 +22,7 @@ export interface ApprovalTerms {
 
 /**
  * Throws the reason why a good signature does not count: `approval.refused` for somebody whom the plan does
- * not name, `approval.same-person` for whoever started the plan or has approved the same before. Pure.
+ * not name, `approval.same-person` for the person who started the plan or has approved the same before. Pure.
  */
 export function assertMeetsTerms(
   signer: Pick<Verified, 'principals' | 'key' | 'listedAs' | 'namesOf'>,

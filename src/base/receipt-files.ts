@@ -5,7 +5,7 @@ export const BUNDLE_FILE = 'receipt.sigstore.json';
 /** What the signature covers, and the signature, for openssl. */
 export const PAE_FILE = 'receipt.pae';
 export const SIGNATURE_FILE = 'receipt.sig';
-/** The public key; whoever verifies gets it over another channel as well. */
+/** The public key; a verifier gets it over another channel as well. */
 export const KEY_FILE = 'lifeboat-receipts.pub';
 
 /** What the receipt of a run is about. */

@@ -4,8 +4,8 @@ import type { DeepReadonly } from '../base/deep-readonly.ts';
 import { seconds, time } from '../base/fields.ts';
 
 /*
- * The evaluation of an instance as it is printed. Only types are imported from here by what shows it, so that
- * no screen loads the schema.
+ * The evaluation of an instance as it is printed. Screens import only types from here, so that none of them
+ * loads the schema.
  */
 
 /**

@@ -30,7 +30,7 @@ export class Front {
     this.#group = group;
   }
 
-  /** The next wave begins, with so many lanes. */
+  /** The next wave begins, with this many lanes. */
   begin(size: number): void {
     const lanes = this.#group.lanes.slice(this.#begun, this.#begun + size);
     this.#queue = lanes.map((lane, index) => ({ at: this.#begun + index, lane, children: [] }));

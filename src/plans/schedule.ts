@@ -26,7 +26,7 @@ export interface Child {
   readonly endedMs?: number | undefined;
   /** Set on one that is `failing` only because it takes longer than its step allows: nobody is asked. */
   readonly isLate?: boolean | undefined;
-  /** Set on one that asks and that the plan has left: whoever resumes it by itself goes on with it. */
+  /** Set on one that asks and that the plan has left: the process that resumes it goes on with it. */
   readonly isLeft?: boolean | undefined;
   /** Set on one that this process could not take up, and that is at work by the record. */
   readonly holdsSlot?: boolean | undefined;

@@ -8,7 +8,7 @@ import { RETRY } from './trouble.ts';
 
 /** Beside the schema of the store, and no part of the record: it may be dropped, and made again. */
 export const SCHEMA = 'lifeboat_queue';
-/** Its job is "look at this run"; never two active for one run, and none is lost meanwhile. */
+/** Its job is "look at this run"; never two active for one run, and none is lost in between. */
 export const RUNS = 'lifeboat.run';
 /** What is due by a schedule. */
 export const DUE = 'lifeboat.due';
@@ -81,7 +81,7 @@ grant execute on all functions in schema ${SCHEMA} to ${MEMBER};
 /** Advisory lock: "LIFE" in ASCII, then a number that the store does not use. */
 const LOCK = `${0x4c494645}, 5`;
 
-/** Milliseconds. An upgrade may build an index anew. */
+/** Milliseconds. An upgrade may rebuild an index. */
 const PATIENCE = 10 * 60_000;
 
 interface Installed {
@@ -161,7 +161,7 @@ async function turn<Result>(
 async function install(session: Session, before: number | undefined): Promise<void> {
   const { PgBoss, getConstructionPlans, getMigrationPlans } = await import('pg-boss');
   if (before === undefined) await session.script(getConstructionPlans(SCHEMA));
-  // Nobody works meanwhile, so an index may be built in a transaction with all the rest.
+  // No worker runs during this, so an index may be built in a transaction with all the rest.
   else if (before < BOSS_SCHEMA)
     await session.script(getMigrationPlans(SCHEMA, before).replaceAll(/ concurrently\b/giu, ''));
   const boss = new PgBoss({ db: dbOf(session), schema: SCHEMA });

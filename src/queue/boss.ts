@@ -88,7 +88,7 @@ export function createBossQueue(options: BossOptions): Queue {
     stopWorking = async (graceMs) => {
       clearInterval(timer);
       await boss.stop({ graceful: graceMs > 0, timeout: graceMs });
-      // Their jobs come back after a while, as after a failure; somebody else may have time now.
+      // Their jobs come back after a while, as after a failure; another worker may have time now.
       if (active.size > 0) await send([...active], []);
     };
     const each = (act: typeof look) => async (jobs: readonly Job[]) => {

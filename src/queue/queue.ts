@@ -35,14 +35,14 @@ export interface Due {
   readonly late: boolean;
 }
 
-/** Milliseconds after which something due counts as late: each half minute somebody looks what is due. */
+/** Milliseconds after which something due counts as late: what is due is looked for every half minute. */
 export const LATE_MS = 120_000;
 
 export interface Handlers {
   /**
    * Looks at a run. Resolves once nothing more can be done now; a run that waits holds no worker. If it
    * rejects, the run is looked at again within a minute, and the error is reported. The signal aborts when
-   * the queue gives the run to somebody else, or `stop` has waited long enough.
+   * the queue gives the run to another worker, or `stop` has waited long enough.
    */
   look(run: string, signal: AbortSignal): Promise<void>;
   /** Something is due. May be called again with the same `at`. Otherwise as `look`. */

@@ -29,7 +29,7 @@ export interface FanOutOptions {
 const BEAT_MS = 15_000;
 const PAUSE_MS = 1_000;
 /**
- * After so many signs of life a stream ends, and a browser that is still there begins another: a client that
+ * After this many heartbeats a stream ends, and a browser that is still there begins another: a client that
  * is gone without a word does not stay for the quarter of an hour that TCP waits.
  */
 const LIFE = 20;

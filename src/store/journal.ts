@@ -29,7 +29,7 @@ export const LOG_STREAM = 'store/log';
 /** When each schedule has run. */
 export const SCHEDULES_STREAM = 'workers/schedules';
 
-/** Held by whoever decides that one more run may begin to work; nothing is written to it. */
+/** Held by the process that decides whether one more run may begin to work; nothing is written to it. */
 export const LIMITS_STREAM = 'workers/limits';
 
 /** Which people have shown that they can open sealed copies of keys. */

@@ -51,7 +51,9 @@ interface SecretLook {
   readonly guessedBits?: number | undefined;
 }
 
-/** What cannot be seen, or looks like a letter of ASCII: typed again by somebody else, it is another key. */
+/**
+ * What cannot be seen, or looks like a letter of ASCII: typed again by another person, it is a different key.
+ */
 function nonAscii(text: string): string {
   if (/[\p{Zs}\p{Cf}\p{Mn}]/u.test(text.replaceAll(' ', '')))
     return 'it has a character that cannot be seen, such as a no-break space or a byte order mark';

@@ -70,7 +70,7 @@ const MAX_RESTING = 500;
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Takes runs that may go on, and drives each until it is over or waits for somebody. */
+/** Takes runs that may go on, and drives each until it is over or waits for a person. */
 export class Worker {
   readonly #port: WorkerPort;
   readonly #driven = new Map<string, Driven>();

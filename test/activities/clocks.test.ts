@@ -56,7 +56,7 @@ test('a clock that was set far back does not prolong the waiting by as much', ()
   expect(nextLook({ ...afterMs(62_000), skewBefore: null })).toBeDefined();
 });
 
-test('a clock that was set far forward, before or after the loss, neither ends the waiting nor makes it endless', () => {
+test('a clock that was set far forward, before or after the loss, neither ends the wait nor makes it endless', () => {
   const day = 86_400_000;
   const armedAtMs = 10_000_000;
   const waited = (lostAtMs: number, ms: number) =>

@@ -56,7 +56,7 @@ test('an approver has shown their key by the newest approval that it signed, or 
   ]);
 });
 
-test('whoever signed with a certificate has shown that of its authority', async (context) => {
+test('an approver who signed with a certificate has shown that of its authority', async (context) => {
   const people = somePeople(context);
   const authority = people.person('*@example.com').line(`cert-authority,${FOR_ALL_TIME}`);
   const allowedSigners = people.file('signers', authority);

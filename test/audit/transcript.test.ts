@@ -70,7 +70,7 @@ describe('a transcript of requests', () => {
     expect(lineOf(call({ status: undefined, error: 'ECONNRESET' }))).not.toHaveProperty('answer');
   });
 
-  test('has a fingerprint in the place of a key, also where an answer quotes it', () => {
+  test('has a fingerprint instead of a key, also where an answer quotes it', () => {
     const body = JSON.stringify({ encryption_key: KEY, retention_time: 7 });
     const line = lineOf(
       call({ body, secrets: [new Secret(KEY)], answer: JSON.stringify({ message: `set ${KEY}` }) }),

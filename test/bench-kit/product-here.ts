@@ -24,7 +24,7 @@ const compiled = new Map<string, unknown>();
 
 /**
  * Runs one command line of the product to its end without a process of its own, which is two thirds of the
- * time of a short command. The commands are those of the build, and each is loaded anew, so that it finds
+ * time of a short command. The commands are those of the build, and each is loaded again, so that it finds
  * nothing that another one left in a variable; arguments, environment, streams and signals are its own, too.
  * Not so what `src/cli/start.ts` does before the commands are loaded and after they are done: whatever is
  * promised of a process, a terminal or a signal needs `runProduct`.

@@ -81,7 +81,7 @@ test('a key that cannot be the one of the record is refused: of another length, 
   expect(await keyring.list('orders')).toEqual(['aaaaaaaaaaaa']);
 });
 
-test('another key is never put in the place of one that is kept under a name', async () => {
+test('another key never replaces one that is kept under a name', async () => {
   const keyring = openKeyring(memoryStore());
   await keyring.adopt('orders', 'aaaaaaaaaaaa', new Secret('one key of another store'));
   await expect(keyring.adopt('orders', 'aaaaaaaaaaaa', new Secret('another key'))).rejects.toMatchObject({

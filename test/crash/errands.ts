@@ -43,7 +43,7 @@ const BUNDLE = 'bundle.tar';
 export const ERRANDS: readonly Errand[] = [
   {
     name: 'backups-restore',
-    // Whoever restores again while it is under way is stopped; once it is over, another one is another wish.
+    // A second restore while it is under way is stopped; once it is over, another one is another wish.
     taskMs: 600_000,
     begin: async ({ bench }) => {
       const [backup] = bench.server.backups;

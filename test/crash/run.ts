@@ -14,10 +14,10 @@ import type { Trial } from './trial.ts';
  * Kills real processes of every flow at every point of their way, resumes them, and compares with the run
  * that nobody disturbed:
  *
- *     --points N     so many points, evenly spread over all there are (default 1200; `all` is every one)
- *     --sample N     so many points of everything, each flow in one revision, and a few drawn
+ *     --points N     this many points, evenly spread over all there are (default 1200; `all` is every one)
+ *     --sample N     this many points of everything, each flow in one revision, and a few drawn
  *                    moments: for every change
- *     --instants N   so many drawn instants for each flow, over its revisions and variants (default 8);
+ *     --instants N   this many drawn instants for each flow, over its revisions and variants (default 8);
  *                    alone, no other points
  *     --long         5000 points, 500 drawn instants for each flow, every pair
  *     --flow NAMES   only flows and revisions with one of these in their name (rotate-key/62,update); --kind
@@ -30,7 +30,7 @@ import type { Trial } from './trial.ts';
  *     --accidents P  after this part of the kills (0 to 1), an accident befalls the store: its log is lost,
  *                    yesterday's is put back, a place is gone
  *     --seed S       what is drawn follows from it (default 1)
- *     --most N       no more than so many of all that is asked for, evenly spread
+ *     --most N       at most this many of all that is asked for, evenly spread
  *     --only POINT   one point, by the name that was printed; --list prints all names and does nothing else
  *     --json FILE    writes the figures
  *

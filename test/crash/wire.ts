@@ -32,7 +32,7 @@ export interface WireBlow {
 }
 
 export interface Wire {
-  /** `127.0.0.1:PORT`, to be put in the place of the service's own. */
+  /** `127.0.0.1:PORT`, to replace the one of the service. */
   readonly address: string;
   /**
    * Connections and requests since the last `arm`, each request by its words: `GET ~/backups`, `~` being the

@@ -81,7 +81,7 @@ describe.concurrent('`lifeboat keys fit`', () => {
     expect(rows.map(({ fit, heldFor }) => [fit, heldFor])).toEqual(rows.map(() => ['fits', other]));
   });
 
-  test('puts a key that somebody else has set on record as unknown, and takes it back when it is added', async (context) => {
+  test('records a key that someone else has set as unknown, and takes it back when it is added', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     const key = await oldFingerprint(home);

@@ -130,7 +130,7 @@ describe.concurrent('the run of a plan', () => {
     const { run, plan, server, performed } = await openPlanBench((options) => bench(context, options), 2);
     plan('west', RECOVER.replace('waves: [1, "100%"]', 'waves: ["100%"]'));
     await run('plans', 'run', 'west');
-    // Somebody makes a backup of one target in between: it is not the empty one that the plan has looked at.
+    // A backup of one target is made in between: it is not the empty one that the plan has looked at.
     const made = await run('backups', 'create', '-i', 'db-2-dr', '--yes', '--wait');
     expect(made.code, made.stderr).toBe(0);
     const { code, stderr } = await run('resume', (await planRun(run)) ?? '', '--confirm', 'data');

@@ -118,7 +118,7 @@ describe('a recovery in trouble', { timeout: 1_200_000 }, () => {
         listed.stdout,
       );
       expect(commands).toEqual(['lifeboat instance settings --instance orders --allow-updates true']);
-      // The restart is still in doubt, and stops every other change until somebody has said what became of
+      // The restart is still in doubt, and stops every other change until a person has said what became of
       // it.
       expect((await run(...(commands[0]?.split(' ').slice(1) ?? []), '--yes')).code).toBe(5);
       await good('resume', 'last', '--became', 'nothing', '--reason', 'it did not');

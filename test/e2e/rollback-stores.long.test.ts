@@ -132,14 +132,14 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
       /^limit: store\/log: 1 of the first \d+ entries of this store are lost; /mu,
     );
     expect(verified.stdout).toMatch(/ consistent, but not all of it is pinned: .*1 of the first /u);
-    // Whoever takes one more is found as ever.
+    // A further rollback is found as before.
     await hurt.deleteRows(`leaf > ${hurt.kept} and type = 'run.closed'`);
     const another = await bench.run('audit', 'verify');
     expect(another.code, another.stdout).toBe(1);
     expect(another.stdout).toMatch(/^problem: .* leaf \d+ is where leaf \d+ has to be$/mu);
   });
 
-  test('that is emptied is not begun anew but by who accepts the loss', async (context) => {
+  test('that is emptied starts again only when a person accepts the loss', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
     const { bench, hurt, restore } = scene;
@@ -221,7 +221,7 @@ describe('a team’s store', () => {
     expect(verified.code, verified.stdout).toBe(3);
   });
 
-  test('that was emptied and begun anew by a colleague does not hide a call without an outcome', async (context) => {
+  test('that was emptied and restarted by a colleague does not hide a call without an outcome', async (context) => {
     const { expect } = context;
     const { address: store, hurt } = await databaseOn(cluster, 'begun_anew');
     const bench = await benches(context, { ...UNANSWERED, store });

@@ -21,7 +21,7 @@ groups:
 describe.concurrent('lifeboat serve', () => {
   const bench = useQuickBenches();
 
-  test('shows the run of a plan, its children, their reports and the board, to whoever reads them as JSON too', async (context) => {
+  test('shows the run of a plan, its children, their reports and the board, also to a reader of JSON', async (context) => {
     const { expect } = context;
     const made = await openPlanBench((options) => bench(context, options), 2);
     made.plan('west', PLAN);
@@ -75,7 +75,7 @@ describe.concurrent('lifeboat serve', () => {
     await page.stop();
   });
 
-  test('tells whoever listens of each entry, by the size of the log, and ends with exit code 0', async (context) => {
+  test('tells each listener of every entry, by the size of the log, and ends with exit code 0', async (context) => {
     const { expect } = context;
     const made = await bench(context);
     await made.rotate('--yes', '--confirm', 'orders');

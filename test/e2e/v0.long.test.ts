@@ -100,7 +100,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 1_200_000 }, ()
     expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
   });
 
-  test('a killed process is carried on with, and nothing is sent twice', async (context) => {
+  test('a run whose process was killed goes on, and nothing is sent twice', async (context) => {
     const { expect } = context;
     const { lab, start, run, did, entries } = await bench(context);
     lab.fault({ method: 'POST', path: '/backups/restore', effect: { kind: 'task', outcome: 'queued' } });

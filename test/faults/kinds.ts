@@ -40,7 +40,7 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What is looked at until it is over: the second look is no second try. */
+/** What is polled until it is over: a second poll is not a second try. */
 export const WAITED: ReadonlySet<Kind> = new Set<Kind>([
   'poll',
   'watch',

@@ -19,7 +19,7 @@ interface Settings {
   retention_time: number;
 }
 
-/** The Backup Manager's own classes over a folder, with small content in the place of a database. */
+/** The Backup Manager's own classes over a folder, with small content instead of a database. */
 async function manager(settings: Settings, workers = 4) {
   const folder = await mkdtemp(join(tmpdir(), 'lab-test-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -96,7 +96,7 @@ test('faults by share are listed, and end with the others', async () => {
   expect(await backUpEach(lab, sources(lab))).toEqual([]);
 });
 
-test('a task takes the time that it is given, and is shown at work meanwhile', async () => {
+test('a task takes the time that it is given, and is shown at work until then', async () => {
   const lab = await startSimulated([], { simulated: { sources: 1, taskMs: [86_400_000, 86_400_000] } });
   const { v1 } = instanceOf(lab, 'sim-00001');
   expect((await listBackups(lab, 'sim-00001')).map(({ status }) => status)).toEqual(['done']);

@@ -36,7 +36,7 @@ function isUsed({ context }: AnyMachineSnapshot): boolean {
   return [restore, act].some(({ send, outside }) => send.is === 'landed' || outside !== undefined);
 }
 
-/** What later guards look at. Once what was confirmed is under way, what led to it is looked at no more. */
+/** What later guards look at. Once the confirmed change is under way, what led to it no longer matters. */
 function identity(snapshot: AnyMachineSnapshot): unknown {
   const context = snapshot.context as RunContext;
   const { restore, fresh, followUps } = context;

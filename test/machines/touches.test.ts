@@ -48,7 +48,7 @@ test.each(CASES)(
   },
 );
 
-test('it is unknown what a runbook touches that this program does not have', () => {
+test('what an unknown runbook touches is unknown', () => {
   expect(touchesOf('fork-instance', {})).toBeUndefined();
   expect(touchesOf('toString', undefined)).toBeUndefined();
 });

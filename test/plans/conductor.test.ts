@@ -130,7 +130,7 @@ test('a plan that goes on after a failure leaves a run that offers no end, and e
   });
 });
 
-test('a run whose step was skipped is left to whoever resumes it, and taken up again for an answer here', async () => {
+test('a run whose step was skipped is left for others to resume, and taken up again for an answer here', async () => {
   const plan = await begunWith({});
   await settled(plan).toMatchObject([{ state: 'failing', isLeft: false }]);
   const where = { group: 'data', lane: 'db-1', step: 'recover' } as const;

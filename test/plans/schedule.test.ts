@@ -293,7 +293,7 @@ describe('a group', () => {
     expect(world.open()).toMatchObject([{ lane: first?.lane, step: 'two' }]);
   });
 
-  test('that is stopped ends beside a run that was left, whoever goes on with it', () => {
+  test('that is stopped ends although a run of it was left open', () => {
     const world = new World(inputOf([group('a', { waves: [1, '100%'] })]));
     world.settle();
     const [first] = world.open();

@@ -18,7 +18,7 @@ export function queueContract(name: string, fresh: FreshQueue): void {
       expect(under.reports).toEqual([]);
     });
 
-    test('never looks at a run twice at once, and loses no wake-up that comes meanwhile', async () => {
+    test('never looks at a run twice at once, and loses no wake-up that comes during the look', async () => {
       const under = await fresh();
       const seen = recorder();
       seen.close();

@@ -90,7 +90,7 @@ describe('the queue of one process', () => {
     await until(async () => (await queue.depth()).later === 1);
     moveTo(new Date(clock.now() + 30_000));
     await until(() => tries === 3);
-    // The same is reported once a minute.
+    // The same failure is reported at most once a minute.
     expect(reports).toMatchObject([{ code: 'internal', evidence: { error: 'not yet' } }]);
   });
 

@@ -137,7 +137,7 @@ describe('an append is on record', () => {
     expect(await journal.head('run/a')).toMatchObject({ seq: 5 });
   });
 
-  test('while somebody has locked the table of the queue', async () => {
+  test('while the table of the queue is locked', async () => {
     const { journal, database, woken } = await filled();
     const other = new Client({ host: cluster.folder, port: cluster.port, user: 'postgres', database });
     await other.connect();

@@ -55,7 +55,7 @@ test('a recovery that is shown, and whose follow-ups are all done, is good at it
   });
 });
 
-describe('a recovery of which an application was left without the data', () => {
+describe('a recovery that left an application without the data', () => {
   const left = leftOut('rebind', 'rebind');
   const written = left.map(({ commands: _, ...rest }) => rest);
   const skip = [

@@ -51,7 +51,7 @@ describe.skipIf(CHROMIUM === undefined && process.env['CI'] === undefined)('in a
       for (const path of PATHS) {
         await tab.open(`http://127.0.0.1:${port}${path}`);
         await tab.run(`document.querySelectorAll('details').forEach((one) => { one.open = true; })`);
-        // The policy of the page keeps scripts of others out; the protocol runs this one all the same.
+        // The policy of the page keeps scripts of others out; the protocol runs this one anyway.
         await tab.run(`${axe.source}; undefined`);
         const { held, found } = await tab.run<{ held: number; found: readonly Finding[] }>(RUN_AXE);
         expect(held, path).toBeGreaterThan(15);

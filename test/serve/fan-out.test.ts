@@ -121,7 +121,7 @@ test('a page is made once for all who ask at once, and again when there is news,
   expect(await ask()).toBe(3);
 });
 
-test('a page that could not be made is tried again by whoever asks next', async () => {
+test('a page that could not be made is tried again for the next client', async () => {
   const kept = new KeptPages<string>(() => 1);
   await expect(kept.get('a', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
   expect(await kept.get('a', async () => 'there')).toBe('there');

@@ -83,7 +83,7 @@ describe('a page on this machine', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 /u);
   });
 
-  test('refuses whoever comes through a proxy that nobody has named', async (context) => {
+  test('refuses clients behind a proxy that is not named', async (context) => {
     const { raw, port, log } = await serve(context);
     for (const header of ['X-Forwarded-For: 203.0.113.9', 'Forwarded: for=203.0.113.9', 'Via: 1.1 nginx']) {
       const answer = await raw('GET / HTTP/1.1', `Host: 127.0.0.1:${port}`, header, CLOSE);

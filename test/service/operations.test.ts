@@ -218,7 +218,7 @@ for (const send of SENDS) {
       { outcome: 'never-sent' },
     );
     expect(server.requests).toHaveLength(1);
-    // A port that was closed just now may be somebody else's already; on this one nobody listens.
+    // A port that was closed just now may be in use again; on this one nothing listens.
     expect(await send.call(clientAt('http://127.0.0.1:1', options))).toMatchObject({
       outcome: 'never-sent',
       failure: { code: 'service.unreachable' },

@@ -56,7 +56,7 @@ test('a token goes only to the instances whose config names its source', async (
   );
 });
 
-test('a refused token is read anew once for all instances', async () => {
+test('a refused token is read again, once for all instances', async () => {
   const { client, readings } = await world(({ headers }, socket) =>
     socket.write(headers['authorization'] === 'bearer token-number-2' ? json(200, []) : json(401, {})),
   );

@@ -76,7 +76,7 @@ describe('the limits of what is at work', () => {
     const asks = { ...base, runId: 'asks' };
     expect(limitOn([dead, asks], asks, { perHost: 1 }, hostOf)).toBe('perHost');
     expect(limitOn([{ ...dead, isLeft: true }, asks], asks, { perHost: 1 }, hostOf)).toBeUndefined();
-    // The run itself is no other one: whoever takes it up again takes its own place.
+    // The run itself does not count: taking it up again uses its own place.
     expect(limitOn([dead], dead, { perHost: 1, perTeam: 1 }, hostOf)).toBeUndefined();
   });
 

@@ -44,7 +44,7 @@ export const runs = {
     usual: z
       .object({ seconds: z.number().nonnegative(), runs: z.int().positive() })
       .optional()
-      .describe('how long it took in so many earlier runs, without the time for answers'),
+      .describe('how long it took in that many earlier runs, without the time for answers'),
     found: z.object({
       state: z.string(),
       facts: z.array(fact),

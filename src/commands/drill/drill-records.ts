@@ -143,7 +143,7 @@ function isUnderWay(folder: string): boolean {
     lock?.release();
     return lock === undefined;
   } catch {
-    // If the lock cannot be tried, assume that it does.
+    // A lock that cannot be tried counts as held.
     return true;
   }
 }

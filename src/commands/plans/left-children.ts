@@ -8,8 +8,8 @@ import type { ChildRuns } from './child-runs.ts';
 import { NOTHING_ASKED, snapshotOnRecord } from './snapshot-on-record.ts';
 
 /**
- * The runs of the steps of a plan that is left to the workers: whoever conducts the plan begins them, and
- * sees of them what is on record. One whose question is answered here is driven here from then on.
+ * The runs of the steps of a plan that is left to the workers: the process that conducts the plan begins
+ * them, and sees of them what is on record. One whose question is answered here is driven here from then on.
  */
 export class LeftChildren {
   readonly #journal: JournalReader;

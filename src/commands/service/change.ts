@@ -110,7 +110,7 @@ function reasonOf({ reason, anyway, breakGlass }: ChangeFlags): string | undefin
 }
 
 /**
- * Asks the service first about calls to the instance that are in doubt, whoever sent them. Rejects with
+ * Asks the service first about calls to the instance that are in doubt, by any sender. Rejects with
  * `call.resolved` (exit 3) if one has arrived: the command may be a repetition of it; with `call.in-doubt`
  * (exit 5) while that is not known, and for a call of an open run of another runbook, which only that run
  * asks about. Sends nothing.

@@ -22,7 +22,7 @@ import type { PlanRecords } from './plan-records.ts';
 const WAITS = 'it waits for a person';
 
 /**
- * Takes up a run that is left to the workers, and goes on with it until it is over or waits for somebody.
+ * Takes up a run that is left to the workers, and goes on with it until it is over or waits for a person.
  * Rejects as `takeUp` does, with nothing taken.
  */
 export async function driveLeft(setting: PlanSetting, run: RunProgress, plans: PlanRecords): Promise<Driven> {

@@ -82,7 +82,9 @@ function groupPart(group: PlanGroup, { runId, at, share, drawn }: Room): Markup 
   );
 }
 
-/** Those on which something happens or has to; what is done or waits for its turn is counted. */
+/**
+ * The lanes that are at work or need a person; those that are done or wait for their turn are only counted.
+ */
 function isWorthSeeing({ is }: PlanLane): boolean {
   return is !== 'done' && is !== 'later';
 }

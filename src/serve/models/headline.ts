@@ -10,7 +10,7 @@ export interface Moment {
   readonly log: Head['log'];
 }
 
-/** What stands in the place of the driver of an open run that no process holds. */
+/** What is shown instead of the driver for an open run that no process holds. */
 export const UNDRIVEN = 'nobody drives it';
 
 /** What a page says in one line, in parts. */

@@ -66,7 +66,7 @@ export function jsonWord(fields: Readonly<Record<string, FallbackField>>): strin
     .join('');
 }
 
-/** The same JSON for a person: placeholders in the place of variables. */
+/** The same JSON for a person: placeholders instead of variables. */
 export function jsonShown(fields: Readonly<Record<string, FallbackField>>): string {
   return partsOf({ fields })
     .map((part) => ('text' in part ? part.text : `<${part.variable.replace(/["$]/gu, '')}>`))

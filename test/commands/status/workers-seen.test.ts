@@ -77,7 +77,7 @@ test('the metrics have the workers by state and the queue, and nothing of a queu
   expect(textOf(statusOf({ code: 'queue.none', why: 'there is none' }, { value: LEFT }, at))).toEqual([]);
 });
 
-test('one cause is said once, whatever is not known for it', () => {
+test('a cause is said once, however much is unknown because of it', () => {
   const [queue, runs] = [{ of: 'queue' as const }, { of: 'runs' as const }];
   const trouble = (why: string) => ({ code: 'journal.refused', why });
   const same = [queue, runs].map((one) => ({ ...one, ...trouble('nobody is let in') }));

@@ -34,7 +34,7 @@ describe('the record of a plan', () => {
     expect(renderPlanReport(open, 'md')).not.toContain('openssl');
   });
 
-  test('counts from the incident where somebody said when it began', () => {
+  test('counts from the incident where its time was given', () => {
     const known = { ...input, incidentAt: at(-600) } as typeof input;
     const { measured } = reportOn(planEntries(known, WELL, 1200), CHILDREN, known);
     expect(measured).toMatchObject({ since: 'incident', rto: { measuredSeconds: 1550, result: 'met' } });

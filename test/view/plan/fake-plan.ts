@@ -35,7 +35,9 @@ function inputOf(instances: number, due: string): PlanInput {
   return { plan: rest, groups, text, sha256, rehearsal: true, source: 'up' };
 }
 
-/** The run of a plan in which the group `data` recovers so many instances, two of them in its first wave. */
+/**
+ * The run of a plan in which the group `data` recovers this many instances, two of them in its first wave.
+ */
 export function foldOf(
   given: {
     readonly instances?: number;

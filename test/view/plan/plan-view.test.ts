@@ -83,7 +83,7 @@ describe('the view of the run of a plan', () => {
     expect(late(NOW_MS - 9 * 60_000)).toEqual([expect.stringMatching(/^LATE by 4 ?m/u), 'bad']);
   });
 
-  test('says of each instance its target, its step, and what it does since when', () => {
+  test('says for each instance its target, its step, what it does, and since when', () => {
     const view = viewOf({
       children: [
         childOf('db-1', { state: 'done', endedMs: NOW_MS - 1_000 }),

@@ -140,7 +140,7 @@ function evaluationLines(status: InstanceStatus, asked: Asked, width: number, lo
   return [...waiting, ...lines, ...elsewhereLines(status, width, look), ...instead, ...beside];
 }
 
-/** A lost instance cannot be asked, and could be recovered all the same. */
+/** A lost instance cannot be asked, but may still be recoverable. */
 function elsewhereLines(status: InstanceStatus, width: number, look: Look): readonly Line[] {
   const { elsewhere, down, notFound } = status;
   if (down === undefined && notFound === undefined) return [];

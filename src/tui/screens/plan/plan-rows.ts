@@ -172,8 +172,8 @@ function stepOf({ steps }: GroupView, { at }: LaneView, width: number): string {
 }
 
 /**
- * For how long a lane is where it is. Of one that is done the time of the day (UTC): a span would be taken for
- * how long it took.
+ * For how long a lane is where it is. Of one that is done the time of the day (UTC): a span would be taken
+ * for how long it took.
  */
 function ageOf({ is, sinceMs }: LaneView, nowMs: number): string {
   if (sinceMs === undefined) return '';
