@@ -33,7 +33,9 @@ const Run = z.object({
   rpo: Objective.optional(),
   deviations: z.int().nonnegative(),
   report: file.optional().describe('as HTML; report.json is beside it. Missing: it could not be made'),
-  bundle: file.optional().describe('the signed bundle; missing where there is none, see `limits`'),
+  journal: file
+    .optional()
+    .describe('its entries in the signed bundle; missing where nothing is signed, see `limits`'),
   receipts: z.array(Receipt).describe('the receipts on record; their files are where they were written to'),
   receipt: file.optional().describe('the folder of the receipt that was made with this pack'),
 });
