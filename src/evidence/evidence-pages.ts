@@ -138,7 +138,7 @@ function missingSection({ missing }: Evidence): Section {
     nameOf(gap.subject),
     time(gap.from),
     gap.isOpen ? [time(gap.to), ', still so'] : time(gap.to),
-    gap.isCertain ? gap.asked : `${gap.asked}; one that found nothing new leaves no entry`,
+    gap.isCertain ? gap.asked : `${gap.asked}; one that found nothing new leaves an entry once a week`,
     gap.who ?? 'nobody is named',
     waiverText(gap),
   ]);
@@ -314,7 +314,7 @@ function evaluationSection({ evaluations }: Evidence): Section {
   return {
     title: 'Evaluations',
     blocks: [
-      paragraph('An evaluation is recorded when its verdict or its findings change.'),
+      paragraph('An evaluation is recorded when its verdict or its findings change, and else once a week.'),
       tableOr(
         'None is on record.',
         'Evaluations recorded in the period',

@@ -78,7 +78,7 @@ const Gap = z.object({
   isOpen: z.boolean().describe('whether it reaches the end of the period, or the moment of the pack'),
   isCertain: z
     .boolean()
-    .describe('false: it may have been done, since one that found nothing new leaves no entry'),
+    .describe('false: it may have been done, since one that found nothing new leaves an entry once a week'),
   who: z.string().optional().describe('who should have'),
   waiver: z
     .object({ reason: z.string(), until: time, covers: z.enum(['all', 'part']) })
