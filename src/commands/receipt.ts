@@ -15,7 +15,7 @@ import { assertSound } from './audit/export.ts';
 import { whereRunIs } from './drill/drill-homes.ts';
 import { isPlanRun, planReportOf } from './plans/plan-report-of.ts';
 import { reportOf } from './run/run-report.ts';
-import { commandsFor, writeReceipt } from './write-receipt.ts';
+import { commandsFor, type ToSign, writeReceipt } from './write-receipt.ts';
 
 /**
  * `lifeboat receipt [RUN] [--out DIR]`: a new folder with the report of a run and a signed statement of what
@@ -47,45 +47,57 @@ export async function receiptOfRun(
   word: string | undefined,
   folder: string | undefined,
 ) {
-  const { runId, statement, reportText: text } = await judged(context, word);
+  const { runId, ...stated } = await judged(context, word);
   const path = folder ?? `lifeboat-receipt-${runId}`;
-  const { result } = statement.predicate;
-  const sha256 = await writeReceipt(context, path, () => ({
-    ...{ statement, text, file: REPORT_FILE },
-    made: (hashes) => ({ run: runId, result, ...hashes }),
-  }));
-  return { runId, path, result, sha256 };
+  const sha256 = await writeReceipt(context, path, () => toSign(runId, stated));
+  return { runId, path, result: stated.statement.predicate.result, sha256 };
 }
 
-interface Stated {
+/** What a run proved, and the report that says so. */
+export interface StatedRun {
   readonly statement: Statement;
   readonly reportText: string;
 }
 
-interface Judged extends Stated {
-  readonly runId: string;
+/** The receipt of a run, to be signed. Pure. */
+export function toSign(runId: string, { statement, reportText }: StatedRun): ToSign {
+  const { result } = statement.predicate;
+  return {
+    ...{ statement, text: reportText, file: REPORT_FILE },
+    made: (hashes) => ({ run: runId, result, ...hashes }),
+  };
 }
 
-async function judged(given: CommandContext, word: string | undefined): Promise<Judged> {
+/** What a run proved, by a record that was verified. Rejects with `receipt.…`, exit 2, without a verdict. */
+export async function statedOf(journal: Reader, run: RunSummary): Promise<StatedRun> {
+  return isPlanRun(run) ? await ofPlan(journal, run) : await ofRun(journal, run);
+}
+
+type Reader = Pick<JournalReader, 'read' | 'rows'> & { readonly log: Pick<JournalReader['log'], 'head'> };
+
+async function judged(
+  given: CommandContext,
+  word: string | undefined,
+): Promise<StatedRun & { readonly runId: string }> {
   const context = await whereRunIs(given, word);
   const journal = await openReaderOf(context);
   try {
     const run = await findRun(journal, word);
     const { runId } = run;
     await assertSound(context, runId, []);
-    return { runId, ...(isPlanRun(run) ? await ofPlan(journal, run) : await ofRun(journal, run)) };
+    return { runId, ...(await statedOf(journal, run)) };
   } finally {
     await journal.close();
   }
 }
 
-async function ofRun(journal: JournalReader, run: RunSummary): Promise<Stated> {
+async function ofRun(journal: Reader, run: RunSummary): Promise<StatedRun> {
   const report = await reportOf(journal, run);
   const reportText = renderReport(report, 'json', {});
   return { statement: statementOf(report, await journal.read(`run/${run.runId}`), reportText), reportText };
 }
 
-async function ofPlan(journal: JournalReader, run: RunSummary): Promise<Stated> {
+async function ofPlan(journal: Reader, run: RunSummary): Promise<StatedRun> {
   const { planStatementOf } = await import('../receipts/plan-statement.ts');
   const reports = await planReportOf(journal, run);
   if (reports === undefined)

@@ -35,11 +35,69 @@ export interface ToSign {
   made(hashes: Pick<MadeReceipt, 'sha256' | 'key'>): MadeReceipt;
 }
 
+/** A receipt that is on record: the files of its folder, and the SHA-256 of the one that is signed. */
+export interface RecordedReceipt {
+  readonly sha256: string;
+  readonly files: ReadonlyMap<string, Buffer | string>;
+}
+
+/** Signs receipts for an installation. */
+export interface ReceiptSigner {
+  /**
+   * Signs a statement, and puts its hash on record before anybody has the receipt: if the process dies
+   * between, the log names one that nobody has. `toSign` is given the installation that signs.
+   */
+  sign(toSign: (installation: string) => ToSign): Promise<RecordedReceipt>;
+  /** Seals what was put on record. */
+  close(): Promise<void>;
+}
+
+/** Opens the installation that signs, and its key for receipts. Rejects as `openWorkspace` does. */
+export async function openReceiptSigner(context: CommandContext): Promise<ReceiptSigner> {
+  const workspace = await openWorkspace(context, await ownSetting(context));
+  const { journal, keyring, signer } = workspace;
+  const { key, publicKey } = await keyOf(keyring).catch(async (thrown: unknown) => {
+    await workspace.close();
+    throw thrown;
+  });
+  let isNamed = false;
+  const name = async () => {
+    // The first append names a new log, and the note is bound to that name.
+    const origin = await journal.log.origin();
+    if (origin === undefined) return;
+    if (!isKeyNamed(await journal.read(LOG_STREAM), publicKey))
+      await journal.append([keyEntry(publicKey, origin, signer)], []);
+    isNamed = true;
+  };
+  return {
+    async sign(toSign) {
+      const { statement, file, text, made } = toSign(signer.installation);
+      const signed = signStatement(statement, key);
+      assertReadable(signed, publicKey);
+      const sha256 = hash('sha256', signed.bundle);
+      await journal.append([receiptEntry(made({ sha256, key: keyHash(publicKey) }))], []);
+      if (!isNamed) await name();
+      const files = new Map<string, Buffer | string>([
+        [file, text],
+        [BUNDLE_FILE, signed.bundle],
+        [PAE_FILE, signed.pae],
+        [SIGNATURE_FILE, signed.signature],
+        [KEY_FILE, publicKey],
+      ]);
+      return { sha256, files };
+    },
+    close: () => workspace.close(),
+  };
+}
+
+async function keyOf(keyring: Workspace['keyring']) {
+  const key = await keyring.receiptKey();
+  return { key, publicKey: receiptPublicKey(key) };
+}
+
 /**
  * Signs a statement and writes it into a new folder, with its file and the public key; returns the SHA-256 of
- * the receipt. `toSign` is given the installation that signs. Its hash is an entry before the folder is
- * written: if the process dies between, the log names a receipt that nobody has. Never overwrites anything
- * (`usage.out`).
+ * the receipt. Never overwrites anything (`usage.out`).
  */
 export async function writeReceipt(
   context: CommandContext,
@@ -47,19 +105,13 @@ export async function writeReceipt(
   toSign: (installation: string) => ToSign,
 ): Promise<string> {
   if (existsSync(out)) throw isTaken(out);
-  const workspace = await openWorkspace(context, await ownSetting(context));
+  const signer = await openReceiptSigner(context);
   try {
-    const key = await workspace.keyring.receiptKey();
-    const publicKey = receiptPublicKey(key);
-    const { statement, file, text, made } = toSign(workspace.signer.installation);
-    const signed = signStatement(statement, key);
-    assertReadable(signed, publicKey);
-    const sha256 = hash('sha256', signed.bundle);
-    await record(workspace, made({ sha256, key: keyHash(publicKey) }), publicKey);
-    write(out, { ...signed, file, text, publicKey });
+    const { sha256, files } = await signer.sign(toSign);
+    write(out, files);
     return sha256;
   } finally {
-    await workspace.close();
+    await signer.close();
   }
 }
 
@@ -79,32 +131,10 @@ function assertReadable({ bundle }: SignedReceipt, publicKey: string): void {
   if (outcome !== 'signed') throw new Error(`a receipt that was just signed is ${outcome}`);
 }
 
-async function record({ journal, signer }: Workspace, made: MadeReceipt, publicKey: string): Promise<void> {
-  await journal.append([receiptEntry(made)], []);
-  // The first append names a new log, and the note is bound to that name.
-  const origin = await journal.log.origin();
-  if (origin === undefined || isKeyNamed(await journal.read(LOG_STREAM), publicKey)) return;
-  await journal.append([keyEntry(publicKey, origin, signer)], []);
-}
-
-function write(
-  out: string,
-  {
-    bundle,
-    pae,
-    signature,
-    file,
-    text,
-    publicKey,
-  }: SignedReceipt & Pick<ToSign, 'file' | 'text'> & { readonly publicKey: string },
-): void {
+function write(out: string, files: RecordedReceipt['files']): void {
   try {
     mkdirSync(out, { mode: 0o700 });
-    writeNewFile(join(out, file), text);
-    writeNewFile(join(out, BUNDLE_FILE), bundle);
-    writeNewFile(join(out, PAE_FILE), pae);
-    writeNewFile(join(out, SIGNATURE_FILE), signature);
-    writeNewFile(join(out, KEY_FILE), publicKey);
+    for (const [name, content] of files) writeNewFile(join(out, name), content);
   } catch (cause) {
     throw notWritten(out, cause, 'name another place with --out DIR');
   }

@@ -73,12 +73,12 @@ function alarms({ record, drills }: Evidence): Block[] {
       ? [
           alarm(
             'THE RECORD IS NOT INTACT: nothing in this pack is proven',
-            [...record.problems.slice(0, 5), 'no bundle was made of it'].join('; '),
+            [...record.problems.slice(0, 5), 'nothing of it is signed'].join('; '),
           ),
         ]
       : []),
     ...(broken.length > 0
-      ? [alarm('THE RECORD OF A DRILL IS NOT INTACT', `${broken.join(', ')}: no bundle was made of its runs`)]
+      ? [alarm('THE RECORD OF A DRILL IS NOT INTACT', `${broken.join(', ')}: nothing of it is signed`)]
       : []),
   ];
 }
@@ -138,7 +138,7 @@ function missingSection({ missing }: Evidence): Section {
     nameOf(gap.subject),
     time(gap.from),
     gap.isOpen ? [time(gap.to), ', still so'] : time(gap.to),
-    gap.isCertain ? gap.asked : `${gap.asked}; one that found nothing new leaves no entry`,
+    gap.isCertain ? gap.asked : `${gap.asked}; one that found nothing new leaves an entry once a week`,
     gap.who ?? 'nobody is named',
     waiverText(gap),
   ]);
@@ -234,7 +234,7 @@ function runSections({ runs, drills }: Evidence): Section[] {
 }
 
 function runRow(run: EvidenceRun): Text[] {
-  const { runId, runbook, instance, target, startedAt, endedAt, by, mode, rto, rpo, report, bundle, drill } =
+  const { runId, runbook, instance, target, startedAt, endedAt, by, mode, rto, rpo, report, journal, drill } =
     run;
   const more = run.deviations === 0 ? '' : `, ${counted(run.deviations, 'deviation')}`;
   return [
@@ -251,7 +251,7 @@ function runRow(run: EvidenceRun): Text[] {
     objectiveText(rto),
     objectiveText(rpo),
     [
-      ...(bundle === undefined ? [{ bad: 'no bundle' }] : [{ code: 'bundle', file: bundle }]),
+      ...(journal === undefined ? [{ bad: 'not signed' }] : [{ code: 'journal', file: journal }]),
       ...(run.receipts.length === 0
         ? [', no receipt on record']
         : run.receipts.map(({ result }) => `, receipt ${result}`)),
@@ -314,7 +314,7 @@ function evaluationSection({ evaluations }: Evidence): Section {
   return {
     title: 'Evaluations',
     blocks: [
-      paragraph('An evaluation is recorded when its verdict or its findings change.'),
+      paragraph('An evaluation is recorded when its verdict or its findings change, and else once a week.'),
       tableOr(
         'None is on record.',
         'Evaluations recorded in the period',

@@ -33,7 +33,9 @@ const Run = z.object({
   rpo: Objective.optional(),
   deviations: z.int().nonnegative(),
   report: file.optional().describe('as HTML; report.json is beside it. Missing: it could not be made'),
-  bundle: file.optional().describe('the signed bundle; missing where there is none, see `limits`'),
+  journal: file
+    .optional()
+    .describe('its entries in the signed bundle; missing where nothing is signed, see `limits`'),
   receipts: z.array(Receipt).describe('the receipts on record; their files are where they were written to'),
   receipt: file.optional().describe('the folder of the receipt that was made with this pack'),
 });
@@ -76,7 +78,7 @@ const Gap = z.object({
   isOpen: z.boolean().describe('whether it reaches the end of the period, or the moment of the pack'),
   isCertain: z
     .boolean()
-    .describe('false: it may have been done, since one that found nothing new leaves no entry'),
+    .describe('false: it may have been done, since one that found nothing new leaves an entry once a week'),
   who: z.string().optional().describe('who should have'),
   waiver: z
     .object({ reason: z.string(), until: time, covers: z.enum(['all', 'part']) })

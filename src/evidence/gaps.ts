@@ -14,7 +14,7 @@ export interface Duty extends Pick<Gap, 'what' | 'subject' | 'asked'> {
   readonly done: readonly (readonly number[])[];
   /** How many of them have to have done it; default: one. */
   readonly atLeast?: number | undefined;
-  /** Whether it leaves no entry where it finds what the last one found: then a gap is not certain. */
+  /** Whether it mostly leaves no entry where it finds what the last one found: then a gap is not certain. */
   readonly isQuiet?: boolean | undefined;
 }
 

@@ -1,17 +1,30 @@
 import { daysOf, type Span } from './period.ts';
 
+/** What a pack has, so that its README says how that is checked. */
+export interface InPack {
+  readonly hasReceipts: boolean;
+  /** Undefined where nothing is signed; else how a signed part is checked by hand. */
+  readonly byHand: string | undefined;
+}
+
 /** What is in a pack, and how each part of it is checked without this program: readable in ten years. */
-export function readmeOf(span: Span, { hasReceipts }: { readonly hasReceipts: boolean }): string {
+export function readmeOf(span: Span, { hasReceipts, byHand }: InPack): string {
   const { first, last } = daysOf(span);
   return `Evidence from ${first} to ${last}, both days included, in UTC
 
   index.html         begin here: what was done, what is missing, what this cannot show
   index.json         the same for programs (lifeboat.evidence/1)
-  runs/RUN/          report.html and report.json of each run, bundle.tar with its signed record
-  drills/DRILL/      the report of each drill; the runs of a drill are among the runs
-  verify.mjs         checks a bundle; for Node 18 or newer, short enough to read first
-  lifeboat.pub       the key that signs the bundles
-  SHA256SUMS         the SHA-256 of every file here but itself
+  runs/RUN/          of each run: report.html and report.json, every entry of it in journal.jsonl, what it
+                     sent in transcript.jsonl, plan.txt
+  ledger/            every entry of each instance and plan: keys, proofs, evaluations, findings
+  runbooks/          the states and transitions of each runbook in the version that was run
+  drills/DRILL/      the report of each drill, and the same as here of its record
+  log.jsonl, checkpoint.note, checkpoints/, proof.json
+                     the log that all of these entries are leaves of, signed, and the proof
+  approvals/         what a second person was asked to approve, and the signatures
+  verify.mjs         checks all of it; for Node 18 or newer, short enough to read first
+  lifeboat.pub       the key that signs
+  SHA256SUMS         the SHA-256 of every file here but itself and manifest.note, which signs it
 
 A pack is only as good as what it is compared with: ask for the key (lifeboat audit key), or for
 anchors from tickets of the time, over another channel than the one that this pack came by.
@@ -21,31 +34,34 @@ anchors from tickets of the time, over another channel than the one that this pa
      sha256sum -c SHA256SUMS
 
    Keep the SHA-256 of SHA256SUMS itself elsewhere; whoever changes a file can change the list.
-
-2. What a bundle says is what was recorded, for each RUN:
-
-     mkdir bundle && tar -xf runs/RUN/bundle.tar -C bundle
-     node verify.mjs bundle --public-key KEY.pub
-
-   KEY.pub is the key that you got elsewhere. It ends with 0 (intact), 3 (consistent, and it says
-   what is not pinned) or 1 (not intact). README.txt in the bundle says how to do it by hand. The
-   run of a plan has one bundle for itself and every run that it started.
-
-3. A report is what its bundle says: runs/RUN/report.json and report.json of the bundle are computed
-   from the same entries, at two moments (\`generatedAt\`).
-${hasReceipts ? RECEIPTS : ''}
+${byHand === undefined ? UNSIGNED : SIGNED}${hasReceipts ? RECEIPTS : ''}
 Reports and index are computed from the record by the program that made this pack. What counts is
-the record in the bundles: anybody can compute it again.
-`;
+the record: anybody can compute it again.
+${byHand === undefined ? '' : `\n${byHand}`}`;
 }
 
+const SIGNED = `
+2. What it says is what was recorded, here and in each drills/DRILL with a manifest.note:
+
+     node verify.mjs --public-key KEY.pub
+     node verify.mjs drills/DRILL --public-key KEY.pub
+
+   KEY.pub is the key that you got elsewhere. It ends with 0 (intact), 3 (consistent, and it says
+   what is not pinned) or 1 (not intact). \`lifeboat audit verify FOLDER\` says the same.
+`;
+
+const UNSIGNED = `
+2. There is no manifest.note here, so nothing here is signed but what is below drills/DRILL with one:
+   index.html says why.
+`;
+
 const RECEIPTS = `
-4. A receipt says in one signed statement what a run proved, in runs/RUN/receipt:
+3. A receipt says in one signed statement what a run proved, in runs/RUN/receipt:
 
      openssl dgst -sha256 -verify lifeboat-receipts.pub -signature receipt.sig receipt.pae
      grep -F "$(openssl dgst -sha256 -r report.json | cut -c1-64)" receipt.pae
 
-   It is about the report.json beside it. Compare the key with the one that this prints:
+   It is about the report.json beside it, in the same folder. Compare the key with the one that this prints:
 
      lifeboat audit key --receipts
 `;

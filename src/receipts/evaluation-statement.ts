@@ -25,7 +25,7 @@ const Recorded = z.object({
   name: z.string(),
   verdict: z.enum(['proven', 'ready', 'not-ready', 'unknown', 'empty']),
   reason: z.string(),
-  /** When it was put on record, and since when the verdict is this one. RFC 3339. */
+  /** When it was evaluated last by the record, and since when the verdict is this one. RFC 3339. */
   at: z.string(),
   since: z.string(),
   findings: z.array(Finding),

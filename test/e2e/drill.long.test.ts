@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -232,8 +233,13 @@ describe.skipIf(!isLinux)('a drill', () => {
     expect(drills[0]).toMatchObject({ outcome: 'died', proven: 0 });
     const own = runs.filter(({ drill: of }) => of === id);
     expect(own.map(({ kind, status }) => [kind, status])).toEqual(Array(4).fill(['rehearsal', 'closed']));
-    for (const { report = '', bundle = '' } of own)
-      expect(existsSync(join(out, report)) && existsSync(join(out, bundle))).toBe(true);
+    for (const { report = '', journal = '' } of own)
+      expect(existsSync(join(out, report)) && existsSync(join(out, journal))).toBe(true);
+    // The pack of an installation without a journal signs only what its drills have.
+    const words = [join(out, 'verify.mjs'), join(out, 'drills', id)];
+    const verified = spawnSync(process.execPath, words, { encoding: 'utf8' });
+    expect(verified.status, verified.stdout).toBe(3);
+    expect(existsSync(join(out, 'manifest.note'))).toBe(false);
   });
 
   test('leaves a journal that an audit accepts, until a bit of it is flipped', async () => {

@@ -1,6 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, type ExpectStatic, test } from 'vitest';
 import type { Evidence } from '../../src/evidence/evidence-schema.ts';
@@ -26,7 +34,7 @@ const FROM = new Date(Date.now() - 30 * 24 * 60 * 60_000).toISOString().slice(0,
 describe.concurrent('the evidence of a period', () => {
   const bench = useQuickBenches();
 
-  test('holds runs with reports and bundles that sha256sum, tar and Node check, and lists what is missing', async (context) => {
+  test('holds runs with reports and their entries as one signed bundle that sha256sum and Node check, and lists what is missing', async (context) => {
     const { expect } = context;
     const opened = await openPlanBench((options) => bench(context, options), 2);
     const { run, plan, folder, good, entries } = opened;
@@ -49,14 +57,16 @@ describe.concurrent('the evidence of a period', () => {
     expect(index.runs.map(({ kind }) => kind).toSorted()).toEqual([
       ...['other', 'other', 'plan', 'recovery', 'recovery'],
     ]);
-    const [ofPlan] = index.runs.filter(({ kind }) => kind === 'plan');
-    for (const { report = '', bundle = '', planRun } of index.runs) {
-      expect(existsSync(join(out, report)) && existsSync(join(out, report.replace('.html', '.json')))).toBe(
-        true,
-      );
-      assertBundle(out, bundle, expect);
-      if (planRun !== undefined) expect(bundle).toBe(ofPlan?.bundle);
-    }
+    for (const { report = '', journal = '' } of index.runs)
+      for (const file of [report, report.replace('.html', '.json'), journal])
+        expect(existsSync(join(out, file)), file).toBe(true);
+    assertVerified(out, expect);
+    const audited = await run('audit', 'verify', out, '--public-key', join(out, 'lifeboat.pub'));
+    expect(audited.code, audited.stdout).toBe(0);
+    const changed = join(out, index.runs[0]?.report ?? '');
+    appendFileSync(changed, ' ');
+    expect((await run('audit', 'verify', out)).code).toBe(1);
+    truncateSync(changed, statSync(changed).size - 1);
     expect(index.runs.flatMap(({ receipts }) => receipts).map(({ sha256 }) => sha256)).toEqual([
       hash('sha256', readFileSync(join(folder, 'a-receipt', 'receipt.sigstore.json'))),
     ]);
@@ -80,7 +90,8 @@ describe.concurrent('the evidence of a period', () => {
     const part = join(folder, 'part.tar');
     await good('evidence', '--from', FROM, '-i', 'db-1', '--plan', 'west', '--out', part, '--receipts');
     const listed = spawnSync('tar', ['-tf', part], { encoding: 'utf8' }).stdout.trim().split('\n');
-    expect(listed.filter((name) => name.endsWith('/bundle.tar')).length).toBe(3);
+    expect(listed.filter((name) => /\/runs\/[^/]+\/journal\.jsonl$/u.test(name)).length).toBe(5);
+    expect(listed.filter((name) => name.includes('/ledger/'))).toHaveLength(5);
     expect(listed.every((name) => name.startsWith('part/'))).toBe(true);
     const again = await run('evidence', '--from', FROM, '--out', out);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('already exists')]);
@@ -97,9 +108,12 @@ describe.concurrent('the evidence of a period', () => {
     mkdirSync(into);
     const tar = spawnSync('tar', ['-xf', out, '-C', into], { encoding: 'utf8' });
     expect([tar.status, tar.stderr, readdirSync(into)]).toEqual([0, '', ['orders']]);
+    const packed = await run('audit', 'verify', out);
+    expect([packed.code, packed.stderr]).toEqual([2, expect.stringContaining('tar -xf')]);
     const pack = join(into, 'orders');
     assertSums(pack, expect);
     const index = indexOf(pack);
+    assertVerified(pack, expect);
     expect(index.scope).toEqual({ instances: ['orders'], plans: [] });
     const [rotation] = index.runs;
     expect(rotation).toMatchObject({ kind: 'rotation', receipts: [{}] });
@@ -111,6 +125,9 @@ describe.concurrent('the evidence of a period', () => {
     });
     expect(stdout).toBe('Verified OK\n');
     expect((await entries()).filter(({ type }) => type === 'receipt.made').length).toBe(1);
+    const words = ['--receipts', join(pack, 'runs'), '--public-key', join(pack, 'lifeboat.pub')];
+    const audited = await good('audit', 'verify', pack, ...words);
+    expect(audited).toContain(`receipt of run/${rotation?.runId}`);
     const unknown = await run('evidence', '-i', 'order');
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('orders')]);
     expect((await run('evidence', '--plan', 'west')).code).toBe(2);
@@ -122,7 +139,7 @@ describe.concurrent('the evidence of a period', () => {
     expect((await run('run', 'rotate-key', '-i', 'orders')).code).toBe(3);
     const [open, earlier] = [join(folder, 'open'), join(folder, 'earlier')];
     await good('evidence', '--from', FROM, '--out', open);
-    expect(indexOf(open).runs).toMatchObject([{ status: 'open', bundle: expect.any(String) }]);
+    expect(indexOf(open).runs).toMatchObject([{ status: 'open', journal: expect.any(String) }]);
     expect(indexOf(open).runs[0]).not.toHaveProperty('endedAt');
     expect(readFileSync(join(open, 'index.html'), 'utf8')).toContain('<strong class="bad">open</strong>');
     await good('evidence', '--from', '2020-01-01', '--to', '2020-06-30', '--out', earlier);
@@ -149,7 +166,7 @@ describe.concurrent('the evidence of a period', () => {
     assertSums(out, expect);
     const { record, runs } = indexOf(out);
     expect(record.verdict).toBe('not-intact');
-    expect(runs.some(({ bundle, receipt }) => bundle !== undefined || receipt !== undefined)).toBe(false);
+    expect(runs.some(({ journal, receipt }) => journal !== undefined || receipt !== undefined)).toBe(false);
     expect(readFileSync(join(out, 'index.html'), 'utf8')).toContain('THE RECORD IS NOT INTACT');
   });
 
@@ -185,16 +202,13 @@ function assertSums(pack: string, expect: ExpectStatic): void {
   const { status, stdout } = spawnSync('sha256sum', ['-c', 'SHA256SUMS'], { cwd: pack, encoding: 'utf8' });
   expect(status, stdout).toBe(0);
   const files = spawnSync('find', ['.', '-type', 'f'], { cwd: pack, encoding: 'utf8' }).stdout;
-  expect(files.trim().split('\n').length).toBe(stdout.trim().split('\n').length + 1);
+  const unlisted = existsSync(join(pack, 'manifest.note')) ? 2 : 1;
+  expect(files.trim().split('\n').length).toBe(stdout.trim().split('\n').length + unlisted);
 }
 
-/** A bundle is what `verify.mjs` of the pack accepts, under the key that is beside it. */
-function assertBundle(pack: string, bundle: string, expect: ExpectStatic): void {
-  const into = `${join(pack, bundle)}.unpacked`;
-  mkdirSync(into, { recursive: true });
-  expect(spawnSync('tar', ['-xf', join(pack, bundle), '-C', into]).status).toBe(0);
-  const args = ['verify.mjs', into, '--public-key', 'lifeboat.pub'];
+/** A pack is what its own `verify.mjs` accepts, under the key that is beside it. */
+function assertVerified(pack: string, expect: ExpectStatic): void {
+  const args = ['verify.mjs', '--public-key', 'lifeboat.pub'];
   const { status, stdout } = spawnSync(process.execPath, args, { cwd: pack, encoding: 'utf8' });
   expect(status, stdout).toBe(0);
-  rmSync(into, { recursive: true });
 }

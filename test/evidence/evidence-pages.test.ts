@@ -25,7 +25,7 @@ test('the index links to files of the pack alone', () => {
   expect(new Set(files)).toEqual(
     new Set([
       'drills/20260301-101500/report.html',
-      ...EVERYTHING.runs.flatMap(({ report, bundle }) => [report ?? [], bundle ?? []].flat()),
+      ...EVERYTHING.runs.flatMap(({ report, journal }) => [report ?? [], journal ?? []].flat()),
       'runs/01KA0000000000000000000002/receipt/receipt.sigstore.json',
     ]),
   );

@@ -6,7 +6,7 @@ function run(of: Partial<EvidenceRun> & Pick<EvidenceRun, 'runId' | 'kind' | 'ru
   return {
     ...{ instance: 'orders', mode: 'LIVE', by: 'Robin', startedAt: '2026-02-03T04:05:06.000Z' },
     ...{ endedAt: '2026-02-03T04:25:06.000Z', status: 'closed', result: 'proven', deviations: 0 },
-    ...{ report: `runs/${of.runId}/report.html`, bundle: `runs/${of.runId}/bundle.tar`, receipts: [] },
+    ...{ report: `runs/${of.runId}/report.html`, journal: `runs/${of.runId}/journal.jsonl`, receipts: [] },
     ...of,
   };
 }
@@ -95,7 +95,7 @@ export const EVERYTHING: Evidence = {
     }),
     run({
       ...{ runId: '01KA0000000000000000000003', kind: 'plan', runbook: 'plan', instance: 'plan.west' },
-      ...{ mode: 'REHEARSAL', status: 'open', result: undefined, endedAt: undefined, bundle: undefined },
+      ...{ mode: 'REHEARSAL', status: 'open', result: undefined, endedAt: undefined, journal: undefined },
     }),
     run({
       ...{ runId: '01KA0000000000000000000004', kind: 'rehearsal', runbook: 'restore-backup' },

@@ -6,6 +6,7 @@ import type { Signer } from '../../store/log/signer.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
 import type { Findings } from '../verdict.ts';
+import type { ReadableFiles } from './names.ts';
 import type { BundleFiles } from './pack.ts';
 
 /**
@@ -44,6 +45,45 @@ function oneLine(text: string): string {
 function fileName(challenge: string): string {
   return challenge.replace(/[^0-9a-zA-Z]/gu, '_').slice(0, 40);
 }
+
+/** How the formats of a bundle are read and checked without any program of ours. */
+export const BY_HAND = `By hand, with tools of the system
+
+  sha256sum -c SHA256SUMS
+  head -n 4 manifest.note > text                      # what is signed; its last line has the SHA-256 of SHA256SUMS
+  sha256sum SHA256SUMS
+  tail -n 1 manifest.note | cut -d' ' -f3 | base64 -d | tail -c 64 > signature
+  openssl pkeyutl -verify -pubin -inkey lifeboat.pub -rawin -in text -sigfile signature
+
+The log is a Merkle tree as in RFC 6962, section 2.1. Each line of the .jsonl files is the data of a leaf: the
+canonical JSON (RFC 8785) of {at, body, by, seq, stream, type}, everything beyond printable ASCII escaped; seq
+counts from 1 inside its stream. The hash of a leaf is SHA-256(0x00 line), that of a node is
+SHA-256(0x01 left right). proof.json has the leaf number of each line (leaves), further sizes at which the
+root is shown (sizes), and hashes (nodes). To compute the root of the size in checkpoint.note:
+
+  A leaf i marks the places i and i + 1, a size m the place m. The hash of the leaves from a to b - 1 is
+    where a mark lies between a and b (a < mark < b): that of the node over a to c - 1 and c to b - 1,
+      c - a the largest power of two below b - a;
+    for one leaf that is in a .jsonl file: its hash;
+    for all others: the next one of the nodes, which are in order from left to right; none is left over.
+
+The roots at the sizes, behind each leaf, and the audit path of each leaf (RFC 6962, section 2.1.1) follow
+from the same hashes.
+
+A signature of checkpoint.note counts when its key is known from elsewhere, or was endorsed in log.jsonl: the
+note of a key.endorsed holds the endorsed key. It is signed by a key that counts, under the name
+lifeboat-endorsement/ and the digits of the origin.
+
+An approval is checked with OpenSSH. NAME is one of the names in the first line of the .signer file; the line
+below it is the one that allowed the key then, from the file of allowed signers. Compare it with the one that
+you have for this person.
+
+  ssh-keygen -Y verify -f approvals/X.N.signer -I NAME -n lifeboat-approval \\
+    -s approvals/X.N.sig < approvals/X.txt
+
+Where the key was valid for a time only, add -Overify-time=YYYYMMDDhhmmss with the time of the first line, in
+the zone of your machine.
+`;
 
 /** What is in a bundle and how to verify it by hand, readable in ten years. */
 export function bundleReadme(runId: string, anchor: string): string {
@@ -95,43 +135,7 @@ beginning of the SHA-256 of what comes before. One in the ticket of the recovery
 report, plan and transcript are pinned by the key alone. Only the signer of this bundle says that no stream
 had more entries than those shown here.
 
-By hand, with tools of the system
-
-  sha256sum -c SHA256SUMS
-  head -n 4 manifest.note > text                      # what is signed; its last line has the SHA-256 of SHA256SUMS
-  sha256sum SHA256SUMS
-  tail -n 1 manifest.note | cut -d' ' -f3 | base64 -d | tail -c 64 > signature
-  openssl pkeyutl -verify -pubin -inkey lifeboat.pub -rawin -in text -sigfile signature
-
-The log is a Merkle tree as in RFC 6962, section 2.1. Each line of the .jsonl files is the data of a leaf: the
-canonical JSON (RFC 8785) of {at, body, by, seq, stream, type}, everything beyond printable ASCII escaped; seq
-counts from 1 inside its stream. The hash of a leaf is SHA-256(0x00 line), that of a node is
-SHA-256(0x01 left right). proof.json has the leaf number of each line (leaves), further sizes at which the
-root is shown (sizes), and hashes (nodes). To compute the root of the size in checkpoint.note:
-
-  A leaf i marks the places i and i + 1, a size m the place m. The hash of the leaves from a to b - 1 is
-    where a mark lies between a and b (a < mark < b): that of the node over a to c - 1 and c to b - 1,
-      c - a the largest power of two below b - a;
-    for one leaf that is in a .jsonl file: its hash;
-    for all others: the next one of the nodes, which are in order from left to right; none is left over.
-
-The roots at the sizes, behind each leaf, and the audit path of each leaf (RFC 6962, section 2.1.1) follow
-from the same hashes.
-
-A signature of checkpoint.note counts when its key is known from elsewhere, or was endorsed in log.jsonl: the
-note of a key.endorsed holds the endorsed key. It is signed by a key that counts, under the name
-lifeboat-endorsement/ and the digits of the origin.
-
-An approval is checked with OpenSSH. NAME is one of the names in the first line of the .signer file; the line
-below it is the one that allowed the key then, from the file of allowed signers. Compare it with the one that
-you have for this person.
-
-  ssh-keygen -Y verify -f approvals/X.N.signer -I NAME -n lifeboat-approval \\
-    -s approvals/X.N.sig < approvals/X.txt
-
-Where the key was valid for a time only, add -Overify-time=YYYYMMDDhhmmss with the time of the first line, in
-the zone of your machine.
-`;
+${BY_HAND}`;
 }
 
 /*
@@ -139,50 +143,66 @@ the zone of your machine.
  * text is
  *
  *     lifeboat.bundle/1
- *     run <id>
+ *     run <id>                           or, of many runs: log <origin>
  *     made <RFC 3339> by <name and version of the program>
  *     SHA256SUMS <64 hex digits>
  *
- * and whose key is named `lifeboat-bundle/<id>`, which is not the origin of a log.
+ * and whose key is named `lifeboat-bundle/<id or origin>`, which is not the origin of a log.
  */
 
-const SUMS = 'SHA256SUMS';
-const NOTE = 'manifest.note';
+export const SUMS = 'SHA256SUMS';
+export const NOTE = 'manifest.note';
 const FORMAT = 'lifeboat.bundle/1';
 const LINE = /^([0-9a-f]{64}) {2}(\S.*)$/u;
 
-/** The run of a bundle, and who made it when. */
-interface About {
-  readonly run: string;
+/** What a bundle shows: a run with what it started, or many runs of the log of that origin. */
+export interface Subject {
+  readonly kind: 'run' | 'log';
+  readonly id: string;
+}
+
+/** The subject of a bundle, and who made it when. */
+export interface About {
+  readonly subject: Subject;
   readonly madeAt: Date;
   readonly madeBy: string;
+}
+
+/** The note that signs the list of files of a bundle. */
+export function manifestNote(
+  sums: string,
+  { subject, madeAt, madeBy }: About,
+  signer: Pick<Signer, 'note'>,
+): string {
+  const made = `made ${madeAt.toISOString()} by ${madeBy}`;
+  const lines = [FORMAT, `${subject.kind} ${subject.id}`, made, `${SUMS} ${sha256(sums)}`];
+  return signer.note(`${lines.join('\n')}\n`, keyName(subject));
 }
 
 export function withManifest(files: BundleFiles, about: About, signer: Pick<Signer, 'note'>): BundleFiles {
   const names = [...files.keys()].sort();
   const sums = names.map((name) => `${sha256(files.get(name))}  ${name}\n`).join('');
-  const { run, madeAt, madeBy } = about;
-  const made = `made ${madeAt.toISOString()} by ${madeBy}`;
-  const text = `${[FORMAT, `run ${run}`, made, `${SUMS} ${sha256(sums)}`].join('\n')}\n`;
-  const note = signer.note(text, keyName(run));
+  const note = manifestNote(sums, about, signer);
   return new Map([...files, [SUMS, Buffer.from(sums)], [NOTE, Buffer.from(note)]]);
 }
 
-/** The run that a bundle claims; undefined if the manifest is unreadable. Verifies nothing. */
-export function runOf(files: BundleFiles): string | undefined {
+/** The subject that a bundle claims; undefined if the manifest is unreadable. Verifies nothing. */
+export function subjectOf(files: ReadableFiles): Subject | undefined {
   const lines = textOf(noteIn(files, NOTE))?.split('\n') ?? [];
-  const run = lines[1]?.replace(/^run /u, '') ?? '';
-  return lines[0] === FORMAT && lines.length === 5 && isStreamName(`run/${run}`) ? run : undefined;
+  const { kind, id = '' } = /^(?<kind>run|log) (?<id>\S+)$/u.exec(lines[1] ?? '')?.groups ?? {};
+  if (lines[0] !== FORMAT || lines.length !== 5) return undefined;
+  if (kind === 'log' && /^lifeboat\/[0-9a-f]{16}$/u.test(id)) return { kind, id };
+  return kind === 'run' && isStreamName(`run/${id}`) ? { kind, id } : undefined;
 }
 
 /** Whether one of the keys signed the list, and the files are exactly the listed ones. */
 export function checkManifest(
-  files: BundleFiles,
-  run: string,
+  files: ReadableFiles,
+  subject: Subject,
   keys: readonly KeyObject[],
   findings: Findings,
 ): void {
-  const opened = openNote(noteIn(files, NOTE), keyName(run), keys);
+  const opened = openNote(noteIn(files, NOTE), keyName(subject), keys);
   if (opened.result === 'unknown-key')
     findings.problem('manifest.unknown-key', 'the manifest is signed by a key that this audit does not know');
   else if (opened.result !== 'signed')
@@ -207,19 +227,19 @@ export function checkManifest(
 }
 
 /** A note of the bundle; one that is too long is cut, which makes it invalid. */
-export function noteIn(files: BundleFiles, name: string): string {
+export function noteIn(files: Pick<ReadableFiles, 'get'>, name: string): string {
   return files.get(name)?.toString('utf8', 0, MAX_NOTE_BYTES + 1) ?? '';
 }
 
 /** Bytes: room for every file that may be unpacked. */
-const LARGEST_LIST = 4 * 1024 * 1024;
+const LARGEST_LIST = 32 * 1024 * 1024;
 
 function linesOf(bytes: Buffer | undefined): readonly string[] {
   return bytes?.toString('utf8', 0, LARGEST_LIST).replace(/\n$/u, '').split('\n') ?? [];
 }
 
-function keyName(run: string): string {
-  return `lifeboat-bundle/${run}`;
+function keyName({ id }: Subject): string {
+  return `lifeboat-bundle/${id}`;
 }
 
 function sha256(data: Buffer | string | undefined): string {

@@ -7,7 +7,7 @@ import type { Place } from '../../store/log/places/place.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
 import { approvalFiles, bundleReadme, withManifest } from './documents.ts';
-import { childFile, JOURNAL, TRANSCRIPT, WISHES } from './names.ts';
+import { childFile, JOURNAL, LOG, ledgerFile, TRANSCRIPT, WISHES } from './names.ts';
 import { type BundleFiles, packFiles, packLines } from './pack.ts';
 import { proofText, type ShownLog, showLog } from './shown-log.ts';
 
@@ -76,35 +76,37 @@ async function evidenceOf(
   { journal, runId, signer, notes, anchors }: BundleSource,
   ledgers: readonly (readonly [string, StreamName])[],
 ): Promise<{ readonly files: Map<string, Buffer>; readonly shown: ShownLog }> {
-  const streams = new Map<string, StreamName>([
-    [JOURNAL, `run/${runId}`],
-    ['log.jsonl', LOG_STREAM],
-    ...ledgers,
-  ]);
-  const claims = new Map(notes.map((note) => [note, claimOf(note)]));
-  const fitting = new Map<string, number>();
-  const { origin, size } = claimOf((await journal.log.head()).note) ?? { origin: '', size: 0 };
-  for (const [note, claim] of claims)
-    if (
-      claim?.origin === origin &&
-      claim.size < size &&
-      (await journal.log.rootAt(claim.size)) === claim.root
-    )
-      fitting.set(note, claim.size);
-  const sizes = [
-    ...fitting.values(),
-    ...anchors.flatMap((anchor) => (anchor.origin === origin ? [anchor.size] : [])),
-  ];
+  const streams = new Map<string, StreamName>([[JOURNAL, `run/${runId}`], [LOG, LOG_STREAM], ...ledgers]);
+  const { fitting, sizes } = await fittingNotes(journal, notes, anchors);
   const shown = await showLog(journal, streams, signer, sizes);
   if (!shown.lines.has(JOURNAL)) throw new LifeboatError('run.unknown', `run ${runId} has no entries`);
   const files = new Map<string, Buffer>();
   for (const [name, lines] of shown.lines) files.set(name, Buffer.from(`${lines.join('\n')}\n`));
-  for (const [at, [note]] of [...fitting].entries())
-    files.set(`checkpoints/${at + 1}.note`, Buffer.from(note));
+  for (const [at, note] of fitting.entries()) files.set(`checkpoints/${at + 1}.note`, Buffer.from(note));
   files.set('checkpoint.note', Buffer.from(shown.note));
   files.set('proof.json', Buffer.from(proofText(shown.proof)));
   files.set('lifeboat.pub', Buffer.from(signer.publicKey));
   return { files, shown };
+}
+
+/**
+ * Which of these notes are checkpoints of this log below its head, and the sizes that a proof has to show for
+ * them and for these anchors.
+ */
+export async function fittingNotes(
+  { log }: Pick<JournalReader, 'log'>,
+  notes: readonly string[],
+  anchors: readonly Anchor[],
+): Promise<{ readonly fitting: readonly string[]; readonly sizes: readonly number[] }> {
+  const { origin, size } = claimOf((await log.head()).note) ?? { origin: '', size: 0 };
+  const fitting = new Map<string, number>();
+  for (const note of new Set(notes)) {
+    const claim = claimOf(note);
+    if (claim?.origin === origin && claim.size < size && (await log.rootAt(claim.size)) === claim.root)
+      fitting.set(note, claim.size);
+  }
+  const anchored = anchors.filter((anchor) => anchor.origin === origin).map((anchor) => anchor.size);
+  return { fitting: [...fitting.keys()], sizes: [...fitting.values(), ...anchored] };
 }
 
 /** Adds the list of files and the note that signs it; refuses any file with a secret. */
@@ -122,35 +124,31 @@ function signed(files: BundleFiles, { runId, madeAt, madeBy, signer, guard }: Bu
       });
     }
   }
-  return withManifest(files, { run: runId, madeAt, madeBy }, signer);
+  return withManifest(files, { subject: { kind: 'run', id: runId }, madeAt, madeBy }, signer);
 }
 
-/** A name in a tar holds 99 characters; the lines of a file say which stream it is. */
-function ledgerFile(name: string): string {
-  return name.length <= 80 ? `ledger/${name}.jsonl` : `ledger/${name.slice(0, 60)}/${name.slice(60)}.jsonl`;
-}
-
-/** Runs that armed more calls than this show the newest of their checkpoints. */
+/** A bundle of a run that armed more calls than this shows the newest of their checkpoints. */
 const MAX = 100;
 
 /**
  * The checkpoints for the bundle of some runs: those that name one of their calls, the first one that covers
  * all their entries, and the newest of each key of the log, below which its endorsements count. Unreadable
- * places contribute none.
+ * places contribute none. Of those that name a call, at most `most`, the newest.
  */
 export async function notesOfRuns(
   journal: Pick<JournalReader, 'read'>,
   places: readonly Pick<Place, 'all'>[],
   runs: readonly string[],
+  most: number = MAX,
 ): Promise<readonly string[]> {
-  const streams = runs.map((run): StreamName => `run/${run}`);
-  const indexes: number[] = [];
-  for (const stream of streams) {
-    const entries = await journal.read(stream);
-    indexes.push(entries[0]?.index ?? 0, entries.at(-1)?.index ?? 0);
+  const streams = new Set<string>(runs.map((run) => `run/${run}`));
+  let [first, last] = [Number.POSITIVE_INFINITY, 0];
+  for (const run of runs) {
+    const entries = await journal.read(`run/${run}`);
+    first = Math.min(first, entries[0]?.index ?? 0);
+    last = Math.max(last, entries.at(-1)?.index ?? 0);
   }
   const said = hearLog(NOTHING_SAID, await journal.read(LOG_STREAM));
-  const [first, last] = [Math.min(...indexes), Math.max(...indexes)];
   const chosen = new Set<string>();
   for (const place of places) {
     const keys = new Map(said.keys);
@@ -162,9 +160,9 @@ export async function notesOfRuns(
         if (claim === undefined) continue;
         if (claim.size <= first && keys.size === 0) break;
         if (claim.size > last) covering = note;
-        const isNaming = claim.armed.some((call) => streams.some((stream) => call.stream === stream));
+        const isNaming = claim.armed.some(({ stream }) => streams.has(stream));
         if (isNaming) naming += 1;
-        if (isNaming && naming <= MAX) chosen.add(note);
+        if (isNaming && naming <= most) chosen.add(note);
         for (const [installation, key] of keys)
           if (readCheckpoint(note, [key]).result === 'signed') {
             keys.delete(installation);

@@ -9,6 +9,8 @@ import { linesOf } from './shown-log.ts';
 /** A run has a ledger for each of its instances and some dozens of checkpoints. */
 const MAX_FILES = 10_000;
 const BLOCK = 512;
+/** Where a header has the folder of its file. */
+const PREFIX = 345;
 
 export type BundleFiles = ReadonlyMap<string, Buffer>;
 
@@ -18,9 +20,12 @@ export function packFiles(files: BundleFiles): Buffer {
   return Buffer.concat([...sorted.flatMap(([name, bytes]) => tarBlocks(name, bytes)), TAR_END]);
 }
 
-/** A file as it is in a tar. Throws a `RangeError` for a name of more than 99 bytes. */
-export function tarBlocks(name: string, bytes: Buffer): readonly Buffer[] {
-  return [header(name, bytes.length), bytes, padding(bytes.length)];
+/**
+ * A file as it is in a tar, in a folder of at most 154 bytes. Throws a `RangeError` for more, and for a name
+ * of more than 99.
+ */
+export function tarBlocks(name: string, bytes: Buffer, folder = ''): readonly Buffer[] {
+  return [header(name, bytes.length, folder), bytes, padding(bytes.length)];
 }
 
 /** What follows the last file of a tar. */
@@ -48,6 +53,11 @@ export function unpackFiles(tar: Buffer): { readonly files: BundleFiles; readonl
   return { files, sound: tar.subarray(at).equals(TAR_END) };
 }
 
+/** Whether a tar begins with a file in a folder, as that of an evidence pack does and none of a bundle. */
+export function isOfFolder(tar: Buffer): boolean {
+  return tar.toString('latin1', 257, 262) === 'ustar' && tar[PREFIX] !== 0;
+}
+
 function isHeader(head: Buffer, name: string, size: number): boolean {
   try {
     return head.equals(header(name, size));
@@ -56,8 +66,9 @@ function isHeader(head: Buffer, name: string, size: number): boolean {
   }
 }
 
-function header(name: string, size: number): Buffer {
-  if (Buffer.byteLength(name) > 99) throw new RangeError('the name of a file is too long for a tar');
+function header(name: string, size: number, folder = ''): Buffer {
+  if (Buffer.byteLength(name) > 99 || Buffer.byteLength(folder) > 154)
+    throw new RangeError('the name of a file is too long for a tar');
   const block = Buffer.alloc(BLOCK);
   const field = (at: number, text: string) => void block.write(text, at);
   field(0, name);
@@ -69,6 +80,7 @@ function header(name: string, size: number): Buffer {
   field(148, '        ');
   field(156, '0');
   field(257, 'ustar\x0000');
+  field(PREFIX, folder);
   const sum = block.reduce((total, byte) => total + byte, 0);
   field(148, `${sum.toString(8).padStart(6, '0')}\0 `);
   return block;

@@ -9,6 +9,7 @@ import type { Signer } from '../../store/log/signer.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 import { isEnd, mayFollowEnd } from '../../store/run-entries.ts';
 import type { Findings } from '../verdict.ts';
+import { hasEntries, type ReadableFiles } from './names.ts';
 
 /** Some streams of a log, with the proof that they are in it. */
 export interface ShownLog {
@@ -30,11 +31,52 @@ export interface Proof {
   readonly nodes: readonly string[];
 }
 
+/** A log up to its newest signed head, shown stream by stream. Only the places of entries are kept. */
+export interface LogShow {
+  readonly checkpoint: Checkpoint;
+  /** That head, signed by the last appender and by who shows it. */
+  readonly note: string;
+  /**
+   * The entries of a stream up to the head, and their leaf texts; none for a stream without any. What arrived
+   * later is left out. Rejects with `journal.damaged` for an entry that does not match its hash.
+   */
+  show(
+    file: string,
+    stream: StreamName,
+  ): Promise<{ readonly entries: readonly Entry[]; readonly lines: readonly string[] }>;
+  /** Of all that was shown, and of these smaller sizes; sizes that the log does not have are skipped. */
+  prove(sizes: readonly number[]): Promise<Proof>;
+}
+
+/** Opens the newest head of a log. Rejects with `run.unknown` for an empty log. */
+export async function openShow(journal: JournalReader, signer: Pick<Signer, 'sign'>): Promise<LogShow> {
+  const { note } = await journal.log.head();
+  const head = parseCheckpoint(textOf(note ?? '') ?? '');
+  if (note === undefined || head === undefined)
+    throw new LifeboatError('run.unknown', 'nothing is on record here, or its signed head cannot be read');
+  const leaves: Record<string, readonly number[]> = {};
+  // This version does not sign a checkpoint with lines that it cannot write.
+  const isOurs = checkpointText(head) === textOf(note);
+  return {
+    checkpoint: head,
+    note: isOurs ? cosigned(note, signer.sign(head)) : note,
+    async show(file, stream) {
+      const entries = (await journal.read(stream)).filter(({ index }) => index < head.size);
+      const lines = entries.map(lineOf);
+      if (entries.length > 0) leaves[file] = entries.map(({ index }) => index);
+      return { entries, lines };
+    },
+    async prove(more) {
+      const sizes = [...new Set(more)].filter((size) => size > 0 && size < head.size).sort((a, b) => a - b);
+      const shown = { size: head.size, leaves: Object.values(leaves).flat(), sizes };
+      return { leaves, sizes, nodes: await treeProof(journal.log, shown) };
+    },
+  };
+}
+
 /**
  * Extracts streams of a log up to its newest signed head, and also shows its smaller sizes of other
- * checkpoints and of anchors; sizes that it does not have are skipped. Entries that arrive during this are
- * left out. Rejects with `journal.damaged` for an entry that does not match its hash, and with `run.unknown`
- * for an empty log.
+ * checkpoints and of anchors. Rejects as `openShow` and its `show` do.
  */
 export async function showLog(
   journal: JournalReader,
@@ -42,28 +84,13 @@ export async function showLog(
   signer: Pick<Signer, 'sign'>,
   more: readonly number[],
 ): Promise<ShownLog> {
-  const { note } = await journal.log.head();
-  const head = parseCheckpoint(textOf(note ?? '') ?? '');
-  if (note === undefined || head === undefined)
-    throw new LifeboatError('run.unknown', 'nothing is on record here, or its signed head cannot be read');
+  const { checkpoint, note, show: shown, prove } = await openShow(journal, signer);
   const lines = new Map<string, readonly string[]>();
-  const leaves: Record<string, readonly number[]> = {};
   for (const [file, stream] of streams) {
-    const entries = (await journal.read(stream)).filter(({ index }) => index < head.size);
-    if (entries.length === 0) continue;
-    lines.set(file, entries.map(lineOf));
-    leaves[file] = entries.map(({ index }) => index);
+    const found = await shown(file, stream);
+    if (found.lines.length > 0) lines.set(file, found.lines);
   }
-  const sizes = [...new Set(more)].filter((size) => size > 0 && size < head.size).sort((a, b) => a - b);
-  const nodes = await treeProof(journal.log, {
-    size: head.size,
-    leaves: Object.values(leaves).flat(),
-    sizes,
-  });
-  // This version does not sign a checkpoint with lines that it cannot write.
-  const isOurs = checkpointText(head) === textOf(note);
-  const both = isOurs ? cosigned(note, signer.sign(head)) : note;
-  return { checkpoint: head, note: both, lines, proof: { leaves, sizes, nodes } };
+  return { checkpoint, note, lines, proof: await prove(more) };
 }
 
 /** A proof in its canonical form. */
@@ -91,13 +118,6 @@ export interface ShownStream {
   readonly entries: readonly StoredEntry[];
 }
 
-export interface ReadLog {
-  /** By file. */
-  readonly streams: ReadonlyMap<string, ShownStream>;
-  /** Undefined if the proof does not fit these lines. */
-  readonly tree: ShownTree | undefined;
-}
-
 const Hex = z.string().regex(/^[0-9a-f]{64}$/u);
 const Index = z.int().nonnegative();
 const ProofShape = z.strictObject({
@@ -115,18 +135,22 @@ const Leaf = z.strictObject({
 });
 
 /**
- * Reads lines of streams of a log of `size` entries, and checks that each is the text of a leaf, no stream
- * has a gap, and the proof fits them. The root tells which tree it is. Never throws, whatever the content.
+ * Reads the streams of a log of `size` entries, one file at a time, and checks that each line is the text of
+ * a leaf, no stream has a gap, and the proof fits them. `seen` gets each stream; none is kept. The root of
+ * the tree tells which one it is; undefined if the proof does not fit. Never throws, whatever the content.
  */
 export function readLog(
-  files: ReadonlyMap<string, readonly string[]>,
+  files: ReadableFiles,
   proof: z.infer<typeof ProofShape> | undefined,
   size: number,
   findings: Findings,
-): ReadLog {
+  seen: (file: string, stream: ShownStream) => void,
+): ShownTree | undefined {
   const leaves = new Map<number, Buffer>();
-  const streams = new Map<string, ShownStream>();
-  for (const [file, lines] of files) {
+  const streams = new Set<string>();
+  for (const file of files.keys()) {
+    if (!hasEntries(file)) continue;
+    const lines = linesOf(files.get(file) ?? Buffer.alloc(0));
     const name = show(file, 120);
     const places = Object.hasOwn(proof?.leaves ?? {}, file) ? (proof?.leaves[file] ?? []) : [];
     const entries = lines.map((line, at) => readLine(line, places[at] ?? -1));
@@ -146,19 +170,20 @@ export function readLog(
     const read = entries.filter((entry) => entry !== undefined);
     if (places.length !== lines.length)
       findings.problem('entry.place', `the proof is not about the lines of ${name}`);
-    if ([...streams.values()].some((other) => other.stream === stream))
-      findings.problem('stream.twice', `${show(stream, 120)} is here twice`);
+    if (streams.has(stream)) findings.problem('stream.twice', `${show(stream, 120)} is here twice`);
+    streams.add(stream);
     checkEnd(stream, read, findings);
-    streams.set(file, { stream, entries: read });
+    seen(file, { stream, entries: read });
   }
   for (const file of Object.keys(proof?.leaves ?? {}))
-    if (!files.has(file)) findings.problem('entry.place', `${show(file, 120)} is missing`);
+    if (!hasEntries(file) || !files.has(file))
+      findings.problem('entry.place', `${show(file, 120)} is missing`);
   const nodes = proof?.nodes.map((node) => Buffer.from(node, 'hex')) ?? [];
-  return { streams, tree: openTree(size, leaves, proof?.sizes ?? [], nodes) };
+  return openTree(size, leaves, proof?.sizes ?? [], nodes);
 }
 
-/** Bytes: room for a hundred thousand hashes. */
-const LARGEST_PROOF = 8 * 1024 * 1024;
+/** Bytes: room for the places of a million entries and a hundred thousand hashes. */
+const LARGEST_PROOF = 16 * 1024 * 1024;
 
 /** Parses a proof, which has only one spelling; undefined for anything else. */
 export function readProof(bytes: Buffer | undefined): z.infer<typeof ProofShape> | undefined {

@@ -11,10 +11,9 @@ import { entryOf } from '../../store/new-entry.ts';
 import type { AuditedLog } from '../audit-places.ts';
 import { transcriptWatch } from '../audit-transcript.ts';
 import { createFindings, type Finding, type Findings, type Pin } from '../verdict.ts';
-import { approvalFiles, checkManifest, noteIn, runOf } from './documents.ts';
-import { childFile, childIn, hasEntries, JOURNAL, LOG, TRANSCRIPT, WISHES } from './names.ts';
-import type { BundleFiles } from './pack.ts';
-import { linesOf, type ReadLog, readLog, readProof, type ShownStream } from './shown-log.ts';
+import { approvalFiles, checkManifest, noteIn, type Subject, subjectOf } from './documents.ts';
+import { inFolder, JOURNAL, LOG, type ReadableFiles, transcriptBeside, WISHES } from './names.ts';
+import { readLog, readProof, type ShownStream } from './shown-log.ts';
 
 /** The trusted input of an auditor, and what to check. */
 export interface BundleTrust {
@@ -43,28 +42,45 @@ const CHECKPOINT = 'checkpoint.note';
 /**
  * Recomputes everything in an evidence bundle, on any machine, without a home or a config: the signed list of
  * files, every file's hash, every entry, the root of the log at each checkpoint and anchor, every signature,
- * and the record's statements about the transcript and approvals. Never throws, whatever the content.
+ * and the record's statements about the transcript and approvals. Reads one file at a time, and throws only
+ * what `files` throws, whatever the content.
  */
-export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleReport {
+export function verifyBundle(files: ReadableFiles, trust: BundleTrust): BundleReport {
   const findings = createFindings();
-  const run = runOf(files);
-  if (run === undefined) {
+  const subject = subjectOf(files);
+  if (subject === undefined) {
     findings.problem('manifest.unreadable', 'manifest.note is missing or unreadable');
     return { findings: findings.list(), pins: [], streams: [], anchor: undefined, log: NO_LOG };
   }
   const others = [...files.keys()].filter((name) => name.startsWith('checkpoints/'));
   const notes: Notes = [CHECKPOINT, ...others].map((name) => [name, noteIn(files, name)]);
   const head = claimOf(noteIn(files, CHECKPOINT));
-  const lines = [...files].filter(([name]) => hasEntries(name));
   const proof = readProof(files.get('proof.json'));
   if (proof === undefined) findings.problem('proof.unreadable', 'proof.json is missing or unreadable');
-  const of = new Map(lines.map(([name, bytes]) => [name, linesOf(bytes)]));
-  const log = readLog(of, proof, head?.size ?? 0, findings);
-  checkRoots(notes, log.tree, findings);
+  const streams: { readonly stream: string; readonly entries: number }[] = [];
+  const wrong: string[] = [];
+  let aboutLog: readonly Entry[] = [];
+  let isJournalled = subject.kind === 'log';
+  let newest = '';
+  const derived = derivedFrom(files, trust, findings);
+  const tree = readLog(files, proof, head?.size ?? 0, findings, (file, shown) => {
+    const { stream, entries } = shown;
+    streams.push({ stream, entries: entries.length });
+    if (!isOfItsName(file, shown, subject)) wrong.push(file);
+    if (file === LOG) aboutLog = entries.map(entryOf);
+    if (file === JOURNAL) isJournalled = true;
+    if (file === JOURNAL || inFolder(file)?.name === JOURNAL) derived.take(file, entries);
+    newest = entries.reduce((time, { at }) => (at > time ? at : time), newest);
+  });
+  checkRoots(notes, tree, findings);
 
-  const aboutLog = log.streams.get(LOG)?.entries.map(entryOf) ?? [];
   const begun = begunIn(aboutLog);
-  checkStreams(log, run, begun !== undefined && begun.origin === head?.origin, findings);
+  const isBegun = begun !== undefined && begun.origin === head?.origin;
+  if (!isJournalled) wrong.push(JOURNAL);
+  if ((!isBegun || (subject.kind === 'log' && subject.id !== begun.origin)) && !wrong.includes(LOG))
+    wrong.push(LOG);
+  for (const file of wrong)
+    findings.problem('stream.other', `${show(file, 120)} does not hold what its name says`);
   const pem = trust.publicKey;
   const begin =
     pem === undefined ? keysBeside(String(files.get('lifeboat.pub')), begun) : parsePublicKeys(pem);
@@ -73,50 +89,37 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
   const named = aboutLog.flatMap((entry) => namedKey(entry) ?? []);
   const keys = believedKeys(begin, named, begun?.origin);
   checkSignatures(notes, keys, findings);
-  checkManifest(files, run, keys, findings);
-  const anchored = head === undefined ? 0 : checkAnchors(trust.anchors ?? [], head, log.tree, findings);
+  checkManifest(files, subject, keys, findings);
+  const anchored = head === undefined ? 0 : checkAnchors(trust.anchors ?? [], head, tree, findings);
   sayLimits(trust, anchored, findings);
   for (const loss of lossesIn(aboutLog))
     findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${formatTime(loss.at)} UTC)`, {
       stream: 'store/log',
     });
-
-  const runs = [...log.streams].filter(([file]) => file === JOURNAL || childIn(file) !== undefined);
-  const entries = runs.flatMap(([, stream]) => stream.entries);
-  if (trust.isLines !== true) checkDerived(files, run, entries, findings);
-  for (const entry of entries) if (entry.type.startsWith('approval.')) trust.approval?.(entry);
-  const all = [...log.streams.values()];
-  const at = all
-    .flatMap((stream) => stream.entries)
-    .reduce((time, entry) => (entry.at > time ? entry.at : time), '');
+  derived.finish();
   return {
     findings: findings.list(),
-    pins: pem === undefined || head === undefined ? [] : [{ place: CHECKPOINT, size: head.size, at }],
-    streams: all.map(({ stream, entries: { length } }) => ({ stream, entries: length })),
+    pins: pem === undefined || head === undefined ? [] : [{ place: CHECKPOINT, size: head.size, at: newest }],
+    streams,
     anchor: head === undefined || head.size === 0 ? undefined : anchorOf(head),
     log: { entries: aboutLog, origin: begun?.origin, believed: keys },
   };
 }
 
-/** Each file has the stream that its name says, and the log begins with its own name. */
-function checkStreams({ streams }: ReadLog, run: string, isBegun: boolean, findings: Findings): void {
-  const wrong = [...streams].filter(([file, stream]) => !isOfItsName(file, stream, run));
-  const files = wrong.map(([file]) => file);
-  if (!streams.has(JOURNAL)) files.push(JOURNAL);
-  if (!isBegun && !files.includes(LOG)) files.push(LOG);
-  for (const file of files)
-    findings.problem('stream.other', `${show(file, 120)} does not hold what its name says`);
-}
-
-/** A child is a run that says itself that this run of a plan started it. */
-function isOfItsName(file: string, { stream, entries }: ShownStream, run: string): boolean {
-  if (file === JOURNAL) return stream === `run/${run}`;
-  if (file === WISHES) return stream === `plan/${run}`;
+/**
+ * Whether a file has the stream that its name says. A child is a run that says itself that the run of this
+ * bundle started it; the runs of a log are all of them in folders.
+ */
+function isOfItsName(file: string, { stream, entries }: ShownStream, { kind, id }: Subject): boolean {
+  if (file === JOURNAL) return kind === 'run' && stream === `run/${id}`;
+  if (file === WISHES) return kind === 'run' && stream === `plan/${id}`;
   if (file === LOG) return true;
-  const child = childIn(file);
-  if (child === undefined) return stream.startsWith('instance/');
+  const { folder, run, name } = inFolder(file) ?? {};
+  if (folder === undefined) return stream.startsWith('instance/');
+  const isIts = stream === `${name === JOURNAL ? 'run' : 'plan'}/${run}`;
+  if (folder === 'runs') return isIts && kind === 'log';
   const [first] = entries.slice(0, 1).map(entryOf);
-  return stream === `run/${child}` && fieldsOf(fieldsOf(first?.body)['plan'])['run'] === run;
+  return isIts && kind === 'run' && fieldsOf(fieldsOf(first?.body)['plan'])['run'] === id;
 }
 
 function sayLimits({ publicKey, anchors = [] }: BundleTrust, anchored: number, findings: Findings): void {
@@ -133,22 +136,30 @@ function sayLimits({ publicKey, anchors = [] }: BundleTrust, anchored: number, f
   findings.note('stream.ends', ends);
 }
 
-/** Derived files must match the record. */
-function checkDerived(
-  files: BundleFiles,
-  run: string,
-  entries: readonly StoredEntry[],
+/** Derived files must match the record: the transcript of each run, and the files of all approvals. */
+function derivedFrom(
+  files: ReadableFiles,
+  { isLines, approval }: BundleTrust,
   findings: Findings,
-): void {
-  const transcriptIn = (id: string) => files.get(id === run ? TRANSCRIPT : childFile(id, TRANSCRIPT));
-  const transcripts = transcriptWatch(transcriptIn, false, findings);
-  for (const entry of entries) transcripts.take(entry);
-  transcripts.finish();
-  const approvals = approvalFiles(entries.map(entryOf));
-  const names = [...files.keys()].filter((name) => name.startsWith('approvals/'));
-  for (const name of new Set([...approvals.keys(), ...names]))
-    if (approvals.get(name)?.equals(files.get(name) ?? Buffer.alloc(0)) !== true)
-      findings.problem('approval.file', `${show(name, 120)} does not match the record`);
+): { take(journal: string, entries: readonly StoredEntry[]): void; finish(): void } {
+  const approvals = new Map<string, Buffer>();
+  return {
+    take(journal, entries) {
+      for (const entry of entries) if (entry.type.startsWith('approval.')) approval?.(entry);
+      if (isLines === true) return;
+      const transcripts = transcriptWatch(() => files.get(transcriptBeside(journal)), false, findings);
+      for (const entry of entries) transcripts.take(entry);
+      transcripts.finish();
+      for (const [name, bytes] of approvalFiles(entries.map(entryOf))) approvals.set(name, bytes);
+    },
+    finish() {
+      if (isLines === true) return;
+      const names = [...files.keys()].filter((name) => name.startsWith('approvals/'));
+      for (const name of new Set([...approvals.keys(), ...names]))
+        if (approvals.get(name)?.equals(files.get(name) ?? Buffer.alloc(0)) !== true)
+          findings.problem('approval.file', `${show(name, 120)} does not match the record`);
+    },
+  };
 }
 
 /** The signed heads by file, the newest first. */

@@ -12,9 +12,10 @@ import { parseArgs } from 'node:util';
 /** Bytes. No file of a bundle is larger, no line than the second, no signed note than the third. */
 const [MAX, MAX_LINE, NOTE] = [2 ** 26, 2 ** 21, 2 ** 17];
 const USAGE = 'usage: node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]...';
-/** Files with entries: of the run, of the log, of ledgers, and of the runs that the run of a plan started. */
-const CHILD = /^children\/([^/]+)\/journal\.jsonl$/;
-const ENTRIES = /^(?:journal|log|wishes)\.jsonl$|^ledger\/|^children\/[^/]+\/journal\.jsonl$/;
+/** Files with entries: of the run, of the log, of ledgers; of the runs that a plan started, or of many. */
+const FOLDER = /^(children|runs)\/([^/]+)\/(journal|wishes)\.jsonl$/;
+const ENTRIES =
+  /^(?:journal|log|wishes)\.jsonl$|^ledger\/|^(?:children|runs)\/[^/]+\/(?:journal|wishes)\.jsonl$/;
 const ED25519 = /-----BEGIN PUBLIC KEY-----\s+MCowBQYDK2VwAyEA[^-]+-----END PUBLIC KEY-----/g;
 const [problems, limits] = [[], []];
 const clean = (text) =>
@@ -56,14 +57,20 @@ function parsed(text, name, most) {
   return JSON.parse(text);
 }
 
-/** Every file below the folder with its path. */
+/** The names of all files below the folder. */
 function unfold(folder, below = '') {
   return readdirSync(join(folder, below), { withFileTypes: true }).flatMap((entry) => {
     const path = `${below}${entry.name}`;
     if (entry.isDirectory()) return unfold(folder, `${path}/`);
     if (!entry.isFile() || lstatSync(join(folder, path)).size > MAX) throw new Error(`what is ${path}?`);
-    return [[path, readFileSync(join(folder, path))]];
+    return [path];
   });
+}
+
+/** The files by name, read when they are asked for: those of many runs are more than the memory holds. */
+function openFolder(folder) {
+  const names = new Set(unfold(folder));
+  return { names, get: (name) => (names.has(name) ? readFileSync(join(folder, name)) : undefined) };
 }
 
 /** Whether one of the keys has signed a note (c2sp.org/signed-note) under its name. */
@@ -106,10 +113,21 @@ function openTree(size, leaves, { sizes, nodes }) {
   return roots;
 }
 
-/** The entries by file: each line is the exact text of a leaf, and no stream has a gap. */
-function readStreams(files, proof, run) {
-  const [leaves, streams] = [new Map(), new Map()];
-  const names = [...files.keys()].filter((name) => ENTRIES.test(name)).sort();
+/** Whether the stream is the one that the name of its file says, in the bundle of a run or of a log. */
+function isOfItsName(name, stream, [first], kind, id) {
+  const [, folder, run, what] = FOLDER.exec(name) ?? [];
+  const isIn = stream === `${what === 'journal' ? 'run' : 'plan'}/${run}`;
+  if (folder === 'runs') return isIn && kind === 'log';
+  if (folder === 'children') return isIn && kind === 'run' && first.body.plan.run === id;
+  if (name === 'log.jsonl') return stream === 'store/log';
+  const own = { 'journal.jsonl': `run/${id}`, 'wishes.jsonl': `plan/${id}` }[name];
+  return own === undefined ? stream.startsWith('instance/') : stream === own && kind === 'run';
+}
+
+/** Each line is the exact text of a leaf, and no stream has a gap. `seen` gets the entries of each file. */
+function readStreams(files, proof, kind, id, seen) {
+  const leaves = new Map();
+  const names = [...files.names].filter((name) => ENTRIES.test(name)).sort();
   must(names.join() === Object.keys(proof.leaves).sort().join(), 'proof.json is not about these files');
   for (const name of names) {
     const [lines, places] = [files.get(name).toString('latin1').split('\n'), proof.leaves[name] ?? []];
@@ -119,28 +137,23 @@ function readStreams(files, proof, run) {
       index: places[at],
     }));
     const stream = String(entries[0]?.stream);
-    const own = { 'journal.jsonl': `run/${run}`, 'log.jsonl': 'store/log', 'wishes.jsonl': `plan/${run}` }[
-      name
-    ];
-    const [, child] = CHILD.exec(name) ?? [];
-    const isChild = stream === `run/${child}` && entries[0]?.body?.plan?.run === run;
-    const isIts = child ? isChild : own ? stream === own : stream.startsWith('instance/');
-    must(isIts, `${name} does not hold what its name says`);
+    must(isOfItsName(name, stream, entries, kind, id), `${name} does not hold what its name says`);
     for (const [at, { index, body, by, type, ...rest }] of entries.entries()) {
       const exact = canonical({ at: rest.at, body, by, seq: at + 1, stream, type });
       must(exact === lines[at], `line ${at + 1} of ${name} is not entry ${at + 1} of its stream`);
       must(!leaves.has(index) && !(index <= places[at - 1]), `line ${at + 1} of ${name} has no own place`);
       leaves.set(index, hash('\0', lines[at]));
     }
-    streams.set(name, entries);
+    seen(name, entries);
   }
-  return { leaves, streams };
+  return leaves;
 }
 
 /** The checkpoints are of this tree. Adds each key that was endorsed in a note of a key that counts. */
 function checkCheckpoints(files, roots, about, keys) {
-  const notes = [...files].filter(([name]) => /^checkpoint(?:s\/.*|\.note)$/.test(name));
-  const all = notes.map(([name, bytes]) => [name, textOf(bytes, NOTE), ...textOf(bytes, NOTE).split('\n')]);
+  const names = [...files.names].filter((name) => /^checkpoint(?:s\/.*|\.note)$/.test(name));
+  const notes = names.map((name) => [name, textOf(files.get(name), NOTE)]);
+  const all = notes.map(([name, note]) => [name, note, ...note.split('\n')]);
   const log = about[0].index === 0 && about[0].body.origin;
   for (const { type, body } of about)
     if (type === 'key.endorsed' && openNote(body.note, keys, log.replace('/', '-endorsement/')) === 'signed')
@@ -156,14 +169,14 @@ function checkCheckpoints(files, roots, about, keys) {
 }
 
 /** The list of files is the one that was signed, and the files are those of the list. */
-function checkFiles(files, keys, run) {
+function checkFiles(files, keys, id) {
   const [sums, note] = [textOf(files.get('SHA256SUMS')), textOf(files.get('manifest.note'), NOTE)];
-  must(openNote(note, keys, `lifeboat-bundle/${run}`) === 'signed', 'manifest.note is not signed');
+  must(openNote(note, keys, `lifeboat-bundle/${id}`) === 'signed', 'manifest.note is not signed');
   must(note.split('\n')[3] === `SHA256SUMS ${hex(sums)}`, 'SHA256SUMS is not the one that was signed');
   const listed = new Set(sums.trimEnd().split('\n'));
-  for (const [name, bytes] of files)
+  for (const name of files.names)
     if (name !== 'SHA256SUMS' && name !== 'manifest.note')
-      must(listed.delete(`${hex(bytes)}  ${name}`), `${name} was changed, or does not belong here`);
+      must(listed.delete(`${hex(files.get(name))}  ${name}`), `${name} was changed, or does not belong here`);
   for (const line of listed) must(false, `${line.slice(66)} is missing, or was changed`);
 }
 
@@ -207,23 +220,28 @@ const pem = values['public-key'] && readFileSync(values['public-key'], 'latin1')
 if (more.length > 0 || !statSync(folder).isDirectory()) usage('name one folder; unpack a tar first');
 if (pem !== undefined && keysOf(pem).length === 0) usage('there is no ed25519 public key in PEM');
 try {
-  const files = new Map(unfold(folder));
-  const [, run] = /^lifeboat\.bundle\/1\nrun (\S+)\n/.exec(textOf(files.get('manifest.note'), NOTE)) ?? [];
+  const files = openFolder(folder);
+  const claim = /^lifeboat\.bundle\/1\n(run|log) (\S+)\n/.exec(textOf(files.get('manifest.note'), NOTE));
+  const [, kind, id] = claim ?? [];
   const proof = parsed(textOf(files.get('proof.json')), 'proof.json', 3);
   must(JSON.stringify(proof) === textOf(files.get('proof.json')), 'proof.json has another spelling');
   const [log, size] = textOf(files.get('checkpoint.note'), NOTE).split('\n');
-  const { leaves, streams } = readStreams(files, proof, run);
+  const counts = [];
+  let about = [];
+  const leaves = readStreams(files, proof, kind, id, (name, entries) => {
+    counts.push(`${name}: ${entries.length} entries`);
+    if (name === 'log.jsonl') about = entries;
+    if (/(?:^|\/)journal\.jsonl$/.test(name))
+      checkDocuments(files, entries, name.replace('journal.jsonl', ''));
+  });
   const roots = openTree(Number(size), leaves, proof);
-  const about = streams.get('log.jsonl');
   const keys = keysOf(pem ?? textOf(files.get('lifeboat.pub')) + about[0].body.publicKey);
   checkCheckpoints(files, roots, about, keys);
   for (const { type } of about) limit(type === 'loss.accepted', 'log.jsonl accepts a loss of entries');
-  checkFiles(files, keys, run);
-  checkDocuments(files, streams.get('journal.jsonl'), '');
-  for (const [name, entries] of streams)
-    if (CHILD.test(name)) checkDocuments(files, entries, name.replace('journal.jsonl', ''));
+  checkFiles(files, keys, id);
+  must(kind === 'log' ? id === log : files.names.has('journal.jsonl'), 'it is not about what it says');
   for (const anchor of values.anchor) checkAnchor(anchor, log, roots);
-  for (const [name, entries] of streams) console.log(clean(`${name}: ${entries.length} entries`));
+  for (const text of counts) console.log(clean(text));
 } catch (error) {
   must(false, `this is not a readable bundle: ${error.message}`);
 }

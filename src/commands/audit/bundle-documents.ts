@@ -65,9 +65,10 @@ function planFiles({ plan, children }: PlanReports, brand: Brand): [string, stri
 }
 
 /**
- * If the run's version is not kept, says so: the plan of another version is not the one that was followed.
+ * The plan that a run followed, and the machine of its runbook. If the run's version is not kept, says so:
+ * the plan of another version is not the one that was followed.
  */
-function machineFiles(
+export function machineFiles(
   { runbook: id, version, instance, target }: RunSummary,
   entries: readonly Entry[],
 ): [string, string][] {
@@ -105,8 +106,8 @@ function machineFiles(
   ];
 }
 
-/** The programs that took part in the run, by the record, and the one that made this bundle. */
-function toolsOf({ version }: CommandContext, entries: readonly Entry[]) {
+/** The programs that took part in a run, by its entries, and the one that made this bundle. */
+export function toolsOf({ version }: CommandContext, entries: readonly Entry[]) {
   const { tool } = (entries[0]?.body ?? {}) as { readonly tool?: unknown };
   const { node, sqlite, openssl } = process.versions;
   return {

@@ -12,7 +12,8 @@ const LARGEST = 8 * 1024 * 1024;
 const FILES = [BUNDLE_FILE, PAE_FILE, SIGNATURE_FILE, KEY_FILE];
 
 /**
- * The receipts in a folder: its own, or that of each folder directly in it. Throws `input.receipts`, exit 2,
+ * The receipts in a folder: its own, or that of each folder directly in it, or of the folder `receipt` in
+ * each of them, as the runs of an evidence pack have it. Throws `input.receipts`, exit 2,
  * for a folder without any, and `input.file` for a file of one that cannot be read.
  */
 export function receiptFolders(path: string): readonly ReceiptFolder[] {
@@ -20,7 +21,7 @@ export function receiptFolders(path: string): readonly ReceiptFolder[] {
   const all = isReceipt(path)
     ? [path]
     : namesIn(path)
-        .map((name) => join(path, name))
+        .flatMap((name) => [join(path, name), join(path, name, 'receipt')])
         .filter(isReceipt);
   if (all.length > 0) return all.map(folderAt);
   throw new LifeboatError('input.receipts', `${show(path, 200)} holds no receipts`, {

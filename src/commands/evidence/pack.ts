@@ -12,16 +12,25 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { NOTE, SUMS } from '../../audit/bundle/documents.ts';
 import { TAR_END, tarBlocks } from '../../audit/bundle/pack.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { isTaken, notWritten } from '../../cli/write-new-file.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
 
-/** A pack that is being written, file by file: nothing of it is kept in memory but the names and hashes. */
-export interface Pack {
+/** What is checked by itself: a pack as a whole, or one folder of it. */
+export interface Part {
   /** Adds a file. Throws `evidence.secret` if it would hold a secret, and `output.file`. */
   put(name: string, content: Buffer | string): void;
-  /** Adds the list of all files, and gives the pack its name. Throws `usage.out` if that is taken by now. */
+  /** Adds the list of its files, and the note that signs the list, if `sign` makes one. Ends the part. */
+  seal(sign?: ((sums: string) => string) | undefined): void;
+}
+
+/** A pack that is being written, file by file: nothing of it is kept in memory but the names and hashes. */
+export interface Pack extends Part {
+  /** A folder of the pack that has a list of its own. */
+  part(folder: string): Part;
+  /** Gives the sealed pack its name. Throws `usage.out` if that is taken by now. */
   finish(): { readonly files: number; readonly bytes: number };
   /** Removes what was written, unless it is finished. */
   drop(): void;
@@ -42,10 +51,9 @@ export function openPack(out: string, guard: Pick<SecretGuard, 'check'>): Pack {
     }
   };
   const target = act(() => (isTar(out) ? tarAt(part, basename(out, '.tar')) : folderAt(part)));
-  const sums: string[] = [];
-  let bytes = 0;
+  let [files, bytes] = [0, 0];
   let isFinished = false;
-  const put = (name: string, content: Buffer | string) => {
+  const write = (name: string, content: Buffer | string): string => {
     try {
       guard.check(content.toString('utf8'), name);
     } catch (cause) {
@@ -56,21 +64,46 @@ export function openPack(out: string, guard: Pick<SecretGuard, 'check'>): Pack {
     }
     const data = Buffer.from(content as string);
     act(() => target.put(name, data));
-    sums.push(`${hash('sha256', data)}  ${name}`);
+    files += 1;
     bytes += data.length;
+    return hash('sha256', data);
   };
+  const whole = partOf(write);
   return {
-    put,
+    ...whole,
+    part: (folder) =>
+      partOf((name, content) => {
+        const path = `${folder}/${name}`;
+        const sum = write(path, content);
+        whole.list(path, sum);
+        return sum;
+      }),
     finish() {
-      put('SHA256SUMS', `${sums.toSorted(byName).join('\n')}\n`);
       act(() => target.end(out));
       isFinished = true;
-      return { files: sums.length, bytes };
+      return { files, bytes };
     },
     drop() {
       if (isFinished) return;
       target.close();
       rmSync(part, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A part whose files `write` writes, and gives the SHA-256 of. */
+function partOf(
+  write: (name: string, content: Buffer | string) => string,
+): Part & { list(name: string, sum: string): void } {
+  const sums: string[] = [];
+  const list = (name: string, sum: string) => void sums.push(`${sum}  ${name}`);
+  return {
+    list,
+    put: (name, content) => list(name, write(name, content)),
+    seal(sign) {
+      const text = `${sums.toSorted(byName).join('\n')}\n`;
+      write(SUMS, text);
+      if (sign !== undefined) write(NOTE, sign(text));
     },
   };
 }
@@ -114,7 +147,12 @@ function tarAt(part: string, folder: string): Target {
     file = undefined;
   };
   return {
-    put: (name, data) => tarBlocks(`${folder}/${name}`, data).forEach(write),
+    put(name, data) {
+      // The longest name of a file that fits; the folders before it have a field of their own.
+      const path = `${folder}/${name}`;
+      const cut = path.indexOf('/', Math.max(folder.length, path.length - 100));
+      tarBlocks(path.slice(cut + 1), data, path.slice(0, cut)).forEach(write);
+    },
     end(out) {
       write(TAR_END);
       fsyncSync(file ?? -1);

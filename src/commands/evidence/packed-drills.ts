@@ -2,27 +2,23 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
-import type { CommandContext } from '../../cli/context.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { Evidence, EvidenceRun } from '../../evidence/evidence-schema.ts';
 import type { Span } from '../../evidence/period.ts';
 import { type DrillRecord, drillReportOf } from '../../report/drill/drill-report.ts';
 import { renderDrill } from '../../report/render-report.ts';
-import type { JournalReader } from '../../store/journal.ts';
 import { drillsFolder, inDrill, journalIn } from '../drill/drill-homes.ts';
 import { isDrillName } from '../drill/drill-records.ts';
-import { type Ground, packRuns } from './packed-runs.ts';
+import type { Pack, Part } from './pack.ts';
+import { type Ground, packRecord } from './packed-record.ts';
 import { readRecord, readRuns } from './record.ts';
 
 type DrillRow = Evidence['drills'][number];
 
-/** How the drills of a home are packed: as the runs of its own record, each from the record of the drill. */
-export interface DrillGround extends Omit<Ground, 'journal' | 'bundle' | 'drill'> {
-  readonly bundlerOf: (
-    context: CommandContext,
-    journal: JournalReader,
-  ) => Promise<NonNullable<Ground['bundle']>>;
+/** How the drills of a home are packed: each is a part of its own, from the record of the drill. */
+export interface DrillGround extends Omit<Ground, 'journal' | 'record' | 'part' | 'at' | 'drill'> {
+  readonly pack: Pick<Pack, 'part'>;
   /** How often a drill is due, in milliseconds. */
   readonly every: number | undefined;
 }
@@ -47,9 +43,10 @@ export async function packDrills(
     const { id, scope, begunAt, endedAt, outcome, chapters } = drill;
     const before = all.filter((one) => msOf(one.begunAt) <= msOf(begunAt));
     const report = drillReportOf(drill, before, ground.every, new Date());
+    const part = ground.pack.part(`drills/${id}`);
     for (const format of ['html', 'json'] as const)
-      ground.pack.put(`drills/${id}/report.${format}`, renderDrill(report, format, ground.brand));
-    const { verdict, ...own } = await runsOf(ground, id);
+      part.put(`report.${format}`, renderDrill(report, format, ground.brand));
+    const { verdict, ...own } = await runsOf(ground, part, id);
     runs.push(...own.runs);
     rows.push({
       ...{ id, scope, begunAt, outcome, chapters: chapters.length, report: `drills/${id}/report.html` },
@@ -63,20 +60,22 @@ export async function packDrills(
 
 async function runsOf(
   ground: DrillGround,
+  part: Part,
   id: string,
 ): Promise<{ readonly verdict?: DrillRow['verdict']; readonly runs: readonly EvidenceRun[] }> {
   const home = join(drillsFolder(homeFolder(ground.context.env)), id);
   if (!existsSync(journalIn(home))) return { runs: [] };
   const context = inDrill(ground.context, home);
-  const { verdict, words } = await readRecord(context);
+  const record = await readRecord(context);
+  const { verdict, words } = record;
   if (verdict === 'not-intact') ground.limit(`drill ${id}: ${show(words, 300)}`);
   const journal = await openJournalIfAny(context);
   if (journal === undefined) return { runs: [] };
   try {
-    const bundle = verdict === 'not-intact' ? undefined : await ground.bundlerOf(context, journal);
-    const makesReceipts = ground.makesReceipts && bundle !== undefined;
-    const own: Ground = { ...ground, context, journal, bundle, makesReceipts, drill: id };
-    return { verdict, runs: await packRuns(own, await readRuns(journal)) };
+    const own: Ground = { ...ground, context, journal, record, part, at: `drills/${id}/`, drill: id };
+    const { rows, sign } = await packRecord(own, await readRuns(journal), []);
+    if (sign !== undefined) part.seal(sign);
+    return { verdict, runs: rows };
   } finally {
     await journal.close();
   }

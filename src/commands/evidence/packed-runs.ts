@@ -1,61 +1,60 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { replacesData, touchesOf } from '../../../machines/parts/touches.ts';
-import { failureOf, LifeboatError } from '../../base/errors.ts';
-import { show } from '../../base/text.ts';
-import type { CommandContext } from '../../cli/context.ts';
+import type { LogBundle } from '../../audit/bundle/log-bundle.ts';
+import { JOURNAL, runFile } from '../../audit/bundle/names.ts';
 import type { EvidenceRun } from '../../evidence/evidence-schema.ts';
 import type { Brand } from '../../report/brand.ts';
 import { objective } from '../../report/estate.ts';
 import type { Report } from '../../report/model/model.ts';
 import { renderPlanReport, renderReport } from '../../report/render-report.ts';
 import { fieldsOf, type JournalReader } from '../../store/journal.ts';
+import { childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
+import { machineFiles } from '../audit/bundle-documents.ts';
 import { isPlanRun, planReportOf } from '../plans/plan-report-of.ts';
-import { receiptOfRun } from '../receipt.ts';
 import { reportOf } from '../run/run-report.ts';
-import type { Pack } from './pack.ts';
-import { type PackedRun, pastDamage } from './record.ts';
+import type { Part } from './pack.ts';
+import { reasonOf } from './reason-of.ts';
+import { type PackedRun, pastDamage, type ReportReader } from './record.ts';
 
-/** The record that runs are read from, and where they go. */
-export interface Ground {
-  readonly context: CommandContext;
-  readonly journal: JournalReader;
-  readonly pack: Pack;
+/** Where the runs of a record go, and what they are shown with. */
+export interface RunGround {
+  readonly journal: Pick<JournalReader, 'read'>;
+  readonly reader: ReportReader;
+  readonly part: Part;
+  /** Where the part is in the pack: empty, or the folder of a drill with a slash. */
+  readonly at: string;
   readonly brand: Brand;
-  /** Missing where the record is not intact: a signature would vouch for it. */
-  readonly bundle?: ((run: RunSummary) => Promise<Buffer>) | undefined;
+  /** The receipts on record, by run. */
   readonly receipts: ReadonlyMap<string, EvidenceRun['receipts']>;
-  /** Makes a receipt for each run that is over and has none. */
-  readonly makesReceipts: boolean;
   /** The drill that it is the record of. */
   readonly drill?: string | undefined;
   /** Takes what could not be packed, as a sentence. */
   readonly limit: (text: string) => void;
+  /** Missing where the record is not intact: a signature would vouch for it. */
+  readonly bundle?: LogBundle | undefined;
+  /** The receipts that were made for this pack, by run. */
+  readonly made?: ReadonlyMap<string, EvidenceRun['receipts'][number]>;
 }
 
-/**
- * Packs runs one at a time, each with its report and its bundle, and gives their rows of the index. The
- * bundle of a plan's run has those that it started in it, so they have none of their own beside it.
- */
-export async function packRuns(ground: Ground, runs: readonly PackedRun[]): Promise<readonly EvidenceRun[]> {
-  const there = new Set(runs.map(({ runId }) => runId));
+/** Packs runs one at a time, each with its report and its entries, and gives their rows of the index. */
+export async function packRuns(
+  ground: RunGround,
+  runs: readonly PackedRun[],
+): Promise<readonly EvidenceRun[]> {
   const rows: EvidenceRun[] = [];
-  for (const run of runs) rows.push(await packed(ground, run, there));
+  const runbooks = new Set<string>();
+  for (const run of runs) rows.push(await packed(ground, run, runbooks));
   return rows;
 }
 
-async function packed(ground: Ground, run: PackedRun, there: ReadonlySet<string>): Promise<EvidenceRun> {
+async function packed(ground: RunGround, run: PackedRun, runbooks: Set<string>): Promise<EvidenceRun> {
   const { runId, planRun, status, startedAt, lastAt } = run;
   const { runbook, instance, target, mode, by, result } = run;
+  const { at, drill, receipts } = ground;
   const folder = folderOf(runId);
   const kind = await kindOf(pastDamage(ground.journal, ground.limit), run);
   const report = await packReport(ground, run, folder);
-  const ofPlan = planRun !== undefined && there.has(planRun) ? planRun : undefined;
-  const made =
-    status === 'open' || !ground.makesReceipts ? undefined : await packReceipt(ground, run, folder);
+  const made = ground.made?.get(runId);
   return {
     ...{ runId, runbook, instance, mode, startedAt, status, kind, deviations: 0 },
     ...(target === undefined ? {} : { target }),
@@ -63,15 +62,11 @@ async function packed(ground: Ground, run: PackedRun, there: ReadonlySet<string>
     ...(result === undefined ? {} : { result }),
     ...(status === 'open' ? {} : { endedAt: lastAt }),
     ...(planRun === undefined ? {} : { planRun }),
-    ...(ground.drill === undefined ? {} : { drill: ground.drill }),
+    ...(drill === undefined ? {} : { drill }),
     ...report,
-    ...(ofPlan === undefined
-      ? await packBundle(ground, run, folder)
-      : ground.bundle === undefined
-        ? {}
-        : { bundle: `${folderOf(ofPlan)}/bundle.tar` }),
-    receipts: [...(ground.receipts.get(runId) ?? []), ...(made === undefined ? [] : [made])],
-    ...(made === undefined ? {} : { receipt: `${folder}/receipt` }),
+    ...(await packEntries(ground, run, runbooks)),
+    receipts: [...(receipts.get(runId) ?? []), ...(made === undefined ? [] : [made])],
+    ...(made === undefined ? {} : { receipt: `${at}${folder}/receipt` }),
   };
 }
 
@@ -82,19 +77,19 @@ function folderOf(runId: string): string {
 
 type Told = Pick<EvidenceRun, 'report' | 'rto' | 'rpo' | 'deviations'>;
 
-async function packReport(ground: Ground, run: PackedRun, folder: string): Promise<Partial<Told>> {
-  const { journal, pack, brand, limit } = ground;
+async function packReport(ground: RunGround, run: PackedRun, folder: string): Promise<Partial<Told>> {
+  const { reader, part, at, brand, limit } = ground;
   try {
-    const { measured, deviations, textIn } = await reported(journal, run, brand);
-    for (const format of ['html', 'json'] as const) pack.put(`${folder}/report.${format}`, textIn(format));
+    const { measured, deviations, textIn } = await reported(reader, run, brand);
+    for (const format of ['html', 'json'] as const) part.put(`${folder}/report.${format}`, textIn(format));
     return {
-      report: `${folder}/report.html`,
+      report: `${at}${folder}/report.html`,
       deviations: deviations.length,
       ...(measured && { rto: objective(measured.rto) }),
       ...(measured?.rpo && { rpo: objective(measured.rpo) }),
     };
   } catch (thrown) {
-    limit(`${run.runId} has no report: ${reasonOf(thrown, ['output.file', 'evidence.secret'])}`);
+    limit(`${run.runId} has no report: ${reasonOf(thrown)}`);
     return {};
   }
 }
@@ -109,57 +104,44 @@ interface Reported {
   textIn(format: 'html' | 'json'): string;
 }
 
-async function reported(journal: JournalReader, run: PackedRun, brand: Brand): Promise<Reported> {
-  const found = isPlanRun(run) ? await planReportOf(journal, run) : undefined;
+async function reported(reader: ReportReader, run: PackedRun, brand: Brand): Promise<Reported> {
+  const found = isPlanRun(run) ? await planReportOf(reader, run) : undefined;
   if (found !== undefined)
     return { ...found.plan, textIn: (format) => renderPlanReport(found.plan, format, brand) };
-  const report = await reportOf(journal, run);
+  const report = await reportOf(reader, run);
   return { ...report, textIn: (format) => renderReport(report, format, brand) };
 }
 
-async function packBundle(
-  { bundle, pack, limit }: Ground,
+/** The entries of a run and what explains them; the machine of a runbook is the same for all of its runs. */
+async function packEntries(
+  { bundle, part, at, limit }: RunGround,
   run: PackedRun,
-  folder: string,
-): Promise<Pick<EvidenceRun, 'bundle'>> {
+  runbooks: Set<string>,
+): Promise<Pick<EvidenceRun, 'journal'>> {
   if (bundle === undefined) return {};
+  const { runId, runbook, version } = run;
   try {
-    const tar = await bundle(run);
-    pack.put(`${folder}/bundle.tar`, tar);
-    return { bundle: `${folder}/bundle.tar` };
+    const entries = await bundle.run(runId);
+    const shared = isPlanRun(run) ? runFile(runId, '') : `runbooks/${runbook}-${version}/`;
+    for (const [name, text] of machineFiles(run, entries)) {
+      const file = name.startsWith('machine.') ? `${shared}${name}` : runFile(runId, name);
+      if (runbooks.has(file)) continue;
+      if (name.startsWith('machine.')) runbooks.add(file);
+      part.put(file, text);
+    }
+    return { journal: `${at}${runFile(runId, JOURNAL)}` };
   } catch (thrown) {
-    limit(`${run.runId} has no bundle: ${reasonOf(thrown, ['output.file', 'evidence.secret'])}`);
+    limit(`${runId} has no signed record: ${reasonOf(thrown)}`);
     return {};
   }
 }
 
-/** The receipt of a run that has none, as `lifeboat receipt` makes it; undefined where there can be none. */
-async function packReceipt(
-  { context, pack, receipts, limit }: Ground,
+/** What the run of a plan started, also the steps that are no runbooks. */
+export async function stepsOf(
+  journal: Pick<JournalReader, 'rows'>,
   { runId }: PackedRun,
-  folder: string,
-): Promise<EvidenceRun['receipts'][number] | undefined> {
-  if (receipts.has(runId)) return undefined;
-  const made = mkdtempSync(join(tmpdir(), 'lifeboat-receipt-'));
-  // The pack has said what limits its record; it is not said again for each run.
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  try {
-    const out = join(made, 'receipt');
-    const { result, sha256 } = await receiptOfRun({ ...context, stderr: silent }, runId, out);
-    for (const name of readdirSync(out)) pack.put(`${folder}/receipt/${name}`, readFileSync(join(out, name)));
-    return { result, sha256, at: new Date().toISOString() };
-  } catch (thrown) {
-    limit(`${runId} has no receipt: ${reasonOf(thrown, ['output.file', 'evidence.secret'])}`);
-    return undefined;
-  } finally {
-    rmSync(made, { recursive: true, force: true });
-  }
-}
-
-/** What keeps one run out of the pack; throws what keeps the pack from being made. */
-function reasonOf(thrown: unknown, fatal: readonly string[]): string {
-  if (!(thrown instanceof LifeboatError) || fatal.includes(thrown.code)) throw thrown;
-  return show(failureOf(thrown).shortMessage, 300);
+): Promise<readonly string[]> {
+  return (await childrenOf(journal, runId)).map((child) => child.runId);
 }
 
 async function kindOf(journal: Pick<JournalReader, 'read'>, run: PackedRun): Promise<EvidenceRun['kind']> {

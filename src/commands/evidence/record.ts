@@ -2,11 +2,9 @@ import { verdictOf, verdictWords } from '../../audit/verdict.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { placesHere } from '../../compose/checkpoint-places.ts';
 import type { Evidence, EvidenceRun } from '../../evidence/evidence-schema.ts';
 import { receiptsIn } from '../../receipts/log-entries.ts';
-import type { Entry, JournalReader } from '../../store/journal.ts';
-import type { Place, PlacedNote } from '../../store/log/places/place.ts';
+import type { Entry, JournalReader, StreamName } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { type RunProgress, runs, summariesOf } from '../../store/projections/runs.ts';
 import { auditStore } from '../audit/audit-store.ts';
@@ -76,25 +74,37 @@ export function receiptsByRun(aboutLog: readonly Entry[]): ReadonlyMap<string, E
   return made;
 }
 
-/** The places of checkpoints, read once for the bundles of many runs; one that cannot be read has none. */
-export async function readPlaces(
-  context: CommandContext,
-  journal: Pick<JournalReader, 'log'>,
-): Promise<readonly Pick<Place, 'all'>[]> {
-  const origin = (await journal.log.origin()) ?? '';
-  const read: Pick<Place, 'all'>[] = [];
-  for (const place of await placesHere(context)) {
-    const notes: PlacedNote[] = [];
-    try {
-      for await (const note of place.all(origin)) notes.push(note);
-    } catch {
-      // The audit of the record has said so.
-    }
-    read.push({
-      async *all() {
-        yield* notes;
-      },
-    });
-  }
-  return read;
+/** What reports are computed from. */
+export type ReportReader = Pick<JournalReader, 'read' | 'rows'> & {
+  readonly log: Pick<JournalReader['log'], 'head'>;
+};
+
+/** Entries: some 50 MiB of them. */
+const MAX_REMEMBERED = 40_000;
+
+/**
+ * A reader that reads what many runs share once: the ledgers of their instances, and what the store says of
+ * itself. So it shows these as they were when it was first asked.
+ */
+export function sharedReads(journal: ReportReader): ReportReader {
+  const known = new Map<StreamName, readonly Entry[]>();
+  let total = 0;
+  return {
+    rows: (...args) => journal.rows(...args),
+    log: journal.log,
+    async read(stream) {
+      const there = known.get(stream);
+      if (there !== undefined) return there;
+      const entries = await journal.read(stream);
+      if (stream.startsWith('run/') || stream.startsWith('plan/')) return entries;
+      known.set(stream, entries);
+      total += entries.length;
+      for (const [oldest, { length }] of known) {
+        if (total <= MAX_REMEMBERED || oldest === stream) break;
+        known.delete(oldest);
+        total -= length;
+      }
+      return entries;
+    },
+  };
 }

@@ -14,17 +14,17 @@ import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { evaluate } from '../../plans/evaluate.ts';
 import type { Check, PlanCheck } from '../../plans/evaluation-schema.ts';
-import { findingsOf, toRecord } from '../../plans/findings.ts';
 import { isDrillMissed } from '../../plans/missed.ts';
 import { drillDue, dueWords } from '../../report/drill/drill-report.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import type { NewEntry } from '../../store/journal.ts';
-import { evaluationEntry, readEvaluations } from '../../store/projections/evaluations.ts';
+import { readEvaluations } from '../../store/projections/evaluations.ts';
 import { VERDICT_WORDS, waiverWords } from '../../view/app/status-cells.ts';
 import { type InstanceFacts, knownOf } from '../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { askedBy, evaluatePlans, type FoundPlan, findPlan } from './evaluate-plans.ts';
+import { onRecord } from './evaluation-on-record.ts';
 import { planNames } from './plan-files.ts';
 import { planLine, verdictSince } from './plan-line.ts';
 
@@ -40,8 +40,9 @@ type PlanRow = ResultOf<'evaluations'>['plans'][number];
 /**
  * `lifeboat plans evaluate [PLAN]`: evaluates each instance and each plan of the config, one plan with its
  * instances, or one instance with every check. Sends only GETs. Writes an entry into the ledger of each
- * instance or plan whose verdict or findings changed. Exit 0 when each, or the one plan, is proven, ready or
- * empty; 1 when one is not ready; 3 when one is unknown and none is not ready.
+ * instance or plan whose verdict or findings changed, or whose newest entry is a week old. Exit 0 when each,
+ * or the one plan, is proven, ready or empty; 1 when one is not ready; 3 when one is unknown and none is not
+ * ready.
  */
 export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flags) => {
   const limitMs = flags.limit === undefined ? undefined : durationFrom(flags.limit, 'limit', ['1s', '1h']);
@@ -119,11 +120,12 @@ async function evaluatedPlans(
     return (await evaluatePlans(config, journal, plans, facts)).map((evaluation) => {
       const subject = planSubject(evaluation.plan);
       const before = known?.get(subject);
-      const findings = findingsOf(evaluation, before, now, config.operator.name);
-      const body = toRecord(evaluation, findings, { overview: { state: 'missing' } }, before);
+      const { findings, changed, entry } = onRecord({
+        ...{ subject, evaluation, before, owner: config.operator.name, now },
+        facts: { overview: { state: 'missing' } },
+      });
       const since = before?.verdict === evaluation.verdict ? { since: before.since } : {};
-      const row = { ...evaluation, ...since, findings, changed: body !== undefined };
-      return { row, entry: body === undefined ? undefined : evaluationEntry(subject, body) };
+      return { row: { ...evaluation, ...since, findings, changed }, entry };
     });
   } finally {
     await journal?.close();
@@ -134,10 +136,11 @@ function evaluated(facts: InstanceFacts, { operator }: Pick<LoadedConfig, 'opera
   const { name } = facts;
   const before = knownOf(facts.record)?.evaluated;
   const evaluation = evaluate(facts, now);
-  const findings = findingsOf(evaluation, before, now, operator.name);
-  const body = toRecord(evaluation, findings, facts, before);
-  const row: Row = { instance: name, ...evaluation, findings, changed: body !== undefined };
-  return { row, entry: body === undefined ? undefined : evaluationEntry(name, body) };
+  const { findings, changed, entry } = onRecord({
+    ...{ subject: name, evaluation, facts, before, owner: operator.name, now },
+  });
+  const row: Row = { instance: name, ...evaluation, findings: [...findings], changed };
+  return { row, entry };
 }
 
 /** Appends the entries, each under the hold of its ledger; one that a run holds is left for the next time. */

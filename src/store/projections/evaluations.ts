@@ -7,7 +7,7 @@ import type { FoldedRow, Projection } from './projection.ts';
 
 /*
  * The evaluations on record: whether an instance could be recovered, and what was found. An entry is written
- * only when something changed, so the newest one holds until the next.
+ * when something changed, and once a week by an evaluation that finds nothing new.
  */
 
 export const Finding = z.object({

@@ -177,22 +177,27 @@ def header(name, size):
 
 
 OWN = ("journal.jsonl", "log.jsonl", "wishes.jsonl")
-CHILD = re.compile(r"children/([^/]+)/journal\.jsonl")
+FOLDER = re.compile(r"(children|runs)/([^/]+)/(journal|wishes)\.jsonl")
 
 
-def is_its(name, exact, run, entries):
+def is_its(name, exact, kind, about, entries):
     """Whether an entry is of the stream that the name of its file says; a child names the run of the plan that started it."""
-    child = CHILD.fullmatch(name)
-    if child is None:
-        want = dict(zip(OWN, (f"run/{run}", "store/log", f"plan/{run}"))).get(name)
+    found = FOLDER.fullmatch(name)
+    if found is None:
+        want = dict(zip(OWN, (f"run/{about}", "store/log", f"plan/{about}"))).get(name)
+        if kind == "log" and name in ("journal.jsonl", "wishes.jsonl"):
+            return False
         return exact["stream"] == want or (want is None and exact["stream"].startswith("instance/"))
+    is_in = exact["stream"] == f"{'run' if found[3] == 'journal' else 'plan'}/{found[2]}"
+    if found[1] == "runs":
+        return is_in and kind == "log"
     first = entries[0] if entries else exact
-    return exact["stream"] == f"run/{child[1]}" and first["body"]["plan"]["run"] == run
+    return is_in and kind == "run" and first["body"]["plan"]["run"] == about
 
 
-def read_streams(files, places, run, problems):
+def read_streams(files, places, kind, about):
     leaves, streams = {}, {}
-    names = [name for name in files if name in OWN or name.startswith("ledger/") or CHILD.fullmatch(name)]
+    names = [name for name in files if name in OWN or name.startswith("ledger/") or FOLDER.fullmatch(name)]
     assert set(names) == set(places), "the proof is about other files"
     for name in names:
         lines = files[name].decode("ascii").split("\n")
@@ -203,7 +208,7 @@ def read_streams(files, places, run, problems):
             exact = json.loads(line, parse_int=Number, parse_float=Number, object_pairs_hook=once)
             assert sorted(exact) == ["at", "body", "by", "seq", "stream", "type"] and spelled(exact) == line
             assert exact["seq"] == str(number) and index not in leaves
-            assert is_its(name, exact, run, entries)
+            assert is_its(name, exact, kind, about, entries)
             assert number == 1 or (exact["stream"] == entries[0]["stream"] and index > entries[-1]["index"])
             entries.append({**json.loads(line), "index": index})
             leaves[index] = sha256(b"\0" + line.encode())
@@ -242,14 +247,15 @@ def verify(path, pem=None, anchors=()):
     files, is_whole = read_files(path)
     limits = []
     lines = files["manifest.note"].decode().split("\n")
-    run = lines[1].removeprefix("run ")
+    kind, subject = re.fullmatch(r"(run|log) (\S+)", lines[1]).groups()
     proof_text = files["proof.json"].decode()
     proof = json.loads(proof_text, object_pairs_hook=once)
     assert json.dumps(proof, separators=(",", ":")) == proof_text and list(proof) == ["leaves", "sizes", "nodes"]
     assert all(re.fullmatch("[0-9a-f]{64}", node) for node in proof["nodes"])
-    leaves, streams = read_streams(files, proof["leaves"], run, limits)
+    leaves, streams = read_streams(files, proof["leaves"], kind, subject)
     about = streams["log.jsonl"]
     log, size, root, _ = checkpoint(files["checkpoint.note"], [])
+    assert subject == log if kind == "log" else "journal.jsonl" in streams, "it is not about what it says"
     roots, path_of = tree(size, leaves, proof["sizes"], [bytes.fromhex(node) for node in proof["nodes"]])
     assert all(follows(leaf, index, size, path_of(index)) == root for index, leaf in leaves.items())
     assert about[0]["index"] == 0 and about[0]["body"]["origin"] == log, "another log"
@@ -271,15 +277,15 @@ def verify(path, pem=None, anchors=()):
         if result == "unknown":
             limits.append(f"{name} pins nothing")
 
-    assert lines[0] == "lifeboat.bundle/1" and open_note(files["manifest.note"], f"lifeboat-bundle/{run}", keys)[1] == "signed"
+    assert lines[0] == "lifeboat.bundle/1" and open_note(files["manifest.note"], f"lifeboat-bundle/{subject}", keys)[1] == "signed"
     assert lines[3] == f"SHA256SUMS {sha256(files['SHA256SUMS']).hex()}", "SHA256SUMS is not the one that was signed"
     own = [name for name in files if name not in ("SHA256SUMS", "manifest.note")]
     sums = "".join(f"{sha256(files[name]).hex()}  {name}\n" for name in sorted(own))
     assert files["SHA256SUMS"].decode() == sums, "a file is missing, was changed, or does not belong here"
     if is_whole:
-        check_documents(files, streams["journal.jsonl"], limits)
-        for name in filter(CHILD.fullmatch, streams):
-            check_documents(files, streams[name], limits, name.removesuffix("journal.jsonl"))
+        for name in streams:
+            if name == "journal.jsonl" or name.endswith("/journal.jsonl"):
+                check_documents(files, streams[name], limits, name.removesuffix("journal.jsonl"))
 
     for anchor in anchors:
         match = re.fullmatch(r"(lifeboat:([0-9a-f]{16}):([1-9]\d{0,14}):([0-9a-f]{20})):([0-9a-f]{4})", anchor)
