@@ -26,7 +26,8 @@ import type { KeptFit } from './try-fit.ts';
 export interface AskFleet {
   readonly config: LoadedConfig;
   readonly names: readonly string[];
-  readonly record: ReadonlyMap<string, InstanceFacts['record']>;
+  /** What the journal knows of an instance. Never rejects. */
+  readonly recordOf: (name: string) => Promise<InstanceFacts['record']>;
   /** When each instance was evaluated last. */
   readonly last?: LastEvaluated;
   /** Opened on first use; may reject. */
@@ -37,8 +38,11 @@ export interface AskFleet {
   readonly atOnce: number;
   /** Called with each instance when it begins to be asked. */
   readonly asking?: (name: string) => void;
-  /** Called with each instance as soon as its answers have arrived, in any order. */
-  readonly answered: (facts: InstanceFacts) => void;
+  /**
+   * Called with each instance as soon as its answers have arrived, in any order. Another is asked once what
+   * it gives has resolved.
+   */
+  readonly answered: (facts: InstanceFacts) => void | Promise<void>;
   /** Called with the done backups that an instance lists, for when it is lost. Never rejects. */
   readonly remember?: (name: string, seen: Listed) => Promise<void>;
   /** What was kept of it. Never rejects. */
@@ -57,13 +61,13 @@ export interface AskFleet {
  */
 export async function askFleet(ask: AskFleet): Promise<void> {
   const { openSharedAccess } = await import('../service/shared-access.ts');
-  const asking = { ...ask, access: openSharedAccess() };
+  const asking = { ...ask, access: openSharedAccess(), heldKeys: oncePerLook(ask.keyring) };
   const waiting = ask.names.values();
   const worker = async () => {
     for (const name of waiting) {
       if (ask.signal?.aborted) return;
       ask.asking?.(name);
-      ask.answered(await askInstance(asking, name));
+      await ask.answered(await askInstance(asking, name));
     }
   };
   try {
@@ -74,10 +78,35 @@ export async function askFleet(ask: AskFleet): Promise<void> {
   }
 }
 
-type Asking = AskFleet & { readonly access: SharedAccess };
+type Asking = AskFleet & {
+  readonly access: SharedAccess;
+  readonly heldKeys: () => Promise<HeldKeys>;
+};
+
+/** The keys that the store held when it was looked at, by instance. */
+interface HeldKeys {
+  readonly at: Date;
+  readonly of: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Lists the key store at most once: a list of all keys for each of ten thousand instances would take longer
+ * than their answers. After a failure the next instance asks again: a keychain can be unlocked meanwhile.
+ */
+function oncePerLook(keyring: AskFleet['keyring']): () => Promise<HeldKeys> {
+  let listed: Promise<HeldKeys> | undefined;
+  const list = async () => ({ of: await (await keyring()).listAll(), at: new Date() });
+  return () => {
+    listed ??= list().catch((thrown: unknown) => {
+      listed = undefined;
+      throw thrown;
+    });
+    return listed;
+  };
+}
 
 async function askInstance(ask: Asking, name: string): Promise<InstanceFacts> {
-  const record = ask.record.get(name) ?? { state: 'unasked' };
+  const record = await ask.recordOf(name);
   const asked = askKeys(ask, name, record);
   const [service, held, right] = await Promise.all([
     askService(ask, name, { record, asked }),
@@ -153,7 +182,7 @@ const MISSING = { state: 'missing' } as const;
 
 /** No backup is tried if the instance's keys are unknown: this asks for no passphrase. */
 async function fitsOf(
-  ask: AskFleet,
+  ask: Asking,
   given: Own & {
     readonly name: string;
     readonly service: ServiceClient;
@@ -165,12 +194,12 @@ async function fitsOf(
   const { name, record, asked, kept, ...about } = given;
   const held = await asked;
   if (record.state !== 'known' || held.state !== 'known') return kept;
-  const [{ tryFit }, { heldKeys }] = await Promise.all([
+  const [{ tryFit }, { keysNamed }] = await Promise.all([
     import('./try-fit.ts'),
     import('../keys/keyring.ts'),
   ]);
-  const keys = await heldKeys(await ask.keyring(), name);
-  return await tryFit({ ...about, record: record.value, keys, kept });
+  const load = async () => keysNamed(await ask.keyring(), name, held.value);
+  return await tryFit({ ...about, record: record.value, held: held.value, load, kept });
 }
 
 function shownFit({ id, key, tried }: KeptFit): BackupFit {
@@ -179,12 +208,17 @@ function shownFit({ id, key, tried }: KeptFit): BackupFit {
 
 /** If an instance's keys are unknown, no key store is opened and no passphrase is asked for. */
 async function askKeys(
-  ask: AskFleet,
+  ask: Asking,
   name: string,
   record: InstanceFacts['record'],
 ): Promise<InstanceFacts['held']> {
   if (record.state !== 'known' || record.value.ledger.epochs.length === 0) return { state: 'unasked' };
-  return partOf(async () => (await ask.keyring()).list(name), ask.limitMs);
+  try {
+    const { at, of } = await ask.heldKeys();
+    return { state: 'known', at, value: of.get(name) ?? [] };
+  } catch (thrown) {
+    return failedPart(thrown, ask.limitMs);
+  }
 }
 
 async function overviewOf(service: ServiceClient, signal: AbortSignal) {

@@ -17,35 +17,66 @@ import { troubleInHome } from './warn-store.ts';
 /** Older recoveries are not looked for: a board must not read all runs. */
 const MAX_RUNS = 500;
 
+/** What the journal knows of instances, some at a time. Read-only. */
+export interface FleetRecord {
+  /**
+   * What it knows of each of these. If the journal cannot be read, the part of each has failed; a home
+   * without a journal knows nothing of any. Never rejects.
+   */
+  of(names: readonly string[]): Promise<ReadonlyMap<string, Part<InstanceRecord>>>;
+  close(): Promise<void>;
+}
+
 /**
- * What the journal knows of each of these instances. Read-only. If the journal cannot be read, each
- * instance's part has failed; a home without a journal knows nothing of any. `hasEscrow`: also who has shown
- * that they can open sealed copies.
+ * Opens the journal, and reads what concerns all instances: what is open, in doubt or recovered is that of
+ * this moment. `hasEscrow`: also who has shown that they can open sealed copies. Never rejects.
  */
+export async function openFleetRecord(context: StoreContext, hasEscrow = false): Promise<FleetRecord> {
+  const at = new Date();
+  const failed = (names: readonly string[], thrown: unknown) => {
+    const { code, shortMessage, hints } = failureOf(thrown);
+    const part = { state: 'failed', at, code, why: show(shortMessage), hints } as const;
+    return new Map(names.map((name) => [name, part]));
+  };
+  let journal: JournalReader | undefined;
+  const close = async () => journal?.close();
+  try {
+    journal = await openJournalIfAny(context);
+    const read = journal === undefined ? undefined : await readerOf(journal);
+    const shared = journal === undefined ? {} : await sharedIn(context, journal, hasEscrow);
+    return {
+      close,
+      async of(names) {
+        try {
+          const records = await read?.(names);
+          return new Map(
+            names.map((name) => {
+              const value = { store: {}, ...(records?.get(name) ?? NOTHING), ...shared };
+              return [name, { state: 'known', at, value }];
+            }),
+          );
+        } catch (thrown) {
+          return failed(names, thrown);
+        }
+      },
+    };
+  } catch (thrown) {
+    await close();
+    return { of: async (names) => failed(names, thrown), close: async () => undefined };
+  }
+}
+
+/** What the journal knows of each of these instances, all at once. */
 export async function readFleetRecord(
   context: StoreContext,
   names: readonly string[],
   hasEscrow = false,
 ): Promise<ReadonlyMap<string, Part<InstanceRecord>>> {
-  const at = new Date();
+  const record = await openFleetRecord(context, hasEscrow);
   try {
-    const journal = await openJournalIfAny(context);
-    try {
-      const records = journal === undefined ? new Map() : await recordsIn(journal, names);
-      const shared = journal === undefined ? {} : await sharedIn(context, journal, hasEscrow);
-      return new Map(
-        names.map((name) => {
-          const value = { store: {}, ...(records.get(name) ?? NOTHING), ...shared };
-          return [name, { state: 'known', at, value }];
-        }),
-      );
-    } finally {
-      await journal?.close();
-    }
-  } catch (thrown) {
-    const { code, shortMessage, hints } = failureOf(thrown);
-    const part = { state: 'failed', at, code, why: show(shortMessage), hints } as const;
-    return new Map(names.map((name) => [name, part]));
+    return await record.of(names);
+  } finally {
+    await record.close();
   }
 }
 
@@ -68,35 +99,37 @@ async function sharedIn(
   return { store, holders: new Map(proofs) };
 }
 
-async function recordsIn(
-  journal: JournalReader,
-  names: readonly string[],
-): Promise<ReadonlyMap<string, InstanceRecord>> {
-  const ledgers = new Map(await readLedgers(journal));
+/** Reads once what is few or signed as a whole; gives what reads the rest of some instances. */
+async function readerOf(journal: JournalReader) {
   const open = await openRuns(journal);
   const doubts = await readPending(journal);
-  const evaluations = await readEvaluations(journal);
+  const followUps = await readFollowUps(journal, 'open');
   const rows = await journal.rows(runs.name, { limit: MAX_RUNS, order: 'descending' });
   const proven = summariesOf(rows).filter((run) => run.status === 'closed' && run.proven);
-  const recovered = await newestRecoveries(journal, names, proven);
-  const followUps = [...(await readFollowUps(journal, 'open')), ...(await followUpsOfOpen(journal, open))];
   const touched = open.flatMap((run) => touchedBy(run).map((name) => ({ name, run })));
   const openOf = Map.groupBy(touched, ({ name }) => name);
   const doubtsOf = Map.groupBy(doubts, ({ instance }) => instance);
   const followUpsOf = Map.groupBy(followUps, ({ instance }) => instance);
-  return new Map(
-    names.map((name): [string, InstanceRecord] => [
-      name,
-      {
-        ledger: ledgers.get(name) ?? NO_LEDGER,
-        openRuns: (openOf.get(name) ?? []).map(({ run }) => run),
-        inDoubt: doubtsOf.get(name) ?? [],
-        followUps: followUpsOf.get(name) ?? [],
-        recovered: recovered.get(name),
-        evaluated: evaluations.get(name),
-      },
-    ]),
-  );
+  return async (names: readonly string[]): Promise<ReadonlyMap<string, InstanceRecord>> => {
+    const ledgers = new Map(await readLedgers(journal, names));
+    const evaluations = await readEvaluations(journal, names);
+    const recovered = await newestRecoveries(journal, names, proven);
+    const runsOf = (name: string) => (openOf.get(name) ?? []).map(({ run }) => run);
+    const left = Map.groupBy(await followUpsOfOpen(journal, names, runsOf), ({ instance }) => instance);
+    return new Map(
+      names.map((name): [string, InstanceRecord] => [
+        name,
+        {
+          ledger: ledgers.get(name) ?? NO_LEDGER,
+          openRuns: runsOf(name),
+          inDoubt: doubtsOf.get(name) ?? [],
+          followUps: [...(followUpsOf.get(name) ?? []), ...(left.get(name) ?? [])],
+          recovered: recovered.get(name),
+          evaluated: evaluations.get(name),
+        },
+      ]),
+    );
+  };
 }
 
 /** The instances of a run, each once. */
@@ -135,15 +168,22 @@ function replaces(runbook: string, input: unknown): boolean {
   return touches !== undefined && replacesData(touches);
 }
 
-/** Those of open runs are in their machines, which are loaded only if a run is open. */
-async function followUpsOfOpen(journal: JournalReader, open: readonly RunSummary[]) {
+/**
+ * The follow-ups of the open runs of these instances. They are in the machines of the runs, which are loaded
+ * only if a run is open.
+ */
+async function followUpsOfOpen(
+  journal: JournalReader,
+  names: readonly string[],
+  runsOf: (name: string) => readonly RunSummary[],
+) {
+  const open = names.flatMap((name) =>
+    runsOf(name).flatMap((run) => ((run.target ?? run.instance) === name ? [{ name, run }] : [])),
+  );
   if (open.length === 0) return [];
   const { followUpsOfRun } = await import('./open-follow-ups.ts');
-  const found = open.map(async (run) =>
-    (await followUpsOfRun(journal, run)).map((followUp) => ({
-      ...followUp,
-      instance: run.target ?? run.instance,
-    })),
+  const found = open.map(async ({ name, run }) =>
+    (await followUpsOfRun(journal, run)).map((followUp) => ({ ...followUp, instance: name })),
   );
   return (await Promise.all(found)).flat();
 }

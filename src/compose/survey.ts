@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../config/loaded.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { InstanceFacts } from '../view/fleet/fleet-facts.ts';
 import { askFleet } from './ask-fleet.ts';
-import { readFleetRecord } from './fleet-record.ts';
+import { type FleetRecord, openFleetRecord } from './fleet-record.ts';
 import { type LastEvaluated, lastEvaluated } from './last-evaluated.ts';
 import { recallBackups, rememberBackups } from './last-seen.ts';
 import { rightsByPlatform } from './rights-by-platform.ts';
@@ -21,8 +21,11 @@ interface Survey {
   readonly limitMs?: number | undefined;
   /** When each was evaluated last; as this home knows it by default. */
   readonly last?: LastEvaluated;
-  /** Called with each of them, in any order, with the facts of its target. */
-  readonly answered: (facts: InstanceFacts) => void;
+  /**
+   * Called with each of them, in any order, with the facts of its target. Another is asked once what it gives
+   * has resolved.
+   */
+  readonly answered: (facts: InstanceFacts) => void | Promise<void>;
 }
 
 /**
@@ -35,7 +38,7 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
   // Each beside its target, so that neither is kept for long.
   const asked = [...new Set(names.flatMap((name) => [name, targetOf(name) ?? name]))];
   const paired = pairing(names, targetOf, answered);
-  const record = await readFleetRecord(context, asked, config.keys.escrow !== undefined);
+  const record = await openFleetRecord(context, config.keys.escrow !== undefined);
   const progress = askedProgress(context, asked.length);
   let count = 0;
   let opened: Promise<Keyring> | undefined;
@@ -46,12 +49,12 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
   const { rightOf, close } = await rightsByPlatform(context, config);
   try {
     await askFleet({
-      ...{ config, names: asked, record, keyring, limitMs, last, rightOf },
+      ...{ config, names: asked, recordOf: inGroups(asked, record), keyring, limitMs, last, rightOf },
       atOnce: AT_ONCE,
       remember: rememberBackups(context, config),
       recall: recallBackups(context, config),
-      answered: (facts) => {
-        paired(facts);
+      answered: async (facts) => {
+        await paired(facts);
         count += 1;
         progress.answered(count);
       },
@@ -59,7 +62,35 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
   } finally {
     progress.end();
     await close();
+    await record.close();
   }
+}
+
+/** Instances whose record is read at once. */
+const GROUP = 200;
+
+/**
+ * The record of each of these instances, which are asked for once each and about in this order: a group is
+ * read with its first one, so that the records of ten thousand are never there together.
+ */
+function inGroups(
+  names: readonly string[],
+  record: FleetRecord,
+): (name: string) => Promise<InstanceFacts['record']> {
+  const groupOf = new Map(names.map((name, at) => [name, Math.floor(at / GROUP)]));
+  const groups = new Map<number, { readonly known: ReturnType<FleetRecord['of']>; left: number }>();
+  return async (name) => {
+    const at = groupOf.get(name) ?? 0;
+    let group = groups.get(at);
+    if (group === undefined) {
+      const members = names.slice(at * GROUP, (at + 1) * GROUP);
+      group = { known: record.of(members), left: members.length };
+      groups.set(at, group);
+    }
+    group.left -= 1;
+    if (group.left === 0) groups.delete(at);
+    return (await group.known).get(name) ?? { state: 'unasked' };
+  };
 }
 
 /**
@@ -69,30 +100,30 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
 export function pairing(
   names: readonly string[],
   targetOf: (name: string) => string | undefined,
-  answered: (facts: InstanceFacts) => void,
-): (facts: InstanceFacts) => void {
+  answered: (facts: InstanceFacts) => void | Promise<void>,
+): (facts: InstanceFacts) => Promise<void> {
   const wanted = new Set(names);
   const sources = Map.groupBy(names, targetOf);
   const open = new Map([...sources].map(([target, { length }]) => [target, length]));
   const known = new Map<string, InstanceFacts>();
   const waiting = new Map<string, InstanceFacts>();
-  const passIfKnown = (name: string) => {
+  const passIfKnown = async (name: string) => {
     const target = targetOf(name) ?? '';
     const [facts, its] = [waiting.get(name), known.get(target)];
     if (facts === undefined || its === undefined) return;
-    answered({ ...facts, target: its });
     waiting.delete(name);
     const left = (open.get(target) ?? 0) - 1;
     open.set(target, left);
     if (left === 0) known.delete(target);
+    await answered({ ...facts, target: its });
   };
-  return (facts) => {
+  return async (facts) => {
     const { name } = facts;
     const ofThis = sources.get(name) ?? [];
     if (ofThis.length > 0) known.set(name, facts);
     if (wanted.has(name))
-      if (targetOf(name) === undefined) answered(facts);
+      if (targetOf(name) === undefined) await answered(facts);
       else waiting.set(name, facts);
-    for (const one of [...ofThis, name]) passIfKnown(one);
+    for (const one of [...ofThis, name]) await passIfKnown(one);
   };
 }

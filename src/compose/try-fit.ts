@@ -19,7 +19,10 @@ interface TryFit {
   /** The completed backups, the newest first. */
   readonly done: readonly ListedBackup[];
   readonly record: InstanceRecord;
-  readonly keys: readonly HeldKey[];
+  /** Fingerprints of the keys that are held for the instance. */
+  readonly held: readonly string[];
+  /** Loads these keys. Called only when a backup is tried. */
+  readonly load: () => Promise<readonly HeldKey[]>;
   /** Findings of earlier calls. */
   readonly kept: readonly KeptFit[];
   readonly signal: AbortSignal;
@@ -31,9 +34,10 @@ interface TryFit {
  * with the findings about backups that are still listed. Sends only GETs. Rejects with errors of a download,
  * and with `backup.not-encrypted`.
  */
-export async function tryFit({ service, done, record, keys, kept, signal }: TryFit): Promise<KeptFit[]> {
-  const held = keys.map(({ fingerprint }) => fingerprint);
+export async function tryFit(given: TryFit): Promise<KeptFit[]> {
+  const { service, done, record, held, load, kept, signal } = given;
   const fits = kept.filter((fit) => done.some((backup) => isOf(fit, backup)) && stillHolds(fit, held));
+  let keys: readonly HeldKey[] | undefined;
   let tries = 0;
   for (const backup of done) {
     const { proven, unopened = [] } = record.ledger;
@@ -45,6 +49,7 @@ export async function tryFit({ service, done, record, keys, kept, signal }: TryF
     if (isSettled || backup.downloadable === false) continue;
     if (tries >= MAX_TRIES || held.length === 0) break;
     tries += 1;
+    keys ??= await load();
     const fit = await tryOne(service, backup, { keys, signal });
     fits.push(fit);
     if (fit.key !== undefined) break;
@@ -69,7 +74,7 @@ function covers(tried: readonly string[], held: readonly string[]): boolean {
 async function tryOne(
   service: TryFit['service'],
   { id, backupId, triggeredAt }: ListedBackup,
-  { keys, signal }: Pick<TryFit, 'keys' | 'signal'>,
+  { keys, signal }: Pick<TryFit, 'signal'> & { readonly keys: readonly HeldKey[] },
 ): Promise<KeptFit> {
   const head = await headOf(service, id, signal);
   const found = probeKeys(head, keys);

@@ -97,6 +97,8 @@ export interface Keyring {
   load(instance: string, fingerprint: string): Promise<Secret | undefined>;
   /** Fingerprints of the keys stored for an instance, sorted. */
   list(instance: string): Promise<readonly string[]>;
+  /** The same of every instance that has a key, by its name, in one look at the store. */
+  listAll(): Promise<ReadonlyMap<string, readonly string[]>>;
   remove(instance: string, fingerprint: string): Promise<boolean>;
   /** PKCS#8 PEM of this installation's ed25519 signing key, created on first use and kept in the store. */
   signingKey(): Promise<Secret>;

@@ -66,11 +66,9 @@ export function openKeyring(store: KeyStore): Keyring {
       return name;
     },
     bundle: async (only) => {
-      const names = (await store.accounts()).flatMap((account) => {
-        const [instance = '', fingerprint = '', ...more] = account.split('/');
-        const isKey = more.length === 0 && Fingerprint.safeParse(fingerprint).success;
-        return isKey && (only === undefined || instance === only) ? [{ instance, fingerprint, account }] : [];
-      });
+      const names = keysAmong(await store.accounts()).filter(
+        ({ instance }) => only === undefined || instance === only,
+      );
       const keys = await Promise.all(
         names.map(async ({ account, ...named }) => ({ ...named, key: await store.get(account) })),
       );
@@ -103,8 +101,23 @@ export function openKeyring(store: KeyStore): Keyring {
         .map((account) => account.slice(owner.length));
       return names.filter((name) => Fingerprint.safeParse(name).success);
     },
+    listAll: async () => {
+      const byInstance = Map.groupBy(keysAmong(await store.accounts()), ({ instance }) => instance);
+      return new Map(
+        [...byInstance].map(([instance, keys]) => [instance, keys.map(({ fingerprint }) => fingerprint)]),
+      );
+    },
     remove: async (instance, name) => store.remove(accountOf(instance, name)),
   };
+}
+
+/** The accounts that are keys of instances. */
+function keysAmong(accounts: readonly string[]) {
+  return accounts.flatMap((account) => {
+    const [instance = '', fingerprint = '', ...more] = account.split('/');
+    const isKey = more.length === 0 && Fingerprint.safeParse(fingerprint).success;
+    return isKey ? [{ instance, fingerprint, account }] : [];
+  });
 }
 
 function learnedAccount(secret: Secret): string {
@@ -219,9 +232,20 @@ export interface HeldKey {
  */
 export async function heldKeys(keyring: Keyring, instance: string, first?: string): Promise<HeldKey[]> {
   const held = await keyring.list(instance);
-  const order = [...new Set(first === undefined ? held : [first, ...held])];
+  return keysNamed(keyring, instance, [...new Set(first === undefined ? held : [first, ...held])]);
+}
+
+/** These keys of an instance, without those that are not held. Rejects with the key store's errors. */
+export async function keysNamed(
+  keyring: Keyring,
+  instance: string,
+  fingerprints: readonly string[],
+): Promise<HeldKey[]> {
   const loaded = await Promise.all(
-    order.map(async (fingerprint) => ({ fingerprint, key: await keyring.load(instance, fingerprint) })),
+    fingerprints.map(async (fingerprint) => ({
+      fingerprint,
+      key: await keyring.load(instance, fingerprint),
+    })),
   );
   return loaded.flatMap(({ fingerprint, key }) => (key === undefined ? [] : [{ fingerprint, key }]));
 }

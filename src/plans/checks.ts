@@ -116,7 +116,7 @@ function token({ token: part, objectives, backups }: Validity, nowMs: number): F
     : green(`the token is valid until ${formatTime(value.until)} UTC`, askedAt);
 }
 
-type Validity = Pick<InstanceFacts, 'token' | 'objectives' | 'backups'>;
+type Validity = Pick<TargetFacts, 'token' | 'objectives' | 'backups'>;
 
 /**
  * The platform lets its user change the instance. The service itself is not asked: a call that changes
@@ -313,10 +313,42 @@ function pitr({ window, backups, objectives }: InstanceFacts, nowMs: number): Fo
 }
 
 /** The instance that it would be recovered into is there, alike and empty. */
-function target({ target: other, overview, objectives }: InstanceFacts, nowMs: number): Found {
+function target(facts: InstanceFacts, nowMs: number): Found {
+  const { target: other } = facts;
   if (other === undefined) return without('target.none', 'the config names no target for it');
-  const name = other.name;
-  const { backups, record } = other;
+  return fitOfTarget(targetFactsOf(facts), targetFactsOf(other), nowMs);
+}
+
+/**
+ * What is asked of an instance and of its target before one is recovered into the other. It is small: it is
+ * kept of each of thousands that a plan names.
+ */
+export interface TargetFacts extends Pick<InstanceFacts, 'name' | 'objectives' | 'overview' | 'token'> {
+  readonly backups: Part<{ readonly skewMs?: number | undefined }>;
+  /** See `wasUsed`. */
+  readonly isUsed: Part<boolean>;
+  /** Whether the key store holds a key of it. */
+  readonly hasKey: Part<boolean>;
+}
+
+export function targetFactsOf(facts: InstanceFacts): TargetFacts {
+  const { name, objectives, overview, token, backups, record, held } = facts;
+  return {
+    ...{ name, objectives, overview, token },
+    backups: mapped(backups, ({ skewMs }) => ({ skewMs })),
+    isUsed: mapped(record, wasUsed),
+    hasKey: mapped(held, ({ length }) => length > 0),
+  };
+}
+
+function mapped<Value, Other>(part: Part<Value>, of: (value: Value) => Other): Part<Other> {
+  return part.state === 'known' ? { ...part, value: of(part.value) } : part;
+}
+
+/** Whether a target is there, empty, and such that the instance could be recovered into it. */
+export function fitOfTarget(source: TargetFacts, other: TargetFacts, nowMs: number): Found {
+  const { overview, objectives } = source;
+  const { name, backups, isUsed } = other;
   if (backups.state === 'failed') {
     const why = `target ${name} could not be asked: ${backups.why}`;
     return isRefusal(backups.code)
@@ -324,14 +356,14 @@ function target({ target: other, overview, objectives }: InstanceFacts, nowMs: n
       : unknown(backups.code, why);
   }
   if (backups.state !== 'known') return unknown('unasked', `target ${name} was not asked`);
-  if (record.state !== 'known') return unread('the journal', record);
-  const askedAt = Math.min(backups.at.getTime(), record.at.getTime());
+  if (isUsed.state !== 'known') return unread('the journal', isUsed);
+  const askedAt = Math.min(backups.at.getTime(), isUsed.at.getTime());
   const [mine, its] = [knownOf(overview), knownOf(other.overview)];
   for (const what of ['service', 'plan'] as const)
     if (mine?.[what] !== undefined && its?.[what] !== undefined && mine[what] !== its[what])
       return red('target.other', `target ${name} is of another ${what}`, askedAt);
-  if (wasUsed(record.value)) return red('target.filled', `target ${name} holds data of its own`, askedAt);
-  if (other.held.state === 'known' && other.held.value.length === 0)
+  if (isUsed.value) return red('target.filled', `target ${name} holds data of its own`, askedAt);
+  if (other.hasKey.state === 'known' && !other.hasKey.value)
     return red(
       'target.no-key',
       `no key of target ${name} is held: its first backup could not be opened`,

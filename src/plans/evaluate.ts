@@ -3,7 +3,7 @@ import { isoOf } from '../base/date.ts';
 import { counted, formatSpan } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import { type InstanceFacts, knownOf } from '../view/fleet/fleet-facts.ts';
-import { ASK, type Found, holdsNothing } from './checks.ts';
+import { ASK, type Found, holdsNothing, type TargetFacts, targetFactsOf } from './checks.ts';
 import type { Check, Evaluation, InstanceVerdict, Waiver } from './evaluation-schema.ts';
 import { DRILL_SHARE, ESCROW_SHARE, MISSED_EVALUATIONS, PERIODS, type Period } from './periods.ts';
 
@@ -23,6 +23,17 @@ export function evaluate(facts: InstanceFacts, now: Date): Evaluation {
     reason,
     checks,
   };
+}
+
+/** An instance as it was evaluated: all that the evaluation of a plan needs of it. */
+export interface EvaluatedInstance extends Pick<Evaluation, 'verdict' | 'reason'>, TargetFacts {}
+
+/** Keeps of an instance and its evaluation what plans need. */
+export function keptForPlans(
+  facts: InstanceFacts,
+  { verdict, reason }: Pick<Evaluation, 'verdict' | 'reason'>,
+): EvaluatedInstance {
+  return { ...targetFactsOf(facts), verdict, reason };
 }
 
 /** The checks that count in the verdict; `restored` only tells PROVEN from READY. */

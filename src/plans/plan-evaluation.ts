@@ -4,9 +4,8 @@ import { PLAN_CHECK_IDS, type PlanCheckId } from '../base/check-id.ts';
 import { counted, formatSeconds, formatTime } from '../base/format.ts';
 import { instantOf, msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
-import type { InstanceFacts } from '../view/fleet/fleet-facts.ts';
-import { ASK, type Found, green, red, unknown, without } from './checks.ts';
-import { answerAt, evaluate } from './evaluate.ts';
+import { type Found, fitOfTarget, green, red, unknown, without } from './checks.ts';
+import { answerAt, type EvaluatedInstance } from './evaluate.ts';
 import type { InstanceVerdict, PlanCheck, PlanEvaluation } from './evaluation-schema.ts';
 import { type Forecast, shownForecast } from './forecast.ts';
 import { DRILL_SHARE, PERIODS, type Period, SIGNED_PERIOD } from './periods.ts';
@@ -18,7 +17,7 @@ export interface PlanKnown {
   /** The plan with its instances; `problem` where it cannot be run: one printable line. */
   readonly file: PlanRead | { readonly problem: string };
   /** Every instance and target of the plan. One that is missing was not asked. */
-  readonly facts: ReadonlyMap<string, InstanceFacts>;
+  readonly evaluated: ReadonlyMap<string, EvaluatedInstance>;
   /** The newest run of it that was proven, with what it had pinned. */
   readonly lastProven?: ProvenPlan | undefined;
   /** The people who may approve, each once; `problem` where that cannot be read. */
@@ -53,12 +52,12 @@ export interface ProvenPlan {
  * `drill.every`. Pure.
  */
 export function evaluatePlan(known: PlanKnown, now: Date): PlanEvaluation {
-  const { name, file, facts } = known;
+  const { name, file, evaluated } = known;
   const nowMs = now.getTime();
   const names = 'problem' in file ? [] : instancesOf(file.groups);
-  const verdicts = names.map((instance) => {
-    const of = facts.get(instance);
-    return { instance, ...(of === undefined ? UNASKED : evaluate(of, now)) };
+  const verdicts = names.map((instance): Verdict => {
+    const { verdict, reason } = evaluated.get(instance) ?? UNASKED;
+    return { instance, verdict, reason };
   });
   const checks = PLAN_CHECK_IDS.map((id) => planCheck(id, { known, verdicts, nowMs }));
   const against = checks.filter(
@@ -75,7 +74,7 @@ export function evaluatePlan(known: PlanKnown, now: Date): PlanEvaluation {
       : { verdict: worst.state === 'red' ? 'not-ready' : 'unknown', reason: worst.reason }),
     counts,
     checks,
-    instances: verdicts.map(({ instance, verdict, reason }) => ({ instance, verdict, reason })),
+    instances: verdicts,
     ...('problem' in file ? {} : { forecast: shownForecast(file.forecast, file.plan.objectives) }),
   };
 }
@@ -137,18 +136,18 @@ function instances({ verdicts }: Asked): Found {
 }
 
 /** Each target that the plan overwrites is there, of the same service and plan, and empty. */
-function targets({ known: { file, facts }, nowMs }: Asked): Found {
+function targets({ known: { file, evaluated }, nowMs }: Asked): Found {
   const lanes = ('problem' in file ? [] : file.groups).flatMap((group) =>
     group.lanes.map((lane) => ({ name: lane.name, target: targetOf(group, lane) })),
   );
   const found = lanes.flatMap(({ name, target }) => {
-    const source = facts.get(name);
+    const source = evaluated.get(name);
     if (target === undefined || source === undefined) return [];
-    const other = facts.get(target);
+    const other = evaluated.get(target);
     return [
       other === undefined
         ? unknown('unasked', `target ${target} was not asked`)
-        : ASK.target({ ...source, target: other }, nowMs),
+        : fitOfTarget(source, other, nowMs),
     ];
   });
   const worst = found.find(({ state }) => state === 'red') ?? found.find(({ state }) => state === 'unknown');

@@ -170,6 +170,8 @@ export interface RowQuery {
   /** Rows of this group only, such as `open` or an instance's name: each projection defines its groups. */
   readonly group?: string;
   readonly keyPrefix?: string;
+  /** Rows with one of these keys only: thousands of rows are read some at a time. */
+  readonly keys?: readonly string[];
   /** The maximum number of rows. */
   readonly limit?: number;
   /** By sort key; default `ascending`. */

@@ -87,8 +87,10 @@ export function createFold(projection: Projection): Fold {
 
 export function selectRows(rows: readonly ProjectedRow[], query: RowQuery = {}): readonly ProjectedRow[] {
   const { group, keyPrefix = '', limit, order = 'ascending' } = query;
+  const keys = query.keys && new Set(query.keys);
   const found = rows
     .filter((row) => (group === undefined || row.group === group) && row.key.startsWith(keyPrefix))
+    .filter(({ key }) => keys === undefined || keys.has(key))
     .sort((a, b) => compareBytes(a.sort, b.sort) || compareBytes(a.key, b.key));
   return (order === 'ascending' ? found : found.reverse()).slice(0, limit);
 }

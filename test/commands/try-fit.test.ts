@@ -49,7 +49,9 @@ async function tried({ keys, done = DONE, entries = [], kept = [], content }: Gi
     entries.map((entry, at) => ({ seq: at + 1, at: '2026-03-09T00:00:00Z', ...entry }) as never),
   );
   const record = { ledger, openRuns: [], inDoubt: [], followUps: [] };
-  const fits = await tryFit({ service, done, record, keys, kept, signal: new AbortController().signal });
+  const held = keys.map(({ fingerprint }) => fingerprint);
+  const { signal } = new AbortController();
+  const fits = await tryFit({ service, done, record, held, load: async () => keys, kept, signal });
   expect(streams.every(({ destroyed }) => destroyed)).toBe(true);
   return { fits, asked, sent };
 }

@@ -45,6 +45,8 @@ describe('a keyring', () => {
     await keyring.store.put('orders/token', new Secret('not a key'));
     expect(await keyring.list('orders')).toEqual([one, two].sort());
     expect(await keyring.list('order')).toEqual([]);
+    expect((await keyring.listAll()).size).toBe(2);
+    expect((await keyring.listAll()).get('orders')).toEqual([one, two].sort());
   });
 
   it('makes the signing key once: an ed25519 key in PKCS#8', async () => {

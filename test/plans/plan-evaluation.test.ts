@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { PlanFile } from '../../machines/parts/plan.ts';
 import type { Approver } from '../../src/approvals/approvers.ts';
 import { planDigest } from '../../src/commands/plans/plan-history.ts';
-import { evaluatePlan, type PlanKnown } from '../../src/plans/plan-evaluation.ts';
+import { evaluate, keptForPlans } from '../../src/plans/evaluate.ts';
+import { evaluatePlan as evaluateKept, type PlanKnown } from '../../src/plans/plan-evaluation.ts';
 import { resolvePlan } from '../../src/plans/resolve.ts';
 import type { InstanceFacts } from '../../src/view/fleet/fleet-facts.ts';
 import { ago, DAY, failed, HOUR, instance, known, NOW, record, recovered } from './instance.ts';
@@ -11,8 +12,15 @@ import { surroundingsWith } from './surroundings.ts';
 
 const RECOVER = { id: 'recover', runbook: 'disaster-recovery', undo: 'none; the source stays' };
 
+type Known = Omit<PlanKnown, 'evaluated'> & { readonly facts: ReadonlyMap<string, InstanceFacts> };
+
+function evaluatePlan({ facts, ...known }: Known, now: Date) {
+  const kept = [...facts].map(([name, of]) => [name, keptForPlans(of, evaluate(of, now))] as const);
+  return evaluateKept({ ...known, evaluated: new Map(kept) }, now);
+}
+
 /** A plan for db-1 and db-2, and everything about it green, but for what is given. */
-function west(more: object = {}, given: Partial<PlanKnown> = {}): PlanKnown {
+function west(more: object = {}, given: Partial<Known> = {}): Known {
   const text = {
     plan: 'west',
     objectives: { rto: '2h' },
@@ -57,13 +65,12 @@ function west(more: object = {}, given: Partial<PlanKnown> = {}): PlanKnown {
 }
 
 /** The same plan, with other facts of one instance. */
-function withFacts(of: PlanKnown, name: string, given: Partial<InstanceFacts>): PlanKnown {
+function withFacts(of: Known, name: string, given: Partial<InstanceFacts>): Known {
   const before = of.facts.get(name) as InstanceFacts;
   return { ...of, facts: new Map([...of.facts, [name, { ...before, ...given }]]) };
 }
 
-const check = (of: PlanKnown, id: string, now = NOW) =>
-  evaluatePlan(of, now).checks.find((one) => one.id === id);
+const check = (of: Known, id: string, now = NOW) => evaluatePlan(of, now).checks.find((one) => one.id === id);
 
 describe('a plan is', () => {
   test('PROVEN where every instance is, and it was run as it stands to a proven end', () => {
@@ -84,7 +91,7 @@ describe('a plan is', () => {
   test('told to lack scratch instances for its next rehearsal, whenever the last one was', () => {
     const of = west();
     const why = 'a rehearsal needs 2 scratch instances';
-    const lacking = { ...of, file: { ...of.file, unrehearsable: why } } as PlanKnown;
+    const lacking = { ...of, file: { ...of.file, unrehearsable: why } } as Known;
     for (const lastProven of [of.lastProven, undefined])
       expect(check({ ...lacking, lastProven }, 'rehearsed')?.reason).toContain(
         `; it cannot be rehearsed now: ${why}`,
@@ -168,7 +175,7 @@ describe('a plan is', () => {
     const timed = (totalMs: number, unknown: number) => {
       const of = west();
       const forecast = { groups: [], totalMs, path: ['data'], unknown, steps: 2 };
-      return evaluatePlan({ ...of, file: { ...of.file, forecast } } as PlanKnown, NOW);
+      return evaluatePlan({ ...of, file: { ...of.file, forecast } } as Known, NOW);
     };
     expect(timed(3 * HOUR, 1)).toMatchObject({
       verdict: 'not-ready',

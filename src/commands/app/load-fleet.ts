@@ -10,6 +10,7 @@ import { checkedAs } from '../../compose/store-seen.ts';
 import { troubleInHome } from '../../compose/warn-store.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
+import { type EvaluatedInstance, keptForPlans } from '../../plans/evaluate.ts';
 import { drillDue, dueWords } from '../../report/drill/drill-report.ts';
 import type { Fleet, Loaders, Trouble } from '../../view/app/sources.ts';
 import { HOLDS_MS, type InstanceFacts, nothingAsked, oldestOf } from '../../view/fleet/fleet-facts.ts';
@@ -52,6 +53,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
 
   return async (_, emit, signal) => {
     const askedAt = new Map<string, Date>();
+    const hasPlans = planNames(config).length > 0;
     const keep = (facts: InstanceFacts) => void kept.set(facts.name, facts);
     let known: Pick<Fleet, 'startedBy' | 'troubles'> = {};
     let answered = 0;
@@ -75,8 +77,12 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       });
     };
     const evaluate = async () => {
-      const facts = new Map([...kept].map(([name, of]) => [name, withTarget(of, targetOf(of))]));
-      plans = (await plansOf(context, config, facts)) ?? plans;
+      if (!hasPlans) return;
+      const now = new Date();
+      const evaluated = new Map(
+        [...kept].map(([name, facts]) => [name, keptForPlans(facts, statusAt(facts, now).evaluation)]),
+      );
+      plans = (await plansOf(context, config, evaluated)) ?? plans;
     };
 
     const soon = spaced(tell, names.length > MANY ? APART_MS : 0);
@@ -96,7 +102,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       config,
       rightOf: rights.rightOf,
       names: lockedFirst(names, kept),
-      record,
+      recordOf: async (name) => record.get(name) ?? { state: 'unasked' },
       keyring: nextKeyring(),
       limitMs: LIMIT_MS,
       atOnce: AT_ONCE,
@@ -128,16 +134,15 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   };
 }
 
-/** The plan files, evaluated by these answers; undefined without any, or where the journal cannot be read. */
+/** The plan files, evaluated by these answers; undefined where the journal cannot be read. */
 async function plansOf(
   context: CommandContext,
   config: LoadedConfig,
-  facts: ReadonlyMap<string, InstanceFacts>,
+  evaluated: ReadonlyMap<string, EvaluatedInstance>,
 ): Promise<Fleet['plans']> {
-  if (planNames(config).length === 0) return undefined;
   // A board without plans does not load what evaluates them.
   const { evaluateAllPlans } = await import('../plans/evaluate-plans.ts');
-  return evaluateAllPlans(context, config, facts).catch(() => undefined);
+  return evaluateAllPlans(context, config, evaluated).catch(() => undefined);
 }
 
 /** Adds when this machine last saw the instance. An instance that answers keeps what was seen. */

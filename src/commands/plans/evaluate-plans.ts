@@ -4,6 +4,7 @@ import { failureOf, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { openJournalIfAny, type StoreContext } from '../../compose/store-of.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
+import type { EvaluatedInstance } from '../../plans/evaluate.ts';
 import type { PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import { forecastOf } from '../../plans/forecast.ts';
 import { evaluatePlan, instancesOf, type PlanKnown } from '../../plans/plan-evaluation.ts';
@@ -11,7 +12,6 @@ import { assertFits, type ReadPlan } from '../../plans/plan-file.ts';
 import { rehearsalMisfits, resolvePlan } from '../../plans/resolve.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { readSigned } from '../../store/projections/signers.ts';
-import type { InstanceFacts } from '../../view/fleet/fleet-facts.ts';
 import { planNamed, planNames, surroundingsOf } from './plan-files.ts';
 import { planDigest, readHistories } from './plan-history.ts';
 
@@ -45,12 +45,12 @@ export function askedBy({ found }: FoundPlan): readonly string[] {
 export async function evaluateAllPlans(
   context: StoreContext,
   config: LoadedConfig,
-  facts: ReadonlyMap<string, InstanceFacts>,
+  evaluated: ReadonlyMap<string, EvaluatedInstance>,
 ): Promise<readonly PlanEvaluation[]> {
   const journal = await openJournalIfAny(context);
   try {
     const plans = await Promise.all(planNames(config).map((name) => findPlan(config, name)));
-    return await evaluatePlans(config, journal, plans, facts);
+    return await evaluatePlans(config, journal, plans, evaluated);
   } finally {
     await journal?.close();
   }
@@ -61,7 +61,7 @@ export async function evaluatePlans(
   config: LoadedConfig,
   journal: JournalReader | undefined,
   plans: readonly FoundPlan[],
-  facts: ReadonlyMap<string, InstanceFacts>,
+  evaluated: ReadonlyMap<string, EvaluatedInstance>,
 ): Promise<readonly PlanEvaluation[]> {
   const now = new Date();
   const approvers = await approversOf(config, journal, now);
@@ -70,7 +70,7 @@ export async function evaluatePlans(
   const { notified } = surroundingsOf(config);
   const evaluations: PlanEvaluation[] = [];
   for (const { name, found } of plans) {
-    const base = { name, facts, approvers, starter, notified };
+    const base = { name, evaluated, approvers, starter, notified };
     if ('problem' in found) evaluations.push(evaluatePlan({ ...base, file: found }, now));
     else {
       const { lastProven, timeOf } = await historyOf(name);

@@ -4,19 +4,19 @@ import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
+import { inOrder } from '../../cli/in-order.ts';
 import { durationFrom } from '../../cli/numbers.ts';
-import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
+import { isForPeople, printItems, printTable, type ResultOf } from '../../cli/print-result.ts';
 import { rememberEvaluated } from '../../compose/last-evaluated.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { survey } from '../../compose/survey.ts';
-import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import { evaluate } from '../../plans/evaluate.ts';
+import type { Column } from '../../plain/table.ts';
+import { type EvaluatedInstance, evaluate, keptForPlans } from '../../plans/evaluate.ts';
 import type { Check, PlanCheck } from '../../plans/evaluation-schema.ts';
 import { isDrillMissed } from '../../plans/missed.ts';
-import { drillDue, dueWords } from '../../report/drill/drill-report.ts';
-import { appendHolding } from '../../runner/holds.ts';
+import { type DrillDue, drillDue, dueWords } from '../../report/drill/drill-report.ts';
 import type { NewEntry } from '../../store/journal.ts';
 import { readEvaluations } from '../../store/projections/evaluations.ts';
 import { VERDICT_WORDS, waiverWords } from '../../view/app/status-cells.ts';
@@ -27,6 +27,7 @@ import { askedBy, evaluatePlans, type FoundPlan, findPlan } from './evaluate-pla
 import { onRecord } from './evaluation-on-record.ts';
 import { planNames } from './plan-files.ts';
 import { planLine, verdictSince } from './plan-line.ts';
+import { recordEvaluations } from './record-evaluations.ts';
 
 interface EvaluateFlags {
   readonly instance?: string;
@@ -49,40 +50,87 @@ export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flag
   const config = await loadConfig(context.env, context.configPath);
   const { names, plans } = await wantedOf(config, word, flags.instance);
   const begun = new Date().toISOString();
-  const facts = new Map<string, InstanceFacts>();
-  const found = new Map<string, { readonly row: Row; readonly entry: NewEntry | undefined }>();
+  const kept = new Map<string, EvaluatedInstance>();
+  const verdicts = new Set<Row['verdict']>();
+  const printed = isForPeople(context)
+    ? inWords(names, { word, instance: flags.instance })
+    : asItems(names, printItems(context, 'evaluations'));
+  await using recorder = recordEvaluations(context, config);
   await survey(context, {
     ...{ config, names, limitMs },
     // This evaluation is the last one of each.
     last: Object.fromEntries(names.map((name) => [name, begun])),
-    answered: (of) => {
-      facts.set(of.name, of);
-      found.set(of.name, evaluated(of, config, new Date()));
+    // Of ten thousand instances nothing is kept that is not asked for.
+    answered: async (facts) => {
+      const { row, entry } = evaluated(facts, config, new Date());
+      if (plans.length > 0) kept.set(facts.name, keptForPlans(facts, row));
+      if (word === undefined) verdicts.add(row.verdict);
+      printed.add(row);
+      if (entry !== undefined) await recorder.add(entry);
     },
   });
-  const all = names.flatMap((name) => found.get(name) ?? []);
   const at = new Date();
-  const items = all.map(({ row }) => row);
-  const ofPlans = await evaluatedPlans(context, config, plans, facts);
+  const ofPlans = await evaluatedPlans(context, config, plans, kept);
   const rows = ofPlans.map(({ row }) => row);
+  for (const { verdict } of rows) verdicts.add(verdict);
   const drills = drillDue(knownDrills(context.env), config.drills?.every, at);
-  await printResult(context, 'evaluations', { at: at.toISOString(), items, plans: rows, drills }, () => {
-    if (word !== undefined) for (const row of rows) printPlan(context, row);
-    if (flags.instance !== undefined) for (const row of items) printOne(context, row);
-    else if (items.length > 0) printAll(context, items);
-    if (word === undefined) for (const row of rows) context.stdout.write(`${planLine(row)}\n`);
-    if (isDrillMissed(drills, at)) context.stdout.write(`drills: finding: next due: ${dueWords(drills)}\n`);
-  });
-  await record(
-    context,
-    config,
-    [...all, ...ofPlans].flatMap(({ entry }) => entry ?? []),
-  );
+  await printed.end(context, { at, plans: rows, drills });
+  for (const { entry } of ofPlans) if (entry !== undefined) await recorder.add(entry);
+  await recorder.end();
   await rememberEvaluated(context.env, [...names, ...rows.map(({ plan }) => planSubject(plan))], at);
-  const has = (verdict: Row['verdict']) =>
-    (word === undefined ? [...items, ...rows] : rows).some((row) => row.verdict === verdict);
-  return has('not-ready') ? EXIT.failed : has('unknown') ? EXIT.waiting : EXIT.closed;
+  if (verdicts.has('not-ready')) return EXIT.failed;
+  return verdicts.has('unknown') ? EXIT.waiting : EXIT.closed;
 };
+
+/** Prints the evaluations of instances in the order of the config, whichever of them is known first. */
+interface Printer {
+  add(row: Row): void;
+  end(context: CommandContext, rest: Rest): Promise<void>;
+}
+
+interface Rest {
+  readonly at: Date;
+  readonly plans: readonly PlanRow[];
+  readonly drills: DrillDue;
+}
+
+function asItems(names: readonly string[], printer: ReturnType<typeof printItems<'evaluations'>>): Printer {
+  const put = inOrder(names, printer.item);
+  return {
+    add: (row) => put(row.instance, row),
+    end: (_, { at, ...rest }) => printer.end({ at: at.toISOString(), ...rest }),
+  };
+}
+
+/** As a table; one instance, or one plan, with every check. */
+function inWords(
+  names: readonly string[],
+  asked: { readonly word: string | undefined; readonly instance: string | undefined },
+): Printer {
+  const cells = new Map<string, readonly string[]>();
+  let one: Row | undefined;
+  return {
+    add: (row) => {
+      if (asked.instance === undefined) cells.set(row.instance, cellsOf(row));
+      else one = row;
+    },
+    end: async (context, { at, plans, drills }) => {
+      if (asked.word !== undefined) for (const row of plans) printPlan(context, row);
+      if (one !== undefined) printOne(context, one);
+      else if (cells.size > 0)
+        printTable(
+          context,
+          COLUMNS,
+          names.flatMap((name) => {
+            const row = cells.get(name);
+            return row === undefined ? [] : [row];
+          }),
+        );
+      if (asked.word === undefined) for (const row of plans) context.stdout.write(`${planLine(row)}\n`);
+      if (isDrillMissed(drills, at)) context.stdout.write(`drills: finding: next due: ${dueWords(drills)}\n`);
+    },
+  };
+}
 
 /** What is evaluated: one instance, a plan with its instances and targets, or everything. */
 async function wantedOf(
@@ -110,14 +158,15 @@ async function evaluatedPlans(
   context: CommandContext,
   config: LoadedConfig,
   plans: readonly FoundPlan[],
-  facts: ReadonlyMap<string, InstanceFacts>,
+  kept: ReadonlyMap<string, EvaluatedInstance>,
 ): Promise<readonly { readonly row: PlanRow; readonly entry: NewEntry | undefined }[]> {
   if (plans.length === 0) return [];
   const journal = await openJournalIfAny(context);
   try {
-    const known = journal === undefined ? undefined : await readEvaluations(journal);
+    const subjects = plans.map(({ name }) => planSubject(name));
+    const known = journal === undefined ? undefined : await readEvaluations(journal, subjects);
     const now = new Date();
-    return (await evaluatePlans(config, journal, plans, facts)).map((evaluation) => {
+    return (await evaluatePlans(config, journal, plans, kept)).map((evaluation) => {
       const subject = planSubject(evaluation.plan);
       const before = known?.get(subject);
       const { findings, changed, entry } = onRecord({
@@ -143,53 +192,25 @@ function evaluated(facts: InstanceFacts, { operator }: Pick<LoadedConfig, 'opera
   return { row, entry };
 }
 
-/** Appends the entries, each under the hold of its ledger; one that a run holds is left for the next time. */
-async function record(
-  context: CommandContext,
-  config: LoadedConfig,
-  entries: readonly NewEntry[],
-): Promise<void> {
-  if (entries.length === 0) return;
-  const { journal, close } = await openWorkspace(context, workspaceFor(config));
-  try {
-    for (const entry of entries) {
-      try {
-        await appendHolding(journal, [entry]);
-      } catch (thrown) {
-        if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.held') throw thrown;
-        const name = entry.stream.slice('instance/'.length);
-        context.stderr.write(`not on record yet: a run holds the ledger of ${name}\n`);
-      }
-    }
-  } finally {
-    await close();
-  }
-}
+const COLUMNS: readonly Column[] = [
+  { title: 'instance', gives: true },
+  { title: 'verdict' },
+  { title: 'oldest check', drops: true },
+  { title: 'age' },
+  { title: 'period' },
+  { title: 'reason' },
+];
 
-function printAll(context: CommandContext, items: readonly Row[]): void {
-  const columns = [
-    { title: 'instance', gives: true },
-    { title: 'verdict' },
-    { title: 'oldest check', drops: true },
-    { title: 'age' },
-    { title: 'period' },
-    { title: 'reason' },
+function cellsOf({ instance, verdict, reason, checks }: Row): readonly string[] {
+  const oldest = oldestOf(checks);
+  return [
+    instance,
+    VERDICT_WORDS[verdict],
+    oldest?.id ?? '-',
+    spanOf(oldest?.ageSeconds),
+    spanOf(oldest?.periodSeconds),
+    reason,
   ];
-  printTable(
-    context,
-    columns,
-    items.map((row) => {
-      const oldest = oldestOf(row.checks);
-      return [
-        row.instance,
-        VERDICT_WORDS[row.verdict],
-        oldest?.id ?? '-',
-        spanOf(oldest?.ageSeconds),
-        spanOf(oldest?.periodSeconds),
-        row.reason,
-      ];
-    }),
-  );
 }
 
 /** Of the checks that were asked, the one that has used most of its period. */

@@ -3,6 +3,7 @@ import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
+import { inOrder } from '../../cli/in-order.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { isForPeople, printItems, printTable } from '../../cli/print-result.ts';
 import { survey } from '../../compose/survey.ts';
@@ -10,6 +11,7 @@ import { homeFolder } from '../../config/find.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Column } from '../../plain/table.ts';
+import { type EvaluatedInstance, keptForPlans } from '../../plans/evaluate.ts';
 import type { PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import {
   DRILL_WORDS,
@@ -73,7 +75,7 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
     for (const hint of trouble.hints) context.stderr.write(`hint: ${hint}\n`);
   }
   const plansToo = named.length === 0 && planNames(config).length > 0;
-  const known = new Map<string, InstanceFacts>();
+  const kept = new Map<string, EvaluatedInstance>();
   const printed = isForPeople(context) ? inTable(names) : inItems(names, printItems(context, 'status'));
   const metered = new Map<string, InstanceStatus>();
   let isAllGood = true;
@@ -82,7 +84,7 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
     printed.add(status);
     isAllGood &&= isGood(status);
     // Of ten thousand instances nothing is kept that is not asked for.
-    if (plansToo) known.set(facts.name, facts);
+    if (plansToo) kept.set(facts.name, keptForPlans(facts, status.evaluation));
     if (flags.prometheus !== undefined) metered.set(status.name, status);
   };
   // Asked beside the survey, so that it costs no time.
@@ -90,7 +92,7 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
   await survey(context, { config, names, limitMs, answered });
   const at = new Date();
   const drills = drillDue(knownDrills(context.env), config.drills?.every, at);
-  const plans = plansToo ? await plansOf(context, config, known) : [];
+  const plans = plansToo ? await plansOf(context, config, kept) : [];
   const workers = await seeing;
   await printed.end(context, { at, plans, drills, workers });
   const instances = names.flatMap((name) => metered.get(name) ?? []);
@@ -137,10 +139,10 @@ export interface FleetReport {
 async function plansOf(
   context: CommandContext,
   config: LoadedConfig,
-  facts: ReadonlyMap<string, InstanceFacts>,
+  evaluated: ReadonlyMap<string, EvaluatedInstance>,
 ): Promise<readonly PlanEvaluation[]> {
   const { evaluateAllPlans } = await import('../plans/evaluate-plans.ts');
-  return evaluateAllPlans(context, config, facts);
+  return evaluateAllPlans(context, config, evaluated);
 }
 
 /** Prints the statuses of instances in the order of the config, whichever of them is known first. */
@@ -151,18 +153,9 @@ interface Printer {
 
 /** As one object for programs; an instance is printed as soon as those before it were. */
 function inItems(names: readonly string[], printer: ReturnType<typeof printItems<'status'>>): Printer {
-  const early = new Map<string, InstanceStatus>();
-  let next = 0;
+  const put = inOrder(names, printer.item);
   return {
-    add: (status) => {
-      early.set(status.name, status);
-      for (let one = names[next]; one !== undefined && early.has(one); one = names[next]) {
-        const found = early.get(one);
-        if (found !== undefined) printer.item(found);
-        early.delete(one);
-        next += 1;
-      }
-    },
+    add: (status) => put(status.name, status),
     end: (_, { at, plans, drills, workers }) => printer.end({ at: at.toISOString(), plans, drills, workers }),
   };
 }

@@ -18,7 +18,7 @@ import { createLeases, holderOf, type Lease, type Leases, LONGEST_TTL } from './
 import { closedStore, createLink, type Link, type LinkOptions, orClosed } from './link.ts';
 import { type Ask, createLog, createSeen } from './log.ts';
 import { databaseClock, headOf, readLeaves, readStream, streamHeads } from './queries.ts';
-import { catchUp, changedRows, forgetRows, keepUp, selectKept } from './rows.ts';
+import { catchUp, changedRows, forgetRows, keepUp, selectKept, sizeOf } from './rows.ts';
 import { assertVersion } from './schema.ts';
 import { isBroken, persist, refused } from './trouble.ts';
 import { createWriter } from './writer.ts';
@@ -212,11 +212,18 @@ function openReading(
   });
   const inWords = <T>(work: () => Promise<T>): Promise<T> => inOurWords(address, work);
   const answer: Ask = (look) => inWords(() => ask(look));
+  // Rows are asked for some at a time, and folding them reads every entry.
+  const folds = new Map<Projection, { readonly size: number; readonly rows: readonly ProjectedRow[] }>();
   const fold = async (projection: Projection): Promise<readonly ProjectedRow[]> => {
+    const size = await ask(sizeOf);
+    const known = folds.get(projection);
+    if (known?.size === size) return known.rows;
     const folded = createFold(projection);
     const page = (from: number) => ask((session) => readLeaves(session, from, PAGE));
     for await (const entry of inPages(0, PAGE, page, ({ index }) => index + 1)) folded.take(entry);
-    return folded.rows();
+    const rows = folded.rows();
+    folds.set(projection, { size, rows });
+    return rows;
   };
   const changed = () => inWords(() => changedRows(projections, ask, fold));
   return {

@@ -207,7 +207,7 @@ export async function selectKept(
     return signed.state === 'as signed' ? selectRows(signed.rows, query) : signed.state;
   }
   const { name, version } = projection;
-  const { group, keyPrefix, limit, order } = query;
+  const { group, keyPrefix, keys, limit, order } = query;
   const direction = order === 'descending' ? 'desc' : 'asc';
   const values: unknown[] = [name, version];
   const put = (value: unknown) => `$${values.push(value)}`;
@@ -217,7 +217,9 @@ export async function selectKept(
   // must not read every row.
   if (keyPrefix !== undefined)
     where.push(`key >= ${put(keyPrefix)}`, `key < ${put(`${keyPrefix}\u{10ffff}`)}`);
-  const sort = keyPrefix === undefined ? 'sort' : "(sort || '')";
+  if (keys !== undefined) where.push(`key = any (${put(keys.map(storable))}::text[])`);
+  const byKey = keyPrefix !== undefined || keys !== undefined;
+  const sort = byKey ? "(sort || '')" : 'sort';
   const sql = `select key, grp as "group", sort, value from lifeboat.rows where ${where.join(' and ')}
     order by ${sort} ${direction}, key ${direction} limit ${put(limit ?? null)}`;
   const [state, rows] = await Promise.all([
@@ -281,7 +283,8 @@ export async function changedRows(
   return changed;
 }
 
-async function sizeOf(session: Session): Promise<number> {
+/** How many entries the log has. */
+export async function sizeOf(session: Session): Promise<number> {
   const [head] = await session.query<{ size: number }>('select max(size) as size from lifeboat.heads');
   return head?.size ?? 0;
 }

@@ -79,11 +79,15 @@ export function evaluationIn(body: Json): EvaluationMade | undefined {
   return made().safeParse(body).data;
 }
 
-/** The newest evaluation of every instance, by its name. */
+/** The newest evaluation of every instance and plan, or of these, by its name. */
 export async function readEvaluations(
   journal: Pick<JournalReader, 'rows'>,
+  subjects?: readonly string[],
 ): Promise<ReadonlyMap<string, Evaluated>> {
-  const rows = await journal.rows(evaluations.name);
+  const rows = await journal.rows(
+    evaluations.name,
+    subjects === undefined ? {} : { keys: subjects.map(keyOf) },
+  );
   return new Map(rows.map((row) => [row.key.slice(0, -1), evaluatedIn(row)]));
 }
 

@@ -66,11 +66,15 @@ export async function readLedger(journal: Pick<JournalReader, 'rows'>, instance:
   return ledgerIn(row);
 }
 
-/** The knowledge of every ledger, by instance. */
+/** The knowledge of every ledger, or of those of these instances, by instance. */
 export async function readLedgers(
   journal: Pick<JournalReader, 'rows'>,
+  instances?: readonly string[],
 ): Promise<readonly (readonly [instance: string, ledger: Ledger])[]> {
-  const rows = await journal.rows(ledgers.name);
+  const rows = await journal.rows(
+    ledgers.name,
+    instances === undefined ? {} : { keys: instances.map(keyOf) },
+  );
   return rows.map((row) => [row.key.slice(0, -1), ledgerIn(row)]);
 }
 

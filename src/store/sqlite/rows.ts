@@ -171,10 +171,19 @@ export function askRows(
     return statement;
   };
   const vouchers = prepareVouchers(db, projections);
+  // Rows are asked for some at a time, and folding them reads every entry.
+  const folds = new Map<Projection, { readonly size: number; readonly rows: readonly ProjectedRow[] }>();
+  const foldedOf = (projection: Projection): readonly ProjectedRow[] => {
+    const size = queries.size();
+    const known = folds.get(projection);
+    if (known?.size === size) return known.rows;
+    const rows = foldAll(queries, [projection]).projections.flatMap((one) => one.rows);
+    folds.set(projection, { size, rows });
+    return rows;
+  };
   const ask = (name: string, query: RowQuery = {}): readonly ProjectedRow[] => {
     const projection = projectionOf(projections, name);
-    const folded = () =>
-      foldAll(queries, [projection]).projections.flatMap(({ rows }) => selectRows(rows, query));
+    const folded = () => selectRows(foldedOf(projection), query);
     if (staleRows(prepared(KEPT), [projection]).rebuilt.length > 0) return folded();
     if (isVouched(projection, query.group)) {
       const rows = vouchers.rowsOf(projection, queries);
@@ -221,23 +230,26 @@ export function changedRows(
   });
 }
 
-function selection(name: string, { group, keyPrefix, limit, order }: RowQuery) {
+function selection(name: string, { group, keyPrefix, keys, limit, order }: RowQuery) {
   const direction = order === 'descending' ? 'DESC' : 'ASC';
   const where = [
     'projection = ?',
     ...(group === undefined ? [] : ['grp = ?']),
     // A range of the primary key: a look-up must not read every later key.
     ...(keyPrefix === undefined ? [] : ['key >= ? AND key < ? || char(0x10FFFF)']),
+    ...(keys === undefined ? [] : ['key IN (SELECT value FROM json_each(?))']),
   ];
   const values = [
     name,
     ...(group === undefined ? [] : [group]),
     ...(keyPrefix === undefined ? [] : [keyPrefix, keyPrefix]),
+    ...(keys === undefined ? [] : [JSON.stringify(keys)]),
     limit ?? -1,
   ];
+  const byKey = keyPrefix !== undefined || keys !== undefined;
   const sql =
     `SELECT key, grp AS "group", sort, value FROM rows WHERE ${where.join(' AND ')} ` +
-    `ORDER BY ${keyPrefix === undefined ? 'sort' : '+sort'} ${direction}, key ${direction} LIMIT ?`;
+    `ORDER BY ${byKey ? '+sort' : 'sort'} ${direction}, key ${direction} LIMIT ?`;
   return { sql, values };
 }
 

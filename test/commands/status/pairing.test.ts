@@ -5,28 +5,31 @@ import { type InstanceFacts, nothingAsked } from '../../../src/view/fleet/fleet-
 const TARGETS: Readonly<Record<string, string>> = { orders: 'spare', bills: 'spare', users: 'orders' };
 
 /** What is passed on after each of these has answered: the instance, and its target. */
-function passed(names: readonly string[], order: readonly string[]): readonly string[][] {
-  let now: string[] = [];
+async function passed(
+  names: readonly string[],
+  order: readonly string[],
+): Promise<readonly (readonly string[])[]> {
+  const all: string[][] = [];
   const answered = ({ name, target }: InstanceFacts) =>
-    now.push(target === undefined ? name : `${name} -> ${target.name}`);
+    void all.at(-1)?.push(target === undefined ? name : `${name} -> ${target.name}`);
   const heard = pairing(names, (name) => TARGETS[name], answered);
-  return order.map((name) => {
-    now = [];
-    heard(nothingAsked({ name, role: 'source', objectives: {} }));
-    return now;
-  });
+  for (const name of order) {
+    all.push([]);
+    await heard(nothingAsked({ name, role: 'source', objectives: {} }));
+  }
+  return all;
 }
 
-test('an instance is passed on as soon as its target has answered, whichever of them is first', () => {
-  expect(passed(['orders', 'bills', 'spare'], ['orders', 'spare', 'bills'])).toEqual([
+test('an instance is passed on as soon as its target has answered, whichever of them is first', async () => {
+  expect(await passed(['orders', 'bills', 'spare'], ['orders', 'spare', 'bills'])).toEqual([
     [],
     ['spare', 'orders -> spare'],
     ['bills -> spare'],
   ]);
 });
 
-test('a target that was not asked for is not passed on, and one with a target of its own is both', () => {
-  expect(passed(['users', 'orders'], ['orders', 'users', 'spare'])).toEqual([
+test('a target that was not asked for is not passed on, and one with a target of its own is both', async () => {
+  expect(await passed(['users', 'orders'], ['orders', 'users', 'spare'])).toEqual([
     [],
     ['users -> orders'],
     ['orders -> spare'],

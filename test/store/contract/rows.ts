@@ -36,7 +36,7 @@ export function rowsContract(freshStore: FreshStore): void {
     expect(await reader.rows('notes')).toEqual(rows.slice(0, 2));
   });
 
-  test('rows can be selected by group and key prefix, in either order, up to a limit', async () => {
+  test('rows can be selected by group, key prefix and keys, in either order, up to a limit', async () => {
     const { journal, holds } = await openedWith(freshStore, ...STREAMS);
     await journal.append(
       [...STREAMS, 'run/a' as const].map((stream, at) => note(String(at), stream)),
@@ -48,6 +48,12 @@ export function rowsContract(freshStore: FreshStore): void {
     expect(await keys({ group: 'none' })).toEqual([]);
     expect(await keys({ keyPrefix: 'run/', order: 'descending' })).toEqual(['run/a', 'run/b']);
     expect(await keys({ keyPrefix: 'run/', group: 'odd' })).toEqual(['run/b']);
+    expect(await keys({ keys: ['run/a', 'run/none', 'instance/users', 'run/a'] })).toEqual([
+      'instance/users',
+      'run/a',
+    ]);
+    expect(await keys({ keys: ['run/a', 'run/b'], group: 'odd', order: 'descending' })).toEqual(['run/b']);
+    expect(await keys({ keys: [] })).toEqual([]);
     expect(await keys({ order: 'descending', limit: 2 })).toEqual(['run/a', 'instance/users']);
     expect(await keys({ limit: 0 })).toEqual([]);
   });
@@ -69,6 +75,7 @@ export function rowsContract(freshStore: FreshStore): void {
           { order },
           { order, group: 'odd', limit: 1 },
           { order, keyPrefix: 'run/' },
+          { order, keys: ['run/b', 'instance/orders'] },
         ] as const)
           expect(await journal.rows('notes', query)).toEqual(selectRows(all, query));
       }),
@@ -111,6 +118,18 @@ export function rowsContract(freshStore: FreshStore): void {
     await newer.append([note('z', 'run/b')], await holdsOf(newer, ['run/b']));
     expect((await newer.rows('notes')).map(({ value }) => value)).toEqual([{ count: 20 }, { count: 10 }]);
     expect(await compareProjections(newer, projections)).toEqual([]);
+  });
+
+  test('a reader that folds the rows itself has what was appended since it last did', async () => {
+    const { store, journal, holds } = await openedWith(freshStore, 'run/a', 'run/b');
+    await journal.append([note('x')], holds);
+    const reader = await openedForReading(store, { projections: [notesProjection(2)] });
+    const counts = async () =>
+      (await reader.rows('notes', { keys: ['run/a', 'run/c'] })).map(({ value }) => value);
+    expect(await counts()).toEqual([{ count: 10 }]);
+    expect(await counts()).toEqual([{ count: 10 }]);
+    await journal.append([note('y'), note('z', 'run/b')], holds);
+    expect(await counts()).toEqual([{ count: 20 }]);
   });
 
   test('missing entries are skipped when rows are folded again, and no other is folded twice', async () => {

@@ -1,0 +1,19 @@
+/**
+ * Passes values on in the order of these names, each as soon as those before it were, whichever of them is
+ * known first. Keeps only those that wait for others.
+ */
+export function inOrder<Value>(
+  names: readonly string[],
+  pass: (value: Value) => void,
+): (name: string, value: Value) => void {
+  const early = new Map<string, Value>();
+  let next = 0;
+  return (name, value) => {
+    early.set(name, value);
+    for (let one = names[next]; one !== undefined && early.has(one); one = names[next]) {
+      pass(early.get(one) as Value);
+      early.delete(one);
+      next += 1;
+    }
+  };
+}
