@@ -269,6 +269,16 @@ describe('the screen of a plan', () => {
     expect(plan.rows().find((row) => row.includes('❯'))).toContain('db-1');
   });
 
+  test('says once it is over how to read its report, and what lists the runs that are left', () => {
+    const outcome = { title: 'plan west has ended', tone: 'good', endedMs: NOW_MS } as const;
+    const over = allDone({ outcome });
+    expect(openedPlan(over).text()).toContain(`report: lifeboat report ${over.runId}`);
+    expect(openedPlan(over).text()).not.toContain('plans show');
+    const out = allDone({ outcome, data: { ended: 'done', out: { 'db-2': 'its key is wrong' } } });
+    expect(openedPlan(out).text()).toContain(`what is left: lifeboat plans show ${out.runId}`);
+    expect(openedPlan(allDone()).text()).not.toContain('lifeboat report');
+  });
+
   test('says of an instance that is done when that was, and of another for how long', () => {
     const children = [doneAt('db-1', 'recover'), doneAt('db-1', 'look'), childOf('db-2')];
     const text = openedPlan(viewOf({ instances: 2, children })).text({ columns: 100, rows: 30 });

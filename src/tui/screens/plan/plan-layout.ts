@@ -97,12 +97,9 @@ function overview(
   }
 }
 
-/** What it does, and how much of its time is gone. */
-function headline(
-  { state, outcome, elapsedSeconds, rtoSeconds }: PlanView,
-  width: number,
-  look: Look,
-): Line[] {
+/** What it does, and how much of its time is gone; of a plan that is over also what comes next. */
+function headline(view: PlanView, width: number, look: Look): Line[] {
+  const { state, outcome, elapsedSeconds, rtoSeconds } = view;
   const tone = outcome?.tone ?? 'plain';
   const sign = outcome === undefined ? look.glyphs.current : signOf(tone, look);
   const elapsed = formatElapsed(elapsedSeconds);
@@ -124,7 +121,19 @@ function headline(
       width,
       look,
     ),
+    ...(outcome === undefined
+      ? []
+      : nextCommands(view).map((text) => cutLine([span(`  ${text}`, 'text.dim')], width, look))),
   ];
+}
+
+/** The commands for a plan that is over: its report, and what lists the runs that it has left. */
+function nextCommands({ runId, groups }: PlanView): readonly string[] {
+  const hasLeft = groups.some(({ lanes }) =>
+    lanes.some(({ is, tone }) => is === 'out' || tone === 'warn' || tone === 'bad'),
+  );
+  const shown = hasLeft ? [`what is left: lifeboat plans show ${runId}`] : [];
+  return [`report: lifeboat report ${runId}`, ...shown];
 }
 
 /** Rows under a rule, in exactly this height, scrolled to the cursor; the last row says if there are more. */
