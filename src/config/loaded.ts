@@ -74,9 +74,14 @@ export function absolute(config: Config, folder: string): Omit<LoadedConfig, 'pa
 
 function absoluteServe(serve: NonNullable<Config['serve']>, folder: string): NonNullable<Config['serve']> {
   const { identity } = serve;
-  if (identity === undefined || !('jwt' in identity) || identity.jwt.jwksFile === undefined) return serve;
-  const jwksFile = resolve(folder, identity.jwt.jwksFile);
-  return { ...serve, identity: { jwt: { ...identity.jwt, jwksFile } } };
+  if (identity === undefined || !('jwt' in identity)) return serve;
+  const { jwksFile, ca } = identity.jwt;
+  const jwt = {
+    ...identity.jwt,
+    ...(jwksFile === undefined ? {} : { jwksFile: resolve(folder, jwksFile) }),
+    ...(ca === undefined ? {} : { ca: resolve(folder, ca) }),
+  };
+  return { ...serve, identity: { jwt } };
 }
 
 function absoluteEscrow(escrow: KeysConfig['escrow'], folder: string): EscrowConfig | undefined {

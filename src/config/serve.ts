@@ -29,11 +29,21 @@ const Jwt = z
       .min(1)
       .optional()
       .describe('or the file with them; its path is relative to this file'),
+    ca: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'PEM file with further certificate authorities for jwksUrl; its path is relative to this file',
+      ),
     issuer: z.string().min(1).describe('what `iss` of the token has to be'),
     audience: z.string().min(1).describe('what `aud` of the token has to be or to contain'),
   })
   .refine(({ jwksUrl, jwksFile }) => (jwksUrl === undefined) !== (jwksFile === undefined), {
     error: 'the keys come from one place: jwksUrl or jwksFile',
+  })
+  .refine(({ jwksUrl, ca }) => ca === undefined || jwksUrl !== undefined, {
+    error: 'ca is for jwksUrl: a file of keys needs none',
   });
 
 const Identity = z.union(

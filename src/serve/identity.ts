@@ -1,4 +1,14 @@
-import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, jwtVerify } from 'jose';
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type FetchImplementation,
+  type JSONWebKeySet,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
+import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { Admission } from './gate.ts';
 
@@ -17,11 +27,25 @@ export function byHeader(header: string): Identify {
 
 export interface JwtOptions {
   readonly header: string;
-  /** The proxy's public keys, or where they are. */
-  readonly keys: JSONWebKeySet | URL;
+  /** The proxy's public keys, or where they are and who fetches them. */
+  readonly keys: JSONWebKeySet | FetchedKeys;
   readonly issuer: string;
   readonly audience: string;
 }
+
+/** Keys that are fetched. */
+export interface FetchedKeys {
+  readonly url: URL;
+  /** Rejects with what keeps it from an answer, in words. */
+  readonly fetch: FetchImplementation;
+  /** Takes why keys cannot be fetched, once until they can; those that were fetched before still count. */
+  readonly warn: (text: string) => void;
+}
+
+/** Milliseconds after which keys are fetched anew, and for which they count if that fails. */
+const [RENEW_MS, KEPT_MS] = [10 * 60_000, 24 * 60 * 60_000];
+/** Between two attempts after one that failed: nobody can make this page ask the proxy without end. */
+const PAUSE_MS = 5_000;
 
 /** Seconds that the clocks of the proxy and of this machine may differ. */
 const SKEW = 30;
@@ -31,8 +55,7 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 
 /** A token that the proxy signs. It has to be for this page, of that proxy, and not over. */
 export function byJwt({ header, keys, issuer, audience }: JwtOptions): Identify {
-  const keysOf =
-    keys instanceof URL ? createRemoteJWKSet(keys, { timeoutDuration: 5_000 }) : createLocalJWKSet(keys);
+  const keysOf = 'keys' in keys ? createLocalJWKSet(keys) : keptKeys(keys);
   return async (headerOf) => {
     const token = headerOf(header)?.replace(/^Bearer /u, '');
     if (token === undefined) return { status: 401, why: 'the proxy sends no token, or more than one' };
@@ -44,10 +67,40 @@ export function byJwt({ header, keys, issuer, audience }: JwtOptions): Identify 
       const person = printable(textIn(payload['email']) ?? payload.sub);
       return person === undefined ? { status: 401, why: 'the token names nobody' } : { person };
     } catch (thrown) {
+      if (thrown instanceof NoKeys) return { status: 401, why: thrown.message };
       // The code of the library is a word of its own; its message may quote the token.
       const code = thrown instanceof errors.JOSEError ? thrown.code : 'the keys cannot be had';
       return { status: 401, why: `the token does not hold: ${code}` };
     }
+  };
+}
+
+/** There are no keys to check a token with. */
+class NoKeys extends Error {}
+
+/** Keys that are fetched every ten minutes; while that fails, those of the last day count. */
+function keptKeys({ url, fetch, warn }: FetchedKeys): JWTVerifyGetKey {
+  const options = { cacheMaxAge: KEPT_MS, timeoutDuration: 5_000, [customFetch]: fetch };
+  const known = createRemoteJWKSet(url, options);
+  let [renewedAt, triedAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let trouble: string | undefined;
+  const renew = async () => {
+    triedAt = Date.now();
+    try {
+      await known.reload();
+      renewedAt = Date.now();
+      trouble = undefined;
+    } catch (thrown) {
+      const why = `the proxy's public keys cannot be fetched: ${show(failureOf(thrown).shortMessage, 300)}`;
+      if (trouble === undefined) warn(known.fresh ? `${why}; those fetched before still count` : why);
+      trouble = why;
+    }
+  };
+  return async (header, token) => {
+    const now = Date.now();
+    if (now - renewedAt >= RENEW_MS && (known.reloading || now - triedAt >= PAUSE_MS)) await renew();
+    if (!known.fresh) throw new NoKeys(trouble ?? "the proxy's public keys are not here yet");
+    return await known(header, token);
   };
 }
 

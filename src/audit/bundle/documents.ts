@@ -212,8 +212,10 @@ export function checkManifest(
   const listed = new Map<string, string>();
   for (const line of linesOf(files.get(SUMS))) {
     const [, sum = '', name = ''] = LINE.exec(line) ?? [];
-    if (name === '' || listed.has(name))
+    if (name === '' || listed.has(name)) {
       findings.problem('manifest.unreadable', `${SUMS} cannot be read as a list of files`);
+      break;
+    }
     listed.set(name, sum);
   }
   for (const [name, sum] of listed) {
@@ -231,11 +233,18 @@ export function noteIn(files: Pick<ReadableFiles, 'get'>, name: string): string 
   return files.get(name)?.toString('utf8', 0, MAX_NOTE_BYTES + 1) ?? '';
 }
 
-/** Bytes: room for every file that may be unpacked. */
-const LARGEST_LIST = 32 * 1024 * 1024;
+/** Bytes: room for the files of ten thousand runs. */
+const LARGEST_LIST = 16 * 1024 * 1024;
 
-function linesOf(bytes: Buffer | undefined): readonly string[] {
-  return bytes?.toString('utf8', 0, LARGEST_LIST).replace(/\n$/u, '').split('\n') ?? [];
+/** One at a time: a list that is no list must not fill the memory. */
+function* linesOf(bytes: Buffer = Buffer.alloc(0)): Generator<string> {
+  const end = Math.min(bytes.length, LARGEST_LIST);
+  for (let from = 0; from < end; ) {
+    const at = bytes.indexOf(0x0a, from);
+    const until = at === -1 ? end : Math.min(at, end);
+    yield bytes.toString('utf8', from, until);
+    from = until + 1;
+  }
 }
 
 function keyName({ id }: Subject): string {

@@ -182,8 +182,8 @@ export function readLog(
   return openTree(size, leaves, proof?.sizes ?? [], nodes);
 }
 
-/** Bytes: room for the places of a million entries and a hundred thousand hashes. */
-const LARGEST_PROOF = 16 * 1024 * 1024;
+/** Bytes: room for the places of a million entries, or for a hundred thousand hashes. */
+const LARGEST_PROOF = 8 * 1024 * 1024;
 
 /** Parses a proof, which has only one spelling; undefined for anything else. */
 export function readProof(bytes: Buffer | undefined): z.infer<typeof ProofShape> | undefined {
