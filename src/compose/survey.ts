@@ -73,7 +73,7 @@ const GROUP = 200;
  * The record of each of these instances, which are asked for once each and about in this order: a group is
  * read with its first one, so that the records of ten thousand are never there together.
  */
-function inGroups(
+export function inGroups(
   names: readonly string[],
   record: FleetRecord,
 ): (name: string) => Promise<InstanceFacts['record']> {

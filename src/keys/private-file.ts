@@ -25,13 +25,21 @@ export interface PrivateFileKind {
  * Reads a whole file of secrets (at most 4 MiB); `undefined` if there is none. Rejects with
  * `keys.permissions` if others can read it or could have written it (a link is judged by its target and its
  * location), `keys.not-a-file` for a link, folder or pipe where a plain file is required, `keys.too-large`,
- * and `keys.io` for errors of the disk.
+ * and `keys.io` for errors of the disk. `last` is returned itself if the file still has exactly these bytes.
  */
-export async function readPrivateFile(path: string, kind: PrivateFileKind): Promise<Buffer | undefined> {
-  return await unlessReplaced(() => readOnce(path, kind));
+export async function readPrivateFile(
+  path: string,
+  kind: PrivateFileKind,
+  last?: Buffer,
+): Promise<Buffer | undefined> {
+  return await unlessReplaced(() => readOnce(path, kind, last));
 }
 
-async function readOnce(path: string, kind: PrivateFileKind): Promise<Buffer | undefined> {
+async function readOnce(
+  path: string,
+  kind: PrivateFileKind,
+  last: Buffer | undefined,
+): Promise<Buffer | undefined> {
   const handle = await openToRead(path, kind);
   if (handle === undefined) return undefined;
   try {
@@ -41,6 +49,7 @@ async function readOnce(path: string, kind: PrivateFileKind): Promise<Buffer | u
     if (isFile && POSIX && (stats.mode & ANYONE_ELSE) !== 0) throw openToOthers(path, kind, stats.mode);
     assertTrusted(kind.name, path, stats, FOREIGN);
     if (stats.size > MAX_BYTES) throw tooLarge(path, kind);
+    if (isFile && last?.length === stats.size && (await holds(handle, last))) return last;
     return await readHandle(handle, stats, MAX_BYTES);
   } catch (cause) {
     if (cause instanceof UnusableFile) throw notAFile(path, kind, cause.message);
@@ -48,6 +57,22 @@ async function readOnce(path: string, kind: PrivateFileKind): Promise<Buffer | u
   } finally {
     await handle.close();
   }
+}
+
+const PIECE = 64 * 1024;
+
+/**
+ * Whether an open file begins with these bytes. Compares by pieces: a vault of ten thousand keys is looked at
+ * again for each of them, and whole copies of it would fill the memory. Leaves its position as it was.
+ */
+async function holds(handle: FileHandle, bytes: Buffer): Promise<boolean> {
+  const piece = Buffer.allocUnsafe(Math.min(PIECE, bytes.length));
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await handle.read(piece, 0, Math.min(PIECE, bytes.length - at), at);
+    if (bytesRead === 0 || piece.compare(bytes, at, at + bytesRead, 0, bytesRead) !== 0) return false;
+    at += bytesRead;
+  }
+  return true;
 }
 
 /**

@@ -141,12 +141,12 @@ class Vault implements KeyStore {
   /** The present items on disk. A vault that does not exist yet is empty and needs no passphrase. */
   async #refresh(): Promise<ReadonlyMap<string, Secret>> {
     const { path } = this.#options;
-    const bytes = await readPrivateFile(path, VAULT_FILE);
+    const bytes = await readPrivateFile(path, VAULT_FILE, this.#sealed);
     if (bytes === undefined) {
       if (this.#sealed !== undefined) throw gone(path);
       return this.#items;
     }
-    if (this.#sealed?.equals(bytes)) return this.#items;
+    if (bytes === this.#sealed) return this.#items;
     const passphrase = this.#passphrase ?? (await this.#ask('open'));
     this.#passphrase = undefined;
     this.#items = await openItems(bytes, passphrase, path);
