@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -61,11 +61,23 @@ test('a store is made once, says what it is, and holds no secret in what it says
   for (const command of ['init', 'migrate']) expect((await bench.run('store', command)).code).toBe(2);
 });
 
-test('what a home holds moves into PostgreSQL and back, and every checkpoint and anchor of before holds', async (context) => {
+test('what a home holds moves into PostgreSQL and back, and every checkpoint, anchor and receipt of before holds', async (context) => {
   const store = await freshAddress();
   const bench = await benchOf(context);
   const made = await bench.run('run', 'back-up-and-verify', '--instance', 'orders', '--yes');
   expect(made.code, made.stderr).toBe(0);
+  const receipts = join(bench.folder, 'receipts');
+  mkdirSync(receipts);
+  const receipt = async (name: string) => {
+    const { code, stderr } = await bench.run('receipt', 'last', '--out', join(receipts, name));
+    expect(code, stderr).toBe(0);
+  };
+  /** The states of all receipts by the store in use, which vouches for their key. */
+  const verified = async () => {
+    const { stdout } = await bench.run('audit', 'verify', '--receipts', receipts, '--json');
+    return JSON.parse(stdout).receipts.map(({ state }: { readonly state: string }) => state);
+  };
+  await receipt('before');
   const { stdout: anchor } = await bench.run('audit', 'anchor');
   const before = await statusOf(bench);
   Object.assign(bench.env, { LIFEBOAT_STORE: store });
@@ -99,11 +111,15 @@ test('what a home holds moves into PostgreSQL and back, and every checkpoint and
   expect(await bench.run('audit', 'verify', '--anchor', anchor.trim())).toMatchObject({ code: 0 });
   const again = await bench.run('run', 'back-up-and-verify', '--instance', 'orders', '--yes');
   expect(again.code, again.stderr).toBe(0);
+  expect(await verified()).toEqual(['verified']);
+  await receipt('there');
+  expect(await verified()).toEqual(['verified', 'verified']);
   const { size } = await statusOf(bench);
   const back = await copy(store, 'sqlite', size);
   expect(back.code, back.stderr).toBe(0);
   expect((await bench.run('runs')).code).toBe(0);
   expect(await statusOf(bench, 'sqlite')).toMatchObject({ origin: before.origin, size: size + 2 });
+  expect(await verified()).toEqual(['verified', 'verified']);
   expect(await bench.run('audit', 'verify', '--anchor', anchor.trim())).toMatchObject({ code: 0 });
   expect((await bench.run('run', 'back-up-and-verify', '--instance', 'orders', '--yes')).code).toBe(0);
 });
