@@ -1,4 +1,5 @@
 import { hash, type KeyObject } from 'node:crypto';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { Entry } from '../../store/journal.ts';
 import { MAX_NOTE_BYTES, openNote, textOf } from '../../store/log/checkpoint.ts';
@@ -233,8 +234,23 @@ export function noteIn(files: Pick<ReadableFiles, 'get'>, name: string): string 
   return files.get(name)?.toString('utf8', 0, MAX_NOTE_BYTES + 1) ?? '';
 }
 
-/** Bytes: room for the files of ten thousand runs. */
-const LARGEST_LIST = 16 * 1024 * 1024;
+/** Bytes that are read of a list of files: room for those of ten thousand runs. */
+export const LARGEST_LIST = 16 * 1024 * 1024;
+
+/** The text of a file, unless it is too large to be read back: then it throws `evidence.too-large`. */
+export function readable(name: string, text: string, limit: number): string {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= limit) return text;
+  throw new LifeboatError(
+    'evidence.too-large',
+    `${name} would have more bytes than are read when it is checked`,
+    {
+      hints: ['nothing was made: name a shorter period (--from, --to), or fewer instances (-i)'],
+      evidence: { bytes, limit },
+      exitCode: EXIT.usage,
+    },
+  );
+}
 
 /** One at a time: a list that is no list must not fill the memory. */
 function* linesOf(bytes: Buffer = Buffer.alloc(0)): Generator<string> {

@@ -1,10 +1,10 @@
 import { type Entry, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import { type Anchor, anchorOf } from '../../store/log/anchor.ts';
 import type { Signer } from '../../store/log/signer.ts';
-import { type About, approvalFiles, manifestNote } from './documents.ts';
+import { type About, approvalFiles, manifestNote, readable } from './documents.ts';
 import { fittingNotes } from './make-bundle.ts';
 import { JOURNAL, LOG, ledgerFile, runFile, TRANSCRIPT, WISHES } from './names.ts';
-import { openShow, proofText } from './shown-log.ts';
+import { LARGEST_PROOF, openShow, proofText } from './shown-log.ts';
 
 /** Where the files of a bundle go, one at a time. */
 export type Put = (name: string, content: Buffer | string) => void;
@@ -22,6 +22,7 @@ export interface LogBundle {
   ledger(name: string): Promise<void>;
   /**
    * Adds what the log says of itself, these checkpoints and the proof; returns what signs the list of files.
+   * Rejects with `evidence.too-large` where the proof would be larger than verifiers read.
    */
   finish(notes: readonly string[], anchors: readonly Anchor[]): Promise<(sums: string) => string>;
 }
@@ -61,7 +62,7 @@ export async function openLogBundle(source: LogBundleSource): Promise<LogBundle>
       const { fitting, sizes } = await fittingNotes(journal, notes, anchors);
       for (const [at, one] of fitting.entries()) put(`checkpoints/${at + 1}.note`, one);
       put('checkpoint.note', note);
-      put('proof.json', proofText(await prove(sizes)));
+      put('proof.json', readable('proof.json', proofText(await prove(sizes)), LARGEST_PROOF));
       put('lifeboat.pub', signer.publicKey);
       const about: About = { subject: { kind: 'log', id: checkpoint.origin }, madeAt, madeBy };
       return (sums) => manifestNote(sums, about, signer);

@@ -183,7 +183,7 @@ export function readLog(
 }
 
 /** Bytes: room for the places of a million entries, or for a hundred thousand hashes. */
-const LARGEST_PROOF = 8 * 1024 * 1024;
+export const LARGEST_PROOF = 8 * 1024 * 1024;
 
 /** Parses a proof, which has only one spelling; undefined for anything else. */
 export function readProof(bytes: Buffer | undefined): z.infer<typeof ProofShape> | undefined {

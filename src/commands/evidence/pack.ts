@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { NOTE, SUMS } from '../../audit/bundle/documents.ts';
+import { LARGEST_LIST, NOTE, readable, SUMS } from '../../audit/bundle/documents.ts';
 import { TAR_END, tarBlocks } from '../../audit/bundle/pack.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { isTaken, notWritten } from '../../cli/write-new-file.ts';
@@ -22,7 +22,10 @@ import type { SecretGuard } from '../../store/secret-guard.ts';
 export interface Part {
   /** Adds a file. Throws `evidence.secret` if it would hold a secret, and `output.file`. */
   put(name: string, content: Buffer | string): void;
-  /** Adds the list of its files, and the note that signs the list, if `sign` makes one. Ends the part. */
+  /**
+   * Adds the list of its files, and the note that signs the list, if `sign` makes one. Ends the part. Throws
+   * `evidence.too-large` for a list that no verifier reads to its end.
+   */
   seal(sign?: ((sums: string) => string) | undefined): void;
 }
 
@@ -102,7 +105,7 @@ function partOf(
     put: (name, content) => list(name, write(name, content)),
     seal(sign) {
       const text = `${sums.toSorted(byName).join('\n')}\n`;
-      write(SUMS, text);
+      write(SUMS, readable(SUMS, text, LARGEST_LIST));
       if (sign !== undefined) write(NOTE, sign(text));
     },
   };
