@@ -265,6 +265,12 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
     'test/e2e/evidence.test.ts',
     "'-i', 'db-1', '--plan', 'west', '--out', part, '--receipts'",
   ],
+  'lifeboat audit verify lifeboat-evidence-2026-01-01-2026-06-30 --public-key key.pem': [
+    'test/e2e/evidence.test.ts',
+    "'audit', 'verify', out, '--public-key'",
+  ],
+  'lifeboat audit verify lifeboat-evidence-2026-01-01-2026-06-30 --receipts lifeboat-evidence-2026-01-01-2026-06-30/runs':
+    ['test/e2e/evidence.test.ts', "'audit', 'verify', pack, ...words"],
   'lifeboat receipt last': ['test/e2e/receipts.test.ts', "'receipt', 'last', '--out'"],
   'lifeboat receipt last --out orders-drill': ['test/e2e/receipts.test.ts', "'receipt', 'last', '--out'"],
   'lifeboat receipt --evaluation orders': [
