@@ -122,6 +122,9 @@ export function createBossQueue(options: BossOptions): Queue {
       await inWords(async () => {
         await assertQueue({ query });
         if (!isStopped) await begin(handlers, workOptions);
+      }).catch((thrown: unknown) => {
+        // Stopped while it began: its connections are closed, and that is no failure.
+        if (!isStopped) throw thrown;
       });
       await over.promise;
     },
