@@ -10,6 +10,11 @@ export function isoOf(ms: number): string {
   return dateAt(ms).toISOString();
 }
 
+/** The time of the day in UTC, to the second: `03:14:07`. Throws a `RangeError` for an invalid moment. */
+export function timeOfDay(ms: number): string {
+  return isoOf(ms).slice(11, 19);
+}
+
 /**
  * A date in an HTTP header, in milliseconds since 1970. All its forms are in GMT, even the one that does not
  * say so (RFC 9110 section 5.6.7). Undefined for anything else.

@@ -91,7 +91,7 @@ interface HeldKeys {
 
 /**
  * Lists the key store at most once: a list of all keys for each of ten thousand instances would take longer
- * than their answers. After a failure the next instance asks again: a keychain can be unlocked meanwhile.
+ * than their answers. After a failure the next instance asks again: a keychain can be unlocked by then.
  */
 function oncePerLook(keyring: AskFleet['keyring']): () => Promise<HeldKeys> {
   let listed: Promise<HeldKeys> | undefined;

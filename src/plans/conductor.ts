@@ -321,13 +321,12 @@ export class Conductor {
   #answerByItself(): void {
     const context = this.#port.plan.snapshot().context as PlanContext;
     for (const live of this.#live.values()) {
-      const answer = this.#automatic(live, context);
-      const question = live.driven?.state().question;
-      if (live.driven === undefined || question === undefined || answer === undefined) continue;
-      if (live.isAnswering) continue;
+      const automatic = this.#automatic(live, context);
+      if (automatic === undefined || live.isAnswering) continue;
+      const { driven, question, answer } = automatic;
       live.given.add(question, answer);
       live.isAnswering = true;
-      live.driven
+      driven
         .answer(answer)
         // A refusal, such as a missing approval, leaves the question open for a person.
         .catch(() => undefined)
@@ -338,14 +337,16 @@ export class Conductor {
     }
   }
 
-  #automatic({ driven, start, step, given, result, isLeft }: Live, context: PlanContext): Answer | undefined {
+  /** The answer that the plan gives to a child now, with its question; undefined if it gives none. */
+  #automatic({ driven, start, step, given, result, isLeft }: Live, context: PlanContext) {
     if (driven === undefined || result !== undefined || isLeft) return undefined;
     const state = driven.state();
     const { differences } = this.#port;
     const isStopped = this.#isStopped(start.group, context);
     const answer = answerOfPlan(start, step, state, { context, isStopped, differences });
-    if (answer === undefined || state.question === undefined) return undefined;
-    return given.mayHelp(state.question, answer) ? answer : undefined;
+    const { question } = state;
+    if (question === undefined || answer === undefined || !given.mayHelp(question, answer)) return undefined;
+    return { driven, question, answer };
   }
 
   /**

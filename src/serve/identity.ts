@@ -42,9 +42,9 @@ export interface FetchedKeys {
   readonly warn: (text: string) => void;
 }
 
-/** Milliseconds after which keys are fetched anew, and for which they count if that fails. */
+/** Milliseconds after which keys are fetched again, and for which they count if that fails. */
 const [RENEW_MS, KEPT_MS] = [10 * 60_000, 24 * 60 * 60_000];
-/** Between two attempts after one that failed: nobody can make this page ask the proxy without end. */
+/** Between two attempts after one that failed: no client can make this page ask the proxy without end. */
 const PAUSE_MS = 5_000;
 
 /** Seconds that the clocks of the proxy and of this machine may differ. */

@@ -4,7 +4,7 @@ import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import { isFinalAt, metaAt, statePath, stepOf, stepsOf } from '../../machines/parts/states.ts';
 import { stillOpen } from '../../machines/parts/unfinished.ts';
-import { dateAt } from '../base/date.ts';
+import { dateAt, timeOfDay } from '../base/date.ts';
 import type { Failure } from '../base/failure.ts';
 import { formatTime, readable } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
@@ -249,9 +249,8 @@ function viewActivity(
 /** `db.example.com has not answered GET … since 03:14:07; Lifeboat waits until 03:19:07 UTC at most` */
 function awaitedWords({ awaited, now }: RunFacts): string | undefined {
   if (awaited === undefined || now.getTime() - awaited.sinceMs < SILENT_MS) return undefined;
-  const clock = (ms: number) => dateAt(ms).toISOString().slice(11, 19);
   const { what, sinceMs, untilMs } = awaited;
-  return `${what} since ${clock(sinceMs)}; Lifeboat waits until ${clock(untilMs)} UTC at most`;
+  return `${what} since ${timeOfDay(sinceMs)}; Lifeboat waits until ${timeOfDay(untilMs)} UTC at most`;
 }
 
 /** Earlier runs are measured without the time in which they asked, and so is this one. */

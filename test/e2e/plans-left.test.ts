@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { describe, test } from 'vitest';
-import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { until } from '../bench-kit/until.ts';
-import { isPerform, openPlanBench } from '../plans/plan-bench.ts';
+import { noFreshBackup, openPlanBench } from '../plans/plan-bench.ts';
 
 const GROUP = (recover: string) => `groups:
   - id: data
@@ -12,12 +11,6 @@ const GROUP = (recover: string) => `groups:
       - { id: recover, runbook: disaster-recovery, undo: none${recover} }
       - { id: seen, check: { command: ["true"] } }
 `;
-
-/** The backup that each recovery makes of what it has restored fails: nothing ends such a run any more. */
-const noFreshBackup = (call: Call): Trouble | undefined =>
-  call.method === 'POST' && call.path.endsWith('/backups') && !isPerform(call)
-    ? { task: { fails: true } }
-    : undefined;
 
 interface Lane {
   readonly instance: string;

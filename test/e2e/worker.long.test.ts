@@ -8,7 +8,7 @@ import { openKeys, signerOf } from '../bench-kit/key-store.ts';
 import type { Running } from '../bench-kit/product.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { closeDatabases, freshDatabase } from '../crash/database.ts';
-import { isPerform, openPlanBench, type PlanBench } from '../plans/plan-bench.ts';
+import { isPerform, noFreshBackup, openPlanBench, type PlanBench } from '../plans/plan-bench.ts';
 import { randomFrom } from '../random.ts';
 
 const GROUP = `groups:
@@ -113,11 +113,6 @@ describe.each(STORES)('workers on %s', (store) => {
   });
 
   test('leave a recovery open that offers no end: the plan ends without proof, and each is ended by a person', async (context) => {
-    // The backup that each recovery makes of what it has restored fails.
-    const noFreshBackup = (call: Call): Trouble | undefined =>
-      call.method === 'POST' && call.path.endsWith('/backups') && !isPerform(call)
-        ? { task: { fails: true } }
-        : undefined;
     const made = await opened(context, 2, noFreshBackup);
     const passing = 'undo: none; the source stays, onFailure: continue, because: it may wait';
     made.plan('west', GROUP.replace('undo: none; the source stays', passing));

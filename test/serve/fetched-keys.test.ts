@@ -95,7 +95,7 @@ test('without the ca file nobody is let in, and both the answer and a warning sa
   expect(server.requests).toHaveLength(0);
 });
 
-test('while keys cannot be fetched anew those of the last day count, and after it none', async () => {
+test('while keys cannot be fetched again those of the last day count, and after it none', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const server = await startKeys();
   const { asks, warned } = await lookers(`${server.origin}/keys`, certificates.caFile);

@@ -4,7 +4,7 @@
  * a folder for each run.
  */
 
-/** The files of a bundle that is read: one in a folder is read anew whenever it is asked for. */
+/** The files of a bundle that is read: one in a folder is read again whenever it is asked for. */
 export type ReadableFiles = Pick<ReadonlyMap<string, Buffer>, 'get' | 'has' | 'keys'>;
 
 export const JOURNAL = 'journal.jsonl';

@@ -23,6 +23,7 @@ import {
   answeredLanes,
   askAt,
   askRowsOf,
+  isAmiss,
   keysOfRows,
   laneAt,
   type Page,
@@ -129,9 +130,7 @@ function headline(view: PlanView, width: number, look: Look): Line[] {
 
 /** The commands for a plan that is over: its report, and what lists the runs that it has left. */
 function nextCommands({ runId, groups }: PlanView): readonly string[] {
-  const hasLeft = groups.some(({ lanes }) =>
-    lanes.some(({ is, tone }) => is === 'out' || tone === 'warn' || tone === 'bad'),
-  );
+  const hasLeft = groups.some(({ lanes }) => lanes.some((lane) => lane.is === 'out' || isAmiss(lane)));
   const shown = hasLeft ? [`what is left: lifeboat plans show ${runId}`] : [];
   return [`report: lifeboat report ${runId}`, ...shown];
 }

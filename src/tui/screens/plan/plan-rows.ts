@@ -1,4 +1,4 @@
-import { dateAt } from '../../../base/date.ts';
+import { timeOfDay } from '../../../base/date.ts';
 import { formatSpan } from '../../../base/format.ts';
 import { cells } from '../../../plain/width.ts';
 import type { AskView, GroupView, LaneCounts, LaneView } from '../../../view/plan/plan-view.ts';
@@ -177,6 +177,6 @@ function stepOf({ steps }: GroupView, { at }: LaneView, width: number): string {
  */
 function ageOf({ is, sinceMs }: LaneView, nowMs: number): string {
   if (sinceMs === undefined) return '';
-  if (is === 'done') return dateAt(sinceMs).toISOString().slice(11, 19);
+  if (is === 'done') return timeOfDay(sinceMs);
   return formatSpan(Math.max(0, (nowMs - sinceMs) / 1000));
 }

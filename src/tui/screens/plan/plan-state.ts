@@ -127,7 +127,12 @@ export const rowsOf = memoised(
 function isShown({ id, state, lanes }: GroupView, { cursor }: ListState): boolean {
   if (state === 'waiting' || state === 'notRun') return false;
   if (state !== 'done' || cursor?.startsWith(`lane ${id}/`) === true) return true;
-  return lanes.some(({ tone }) => tone === 'bad' || tone === 'warn');
+  return lanes.some(isAmiss);
+}
+
+/** Whether something of a lane went wrong, or is left to a person. */
+export function isAmiss({ tone }: LaneView): boolean {
+  return tone === 'bad' || tone === 'warn';
 }
 
 function laneText({ shown, target, state, words, group }: LaneView): string {
