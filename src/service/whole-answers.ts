@@ -147,11 +147,13 @@ export async function readCapped(
   return Buffer.concat(gathered.blocks());
 }
 
-const BLOCK = 64 * 1024;
+/** Most answers fit into it. */
+const FIRST_BLOCK = 2 * 1024;
+const LARGEST_BLOCK = 64 * 1024;
 
 /**
- * Collects bytes as they arrive, copied into large blocks: an answer sent in pieces of a few bytes would
- * otherwise take a hundred times its size.
+ * Collects bytes as they arrive, copied into blocks that grow with the answer: one sent in pieces of a few
+ * bytes would otherwise take a hundred times its size, and a small one in a large block thirty times.
  */
 class Gathered {
   readonly #full: Buffer[] = [];
@@ -181,7 +183,7 @@ class Gathered {
 
   #next(): void {
     if (this.#filled > 0) this.#full.push(this.#last);
-    this.#last = Buffer.allocUnsafe(BLOCK);
+    this.#last = Buffer.allocUnsafe(Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, this.#size)));
     this.#filled = 0;
   }
 }

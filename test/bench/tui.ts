@@ -140,9 +140,17 @@ async function measure(screen: Screened) {
 async function measureEvents(screen: Screened) {
   await screen.rest(2);
   const { cpuMs, frames } = await screen.rest(SECONDS);
+  // A list has no cursor until a key puts it on the first row.
+  const before = (await cursorOf(screen)) ?? -1;
   await screen.hurry(HURRIED);
-  const here = (await screen.rows()).find((row) => row.includes('❯'));
-  return { frameMs: cpuMs / Math.max(1, frames), moved: Number(/orders-(\d+)/u.exec(here ?? '')?.[1] ?? 0) };
+  return { frameMs: cpuMs / Math.max(1, frames), moved: ((await cursorOf(screen)) ?? -1) - before };
+}
+
+/** The number of the instance at the cursor. */
+async function cursorOf(screen: Screened): Promise<number | undefined> {
+  const row = (await screen.rows()).find((line) => line.includes('❯'));
+  const number = /orders-(\d+)/u.exec(row ?? '')?.[1];
+  return number === undefined ? undefined : Number(number);
 }
 
 function beside(app: readonly number[], bare: readonly number[], unit: string): string {
