@@ -21,6 +21,12 @@ export const BOSS_SCHEMA = 46;
 /** Seconds after which a job whose worker does not report is given to another; pg-boss's least. */
 const HEARTBEAT = 10;
 
+/**
+ * Seconds between two reports of a worker at most. pg-boss's own half of that time leaves one report to be
+ * late, and a run to be given to another (janbjorge/pgqueuer#430).
+ */
+export const BEAT = HEARTBEAT / 3;
+
 const WEEK = 7 * 86_400;
 
 const RETRIED = {

@@ -4,7 +4,7 @@ import { show } from '../base/text.ts';
 import { depthOf, workersOf } from './boss-board.ts';
 import { type BossOptions, createBossLink } from './boss-link.ts';
 import { createPlanner } from './boss-planner.ts';
-import { assertQueue, DUE, RUNS, SCHEMA } from './boss-schema.ts';
+import { assertQueue, BEAT, DUE, RUNS, SCHEMA } from './boss-schema.ts';
 import type { Handlers, Queue, WorkOptions } from './queue.ts';
 
 /** Seconds. Of the figures that pg-boss has, those on which the promises of the port depend. */
@@ -23,7 +23,12 @@ const PACE = {
 };
 
 /** How a worker asks for jobs: one at a time, each second, and at once while there are more. */
-const POLL = { batchSize: 1, pollingIntervalSeconds: 1, burstWhenReadyExceeds: 1 } as const;
+const POLL = {
+  batchSize: 1,
+  pollingIntervalSeconds: 1,
+  burstWhenReadyExceeds: 1,
+  heartbeatRefreshSeconds: BEAT,
+} as const;
 
 /** Milliseconds between two looks at the schedules: what is due next is sent ahead. */
 const PLAN_EVERY = 30_000;

@@ -19,7 +19,7 @@ afterAll(() => cluster.remove());
 const { env } = process;
 const OPTIONS = { concurrency: 2, label: 'test' };
 
-queueContract('the queue in PostgreSQL', () => freshBoss(cluster));
+queueContract('the queue in PostgreSQL', () => freshBoss(cluster), 300);
 
 /** A new login over TCP with a password. */
 async function login(isMember: boolean) {

@@ -3,8 +3,11 @@ import { nextTimes } from '../../src/queue/cron.ts';
 import { until } from '../bench-kit/until.ts';
 import { daily, type FreshQueue, recorder, working } from './queue-under-test.ts';
 
-/** The promises of every queue behind the port (src/queue/queue.ts). `fresh` makes an empty one for each. */
-export function queueContract(name: string, fresh: FreshQueue): void {
+/**
+ * The promises of every queue behind the port (src/queue/queue.ts). `fresh` makes an empty one for each, and
+ * `crowd` is how many runs it is given that are due at one moment.
+ */
+export function queueContract(name: string, fresh: FreshQueue, crowd: number): void {
   describe(`${name} keeps the contract of the queue`, () => {
     test('looks at a run that is woken, whether it was woken before or after the work began', async () => {
       const under = await fresh();
@@ -76,6 +79,20 @@ export function queueContract(name: string, fresh: FreshQueue): void {
       seen.open();
       await until(() => seen.ended.length === 12);
       expect(seen.most()).toBe(all);
+    });
+
+    test(`looks at each of ${crowd} runs that are due at one moment, few at once`, async () => {
+      const under = await fresh();
+      const seen = recorder();
+      const [queue] = under.queues;
+      const at = new Date(Date.now() + 500);
+      const runs = Array.from({ length: crowd }, (_, nr) => `run-${nr}`);
+      for (const run of runs) await queue.wakeAt(run, at);
+      working(under, seen, 3);
+      await until(() => seen.ended.length === crowd);
+      expect(seen.looked.toSorted()).toEqual(runs.toSorted());
+      expect(seen.most()).toBeLessThanOrEqual(3 * under.queues.length);
+      expect(under.reports).toEqual([]);
     });
 
     test('stops: waits for what runs, and takes no more', async () => {

@@ -49,15 +49,19 @@ function fresh(start?: number) {
   return { queue, queues: [queue] as const, reports, journal, clock, moveTo };
 }
 
-queueContract('the queue of one process', () => {
-  const under = fresh();
-  const passTime = async () => {
-    const tomorrow = new Date(under.clock.now() + 86_400_000);
-    const [next = tomorrow] = nextTimes(daily(), new Date(under.clock.now()), 1);
-    under.moveTo(next);
-  };
-  return { ...under, passTime };
-});
+queueContract(
+  'the queue of one process',
+  () => {
+    const under = fresh();
+    const passTime = async () => {
+      const tomorrow = new Date(under.clock.now() + 86_400_000);
+      const [next = tomorrow] = nextTimes(daily(), new Date(under.clock.now()), 1);
+      under.moveTo(next);
+    };
+    return { ...under, passTime };
+  },
+  10_000,
+);
 
 describe('the queue of one process', () => {
   test('hears of the wake-ups of its journal, and no more once it is stopped', async () => {
