@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AppEffect } from '../../src/tui/live-screen.ts';
 import { boardScreen } from '../../src/tui/screens/board/board.ts';
 import type { Fact, Fleet, RunRow } from '../../src/view/app/sources.ts';
+import type { InstanceStatus } from '../../src/view/fleet/status-schema.ts';
 import type { WorkersStatus } from '../../src/view/fleet/workers-schema.ts';
 import {
   ASCII,
@@ -101,6 +102,23 @@ describe('the board', () => {
     expect(rows.join('\n')).toMatch(/orders +asking/u);
     expect(rows.join('\n')).toMatch(/spare +asking/u);
     expect(rows[1]?.trim()).toBe('asked 1 of 3 instances');
+  });
+
+  test('shows what the last evaluation on record said until an instance answers, and never as good', () => {
+    const lastEvaluation = { verdict: 'ready', at: new Date(NOW.getTime() - 3 * 3_600_000).toISOString() };
+    const waiting = fleetOf([{ ...unaskedOf('orders'), lastEvaluation } as InstanceStatus], {
+      answered: 0,
+      answeredAt: new Map(),
+    });
+    const { screen, at } = board(fact(waiting, true));
+    press(screen, 'down');
+    const text = at({ columns: 100, rows: 30 }).join(' ').replaceAll(/\s+/gu, ' ');
+    expect(text).toMatch(/orders was READY asking/u);
+    expect(text).toContain('waiting for its answers; it was READY 3h ago');
+    const lines = screen.layOut(SIZE, LOOK).bands.flatMap(({ panes }) => panes.flatMap((one) => one.lines));
+    const said = lines.flat().filter((one) => one.text.includes('READY'));
+    expect(said.length).toBeGreaterThan(0);
+    expect(said.filter(({ token }) => token === 'status.ok')).toEqual([]);
   });
 
   test('gives no verdict on all instances before all have answered', () => {

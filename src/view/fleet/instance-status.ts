@@ -86,6 +86,7 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
     elsewhere: there,
     recoverable,
     evaluation,
+    lastEvaluation: lastEvaluation(facts),
     objectives: isEmpty ? undefined : withinObjectives(known),
     inService: inService(known),
     opener: isEmpty ? undefined : openerOf(known),
@@ -104,6 +105,15 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
   const unread = knownOf(facts.backups)?.unread ?? [];
   const unopened = status.opener === undefined ? [] : newestUnopened(facts, first);
   return { ...status, cautions: [...unread, ...unopened, ...cautionsOf(status)], parts };
+}
+
+/** The entry is of the first evaluation that found this; the home knows when it was found again. */
+function lastEvaluation({ record, policy }: InstanceFacts): InstanceStatus['lastEvaluation'] {
+  const evaluated = knownOf(record)?.evaluated;
+  if (evaluated === undefined) return undefined;
+  const { verdict, at } = evaluated;
+  const again = policy?.evaluate?.lastAt;
+  return { verdict, at: again !== undefined && msOf(again) > msOf(at) ? again : at };
 }
 
 /** What the record and the first blocks say about the keys of the instance. */

@@ -136,6 +136,10 @@ export const InstanceStatus = z.object({
     'yes where the evaluation says proven or ready, with its checks as reasons; of one that is down or not found, whether it could be brought back elsewhere',
   ),
   evaluation: Evaluation.describe('whether it could be recovered now, with every check'),
+  lastEvaluation: z
+    .object({ verdict: Evaluation.shape.verdict, at: time })
+    .optional()
+    .describe('the newest evaluation on record, and when it was last found so: it says nothing of now'),
   objectives: Verdict.optional().describe(
     'whether what could be brought back keeps the RPO; absent where the config names none',
   ),

@@ -1,4 +1,5 @@
 import { formatSpan } from '../../../base/format.ts';
+import { msOf } from '../../../base/instant.ts';
 import type { Check } from '../../../plans/evaluation-schema.ts';
 import { wantsPassphrase } from '../../../view/app/app-port.ts';
 import type { Fact, Fleet } from '../../../view/app/sources.ts';
@@ -130,7 +131,11 @@ function evaluationLines(status: InstanceStatus, asked: Asked, width: number, lo
   // A part that was not asked yet is not a finding.
   const against = checksAgainst(status).filter(({ code }) => !(isWaiting && code === 'unasked'));
   const waiting = isWaiting
-    ? signed(span(glyphs.ahead, 'text.dim'), 'waiting for its answers; below is what the journal has', width)
+    ? signed(
+        span(glyphs.ahead, 'text.dim'),
+        `waiting for its answers; ${beforeWords(status, asked.now)}below is what the journal has`,
+        width,
+      )
     : [];
   const instead =
     opener === undefined
@@ -138,6 +143,13 @@ function evaluationLines(status: InstanceStatus, asked: Asked, width: number, lo
       : signed(span(glyphs.bullet, 'text.dim'), `a recovery would take ${opener}`, width);
   const lines = against.flatMap((check) => checkLines(check, width, look));
   return [...waiting, ...lines, ...elsewhereLines(status, width, look), ...instead, ...beside];
+}
+
+/** What the last evaluation on record said, and how long ago. */
+function beforeWords({ lastEvaluation }: InstanceStatus, now: Date): string {
+  if (lastEvaluation === undefined) return '';
+  const { verdict, at } = lastEvaluation;
+  return `it was ${VERDICT_WORDS[verdict]} ${briefly((now.getTime() - msOf(at)) / 1000)} ago; `;
 }
 
 /** A lost instance cannot be asked, but may still be recoverable. */
@@ -265,7 +277,7 @@ const AGE_LATE = '23h LATE'.length;
 export function boardColumns(asked: Asked): readonly Column<InstanceStatus>[] {
   return [
     { title: 'instance', cell: ({ name }) => [span(name)], least: 17 },
-    { title: 'verdict', cell: (status) => [verdictSpan(status, asked)], kept: 'NOT READY'.length },
+    { title: 'verdict', cell: (status) => [verdictSpan(status, asked)], kept: 'was NOT READY'.length },
     { title: 'service', cell: (status) => [serviceSpan(status, asked)], kept: 'NOT FOUND'.length },
     { title: 'backup', cell: (status) => [newestSpan(status)], kept: AGE_LATE },
     { title: 'proven', cell: (status) => [provenSpan(status)], kept: AGE_LATE },
@@ -288,18 +300,25 @@ const VERDICT_TOKENS = {
   empty: 'text.dim',
 } as const;
 
-/** The verdict; `asking` until its first answer, unless the journal alone says that it is not ready. */
+/**
+ * The verdict; until its first answer what the last evaluation said, or `asking`, unless the journal alone
+ * says that it is not ready.
+ */
 function verdictSpan(status: InstanceStatus, asked: Asked): Span {
-  const { name, role, evaluation } = status;
+  const { name, role, evaluation, lastEvaluation } = status;
   const { verdict } = evaluation;
   const isOpen = isOpenTarget({ name, role }, asked.answeredAt);
   if (asked.isAsking && !asked.answeredAt.has(name) && (verdict === 'unknown' || isOpen))
-    return span('asking', 'text.dim');
+    return span(lastEvaluation === undefined ? 'asking' : wasWords(lastEvaluation.verdict), 'text.dim');
   const isGood = verdict === 'proven' || verdict === 'ready';
   // An old answer is never shown in green.
   if (isGood && silenceOf(status, asked, asked.now) !== undefined)
-    return span(`was ${VERDICT_WORDS[verdict]}`, 'status.warn');
+    return span(wasWords(verdict), 'status.warn');
   return span(VERDICT_WORDS[verdict], VERDICT_TOKENS[verdict]);
+}
+
+function wasWords(verdict: keyof typeof VERDICT_WORDS): string {
+  return `was ${VERDICT_WORDS[verdict]}`;
 }
 
 /** Whether applications can use it now; empty until its first answer. */
