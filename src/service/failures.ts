@@ -54,10 +54,14 @@ const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
 ];
 
 /**
- * Converts anything a request threw into a LifeboatError. Only the original's code and redacted message are
- * kept, as evidence: an undici error can hold headers and raw bytes.
+ * Converts anything a request threw into a LifeboatError, in which `peer` is who was asked. Only the
+ * original's code and redacted message are kept, as evidence: an undici error can hold headers and raw bytes.
  */
-export function transportError(thrown: unknown, secrets: Iterable<Secret>): LifeboatError {
+export function transportError(
+  thrown: unknown,
+  secrets: Iterable<Secret>,
+  peer = 'the service',
+): LifeboatError {
   if (thrown instanceof LifeboatError) return thrown;
   const code = errorCode(thrown);
   const [, word, words] = TRANSPORT.find(([pattern]) => pattern.test(code)) ?? [
@@ -68,7 +72,7 @@ export function transportError(thrown: unknown, secrets: Iterable<Secret>): Life
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const proxy = word === 'service.unreachable' ? proxyBehind(thrown, words) : undefined;
   const detail = proxy === undefined ? show(code, 60) : (proxy.answered ?? show(code, 60));
-  return new LifeboatError(word, `${proxy?.words ?? words} (${detail})`, {
+  return new LifeboatError(word, `${proxy?.words ?? words.replace('the service', peer)} (${detail})`, {
     hints:
       word === 'service.unreachable'
         ? (proxy?.hints ?? unreachableHints(words, code))

@@ -63,7 +63,9 @@ async function fetchedFrom(
         if (statusCode !== 200) throw new LifeboatError('serve.keys', `it answers ${statusCode}`);
         return new Response(await textOf(body));
       } catch (thrown) {
-        throw thrown instanceof LifeboatError ? thrown : transportError(thrown, []);
+        throw thrown instanceof LifeboatError
+          ? thrown
+          : transportError(thrown, [], `the server ${show(url.host, 120)}`);
       } finally {
         close().catch(() => undefined);
       }
