@@ -52,6 +52,22 @@ export function fold(runbook: Runbook, input: unknown, entries: readonly Entry[]
   return foldOn(runbook, begin(runbook, input), entries);
 }
 
+/**
+ * The same for an array that only grows, such as a stream of a record that is followed: called again with it,
+ * it folds only what was appended since.
+ */
+export function foldGrowing(runbook: Runbook, entries: readonly Entry[]): Folded {
+  const known = growing.get(entries);
+  const folded =
+    known === undefined
+      ? fold(runbook, inputOf(entries) ?? {}, entries)
+      : foldOn(runbook, known.folded, entries.slice(known.count));
+  growing.set(entries, { folded, count: entries.length });
+  return folded;
+}
+
+const growing = new WeakMap<readonly Entry[], { readonly folded: Folded; readonly count: number }>();
+
 /** The failure that a stopped run had asked about last; undefined if it was stopped at no failure. Pure. */
 export function stoppedAt(runbook: Runbook, entries: readonly Entry[]): Failure | undefined {
   const last = entries.findLastIndex(({ type }) => type === 'event');

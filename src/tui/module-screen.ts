@@ -1,5 +1,5 @@
+import type { WatchedPort } from '../view/app/app-port.ts';
 import { badgeOf, type Facts } from '../view/app/sources.ts';
-import type { RunPort } from '../view/run-port.ts';
 import { isTooSmall, type Layout, type Size, tooSmall } from './bands.ts';
 import type { AppEffect, Around, Input, LiveScreen, ScreenModule, ScreenRequest } from './live-screen.ts';
 import { bodySize, framed } from './parts/frame.ts';
@@ -11,7 +11,7 @@ export interface ModuleScreenOptions {
   readonly now: () => Date;
   readonly onEffect: (effect: AppEffect) => void;
   /** Opens a run to watch; undefined if only one run is shown. */
-  readonly watch?: ((runId: string) => Promise<RunPort>) | undefined;
+  readonly watch?: ((runId: string) => Promise<WatchedPort>) | undefined;
   /** Monotonic time in milliseconds. */
   readonly monotonic?: (() => number) | undefined;
 }

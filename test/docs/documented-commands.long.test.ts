@@ -308,6 +308,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
     "'plans', 'run', 'west', '--rehearsal'",
   ],
   'lifeboat plans show RUN': ['test/e2e/plans.test.ts', "'plans', 'show'"],
+  'lifeboat watch RUN': ['test/e2e/plan-watched.test.ts', "['watch']"],
   'lifeboat plans pause RUN GROUP --reason TEXT': ['test/e2e/schemas.long.test.ts', "'plans', 'pause'"],
   'lifeboat plans resume RUN GROUP': ['test/e2e/schemas.long.test.ts', "'plans', 'resume'"],
   'lifeboat plans stop RUN [GROUP] --reason TEXT': ['test/e2e/schemas.long.test.ts', "'plans', 'stop'"],

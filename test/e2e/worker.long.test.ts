@@ -5,7 +5,10 @@ import { beginsNow } from '../../src/commands/worker/schedules.ts';
 import { openStoreOf } from '../../src/compose/store-of.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { openKeys, signerOf } from '../bench-kit/key-store.ts';
+import { personAt } from '../bench-kit/person.ts';
 import type { Running } from '../bench-kit/product.ts';
+import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { closeDatabases, freshDatabase } from '../crash/database.ts';
 import { isPerform, noFreshBackup, openPlanBench, type PlanBench } from '../plans/plan-bench.ts';
@@ -92,6 +95,31 @@ describe.each(STORES)('workers on %s', (store) => {
     const audit = await made.run('audit', 'verify');
     expect([0, 3], audit.stdout).toContain(audit.code);
   });
+
+  test.skipIf(!hasTerminal())(
+    'are looked on at the screen of the plan that they do, to its end',
+    async (context) => {
+      const made = await opened(context, 1);
+      made.plan(
+        'west',
+        `${GROUP}  - { id: people, after: [data], steps: [{ id: look, manual: { do: look at it } }] }\n`,
+      );
+      await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach');
+      const terminal = openTerminal(made.product, made, ['watch']);
+      context.onTestFinished(() => terminal.close());
+      const screen = personAt(terminal, expect);
+      await screen.shows(/watched plan.*you look on: /su);
+      const at = await worker(made);
+      await screen.shows(/data {2}done.*waits for a person.*look at it/su);
+      // A worker may still have the step in hand, for a moment.
+      const decide = () => made.run('plans', 'done', 'last', 'people/look', '--proof', 'seen by a test');
+      await expect.poll(async () => (await decide()).code, PATIENTLY).toBe(0);
+      await screen.asks('watched plan: over');
+      screen.type('q');
+      await screen.isGivenBack(0);
+      await stopped(at);
+    },
+  );
 
   test('hold nothing while a person is waited for, and go on as soon as one has decided', async (context) => {
     const made = await opened(context, 1);

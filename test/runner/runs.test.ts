@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { planStep, runbooks } from '../../machines/index.ts';
 import { statePath } from '../../machines/parts/states.ts';
-import { fold } from '../../src/runner/fold.ts';
+import { fold, foldGrowing } from '../../src/runner/fold.ts';
 import { abandonRun, findRun, listRuns, startRun } from '../../src/runner/runs.ts';
+import type { Entry } from '../../src/store/journal.ts';
 import { makeWorld, obedient, reaches, rotated } from './world.ts';
 
 test('a second run of an instance is refused while one is open, with both ways out', async () => {
@@ -137,6 +138,19 @@ test('every prefix of a journal folds to a state that the run really was in', as
     expect(statePath(fold(runbook, { instance: 'orders' }, beginning).snapshot)).toBe(
       last?.to ?? 'preflight.looking',
     );
+  }
+});
+
+test('entries that come one by one fold to the same state as all of them at once', async () => {
+  const world = await rotated();
+  const runbook = runbooks['rotate-key'];
+  if (runbook === undefined) throw new Error('the runbook is gone');
+  const growing: Entry[] = [];
+  for (const entry of await world.journal.read(`run/${world.runId}`)) {
+    growing.push(entry);
+    const whole = fold(runbook, { instance: 'orders' }, growing).snapshot;
+    const { snapshot } = foldGrowing(runbook, growing);
+    expect([snapshot.value, snapshot.context]).toEqual([whole.value, whole.context]);
   }
 });
 

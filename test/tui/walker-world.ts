@@ -142,7 +142,7 @@ export function createWorld(random: Random, now: () => Date): World {
     resume: (_, show) => shown(show),
     watch: async () => {
       if (random.inPercent(25)) throw failure(random);
-      return drive();
+      return { of: 'run', port: drive() };
     },
     writeReport: async (runId) => {
       if (random.inPercent(25)) throw failure(random);

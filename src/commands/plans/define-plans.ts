@@ -58,7 +58,8 @@ and what only a person can answer waits for \`lifeboat resume\`.`,
     async () => (await import('./show.ts')).plansShow,
     [],
     {
-      about: 'By the record alone: it holds nothing and asks nobody. Without RUN it is the only open run.',
+      about: `By the record alone: it holds nothing and asks nobody. Without RUN it is the only
+open run. \`lifeboat watch RUN\` shows it on a screen that goes on with it.`,
       examples: ['lifeboat plans show', 'lifeboat plans show last -o json'],
     },
   );

@@ -4,9 +4,11 @@ import type { PlanContext } from '../../../machines/plan.ts';
 import { msOf } from '../../base/instant.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
 import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
+import { isEnd } from '../../store/run-entries.ts';
 import { planView } from '../../view/plan/build-plan-view.ts';
 import type { PlanOutcome, PlanPort } from '../../view/plan/plan-view.ts';
 import { recordOf } from '../../view/run-record.ts';
+import type { LogLine } from '../../view/run-view.ts';
 import type { DrivenPlan } from './drive-plan.ts';
 
 /** How many of the newest lines of a run are shown. */
@@ -32,6 +34,7 @@ export function planPortOf(
         startedMs: msOf((snapshot.context as PlanContext).input.incidentAt ?? entries[0]?.at),
         outcome: outcomeOf(entries),
         nowMs: Date.now(),
+        whom: 'you',
       });
     },
     subscribe: (listener) => conductor.subscribe(listener),
@@ -39,10 +42,18 @@ export function planPortOf(
     answer: (runId, answer) => conductor.answer(runId, answer),
     decide: (event, order) => conductor.decide(event, order),
     wake: (runId) => conductor.wake(runId),
-    newest: async (runId) => recordOf(await journal.read(`run/${runId}`)).log.slice(-NEWEST),
+    newest: (runId) => newestOf(journal, runId),
     leave: async (why = '') => conductor.leave(why),
     ended: driving.then(() => run.ended),
   };
+}
+
+/** The newest lines of a run on record, the newest last. */
+export async function newestOf(
+  journal: Pick<JournalReader, 'read'>,
+  runId: string,
+): Promise<readonly LogLine[]> {
+  return recordOf(await journal.read(`run/${runId}`)).log.slice(-NEWEST);
 }
 
 /** The title of its phase: while several groups are at work, no single state has one. */
@@ -54,13 +65,13 @@ export function titleOf(snapshot: AnyMachineSnapshot): string {
   return meta?.title ?? '';
 }
 
-/** How the run of a plan ended, from its last entry; undefined while it is open. */
+/** How the run of a plan ended, from its record; undefined while it is open. */
 export function outcomeOf(entries: readonly Entry[]): PlanOutcome | undefined {
-  const closing = entries.at(-1)?.type === 'run.closed' ? entries.at(-1) : undefined;
+  const closing = entries.find(isEnd);
   if (closing === undefined) return undefined;
-  const { title, outcome } = fieldsOf(closing.body);
+  const { title, outcome, reason } = fieldsOf(closing.body);
   return {
-    title: typeof title === 'string' ? title : 'over',
+    title: typeof title === 'string' ? title : typeof reason === 'string' ? `abandoned: ${reason}` : 'over',
     tone: outcome === 'done' ? 'good' : 'warn',
     endedMs: msOf(closing.at),
   };

@@ -1,8 +1,7 @@
 import { runbookOf } from '../../../machines/index.ts';
 import type { Failure } from '../../base/failure.ts';
 import type { ChildSnapshot } from '../../plans/conductor-port.ts';
-import { fold } from '../../runner/fold.ts';
-import { inputOf } from '../../runner/run-log.ts';
+import { foldGrowing } from '../../runner/fold.ts';
 import { fieldsOf, type JournalReader } from '../../store/journal.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
 import { childSnapshot } from './child-snapshot.ts';
@@ -32,7 +31,7 @@ export async function snapshotOnRecord(
   const { runbook: id, version } = fieldsOf(entries[0]?.body);
   const runbook = runbookOf(String(id), String(version));
   if (runbook === undefined) return undefined;
-  const { snapshot } = fold(runbook, inputOf(entries) ?? {}, entries);
+  const { snapshot } = foldGrowing(runbook, entries);
   const newest = entries.findLast(({ type }) => type === 'event' || type === 'run.paused');
   const read = newest && readRunEntry(newest);
   const paused = read?.type === 'run.paused' ? (read.body.failure as Failure) : undefined;

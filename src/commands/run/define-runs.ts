@@ -77,8 +77,10 @@ service does not show it. --became records what you know instead; with \`nothing
     [new Option('--plain', 'lines instead of the full screen')],
     {
       about: `It only looks: nothing is held, sent or answered. It ends when the run ends, or
-with Ctrl-C; its exit code is 0. With -o json it prints the entries of the
-run, from the first on. Without RUN it is the only open run.`,
+with Ctrl-C; its exit code is 0. In a terminal, the run of a plan has the
+screen of a plan, with every key that acts disabled. With -o json it prints the
+entries of the run, from the first on. Without RUN it is the only open run, or
+the plan whose steps are open.`,
       examples: ['lifeboat watch', 'lifeboat watch last --plain', 'lifeboat watch 01K -o json'],
     },
   );

@@ -147,7 +147,7 @@ export async function sayLeft(
   if (isForPeople(context)) {
     context.stdout.write(`run ${run.runId} is left to the workers\n`);
     context.stderr.write(
-      `where it stands: lifeboat status, lifeboat runs\nto drive it yourself: lifeboat resume ${run.runId}\n`,
+      `to look on: lifeboat watch ${run.runId}\nto drive it yourself: lifeboat resume ${run.runId}\n`,
     );
   } else {
     const stop = await printEntries(context, journal, run);

@@ -1,5 +1,7 @@
 import { runbookOf } from '../../../machines/index.ts';
+import { planRunbook } from '../../../machines/plan-runbook.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { isForPeople, printRecord } from '../../cli/print-result.ts';
@@ -14,10 +16,13 @@ import type { Holder, JournalReader } from '../../store/journal.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { isEnd } from '../../store/run-entries.ts';
+import type { OnScreen, WatchedPort } from '../../view/app/app-port.ts';
 import { buildRunView } from '../../view/build-run-view.ts';
+import type { PlanView } from '../../view/plan/plan-view.ts';
 import type { RunPort } from '../../view/run-port.ts';
 import { driverOf } from '../../view/run-record.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
+import { runToResume } from '../plans/find-plan-run.ts';
 import { historyOf } from './history.ts';
 import { targetsIn } from './run-input.ts';
 import { withAnchor } from './run-port.ts';
@@ -29,16 +34,19 @@ import { withAnchor } from './run-port.ts';
 export const watch: Action<{ readonly plain?: boolean }> = async (context, [word], flags) => {
   const journal = await openReaderOf(await whereRunIs(context, word));
   try {
-    const summary = await findRun(journal, word);
+    const summary = await runToResume(journal, word);
     if (!isForPeople(context)) {
       await printFollowing(context, journal, summary.runId);
       return EXIT.closed;
     }
-    const port = await watchPort(context, journal, summary);
+    const isPlain = flags.plain === true || !canDraw(context);
+    const watched: WatchedPort = isPlain
+      ? { of: 'run', port: await watchPort(context, journal, summary) }
+      : await watchedPort(context, journal, summary);
     try {
-      await shown(context, port, flags.plain === true);
+      await shown(context, watched, isPlain);
     } finally {
-      await port.detach();
+      await stopWatching(watched);
     }
     return EXIT.closed;
   } finally {
@@ -47,32 +55,71 @@ export const watch: Action<{ readonly plain?: boolean }> = async (context, [word
 };
 
 /** The same for an existing screen: `detach` closes the journal, too. */
-export async function watchBeside(context: CommandContext, runId: string): Promise<RunPort> {
+export async function watchBeside(context: CommandContext, runId: string): Promise<WatchedPort> {
   const journal = await openReaderOf(await whereRunIs(context, runId));
   try {
-    const port = await watchPort(context, journal, await findRun(journal, runId));
-    const detach = async () => {
-      await port.detach();
+    const watched = await watchedPort(context, journal, await findRun(journal, runId));
+    const end = async () => {
+      await stopWatching(watched);
       await journal.close();
     };
-    return { ...port, detach };
+    return watched.of === 'plan'
+      ? { of: 'plan', port: { ...watched.port, leave: end } }
+      : { of: 'run', port: { ...watched.port, detach: end } };
   } catch (thrown) {
     await journal.close();
     throw thrown;
   }
 }
 
-async function shown(context: CommandContext, port: RunPort, isPlain: boolean): Promise<void> {
-  if (!isPlain && canDraw(context)) {
-    const { showRun } = await import('../../tui/show-run.ts');
-    const { connect } = context;
-    const config = await configIfAny(context);
-    const isAlone = connect === undefined || config === undefined;
-    await showRun(port, context, isAlone ? {} : { connect: (screen) => connect(context, config, screen) });
+/** A run for the screen that shows it: the run of a plan has one of its own. */
+async function watchedPort(
+  context: CommandContext,
+  journal: JournalReader,
+  summary: RunSummary,
+): Promise<WatchedPort> {
+  if (summary.runbook === planRunbook.id) {
+    const { watchPlan } = await import('../plans/watch-plan.ts');
+    const port = await watchPlan(journal, summary);
+    if (port !== undefined) return { of: 'plan', port };
+  }
+  return { of: 'run', port: await watchPort(context, journal, summary) };
+}
+
+function stopWatching({ of, port }: WatchedPort): Promise<void> {
+  return of === 'plan' ? port.leave() : port.detach();
+}
+
+async function shown(context: CommandContext, watched: WatchedPort, isPlain: boolean): Promise<void> {
+  if (isPlain && watched.of === 'run') {
+    const { showRunPlainly } = await import('../../plain/show-run-plainly.ts');
+    await showRunPlainly(watched.port, context);
     return;
   }
-  const { showRunPlainly } = await import('../../plain/show-run-plainly.ts');
-  await showRunPlainly(port, context);
+  const { connect } = context;
+  const config = await configIfAny(context);
+  const app =
+    connect === undefined || config === undefined
+      ? undefined
+      : (screen: OnScreen) => connect(context, config, screen);
+  if (watched.of === 'run') {
+    const { showRun } = await import('../../tui/show-run.ts');
+    await showRun(watched.port, context, app === undefined ? {} : { connect: app });
+    return;
+  }
+  const { showPlan } = await import('../../tui/show-plan.ts');
+  const { isLost } = await showPlan(watched.port, context, app);
+  if (!isLost) context.stdout.write(`${leftWords(watched.port.view())}\n`);
+}
+
+/** The last lines about the run of a plan that was watched. */
+function leftWords({ plan, state, outcome, watched }: PlanView): string {
+  if (outcome !== undefined) return show(outcome.title, 300);
+  return [
+    'no longer watching: this process has changed nothing',
+    `plan ${show(plan)}: ${show(state, 200)}`,
+    ...(watched === undefined ? [] : [show(watched.driver, 300)]),
+  ].join('\n');
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

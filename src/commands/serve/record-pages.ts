@@ -1,5 +1,4 @@
 import { runbookOf } from '../../../machines/index.ts';
-import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { planSubject } from '../../../machines/plan-runbook.ts';
 import { isoOf } from '../../base/date.ts';
 import { formatSpan, formatTime } from '../../base/format.ts';
@@ -13,7 +12,7 @@ import { forecastOf } from '../../plans/forecast.ts';
 import { nextTimes } from '../../queue/cron.ts';
 import { drillDue } from '../../report/drill/drill-report.ts';
 import { renderPlanReport, renderReport } from '../../report/render-report.ts';
-import { type Folded, fold, foldOn } from '../../runner/fold.ts';
+import { foldGrowing } from '../../runner/fold.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import { progressOnRecord } from '../../runner/watched-run.ts';
 import type { PageSources, RunAnswer } from '../../serve/app.ts';
@@ -23,19 +22,20 @@ import { planPage } from '../../serve/models/plan-page.ts';
 import { asksOfRun, runPage } from '../../serve/models/run-page.ts';
 import { presentable } from '../../serve/names.ts';
 import type { Asked, FollowUpRow, RunRow, VerdictRow } from '../../serve/page.ts';
-import { type Entry, fieldsOf, type Holder, type ProjectedRow } from '../../store/journal.ts';
+import { fieldsOf, type Holder, type ProjectedRow } from '../../store/journal.ts';
 import { readEvaluations } from '../../store/projections/evaluations.ts';
 import { childOf, childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { openRuns, type RunProgress, runs, summariesOf } from '../../store/projections/runs.ts';
 import type { UsualTimes } from '../../view/app/usual-times.ts';
 import { buildRunView } from '../../view/build-run-view.ts';
+import { planView } from '../../view/plan/build-plan-view.ts';
 import { recordOf } from '../../view/run-record.ts';
 import type { RunView } from '../../view/run-view.ts';
 import { viewFollowUp } from '../../view/view-follow-ups.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { readHistories } from '../plans/plan-history.ts';
-import { planViewOnRecord } from '../plans/plan-on-record.ts';
+import { planFoldOnRecord } from '../plans/plan-on-record.ts';
 import { isPlanRun, planReportOf } from '../plans/plan-report-of.ts';
 import { earlierTimes } from '../run/history.ts';
 import { targetsIn } from '../run/run-input.ts';
@@ -64,7 +64,6 @@ export class RecordPages implements PageSources {
   readonly #config: LoadedConfig;
   readonly #record: FollowedRecord;
   readonly #isMasked: boolean;
-  readonly #folds = new WeakMap<readonly Entry[], { readonly folded: Folded; readonly count: number }>();
   readonly #usual = new Map<string, Promise<UsualTimes | undefined>>();
   readonly #totals = new Map<string, Promise<number | undefined>>();
 
@@ -166,17 +165,11 @@ export class RecordPages implements PageSources {
 
   async #plan(summary: RunSummary) {
     const record = this.#record;
+    const fold = await planFoldOnRecord(record, summary, record.now().getTime());
+    if (fold === undefined) return undefined;
+    const view = planView(fold);
     const entries = await record.read(`run/${summary.runId}`);
     const children = await childrenOf(record, summary.runId);
-    const runbook = runbookOf(summary.runbook, summary.version);
-    if (runbook === undefined) return undefined;
-    const view = await planViewOnRecord(record, summary, {
-      entries,
-      folded: this.#folded(runbook, entries),
-      children,
-      nowMs: record.now().getTime(),
-    });
-    if (view === undefined) return undefined;
     const open = new Map(children.map((child) => [child.runId, child]));
     const left: OpenFollowUp[] = [];
     for (const run of (await openRuns(record)).filter(({ runId }) => open.has(runId)))
@@ -248,7 +241,7 @@ export class RecordPages implements PageSources {
     const runbook = runbookOf(row.runbook, version);
     if (runbook === undefined) return undefined;
     const entries = await this.#record.read(`run/${runId}`);
-    const { snapshot } = this.#folded(runbook, entries);
+    const { snapshot } = foldGrowing(runbook, entries);
     const isHeld = (await this.#record.holder(`run/${runId}`)) !== undefined;
     const { activity, paused } = progressOnRecord(entries);
     return buildRunView({
@@ -260,17 +253,6 @@ export class RecordPages implements PageSources {
       usual: await this.#usualOf({ ...row, version }),
       now: this.#record.now(),
     });
-  }
-
-  /** The state of a run; of a stream that has grown, only the new entries are folded. */
-  #folded(runbook: Runbook, entries: readonly Entry[]): Folded {
-    const known = this.#folds.get(entries);
-    const folded =
-      known === undefined
-        ? fold(runbook, inputOf(entries) ?? {}, entries)
-        : foldOn(runbook, known.folded, entries.slice(known.count));
-    this.#folds.set(entries, { folded, count: entries.length });
-    return folded;
   }
 
   async #asksOf(row: RunRow): Promise<readonly Asked[]> {

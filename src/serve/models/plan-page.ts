@@ -75,7 +75,9 @@ function recoveryTime({ elapsedSeconds, rtoSeconds, outcome }: PlanView): Object
   const isOver = outcome !== undefined;
   const isLate = rtoSeconds !== undefined && elapsedSeconds > rtoSeconds;
   const isShort = rtoSeconds !== undefined && elapsedSeconds > rtoSeconds * SHARE_TO_WARN;
-  const verdict = isLate ? 'missed' : isOver && rtoSeconds !== undefined ? 'met' : undefined;
+  // A plan that was stopped or abandoned in time has recovered nothing in time.
+  const isMet = outcome?.tone === 'good' && rtoSeconds !== undefined;
+  const verdict = isLate ? 'missed' : isMet ? 'met' : undefined;
   return {
     name: 'RTO',
     running: !isOver,
@@ -99,8 +101,7 @@ function groupOf(group: GroupView): PlanGroup {
 function laneOf(lane: LaneView, steps: GroupView['steps']): PlanLane {
   const { shown, target, is, state, tone, words, at, runId, sinceMs } = lane;
   return {
-    // The reader is rarely the person whom it waits for.
-    ...{ name: shown, is, state: is === 'waiting' ? 'waits for a person' : state, tone, words },
+    ...{ name: shown, is, state, tone, words },
     ...(target === undefined ? {} : { target }),
     ...(at === undefined ? {} : { step: `${steps[at - 1]?.id ?? ''} (${at} of ${steps.length})` }),
     ...(runId === undefined ? {} : { runId }),

@@ -29,7 +29,7 @@ export async function loadScreen(request: ScreenRequest): Promise<OpenScreen> {
   }
 }
 
-/** Loads the screen of the run of a plan: it is shown by the process that drives it, never opened by name. */
+/** Loads the screen of the run of a plan: who conducts it shows it, and it is never opened by name. */
 export function loadPlanScreen() {
   return import('./plan/plan-screen.ts');
 }

@@ -17,8 +17,8 @@ export interface AppPort {
   startPlan(wish: PlanWish): Promise<readonly string[]>;
   /** The same for an open run. */
   resume(runId: string, show: ShowRun): Promise<readonly string[]>;
-  /** A run that another process drives, to watch; it cannot be answered. End it with `detach`. */
-  watch(runId: string): Promise<RunPort>;
+  /** A run that another process drives, to watch; it cannot be answered. */
+  watch(runId: string): Promise<WatchedPort>;
   /** Writes the run's HTML report to a new file in the current folder and returns its name. */
   writeReport(runId: string): Promise<string>;
   /** Carries out an errand and returns its end. Rejects with the reason if it failed; `leaving` aborts it. */
@@ -38,6 +38,11 @@ export interface AppPort {
    */
   shell(): Promise<void>;
 }
+
+/** A run to watch, by the screen that shows it. End it with `detach` or `leave`. */
+export type WatchedPort =
+  | { readonly of: 'run'; readonly port: RunPort }
+  | { readonly of: 'plan'; readonly port: PlanPort };
 
 /** A secret to ask for in a field over the screen. Its texts are printable. */
 export interface AskedSecret {

@@ -31,6 +31,8 @@ export interface PlanFold {
   readonly startedMs: number;
   readonly outcome: PlanOutcome | undefined;
   readonly nowMs: number;
+  /** Whom it waits for: `you` is who conducts it. */
+  readonly whom: 'you' | 'a person';
 }
 
 const PHASES: readonly SteppedPhase[] = ['groups', HEALTHY, FINALLY];
@@ -42,7 +44,7 @@ export function planView(fold: PlanFold): PlanView {
   const nowMs = outcome?.endedMs ?? fold.nowMs;
   const context = snapshot.context as PlanContext;
   const { plan, rehearsal } = context.input;
-  const drawn = groupViews(snapshot, context, children, nowMs);
+  const drawn = groupViews(fold, context, nowMs);
   const asks = asksOf(fold.question, drawn, children);
   const askOf = new Map(asks.flatMap(({ key, lanes }) => lanes.map((lane) => [lane.key, key] as const)));
   const groups = drawn.map((group) => ({
@@ -65,9 +67,8 @@ export function planView(fold: PlanFold): PlanView {
 }
 
 function groupViews(
-  { value }: Pick<AnyMachineSnapshot, 'value'>,
+  { snapshot: { value }, children, whom }: PlanFold,
   context: PlanContext,
-  children: readonly ShownChild[],
   nowMs: number,
 ): readonly GroupView[] {
   const states = value as Readonly<Record<string, Readonly<Record<string, GroupState>>>>;
@@ -93,9 +94,9 @@ function groupViews(
       const record = records[group.id] ?? { ...NEW_GROUP, state: 'waiting' };
       const hasPassed = Object.keys(record.passed).length > 0;
       const lanes = lanesOf(group, facts).map(({ lane, state, hasFailed }) =>
-        laneView(group, record, lane, { state, hasFailed, hasPassed, hasLeft, byStep, nowMs }),
+        laneView(group, record, lane, { state, hasFailed, hasPassed, hasLeft, byStep, nowMs, whom }),
       );
-      return groupView(group, record, lanes, isNow);
+      return groupView(group, record, lanes, { isNow, whom });
     });
   });
 }
@@ -106,7 +107,7 @@ function groupView(
   group: ResolvedGroup,
   record: GroupRecord,
   lanes: readonly LaneView[],
-  isNow: boolean,
+  { isNow, whom }: { readonly isNow: boolean } & Pick<PlanFold, 'whom'>,
 ): GroupView {
   const { state } = record;
   const held = state === 'held' ? record.held : undefined;
@@ -114,7 +115,7 @@ function groupView(
     id: group.id,
     about: group.about,
     state,
-    words: groupWords(group, record, lanes),
+    words: groupWords(group, record, lanes, whom),
     tone: groupTone(state, lanes),
     isNow,
     held: held && { why: held.why, lanes: held.lanes },
@@ -152,6 +153,7 @@ function groupWords(
   { after, steps }: ResolvedGroup,
   { state, held }: GroupRecord,
   lanes: readonly LaneView[],
+  whom: PlanFold['whom'],
 ): string {
   switch (state) {
     case 'waiting':
@@ -162,7 +164,7 @@ function groupWords(
       return lanes.some(holdsBack) ? 'nothing new starts: a failure asks' : 'runs';
     }
     case 'held':
-      return held === undefined ? 'waits for you' : heldWords(held);
+      return held === undefined ? `waits for ${whom}` : heldWords(held, whom);
     case 'stopping':
       return 'stops when what is under way has ended';
     case 'done':
@@ -175,14 +177,16 @@ function groupWords(
 }
 
 /** Why a group waits for a person. */
-function heldWords({ why, lanes }: NonNullable<GroupView['held']>): string {
+function heldWords({ why, lanes }: NonNullable<GroupView['held']>, whom: PlanFold['whom']): string {
   switch (why) {
     case 'stop-rule':
       return `held by its stop rule: ${counted(lanes.length, 'failure')}`;
     case 'failed':
       return `held: ${fewOf(lanes)} failed`;
     case 'promotion':
-      return 'held until you let the next wave begin';
+      return whom === 'you'
+        ? 'held until you let the next wave begin'
+        : 'held until a person lets the next wave begin';
     case 'person':
       return 'paused by a person';
   }
@@ -212,13 +216,14 @@ interface Standing {
   readonly hasLeft: boolean;
   readonly byStep: ReadonlyMap<string, ShownChild>;
   readonly nowMs: number;
+  readonly whom: PlanFold['whom'];
 }
 
 function laneView(
   group: ResolvedGroup,
   record: GroupRecord,
   { name, target }: Lane,
-  { state, hasFailed, hasPassed, hasLeft, byStep, nowMs }: Standing,
+  { state, hasFailed, hasPassed, hasLeft, byStep, nowMs, whom }: Standing,
 ): LaneView {
   const at = 'step' in state ? group.steps.indexOf(state.step) + 1 : undefined;
   const child =
@@ -262,7 +267,12 @@ function laneView(
     shown: name === NO_INSTANCE ? group.id : name,
     target,
     is,
-    state: is === 'done' && hasFailed ? 'done, in part' : ((isOver ? OVER[is] : undefined) ?? STATES[is]),
+    state:
+      is === 'done' && hasFailed
+        ? 'done, in part'
+        : is === 'waiting'
+          ? `waits for ${whom}`
+          : ((isOver ? OVER[is] : undefined) ?? STATES[is]),
     tone: late !== '' ? 'bad' : is === 'done' && hasFailed ? 'warn' : TONES[is],
     words: `${late}${laneWords(is, { open, failed: child, out: record.out[name], left })}`,
     at,
@@ -324,10 +334,9 @@ function goesOnBy({ runId, question }: ShownChild): string {
   return `lifeboat resume ${runId ?? ''}${asks}`;
 }
 
-const STATES: Readonly<Record<LaneView['is'], string>> = {
+const STATES: Readonly<Record<Exclude<LaneView['is'], 'waiting'>, string>> = {
   done: 'done',
   'at-work': 'at work',
-  waiting: 'waits for you',
   answered: 'answered',
   failing: 'failure asks',
   failed: 'failed',

@@ -29,7 +29,7 @@ export function asksOf(
       key: lane.key,
       shown: lane.shown,
       runId: child.runId,
-      prompt: child.problem ?? child.question?.prompt ?? '',
+      prompt: child.problem ?? child.question?.prompt ?? LEFT,
     };
     const same = found.get(ask.key);
     if (same === undefined) found.set(ask.key, { ask, names, lanes: [asking] });
@@ -48,6 +48,9 @@ export function asksOf(
     ...asked.filter(({ tone }) => tone !== 'bad'),
   ];
 }
+
+/** What there is to say of a run that asks nothing and that nobody drives. */
+const LEFT = 'it was left, and waits to be taken up';
 
 function isAsking({ is }: LaneView): boolean {
   return is === 'waiting' || is === 'failing';
@@ -133,7 +136,7 @@ function askOf(child: ShownChild, names: Names): AskView {
   const of = { is: 'lanes', group, step } as const;
   const tone = child.state === 'failing' ? ('bad' as const) : ('warn' as const);
   if (problem !== undefined || question === undefined) {
-    const prompt = nameless(problem ?? 'it was left, and waits to be taken up', names);
+    const prompt = nameless(problem ?? LEFT, names);
     const key = JSON.stringify([group, step, 'problem', child.isPaused, prompt]);
     const facts = child.isPaused ? [] : ['tried again every few seconds; o takes an instance out'];
     return { key, of, tone, prompt, facts, options: child.isPaused ? [WAKE] : [], lanes: [] };

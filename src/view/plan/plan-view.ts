@@ -2,6 +2,7 @@ import type { GroupDecision, GroupState, HeldWhy } from '../../../machines/parts
 import type { Answer } from '../../../machines/parts/question.ts';
 import type { LaneState } from '../../plans/schedule.ts';
 import type { RunEnd } from '../run-port.ts';
+import type { WatchedView } from '../run-record.ts';
 import type { LogLine, Tone } from '../run-view.ts';
 
 /** The run of a plan as every renderer shows it: plain data, in words. */
@@ -20,6 +21,8 @@ export interface PlanView {
   readonly asks: readonly AskView[];
   /** The moment that it shows, in milliseconds since 1970: the end of a plan that is over. */
   readonly nowMs: number;
+  /** Set for who only looks on: another process conducts it, or nobody does. */
+  readonly watched?: WatchedView;
 }
 
 /** How the run of a plan ended. */

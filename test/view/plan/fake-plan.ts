@@ -68,6 +68,7 @@ export function foldOf(
     startedMs: NOW_MS - 600_000,
     outcome: undefined,
     nowMs: NOW_MS,
+    whom: 'you',
     ...more,
   };
 }

@@ -135,6 +135,17 @@ describe('the view of the run of a plan', () => {
     ]);
   });
 
+  test('says of a run that was left and asks nothing that it waits to be taken up', () => {
+    const [ask] = viewOf({ children: [childOf('db-1', { state: 'waiting' })] }).asks;
+    expect(ask?.prompt).toBe('it was left, and waits to be taken up');
+  });
+
+  test('says to who only reads it that it waits for a person', () => {
+    const waits = (whom: 'you' | 'a person') =>
+      laneOf(viewOf({ children: [childOf('db-1', { state: 'waiting' })], whom }), 'db-1').state;
+    expect([waits('you'), waits('a person')]).toEqual(['waits for you', 'waits for a person']);
+  });
+
   test('no longer asks what has an answer that waits for a free slot', () => {
     const view = viewOf({ children: [{ ...failureOf('db-1'), isAnswered: true }] });
     expect(view.asks).toEqual([]);

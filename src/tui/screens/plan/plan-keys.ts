@@ -48,8 +48,29 @@ export type PlanIntent =
 
 type Key = BoundKey<PlanIntent>;
 
-/** The keys that work now; disabled ones say why. */
+/** The keys that work now; disabled ones say why. Who looks on has every page, and no key that acts. */
 export function planKeys(state: PlanState, view: PlanView): readonly Key[] {
+  const keys = keysOfPage(state, view);
+  const disabled = whyNoActing(view);
+  return disabled === undefined
+    ? keys
+    : keys.map((key) => (ACTING.has(key.intent) ? { ...key, disabled } : key));
+}
+
+/** Why a person who looks on cannot act; undefined for who conducts the plan. */
+function whyNoActing({ runId, outcome, watched }: PlanView): string | undefined {
+  if (watched === undefined) return undefined;
+  if (outcome !== undefined) return 'you look on, and the plan is over';
+  const resume = `you look on; take it over with lifeboat resume ${runId}`;
+  return watched.isFree ? resume : `${resume} once nobody drives it`;
+}
+
+/** What answers, decides, or prepares an answer. */
+const ACTING: ReadonlySet<PlanIntent> = new Set<PlanIntent>([
+  ...(['choose', 'mark', 'pause', 'stop', 'out', 'again', 'skip', 'outside', 'take'] as const),
+]);
+
+function keysOfPage(state: PlanState, view: PlanView): readonly Key[] {
   const { page } = state;
   switch (page.is) {
     case 'overview':
@@ -146,13 +167,16 @@ const OUTSIDE: Key = letterKey(
   'the step was done outside: say what shows it',
 );
 
-function leaveKey({ outcome }: PlanView): Key {
+function leaveKey({ outcome, watched }: PlanView): Key {
+  const isWatched = watched !== undefined;
   return {
     intent: 'leave',
     keys: ['q', 'escape', 'ctrl+c'],
     shown: 'q',
-    label: outcome === undefined ? 'leave' : 'close',
-    description: 'leave the plan as it is: `lifeboat resume RUN` goes on',
+    label: outcome !== undefined ? 'close' : isWatched ? 'stop watching' : 'leave',
+    description: isWatched
+      ? 'stop watching; nothing changes for the plan'
+      : 'leave the plan as it is: `lifeboat resume RUN` goes on',
     inFooter: true,
   };
 }
@@ -188,7 +212,7 @@ function askKeys(page: Page & { readonly is: 'ask' }, view: PlanView): readonly 
       disabled: isLane ? undefined : 'move to an instance first',
     },
     ...[...movesOf(page.list), ...(page.list.marked.size > 0 ? escapeKeys(page.list) : [CLOSE])].map(
-      typedOption(ask) === undefined ? (key: Key) => key : withoutLetters,
+      typedOption(view, ask) === undefined ? (key: Key) => key : withoutLetters,
     ),
   ];
 }

@@ -67,7 +67,7 @@ function overview(
   const room = height - head.length;
   const isWide = columns >= WIDE && asks.length > 0;
   const askWidth = isWide ? Math.floor((columns - 3) * 0.4) : columns;
-  const title = `waits for you: ${asks.length}`;
+  const title = `waits for ${view.watched === undefined ? 'you' : 'a person'}: ${asks.length}`;
   const askHeight = isWide ? room : Math.min(asks.length + 1, Math.max(2, Math.floor(room / 3)));
   const askLines = asks.length === 0 ? [] : windowed(asks, at, title, [askWidth, askHeight], look, askOf);
   const below = isWide ? room : room - askLines.length;
@@ -98,9 +98,9 @@ function overview(
   }
 }
 
-/** What it does, and how much of its time is gone; of a plan that is over also what comes next. */
+/** What it does, how much of its time is gone, and who has it; of a plan that is over what comes next. */
 function headline(view: PlanView, width: number, look: Look): Line[] {
-  const { state, outcome, elapsedSeconds, rtoSeconds } = view;
+  const { state, outcome, elapsedSeconds, rtoSeconds, watched } = view;
   const tone = outcome?.tone ?? 'plain';
   const sign = outcome === undefined ? look.glyphs.current : signOf(tone, look);
   const elapsed = formatElapsed(elapsedSeconds);
@@ -122,6 +122,13 @@ function headline(view: PlanView, width: number, look: Look): Line[] {
       width,
       look,
     ),
+    ...(watched === undefined || outcome !== undefined
+      ? []
+      : wrapLine(
+          [span(`  you look on: ${watched.driver}`, watched.isFree ? 'status.warn' : 'text.dim')],
+          width,
+          2,
+        )),
     ...(outcome === undefined
       ? []
       : nextCommands(view).map((text) => cutLine([span(`  ${text}`, 'text.dim')], width, look))),
@@ -163,12 +170,16 @@ function askBody(page: PageOf<'ask'>, view: PlanView, size: Size, look: Look): L
     return wholeBody(wrapLine([span('this is no longer asked: Esc goes back')], columns), size);
   const rows = askRowsOf(ask);
   const at = cursorAt(page.list, keysOfRows(rows));
+  const isWatched = view.watched !== undefined;
   const options = rows.slice(0, ask.options.length);
   const asking = rows.slice(options.length);
   const whole = askHead(ask, columns, look);
   const least = Math.min(asking.length + 1, Math.floor(height / 3));
   const answers = (isWhole: boolean) =>
-    options.flatMap((row, index) => optionLines(row, index === at, isWhole || index === at, columns, look));
+    options.flatMap((row, index) => {
+      const isHere = index === at;
+      return optionLines(row, { isHere, isWhole: isWhole || isHere, isWatched }, columns, look);
+    });
   const all = answers(true);
   const drawn = whole.length + all.length + least <= height ? all : answers(false);
   const most = Math.max(2, height - drawn.length - least);
@@ -212,14 +223,17 @@ function askHead({ of, tone, prompt, facts }: AskView, width: number, look: Look
 /** An answer with what it does: the whole of that, or what fits into one row. */
 function optionLines(
   row: AskRow,
-  isHere: boolean,
-  isWhole: boolean,
+  {
+    isHere,
+    isWhole,
+    isWatched,
+  }: { readonly isHere: boolean; readonly isWhole: boolean; readonly isWatched: boolean },
   width: number,
   look: Look,
 ): readonly Line[] {
   if (row.is !== 'option') return [];
   const { label, hint, disabled, isRecommended, needs } = row.option;
-  const opens = needs === undefined ? undefined : 'Enter opens its field';
+  const opens = needs === undefined || isWatched ? undefined : 'Enter opens its field';
   const says = [hint, opens].filter((text) => text !== undefined).join('; ') || undefined;
   const note = disabled === undefined ? says : `not now: ${disabled}`;
   const token = disabled === undefined ? (isHere ? 'text.strong' : 'text') : 'text.dim';

@@ -179,7 +179,7 @@ function reduceAsk(state: PlanState, page: PageOf<'ask'>, input: Input<PlanInten
 /** What is typed goes to the only field of the question, as if its answer had been chosen first. */
 function typedAtOnce(state: PlanState, page: PageOf<'ask'>, input: Input<PlanIntent>, view: PlanView): Next {
   const ask = askAt(view, page.ask);
-  const option = typedOption(ask);
+  const option = typedOption(view, ask);
   if (ask === undefined || option === undefined) return [state];
   const [opened] = chosen(state, page, ask, option);
   return reducePage(opened, input, view);

@@ -36,7 +36,7 @@ export function columnsFor(rows: readonly Row[], width: number, nowMs: number): 
     ),
     state: widest(
       lanes.map(({ lane }) => lane.state),
-      14,
+      18,
     ),
     age:
       width < WITH_AGE

@@ -153,9 +153,10 @@ export function planModule(known: PlanKnown): ScreenModule<PlanState, PlanIntent
   };
 }
 
-function titleOf({ asks, outcome }: PlanView): string {
-  if (outcome !== undefined) return 'plan: over';
-  return asks.length === 0 ? 'plan' : `plan: ${counted(asks.length, 'question')}`;
+function titleOf({ asks, outcome, watched }: PlanView): string {
+  const plan = watched === undefined ? 'plan' : 'watched plan';
+  if (outcome !== undefined) return `${plan}: over`;
+  return asks.length === 0 ? plan : `${plan}: ${counted(asks.length, 'question')}`;
 }
 
 /**
@@ -231,7 +232,7 @@ function isTyping(page: Page, view: PlanView): boolean {
     case 'overview':
       return page.list.isFiltering;
     case 'ask':
-      return typedOption(askAt(view, page.ask)) !== undefined;
+      return typedOption(view, askAt(view, page.ask)) !== undefined;
     case 'lane':
       return false;
   }

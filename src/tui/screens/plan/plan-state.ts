@@ -178,9 +178,13 @@ export function askAt({ asks }: PlanView, key: string): AskView | undefined {
 
 /**
  * The answer to a question that asks for a text, such as a name: it is typed without a key before it.
- * Undefined where a text would only be the reason of one of several answers.
+ * Undefined where a text would only be the reason of one of several answers, and for who only looks on.
  */
-export function typedOption(ask: AskView | undefined): AskOption | undefined {
+export function typedOption(
+  { watched }: Pick<PlanView, 'watched'>,
+  ask: AskView | undefined,
+): AskOption | undefined {
+  if (watched !== undefined) return undefined;
   const options = (ask?.options ?? []).filter(
     ({ act, needs, disabled }) =>
       act.do === 'answer' && needs !== undefined && ASKED.has(needs.what) && disabled === undefined,

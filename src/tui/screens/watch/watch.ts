@@ -1,6 +1,6 @@
 import { failureOf } from '../../../base/errors.ts';
+import type { WatchedPort } from '../../../view/app/app-port.ts';
 import { momentReader } from '../../../view/moment-reader.ts';
-import type { RunPort } from '../../../view/run-port.ts';
 import type { LiveScreen, ScreenRequest } from '../../live-screen.ts';
 import type { ModuleScreenOptions, OpenScreen } from '../../module-screen.ts';
 import { noticeScreen } from '../notice/notice.ts';
@@ -28,21 +28,33 @@ export function watchScreen(request: ScreenRequest & { readonly name: 'watch' })
     const look = async () => {
       if (options.watch === undefined) return undefined;
       try {
-        const port = await options.watch(request.runId);
-        const back = () => options.onEffect({ type: 'back' });
-        const run = runScreen(port, {
+        const watched = await options.watch(request.runId);
+        const onDone = () => options.onEffect({ type: 'back' });
+        const { onEffect } = options;
+        if (watched.of === 'plan') {
+          const { planScreen } = await import('../plan/plan-screen.ts');
+          const enter = () => Promise.reject(new Error('a plan that is watched asks for no secret'));
+          const plan = planScreen(watched.port, { ...options, enter, onDone });
+          replace(plan);
+          sayWhyItBroke(watched, options, replace);
+          return async () => {
+            plan.stop();
+            await plan.leave();
+          };
+        }
+        const run = runScreen(watched.port, {
           now: options.monotonic ?? (() => performance.now()),
           hasPalette: true,
           readMoment: momentReader,
-          onDone: back,
+          onDone,
           onSuspend: () => undefined,
-          onEffect: options.onEffect,
+          onEffect,
         });
         replace(run);
-        sayWhyItBroke(port, options, replace);
+        sayWhyItBroke(watched, options, replace);
         return async () => {
           run.stop();
-          await port.detach();
+          await watched.port.detach();
         };
       } catch (thrown) {
         replace(broken(thrown, options));
@@ -88,7 +100,7 @@ function broken(thrown: unknown, options: ModuleScreenOptions): LiveScreen {
 }
 
 function sayWhyItBroke(
-  port: RunPort,
+  { port }: WatchedPort,
   options: ModuleScreenOptions,
   replace: (next: LiveScreen) => void,
 ): void {
