@@ -177,7 +177,7 @@ async function whileStopped(running: Running | undefined, wait: () => Promise<vo
 }
 
 /** A process that died before its call left leaves a recovery that never arrived: a person repeats it. */
-async function repeatWhatNeverArrived({ run }: PlanBench): Promise<void> {
+export async function repeatWhatNeverArrived({ run }: PlanBench): Promise<void> {
   const { stdout } = await run('plans', 'show', 'last', '--json');
   if (stdout === '') return;
   const { lanes } = JSON.parse(stdout) as {

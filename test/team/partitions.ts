@@ -186,7 +186,10 @@ async function trial(times: number, seed: number): Promise<Figures> {
   const counts = await stage.count();
   const { performed, twice } = recoveries(counts);
   const most = await stage.mostAtWork();
-  const lost = Math.max(0, instances - performed - given);
+  // What was not carried out is lost unless its run says so.
+  const lost = claimedIn(entries, instances).filter(
+    (target) => !Object.keys(counts[target] ?? {}).some((call) => call.endsWith('/perform')),
+  ).length;
   const calls = Object.values(counts).reduce(
     (all, of) => all + Object.values(of).reduce((sum, n) => sum + n, 0),
     0,
@@ -203,12 +206,29 @@ async function trial(times: number, seed: number): Promise<Figures> {
     lost,
     problems: [
       ...twice,
-      ...(lost === 0 ? [] : [`${lost} recoveries were not carried out`]),
+      ...(lost === 0 ? [] : [`${lost} recoveries were not carried out, and no run says so`]),
       ...(most <= LIMIT ? [] : [`${most} runs were at work at once, and ${LIMIT} may`]),
       ...(audit === 0 || audit === 3 ? [] : [`the audit ends with ${audit}: ${stdout.slice(-600)}`]),
       ...ends.flatMap((code) => (code === 0 ? [] : [`a worker that was asked to stop ended with ${code}`])),
     ],
   };
+}
+
+/** The targets of which the record does not say that their recovery has failed or was stopped. */
+function claimedIn(entries: readonly Told[], instances: number): readonly string[] {
+  const lanes = new Map<string, string>();
+  const targets = new Set(
+    Array.from({ length: instances }, (_, at) => `sim-${String(at + 1).padStart(5, '0')}-dr`),
+  );
+  for (const { stream, type, body } of entries) {
+    const { plan, outcome } = body as {
+      readonly plan?: { readonly step: string; readonly lane: string };
+      readonly outcome?: string;
+    };
+    if (type === 'run.started' && plan?.step === 'recover') lanes.set(stream, `${plan.lane}-dr`);
+    if (type === 'run.closed' && outcome !== 'done') targets.delete(lanes.get(stream) ?? '');
+  }
+  return [...targets];
 }
 
 /** Two workers, begun again whenever one ends, as their unit does. */

@@ -34,8 +34,8 @@ const DRAIN_MS = 30_000;
 /**
  * `lifeboat worker`: takes runs that were left to the workers, and drives each until it is over or waits for
  * somebody. SIGTERM drains: nothing new is taken, every run is left, resumable, and another worker goes on.
- * Exit 0 then. Rejects with what broke the store where nothing can be written any more by this process; what it
- * holds is free with its leases.
+ * Exit 0 then. Rejects with what broke the store where this process can write nothing any more; what it holds
+ * is free with its leases.
  */
 export const worker: Action<WorkerFlags> = async (
   context,
