@@ -65,15 +65,20 @@ export class Conductor {
   /** Begins. Resolves when the plan's run is over in this process; rejects with what broke it. */
   async run(): Promise<void> {
     const unsubscribe = this.#port.plan.subscribe(() => this.#ask());
-    const recorded = await this.#port.children();
-    for (const child of recorded) this.#recorded.set(keyOf(child), child);
-    // What is under way comes first: it holds its slots before anything new may have one.
-    await this.#beginAll(recorded.filter(({ result }) => result === undefined));
-    this.#isRunning = true;
-    this.#ask();
-    await this.#port.plan.ended;
-    unsubscribe();
-    clearTimeout(this.#timer);
+    try {
+      const recorded = await this.#port.children();
+      for (const child of recorded) this.#recorded.set(keyOf(child), child);
+      // What is under way comes first: it holds its slots before anything new may have one.
+      await this.#beginAll(recorded.filter(({ result }) => result === undefined));
+      this.#isRunning = true;
+      this.#ask();
+      await this.#port.plan.ended;
+    } finally {
+      // Where its run was lost, another process conducts the plan, and knows more than this one.
+      this.#isRunning = false;
+      unsubscribe();
+      clearTimeout(this.#timer);
+    }
     await this.#turn;
     if (this.#broken !== undefined) throw this.#broken;
   }
@@ -194,7 +199,7 @@ export class Conductor {
     this.#turn = this.#turn.then(async () => {
       this.#isAsked = false;
       try {
-        if (!this.#isLeaving) await this.#look();
+        if (!this.#isLeaving && this.#isRunning) await this.#look();
       } catch (thrown) {
         this.#broken ??= thrown;
         await this.leave(failureOf(thrown).shortMessage);
@@ -249,7 +254,7 @@ export class Conductor {
     const next = Math.min(wakeMs ?? Number.POSITIVE_INFINITY, ...again, ...ahead);
     const isAtWork = this.#all().some(isUnderWay);
     this.#isIdle = !isAtWork && wakeMs === undefined && (hasQuestion || this.#facts() !== undefined);
-    if (next !== Number.POSITIVE_INFINITY)
+    if (next !== Number.POSITIVE_INFINITY && this.#isRunning)
       this.#timer = setTimeout(() => this.#ask(), Math.max(0, next - this.#port.now()));
     for (const listener of this.#listeners) listener();
   }

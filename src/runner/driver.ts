@@ -3,7 +3,7 @@ import { statePath } from '../../machines/parts/states.ts';
 import type { LedgerFact, Progress, SendContext } from '../activities/activity.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
-import type { Entry, Json, Wake } from '../store/journal.ts';
+import type { Entry, Hold, Json, Wake } from '../store/journal.ts';
 import type { Awaits } from '../store/run-entries.ts';
 import { decide, metaOf, questionOf } from './answer.ts';
 import { endOf, type Folded, fold, type Invocation, type MachineEvent, step, stoppedAt } from './fold.ts';
@@ -58,6 +58,10 @@ export class Driver implements Run {
       activity: this.#activity,
       paused: this.#paused,
     };
+  }
+
+  get holds(): readonly Hold[] {
+    return [...this.#holds.all];
   }
 
   subscribe(listener: () => void): () => void {

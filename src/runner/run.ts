@@ -4,7 +4,7 @@ import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { AnyActivity, Progress } from '../activities/activity.ts';
 import type { ExitCode, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
-import type { Entry, Journal, Json } from '../store/journal.ts';
+import type { Entry, Hold, Journal, Json } from '../store/journal.ts';
 import type { Awaits } from '../store/run-entries.ts';
 import type { TakeSecret } from './answer.ts';
 import type { MachineEvent } from './fold.ts';
@@ -144,4 +144,6 @@ export interface Run {
    */
   detach(why?: string, awaits?: Awaits): Promise<void>;
   readonly ended: Promise<RunEnd>;
+  /** The holds of this process on the run and its ledgers, until it has ended here. */
+  readonly holds: readonly Hold[];
 }

@@ -6,7 +6,7 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { counted } from '../base/format.ts';
 import { isSameInstance } from '../base/instance-url.ts';
 import { LAST } from '../base/similar.ts';
-import type { Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
+import type { Hold, Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
 import { type Doubt, doubtsOfStream } from '../store/projections/pending-calls.ts';
 import type { RunSummary } from '../store/projections/run-summary.ts';
 import { openRuns, runs, summariesOf } from '../store/projections/runs.ts';
@@ -43,6 +43,8 @@ export interface Start {
   readonly runId?: string | undefined;
   /** The step of a plan's run that it is. */
   readonly plan?: PlanChild | undefined;
+  /** Holds of other streams without which it must not begin: of the plan's run that decided it. */
+  readonly under?: readonly Hold[] | undefined;
   /** Leaves it to the workers, with these answers given in advance. */
   readonly workers?: ForWorkers | undefined;
   /** Begins it although another run of an instance is open. */
@@ -176,7 +178,7 @@ async function begin(journal: Journal, start: Start, holds: Holds): Promise<stri
   // Another process may have begun it since.
   if (start.runId !== undefined && (await journal.head(stream)).seq > 0) return runId;
   const wakes = start.workers === undefined ? [] : [{ run: runId }];
-  await journal.append([{ stream, type: 'run.started', body }], holds.all, wakes);
+  await journal.append([{ stream, type: 'run.started', body }], holds.all, wakes, start.under);
   return runId;
 }
 

@@ -15,11 +15,10 @@ const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
   [/^E(?:NOTFOUND|AI_AGAIN)$|^EAI_/u, 'service.unreachable', 'the name of the service cannot be resolved'],
   [/^ECONNREFUSED$/u, 'service.unreachable', 'the service refuses the connection'],
   [
-    /^(?:ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH)$/u,
+    /^(?:ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/u,
     'service.unreachable',
     'the service cannot be reached',
   ],
-  [/^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/u, 'service.unreachable', 'the service refuses the connection'],
   [
     /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_|SELF_SIGNED|^UND_ERR_PRX_TLS$/u,
     'service.unreachable',

@@ -219,11 +219,15 @@ export interface Journal {
    *
    * `wakes` reach the queue together with the entries, or not at all. A queue that is missing or broken never
    * fails an append: then the wake-ups are lost, and a worker's sweep finds what may go on.
+   *
+   * `under` are holds that have to last as well, although nothing is written to their streams: of a process
+   * that has lost one, the entries are refused like those of its own stream.
    */
   append(
     entries: readonly NewEntry[],
     holds: readonly Hold[],
     wakes?: readonly Wake[],
+    under?: readonly Hold[],
   ): Promise<readonly Entry[]>;
   /**
    * Calls back with the wake-ups of each append of this journal, once it is durable: a queue inside this

@@ -44,6 +44,8 @@ export interface WorkerPort {
   isHeld(runId: string): Promise<boolean>;
   wake(runs: readonly string[]): Promise<void>;
   wakeAt(run: string, at: Date): Promise<void>;
+  /** The process can write nothing any more: it has to end, so that another one takes its place. */
+  end(why: LifeboatError): void;
   /** Says a line about a run. */
   say(run: string, text: string): void;
   now(): number;
@@ -190,6 +192,7 @@ export class Worker {
   }
 
   async #broke(runId: string, thrown: unknown): Promise<void> {
+    if (thrown instanceof LifeboatError && UNWRITABLE.has(thrown.code)) this.#port.end(thrown);
     const isElsewhere = thrown instanceof LifeboatError && ELSEWHERE.has(thrown.code);
     this.#sayOnce(runId, failureOf(thrown).shortMessage);
     if (!isElsewhere) await this.#again(runId, BROKEN_MS);
@@ -212,6 +215,12 @@ export class Worker {
  * Another process has the run, or may have it, and goes on with it; a sweep finds the run if that one dies.
  */
 const ELSEWHERE: ReadonlySet<string> = new Set(['journal.held', 'journal.conflict', 'run.over']);
+
+/**
+ * After these a journal takes no entry any more for as long as it is open: what this process takes it would
+ * keep from those that can write.
+ */
+const UNWRITABLE: ReadonlySet<string> = new Set(['journal.lost', 'journal.rolled-back']);
 
 function wordsOf({ status, isLeft, awaits, title }: RunProgress): string {
   if (status !== 'open') return `${status}${title === undefined ? '' : `: ${title}`}`;

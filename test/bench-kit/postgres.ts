@@ -15,6 +15,8 @@ export interface ClusterOptions {
   readonly fsync?: boolean;
   /** Lets everybody in over loopback, as `addressOf` names them; default: over the socket only. */
   readonly open?: boolean;
+  /** The address of this machine at which it lets in whoever has a password; default: loopback. */
+  readonly listen?: string;
 }
 
 /** A PostgreSQL for tests, which can be hurt: on a socket that only this user reaches, and on 127.0.0.1. */
@@ -38,11 +40,18 @@ export interface Cluster {
   remove(): Promise<void>;
 }
 
+export interface PairOptions {
+  /** The primary waits for no standby, which may lack what it has acknowledged; default: it does. */
+  readonly asynchronous?: boolean;
+}
+
 /** Two servers, open over loopback. */
 export interface Pair {
   readonly primary: Cluster;
-  /** Has every commit before the primary says so. */
+  /** Has every commit before the primary says so, unless it is asynchronous. */
   readonly standby: Cluster;
+  /** An asynchronous standby gets nothing more of what the primary acknowledges. */
+  leaveBehind(): Promise<void>;
   /** Makes the standby the primary. Resolves when it takes writes. */
   promote(): Promise<void>;
   remove(): Promise<void>;
@@ -51,8 +60,9 @@ export interface Pair {
 const SUPERUSER = 'postgres';
 const READY = /database system is ready to accept (?:read-only )?connections/u;
 const OWN = 'local all postgres peer map=own\n';
-const BY_PASSWORD = 'host all all 127.0.0.1/32 scram-sha-256\n';
-const OPEN = 'host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n';
+const BY_PASSWORD = 'host all all all scram-sha-256\n';
+const OPEN = 'host all all 127.0.0.1/32 trust\n';
+const FOLLOWED = 'host replication all 127.0.0.1/32 trust\n';
 
 /** The address of a database for the superuser over loopback, on one open server or several. */
 export function addressOf(ports: readonly number[], database: string): string {
@@ -64,25 +74,41 @@ export function addressOf(ports: readonly number[], database: string): string {
 /** A new cluster without anything in it. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const place = await claimPlace(options);
-  return await place.orGone(() => place.run('one'));
+  const { listen } = options;
+  return await place.orGone(() => place.run('one', listen === undefined ? {} : { listen_addresses: listen }));
 }
 
 /** The standby begins as a copy of the primary's folder, so that no base backup is needed. */
-export async function startPair(): Promise<Pair> {
+export async function startPair({ asynchronous = false }: PairOptions = {}): Promise<Pair> {
   const place = await claimPlace({ open: true });
   return await place.orGone(async () => {
     await place.copy('one', 'other');
-    const primary = await place.run('one', { synchronous_standby_names: '*' });
+    const primary = await place.run('one', asynchronous ? {} : { synchronous_standby_names: '*' });
     const follows = `host=127.0.0.1 port=${primary.port} user=${SUPERUSER}`;
     const standby = await place.run('other', { primary_conninfo: follows });
-    const isInStep = "select 1 from pg_stat_replication where sync_state = 'sync'";
-    await until(async () => (await primary.query(isInStep)).length === 1);
+    const followers = async (...states: readonly string[]) =>
+      (
+        await primary.query(
+          "select 1 from pg_stat_replication where state = 'streaming' and sync_state = any($1)",
+          'postgres',
+          [states],
+        )
+      ).length;
+    await until(async () => (await followers(asynchronous ? 'async' : 'sync')) === 1);
+    const leaveBehind = async () => {
+      await place.letIn('one', OPEN);
+      await primary.query('select pg_reload_conf()');
+      await until(async () => {
+        await primary.query('select pg_terminate_backend(pid) from pg_stat_replication');
+        return (await standby.query('select 1 from pg_stat_wal_receiver')).length === 0;
+      });
+    };
     const promote = async () => {
       await standby.query('select pg_promote(true, 30)');
       const asked = 'select pg_is_in_recovery() as still';
       await until(async () => (await standby.query<{ still: boolean }>(asked))[0]?.still === false);
     };
-    return { primary, standby, promote, remove: primary.remove };
+    return { primary, standby, leaveBehind, promote, remove: primary.remove };
   });
 }
 
@@ -103,22 +129,25 @@ async function claimPlace({ fsync = false, open = false }: ClusterOptions) {
       throw thrown;
     }
   };
+  const letIn = (name: string, rules: string) =>
+    writeFile(join(folder, name, 'pg_hba.conf'), `${OWN}${rules}`);
   const binaries = await orGone(async () => {
     const found = await findBinaries(launcher, folder);
     const data = join(folder, 'one');
     await makeEmptyDatabase(launcher, found, data);
-    await writeFile(join(data, 'pg_hba.conf'), `${OWN}${open ? OPEN : BY_PASSWORD}`);
+    await letIn('one', open ? `${OPEN}${FOLLOWED}` : BY_PASSWORD);
     await writeFile(join(data, 'pg_ident.conf'), `own "${userInfo().username}" ${SUPERUSER}\n`);
     return found;
   });
   return {
     orGone,
+    letIn,
     copy: (from: string, to: string) => {
       const script = 'cp -pR "$1" "$2" && touch "$2/standby.signal"';
       return launcher.run('/bin/sh', ['-c', script, 'sh', join(folder, from), join(folder, to)]);
     },
     run: async (name: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> => {
-      const port = await freePort();
+      const port = await freePort(settings['listen_addresses']);
       const all = {
         ...SETTINGS,
         ...(binaries.major >= 18 && { io_method: 'sync' }),
@@ -222,10 +251,10 @@ export async function ask<Row extends object>(
   }
 }
 
-/** A port of loopback that nothing listens on at this moment. */
-async function freePort(): Promise<number> {
+/** A port of an address that nothing listens on at this moment. */
+async function freePort(host = '127.0.0.1'): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   return typeof address === 'object' && address !== null ? address.port : 0;

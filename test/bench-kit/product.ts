@@ -41,7 +41,10 @@ export interface Product {
 
 export interface CopyOptions {
   readonly cheapVault: boolean;
-  /** Milliseconds that a lease of the team's database lasts; default: the product's own. */
+  /**
+   * Milliseconds that a lease of the team's database lasts, and as often workers look for runs of dead
+   * processes; default: the product's own.
+   */
   readonly leaseMs?: number;
   /** As on a machine whose distribution has no PostgreSQL. */
   readonly bare?: boolean;
@@ -84,7 +87,12 @@ function makeCopy(from: string, folder: string, { cheapVault, leaseMs, bare }: C
   const making = mkdtempSync(`${folder}.`);
   cpSync(from, making, { recursive: true });
   if (cheapVault) change(making, /WORK_FACTOR ?= ?17/, 'WORK_FACTOR=1');
-  if (leaseMs !== undefined) change(making, /\bLONGEST_TTL ?= ?15e3/, `LONGEST_TTL=${leaseMs}`);
+  if (leaseMs !== undefined) {
+    change(making, /\bLONGEST_TTL ?= ?15e3/, `LONGEST_TTL=${leaseMs}`);
+    change(making, /\bSWEEP_MS ?= ?15e3/, `SWEEP_MS=${leaseMs}`);
+    // Of a run of which nothing is written: a third longer than a lease.
+    change(making, /\bQUIET_MS ?= ?2e4/, `QUIET_MS=${Math.round((leaseMs * 4) / 3)}`);
+  }
   if (bare === true) change(making, /(?<=folder: ?")\/usr\/lib\/postgresql(?=")/, '/nowhere');
   // Another user may run it, as one may run what is installed.
   chmodSync(making, 0o755);

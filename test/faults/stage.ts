@@ -220,6 +220,7 @@ function holdingBack(run: Run): Run {
   };
   return {
     ended: run.ended,
+    holds: run.holds,
     state: () => run.state(),
     subscribe: (listener) => run.subscribe(listener),
     answer,

@@ -97,7 +97,7 @@ function planWith(onFailure: object) {
     differences: () => [],
     now: () => 0,
   });
-  return { conductor, tell, did, state: () => snapshot };
+  return { conductor, tell, did, over, state: () => snapshot };
 }
 
 const settled = (plan: ReturnType<typeof planWith>) => expect.poll(() => plan.conductor.children());
@@ -117,6 +117,18 @@ test('a run that a stopped group has left stays among its children, as left', as
   await plan.running;
   expect(plan.did).toEqual(['begun', 'left: its group was stopped']);
   expect(plan.conductor.children()).toMatchObject([{ runId: 'CHILD', state: 'failing', isLeft: true }]);
+});
+
+test('a plan whose run was lost to another process begins nothing more in this one', async () => {
+  const plan = planWith({});
+  const running = plan.conductor.run();
+  await expect.poll(() => plan.state().value).toBe('confirm');
+  plan.over.reject(new LifeboatError('journal.lost-hold', 'another process has it'));
+  await expect(running).rejects.toMatchObject({ code: 'journal.lost-hold' });
+  await plan.tell({ type: 'operator.confirm', typed: 'data' } as never);
+  // A look at the plan takes a few turns.
+  for (let turns = 0; turns < 100; turns += 1) await new Promise(setImmediate);
+  expect(plan.did).toEqual([]);
 });
 
 test('a plan that goes on after a failure leaves a run that offers no end, and ends without proof', async () => {

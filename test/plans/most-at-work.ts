@@ -40,8 +40,10 @@ interface Body {
   readonly to: string;
 }
 
+/** Also true at an end: a run that a person has given up only closes. */
 function asksAt(runbook: string, state: string | undefined): boolean {
   const machine = runbooks[runbook]?.machine;
   if (machine === undefined || state === undefined) return false;
+  if (machine.root.states[state]?.type === 'final') return true;
   return metaAt(machine, state)?.question !== undefined;
 }

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import type { LifeboatError } from '../../src/base/errors.ts';
 import type { HttpExchange } from '../../src/base/http-exchange.ts';
+import { transportError } from '../../src/service/failures.ts';
 import { answer, json, startFaultServer } from './fault-server.ts';
 import { clientAt, rejection, serve, TOKEN_WORD } from './serve.ts';
 
@@ -307,6 +308,16 @@ test('a server that does not exist is unreachable', async () => {
     shortMessage: 'the service refuses the connection (ECONNREFUSED)',
   });
 });
+
+test.for(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])(
+  'a server that stays silent refuses nothing: %s',
+  (code) => {
+    expect(transportError(Object.assign(new Error('silence'), { code }), [])).toMatchObject({
+      code: 'service.unreachable',
+      shortMessage: `the service cannot be reached (${code})`,
+    });
+  },
+);
 
 test.for([
   [62, [BACKUP]],

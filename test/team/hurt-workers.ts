@@ -4,7 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Entry } from '../../src/store/journal.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { openKeys } from '../bench-kit/key-store.ts';
+import type { PairOptions } from '../bench-kit/postgres.ts';
 import type { Product, Running } from '../bench-kit/product.ts';
+import type { BenchOptions } from '../bench-kit/test-bench.ts';
 import { until } from '../bench-kit/until.ts';
 import { isPerform, openPlanBench, type PlanBench } from '../plans/plan-bench.ts';
 import { randomFrom } from '../random.ts';
@@ -57,20 +59,8 @@ export async function hurtWorkers(
   blows: readonly Blow[],
   { count, leaseMs, seed }: { readonly count: number; readonly leaseMs: number; readonly seed: number },
 ): Promise<Came> {
-  await using opened = new AsyncDisposableStack();
-  let team: Team | undefined;
-  const made = await openPlanBench(
-    async (options) => {
-      team = await openTeam(product, options);
-      opened.defer(() => team?.close());
-      return team.ada.bench;
-    },
-    count,
-    { trouble: troubles() },
-  );
-  if (team === undefined) throw new Error('there is no team');
-  made.plan('west', PLAN);
-  await share(team);
+  await using opened = await openPlanTeam(product, count, { trouble: troubles() });
+  const { team, made } = opened;
   const { ada, bob, servers } = team;
   const workers = new Map<Person, Running>();
   const begin = async (person: Person): Promise<void> => {
@@ -88,7 +78,7 @@ export async function hurtWorkers(
 
   const draw = randomFrom(seed);
   const fell: Blow[] = [];
-  const isOver = async () => isPlanOver((await team?.entries()) ?? []);
+  const isOver = async () => isPlanOver(await team.entries());
   for (const blow of blows) {
     const from = made.server.calls.length + 1 + Math.floor(draw() * 10);
     const moment = Date.now() + 5_000 + draw() * 5_000;
@@ -129,6 +119,30 @@ export async function hurtWorkers(
   return { performed: made.performed(), mostAtWork, limit: LIMIT, audit, fell };
 }
 
+/** A team whose members can both recover every instance, and a plan `west` of `count` recoveries. */
+export async function openPlanTeam(
+  product: Product,
+  count: number,
+  { trouble, ...pair }: PairOptions & Pick<BenchOptions, 'trouble'> = {},
+): Promise<{ readonly team: Team; readonly made: PlanBench } & AsyncDisposable> {
+  await using opened = new AsyncDisposableStack();
+  let team: Team | undefined;
+  const made = await openPlanBench(
+    async (options) => {
+      team = await openTeam(product, options, pair);
+      opened.defer(() => team?.close());
+      return team.ada.bench;
+    },
+    count,
+    trouble === undefined ? {} : { trouble },
+  );
+  if (team === undefined) throw new Error('there is no team');
+  made.plan('west', PLAN);
+  await share(team);
+  const kept = opened.move();
+  return { team, made, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
 /** The first recovery of one target fails, and the answer of another is lost although the work is done. */
 function troubles(): (call: Call) => Trouble | undefined {
   const fails = new Set(['db-2-dr']);
@@ -163,7 +177,7 @@ async function whileStopped(running: Running | undefined, wait: () => Promise<vo
 }
 
 /** A process that died before its call left leaves a recovery that never arrived: a person repeats it. */
-async function repeatWhatNeverArrived({ run }: PlanBench): Promise<void> {
+export async function repeatWhatNeverArrived({ run }: PlanBench): Promise<void> {
   const { stdout } = await run('plans', 'show', 'last', '--json');
   if (stdout === '') return;
   const { lanes } = JSON.parse(stdout) as {
@@ -175,7 +189,7 @@ async function repeatWhatNeverArrived({ run }: PlanBench): Promise<void> {
 }
 
 /** Whether the run of the plan has ended, by the entries of the whole store. */
-function isPlanOver(entries: readonly Entry[]): boolean {
+export function isPlanOver(entries: readonly Entry[]): boolean {
   const begun = entries.find(
     ({ type, body }) => type === 'run.started' && (body as { readonly runbook?: string }).runbook === 'plan',
   );

@@ -5,7 +5,7 @@ import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import { type DatabaseWire, openDatabaseWire } from '../bench-kit/database-wire.ts';
-import { addressOf, type Pair, startPair } from '../bench-kit/postgres.ts';
+import { addressOf, type Pair, type PairOptions, startPair } from '../bench-kit/postgres.ts';
 import type { Product } from '../bench-kit/product.ts';
 import { type BenchOptions, openBench, type TestBench } from '../bench-kit/test-bench.ts';
 import { openWire, type Wire } from '../crash/wire.ts';
@@ -39,9 +39,13 @@ const IN_FLIGHT = '1s';
 const DATABASE = 'lifeboat';
 
 /** Sets everything up: the store is made, both have written to it, and both are believed. */
-export async function openTeam(product: Product, options: BenchOptions = {}): Promise<Team> {
+export async function openTeam(
+  product: Product,
+  options: BenchOptions = {},
+  pair: PairOptions = {},
+): Promise<Team> {
   await using opened = new AsyncDisposableStack();
-  const servers = await startPair();
+  const servers = await startPair(pair);
   opened.defer(() => servers.remove());
   await servers.primary.query(`create database ${DATABASE}`);
   const sharedPlace = mkdtempSync(join(tmpdir(), 'lifeboat-shared-'));

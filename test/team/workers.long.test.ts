@@ -29,6 +29,16 @@ test.for(Array.from({ length: ROUNDS }, (_, round) => SEED + round))(
   },
 );
 
+test('two workers go on with a plan once a synchronous standby is promoted: no recovery twice, none lost', {
+  timeout: 1_800_000,
+}, async () => {
+  const came = await hurtWorkers(product, ['failed over'], { count: 6, leaseMs: LEASE_MS, seed: SEED });
+  expect(came.fell).toEqual(['failed over']);
+  expect(Object.entries(came.performed).filter(([, times]) => times !== 1)).toEqual([]);
+  expect(came.mostAtWork).toBeLessThanOrEqual(came.limit);
+  expect([0, 3]).toContain(came.audit);
+});
+
 function inAnyOrder(seed: number): readonly Blow[] {
   const draw = randomFrom(seed);
   const order = new Map(BLOWS.map((blow) => [blow, blow === 'failed over' ? 1 : draw()]));

@@ -68,6 +68,7 @@ function world(runs: readonly RunProgress[]) {
     wake: async (all) => void did.push(`wake ${all.join(' ')}`),
     wakeAt: async (run, at) => void did.push(`wake ${run} in ${at.getTime() - now} ms`),
     say: (run, text) => void did.push(`say ${run} ${text}`),
+    end: ({ code }) => void did.push(`end ${code}`),
     now: () => now,
   };
   const pass = (ms: number) => {
@@ -88,6 +89,25 @@ describe('a worker', () => {
     await looked;
     expect(worker.holds).toEqual([]);
   });
+
+  test.for(['journal.lost', 'journal.rolled-back'])(
+    'ends when its process can write nothing any more: %s',
+    async (code) => {
+      const { worker, drives, did } = world([runOf('a'), runOf('b'), runOf('c')]);
+      const { driven, over } = underWay();
+      drives.set('a', driven);
+      drives.set('b', new LifeboatError(code, 'no more is written'));
+      drives.set('c', new LifeboatError('journal.unreachable', 'for a moment'));
+      const looked = worker.look('a');
+      await expect.poll(() => worker.holds).toEqual(['a']);
+      await worker.look('c');
+      expect(did.filter((what) => what.startsWith('end'))).toEqual([]);
+      over.reject(new LifeboatError(code, 'no more is written'));
+      await looked;
+      await worker.look('b');
+      expect(did.filter((what) => what.startsWith('end'))).toEqual([`end ${code}`, `end ${code}`]);
+    },
+  );
 
   test('gives its place back while a run only waits for a task, and keeps the run', async () => {
     const { worker, drives } = world([runOf('a')]);

@@ -15,7 +15,7 @@ import type { Start } from '../../plans/schedule.ts';
 import type { Run } from '../../runner/run.ts';
 import { startRun } from '../../runner/runs.ts';
 import { takeUp } from '../../runner/take-up.ts';
-import type { Json } from '../../store/journal.ts';
+import type { Hold, Json } from '../../store/journal.ts';
 import { childOf } from '../../store/projections/plan-children.ts';
 import type { ForWorkers } from '../../store/run-entries.ts';
 import { gateOfRun } from '../approvals/gate-of-run.ts';
@@ -41,16 +41,31 @@ export class ChildRuns {
   readonly #input: PlanInput;
   readonly #open = new Set<RunInstances>();
   readonly #workers: ForWorkers | undefined;
+  readonly #under: readonly Hold[];
 
-  /** `workers`: whether they are left to the workers when they begin. */
+  /**
+   * `workers`: whether they are left to the workers when they begin. `under`: the holds of the plan's run;
+   * what a process decided that has lost them does not begin.
+   */
   constructor(
     setting: PlanSetting,
-    { runId, input, workers }: { runId: string; input: PlanInput; workers?: ForWorkers | undefined },
+    {
+      runId,
+      input,
+      workers,
+      under = [],
+    }: {
+      readonly runId: string;
+      readonly input: PlanInput;
+      readonly workers?: ForWorkers | undefined;
+      readonly under?: readonly Hold[];
+    },
   ) {
     this.#setting = setting;
     this.#planRun = runId;
     this.#input = input;
     this.#workers = workers;
+    this.#under = under;
   }
 
   /** Begins the run of a step if it is not begun, and takes it up. */
@@ -220,6 +235,7 @@ export class ChildRuns {
       runId: childRunId(this.#planRun, start),
       plan: { run: this.#planRun, group, step, lane, attempt },
       workers: this.#workers,
+      under: this.#under,
     });
   }
 

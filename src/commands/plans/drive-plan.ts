@@ -53,7 +53,7 @@ export async function drivePlan(setting: PlanSetting, runId: string, input: Plan
   const platform = lazyPlatform(context, config);
   opened.defer(() => platform.close());
   const workers = workersOf(run.state().entries);
-  const children = new ChildRuns(setting, { runId, input, workers });
+  const children = new ChildRuns(setting, { runId, input, workers, under: run.holds });
   opened.defer(() => children.close());
   const left = workers === undefined ? undefined : await LeftChildren.of(journal, children);
   opened.defer(() => left?.close());

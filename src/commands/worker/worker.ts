@@ -34,7 +34,8 @@ const DRAIN_MS = 30_000;
 /**
  * `lifeboat worker`: takes runs that were left to the workers, and drives each until it is over or waits for
  * somebody. SIGTERM drains: nothing new is taken, every run is left, resumable, and another worker goes on.
- * Exit 0 then.
+ * Exit 0 then. Rejects with what broke the store where this process can write nothing any more; what it holds
+ * is free with its leases.
  */
 export const worker: Action<WorkerFlags> = async (
   context,
@@ -55,6 +56,8 @@ export const worker: Action<WorkerFlags> = async (
       report: ({ shortMessage }: LifeboatError) => void say(`queue: ${shortMessage}`),
     });
     const news = new RunNews(workspace);
+    const broken = Promise.withResolvers<never>();
+    broken.promise.catch(() => undefined);
     const here = new Worker({
       runOf: (runId) => progressOfRun(journal, runId),
       openRuns: () => progressOfOpenRuns(journal),
@@ -65,6 +68,7 @@ export const worker: Action<WorkerFlags> = async (
       isHeld: async (runId) => (await journal.holder(`run/${runId}`)) !== undefined,
       wake: (runs) => queue.wake(runs),
       wakeAt: (run, at) => queue.wakeAt(run, at),
+      end: (why) => broken.reject(why),
       say: (run, text) => void say(`${run}  ${text}`),
       now: () => Date.now(),
     });
@@ -92,7 +96,11 @@ export const worker: Action<WorkerFlags> = async (
       say(`worker ${process.pid} on ${hostname()} takes runs${labelled(label)}, ${concurrency} at once`);
       void sweep();
       if (journal.stampedBy === 'machine') hearOthers(journal, queue, stop.signal).catch(() => undefined);
-      const signal = await Promise.race([stopped.promise, working.then(() => 'SIGTERM' as const)]);
+      const signal = await Promise.race([
+        stopped.promise,
+        broken.promise,
+        working.then(() => 'SIGTERM' as const),
+      ]);
       say(`${signal}: takes nothing more, and leaves ${here.holds.length} runs to other workers`);
       clearInterval(sweeping);
       await Promise.all([here.drain('its worker was asked to stop'), queue.stop(DRAIN_MS)]);

@@ -104,14 +104,17 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
   return {
     ...reading.reader,
     stampedBy: 'database',
-    async append(entries, holds, woken = []) {
+    async append(entries, holds, woken = [], under = []) {
       if (isClosed) throw closedStore();
       const prepared = entries.map(prepareEntry);
       for (const { stream, type, body } of prepared)
         secrets.check(`${stream} ${type} ${by} ${body}`, `entry ${type} of ${stream}`);
       if (prepared.length === 0) return [];
       const written = await reading.inWords(async () =>
-        writer.append(prepared, await provenBy(prepared, holds, leases), { vouched, wakes: woken }),
+        writer.append(prepared, await provenBy(prepared, { holds, under }, leases), {
+          vouched,
+          wakes: woken,
+        }),
       );
       reading.tell(written.all);
       wakes.tell(woken);
@@ -289,13 +292,13 @@ async function inOurWords<T>({ user, database, servers }: Address, work: () => P
 /** The leases that an append must prove, one for each stream that it writes. */
 async function provenBy(
   prepared: readonly PreparedEntry[],
-  holds: readonly Hold[],
+  { holds, under }: { readonly holds: readonly Hold[]; readonly under: readonly Hold[] },
   leases: Leases,
 ): Promise<readonly Lease[]> {
-  const streams = new Set(prepared.map(({ stream }) => stream).filter((stream) => stream !== LOG_STREAM));
+  const written = prepared.map(({ stream }) => stream).filter((stream) => stream !== LOG_STREAM);
   const proven: Lease[] = [];
-  for (const stream of streams) {
-    const lease = holds.map(leases.find).find((one) => one?.resource === stream);
+  for (const stream of new Set([...written, ...under.map(({ resource }) => resource)])) {
+    const lease = [...holds, ...under].map(leases.find).find((one) => one?.resource === stream);
     if (lease === undefined)
       throw new LifeboatError('journal.unheld', `${stream} is written without being held`, {
         hints: ['nothing was written; this is a bug in lifeboat: please report it'],

@@ -105,11 +105,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
     ...reader,
     stampedBy: 'machine',
     clock: async () => now,
-    async append(entries, given, woken = []) {
+    async append(entries, given, woken = [], under = []) {
       assertStillOpen();
       if (entries.length === 0) return [];
       const prepared = entries.map(prepare);
-      const proven = holds.among(entries, given);
+      const proven = holds.among(entries, given, under);
       const assertHoldsLast = () => holds.assertHoldsLast(proven.values());
       const context = { at: now().toISOString(), vouched, assertHoldsLast };
       const written = write(() => writer.append(prepared, proven, context));
@@ -226,8 +226,12 @@ function openExisting(home: string): DatabaseSync {
 interface Holds {
   /** Locks the stream and takes its next token. */
   take(stream: StreamName, since: Date): Hold;
-  /** The holds that these entries need, by stream. Throws `journal.unheld` if one is missing. */
-  among(entries: readonly NewEntry[], holds: readonly Hold[]): ReadonlyMap<StreamName, Hold>;
+  /** The holds that these entries need, by stream. Throws `journal.unheld` if one of them is missing. */
+  among(
+    entries: readonly NewEntry[],
+    holds: readonly Hold[],
+    under: readonly Hold[],
+  ): ReadonlyMap<StreamName, Hold>;
   /** Throws `journal.lost-hold` if one of them is lost, according to its lock file. */
   assertHoldsLast(holds: Iterable<Hold>): void;
   /** Checks all holds and marks those that are lost. */
@@ -282,14 +286,15 @@ function createHolds(
         throw error;
       }
     },
-    among(entries, holds) {
-      const live = holds.filter((one) => {
+    among(entries, holds, under) {
+      const live = [...holds, ...under].filter((one) => {
         const its = behind.get(one);
         return its?.home === home && its.lock.isHeld();
       });
       const byStream = new Map(live.map((one) => [one.resource, one]));
       for (const { stream } of entries)
         if (stream !== LOG_STREAM && !byStream.has(stream)) throw unheld(stream);
+      for (const { resource } of under) if (!byStream.has(resource)) throw unheld(resource);
       return byStream;
     },
     assertHoldsLast(holds) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LOG_STREAM } from '../../../src/store/journal.ts';
+import { type Hold, LOG_STREAM } from '../../../src/store/journal.ts';
 import { type FreshStore, holdsOf, note, opened, openedWith } from './store-under-test.ts';
 
 /** The right to write a stream, which each append proves. */
@@ -93,6 +93,29 @@ export function holdContract(freshStore: FreshStore): void {
     expect(holds[0]?.lost).toMatchObject({ aborted: true, reason: { code: 'journal.lost-hold' } });
     await expect(journal.append([note('one')], holds)).rejects.toMatchObject({ code: 'journal.lost-hold' });
     expect(await journal.read('run/a')).toEqual([]);
+  });
+
+  test('nothing is appended under a further hold that was released, or that another process took over', async () => {
+    const { store, journal, holds } = await openedWith(freshStore, 'run/child');
+    const [plan, left] = await holdsOf(journal, ['run/plan', 'run/left']);
+    const append = (text: string, ...under: readonly (Hold | undefined)[]) =>
+      journal.append(
+        [note(text, 'run/child')],
+        holds,
+        [],
+        under.filter((one) => one !== undefined),
+      );
+    await append('one', plan, left);
+    await left?.release();
+    await expect(append('two', plan, left)).rejects.toMatchObject({ code: 'journal.unheld' });
+    await store.loseHold('run/plan');
+    const other = await opened(store);
+    await holdsOf(other, ['run/plan']);
+    await expect(append('three', plan)).rejects.toMatchObject({ code: 'journal.conflict' });
+    await append('four');
+    expect((await other.read('run/child')).map(({ body }) => body)).toEqual(
+      ['one', 'four'].map((text) => ({ text })),
+    );
   });
 
   test('an invalid stream name cannot be held', async () => {
