@@ -74,6 +74,10 @@ export async function hurtWorkers(
     }
   };
   await Promise.all([ada, bob].map(begin));
+  const beginEnded = async () => {
+    for (const [person, { child }] of workers)
+      if (child.exitCode !== null || child.signalCode !== null) await begin(person);
+  };
   await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach');
 
   const draw = randomFrom(seed);
@@ -101,12 +105,11 @@ export async function hurtWorkers(
       await servers.primary.crash();
       await servers.promote();
     }
-    for (const [one, { child, ended }] of workers) {
-      if (one === person && blow === 'killed') await ended;
-      if (child.exitCode !== null || child.signalCode !== null) await begin(one);
-    }
+    if (blow === 'killed') await running?.ended;
+    await beginEnded();
   }
   await until(async () => {
+    await beginEnded();
     await repeatWhatNeverArrived(made);
     return isOver();
   }, 1_200_000);
