@@ -6,6 +6,7 @@ import { SCHEMA } from '../../src/queue/boss-schema.ts';
 import { startCluster } from '../bench-kit/postgres.ts';
 import { builtProduct } from '../bench-kit/product.ts';
 import { randomFrom } from '../random.ts';
+import { besideAnsible } from './ansible.ts';
 import { openStage, printFigures, recoveries } from './stage.ts';
 import { type Used, usedBy } from './used-by.ts';
 
@@ -27,6 +28,8 @@ const { values: options } = parseArgs({
     seed: { type: 'string', default: '1' },
     faults: { type: 'string', default: 'fail=1%,lost=1%,late=0.1%' },
     'task-time': { type: 'string', default: '1s-5s' },
+    /** For how many hosts ansible-playbook makes the same calls afterwards; it has to be installed. */
+    ansible: { type: 'string', default: '0' },
     /** A folder for a profile of each worker that ends by itself. */
     profile: { type: 'string' },
     /** Keeps what the processes said. */
@@ -102,6 +105,16 @@ async function trial(): Promise<number> {
       'carried out twice': twice.length,
     });
     for (const line of twice) process.stdout.write(`${line}\n`);
+    const hosts = Number(options.ansible);
+    if (hosts > 0) {
+      const { seconds: playing, processorSeconds } = await besideAnsible(stage.folder, hosts);
+      printFigures({
+        'hosts of ansible-playbook': hosts,
+        'its seconds': playing,
+        'its processor seconds for each host': processorSeconds / hosts,
+        'a run of the workers against that': processor / children / (processorSeconds / hosts),
+      });
+    }
     return twice.length === 0 && performed + given >= instances && most <= limit ? 0 : 1;
   } finally {
     stage.end(options.keep);
