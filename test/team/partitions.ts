@@ -67,7 +67,7 @@ const say = (text: string) =>
 
 process.exitCode = options.alone ? await all() : await alone();
 
-/** Begins itself again where nobody else is. */
+/** Begins itself again in a network of its own. */
 async function alone(): Promise<number> {
   if (!canMakeNetworks()) {
     process.stderr.write('this machine lets nobody make network namespaces, or has no ip(8)\n');

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { PlanInput } from '../../../machines/parts/plan.ts';
 import { planRunbook } from '../../../machines/plan-runbook.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
@@ -13,9 +12,8 @@ import { fitOf } from '../../plans/decision-fit.ts';
 import { fold } from '../../runner/fold.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
-import { drivePlan } from './drive-plan.ts';
+import { type DrivenPlan, drivePlan } from './drive-plan.ts';
 import { findPlanRun } from './find-plan-run.ts';
-import type { PlanSetting } from './plan-setting.ts';
 import { standingOf } from './show.ts';
 import { leftWords } from './step-words.ts';
 import { untilTaken, type Wish, writeWish } from './wishes.ts';
@@ -102,15 +100,6 @@ export const plansSource: Action<DecisionFlags> = (context, words) =>
     return { event: { type: 'operator.setSource', source }, label: `the source is ${source}` };
   });
 
-type What = 'plan' | 'group' | 'lane' | 'step';
-
-/**
- * How long it is tried again where a worker takes the run in the same moment: it looks, and lets go of what
- * waits for a person. Milliseconds, as is the pause between two attempts.
- */
-const LETS_GO_MS = 10_000;
-const AGAIN_MS = 250;
-
 /**
  * Gives a decision to the run of a plan: through its record while another process drives it, else at once.
  * Rejects if it was not taken, so that exit 0 means that it counts.
@@ -118,60 +107,56 @@ const AGAIN_MS = 250;
 async function decide(
   context: CommandContext,
   [word, place]: readonly string[],
-  what: What,
+  what: 'plan' | 'group' | 'lane' | 'step',
   wishOf: (where: Where) => Wish,
 ): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
-    for (const began = performance.now(); ; await pause(AGAIN_MS))
-      try {
-        return await decideNow({ context, config, workspace }, { word, place, what, wishOf });
-      } catch (thrown) {
-        const isHeld = thrown instanceof LifeboatError && thrown.code === 'journal.held';
-        if (!isHeld || performance.now() - began > LETS_GO_MS) throw thrown;
-      }
+    const { summary, input, entries } = await findPlanRun(workspace.journal, word);
+    const { runId, status } = summary;
+    if (status !== 'open')
+      throw usage(`the run of the plan is ${status}`, [`read it with: lifeboat audit show ${runId}`]);
+    const wish = wishOf(what === 'plan' ? NOWHERE : placeIn(input, place ?? '', what));
+    const fit = fitOf(fold(planRunbook, input, entries).snapshot, wish.event);
+    if (fit.is === 'misfit')
+      throw new LifeboatError('plan.refused', fit.why, {
+        hints: ['nothing was changed', `where each group stands: lifeboat plans show ${runId}`],
+        exitCode: EXIT.usage,
+      });
+    const isSo = fit.is === 'so-already' ? fit.why : await soByItself(workspace.journal, runId, wish.event);
+    if (isSo !== undefined) {
+      context.stderr.write(`nothing was changed: ${show(isSo, 300)}\n`);
+      await tellDecision(context, workspace.journal, runId, wish, false);
+      return EXIT.closed;
+    }
+    {
+      await using driven = await drivenHere({ context, config, workspace }, runId, input);
+      if (driven === undefined)
+        await untilTaken(workspace.journal, runId, await writeWish(workspace.journal, runId, wish));
+      else
+        await driven.conductor
+          .decide(wish.event, wish.label)
+          .finally(() => driven.run.detach('the decision is on record'));
+    }
+    await tellDecision(context, workspace.journal, runId, wish, true);
+    return EXIT.closed;
   } finally {
     await workspace.close();
   }
 }
 
-interface Decision {
-  readonly word: string | undefined;
-  readonly place: string | undefined;
-  readonly what: What;
-  readonly wishOf: (where: Where) => Wish;
-}
-
-/** What was recorded before it rejects is found to be so already when it is called again. */
-async function decideNow(setting: PlanSetting, { word, place, what, wishOf }: Decision): Promise<number> {
-  const { context, workspace } = setting;
-  const { journal } = workspace;
-  const { summary, input, entries } = await findPlanRun(journal, word);
-  const { runId, status } = summary;
-  if (status !== 'open')
-    throw usage(`the run of the plan is ${status}`, [`read it with: lifeboat audit show ${runId}`]);
-  const wish = wishOf(what === 'plan' ? NOWHERE : placeIn(input, place ?? '', what));
-  const fit = fitOf(fold(planRunbook, input, entries).snapshot, wish.event);
-  if (fit.is === 'misfit')
-    throw new LifeboatError('plan.refused', fit.why, {
-      hints: ['nothing was changed', `where each group stands: lifeboat plans show ${runId}`],
-      exitCode: EXIT.usage,
-    });
-  const isSo = fit.is === 'so-already' ? fit.why : await soByItself(journal, runId, wish.event);
-  if (isSo !== undefined) {
-    context.stderr.write(`nothing was changed: ${show(isSo, 300)}\n`);
-    await tellDecision(context, journal, runId, wish, false);
-    return EXIT.closed;
+/**
+ * Takes up the run of a plan; undefined while another process has it. A look at its holder would not do: a
+ * worker may take it between that and this.
+ */
+async function drivenHere(...of: Parameters<typeof drivePlan>): Promise<DrivenPlan | undefined> {
+  try {
+    return await drivePlan(...of);
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code === 'journal.held') return undefined;
+    throw thrown;
   }
-  if ((await journal.holder(`run/${runId}`)) === undefined) {
-    await using driven = await drivePlan(setting, runId, input);
-    await driven.conductor
-      .decide(wish.event, wish.label)
-      .finally(() => driven.run.detach('the decision is on record'));
-  } else await untilTaken(journal, runId, await writeWish(journal, runId, wish));
-  await tellDecision(context, journal, runId, wish, true);
-  return EXIT.closed;
 }
 
 /** Says that a decision is on record, and which run of the step still has to be answered. */

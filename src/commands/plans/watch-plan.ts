@@ -60,7 +60,7 @@ export async function watchPlan(
     return { how: fold.outcome === undefined ? 'detached' : 'ended', exitCode: EXIT.closed };
   };
   const ended = Promise.race([looking(), failureOf(over)]).finally(() => stop.abort());
-  // Whoever shows the plan reports it.
+  // The command that shows the plan reports it.
   ended.catch(() => undefined);
 
   const isOver = () => fold.outcome !== undefined;

@@ -149,7 +149,7 @@ function evaluationLines(status: InstanceStatus, asked: Asked, width: number, lo
 function beforeWords({ lastEvaluation }: InstanceStatus, now: Date): string {
   if (lastEvaluation === undefined) return '';
   const { verdict, at } = lastEvaluation;
-  return `it was ${VERDICT_WORDS[verdict]} ${briefly((now.getTime() - msOf(at)) / 1000)} ago; `;
+  return `it ${wasWords(verdict)} ${briefly((now.getTime() - msOf(at)) / 1000)} ago; `;
 }
 
 /** A lost instance cannot be asked, but may still be recoverable. */
