@@ -3,9 +3,6 @@ import type { LifeboatError } from '../../src/base/errors.ts';
 import { json } from '../service/fault-server.ts';
 import { rejection, serve } from '../service/serve.ts';
 
-/** Longer than any of these may take, shorter than the shortest wait that would be wrong. */
-const SOON_MS = 8_000;
-
 test.for([
   '-5',
   '1000000000',
@@ -18,7 +15,6 @@ test.for([
   '0, 3600',
   'NaN',
 ])('a service that asks to come back in "%s" is asked again as if it had not said so', async (wish) => {
-  const began = performance.now();
   let turn = 0;
   const { client, server } = await serve((_, socket) => {
     turn += 1;
@@ -26,20 +22,17 @@ test.for([
   });
   expect((await client.backups()).value).toEqual([]);
   expect(server.requests).toHaveLength(2);
-  expect(performance.now() - began).toBeLessThan(SOON_MS);
 });
 
 test.for(['21', '3600', '999999999', 'Fri, 31 Dec 2999 23:59:59 GMT'])(
   'a service that asks to come back in "%s" is not waited for, and its wish is shown',
   async (wish) => {
-    const began = performance.now();
     const { client, server } = await serve((_, socket) =>
       socket.write(json(429, { error: 'busy' }, { 'retry-after': wish })),
     );
     const error = (await rejection(client.backups())) as LifeboatError;
     expect(error.hints.join()).toContain(`the service says to wait: Retry-After ${wish}`);
     expect(server.requests).toHaveLength(1);
-    expect(performance.now() - began).toBeLessThan(SOON_MS);
   },
 );
 

@@ -8,8 +8,6 @@ import { count } from './figures.ts';
  * The limits of a client, shortened: what is bounded in a third of a second here is bounded in minutes there.
  */
 const LIMITS = { headersMs: 100, bodyMs: 100, readMs: 300, sendMs: 300, retryBaseMs: 10, attempts: 4 };
-/** Every one of the limits, one after the other, and the slowest of machines. */
-const LONGEST_MS = 10_000;
 
 const WHOLE = json(200, [{ id: 1, status: 'done' }]);
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n';
@@ -59,14 +57,10 @@ function dripInto(
 describe('a service that answers for ever', () => {
   test.for(Object.entries(DRIPS))('is left after a time: %s', async ([, drip]) => {
     const { server, client } = await serve((_, socket) => dripInto(socket, drip), { limits: LIMITS });
-    const began = performance.now();
     const thrown = await rejection(client.backups());
     expect(thrown).toMatchObject({ name: 'LifeboatError' });
-    expect(performance.now() - began).toBeLessThan(LONGEST_MS);
 
-    const sentAt = performance.now();
     const { outcome } = await client.createBackup();
-    expect(performance.now() - sentAt).toBeLessThan(LONGEST_MS);
     // A status of its own is an answer, however long its words take.
     expect(['unknown', 'accepted']).toContain(outcome);
     // The last try of the read may arrive after its time was over, and on a busy machine the call may not.
