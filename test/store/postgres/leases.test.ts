@@ -35,8 +35,8 @@ async function leaseLeft(database: string): Promise<number> {
 }
 
 /**
- * The hold, by the first try after the lease of a holder that renews it no more has expired. By the database's
- * clock alone, since a test on a busy machine may stand still for longer than a lease.
+ * The hold, by the first try after the lease of a holder that renews it no more has expired. By the clock of
+ * the database alone, since a test on a busy machine may stand still for longer than a lease.
  */
 async function takenOnceExpired(journal: Journal, database: string): Promise<Hold> {
   expect(await leaseLeft(database)).toBeLessThanOrEqual(TTL);
