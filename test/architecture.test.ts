@@ -1,8 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { builtinModules } from 'node:module';
-import { basename, dirname, join, normalize } from 'node:path';
+import { basename, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { refusedByLinter } from './architecture/linter.ts';
 import { impuritiesOf } from './architecture/purity.ts';
 import { allowancesOf, ROOMS } from './architecture/rooms.ts';
 import {
@@ -18,10 +16,6 @@ import {
 import { mayReadTimes, READERS, timesReadIn } from './architecture/times.ts';
 
 const FILES = readSourceFiles();
-const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
-};
 
 describe('rooms', () => {
   it('every file belongs to a room that the table knows', () => {
@@ -61,21 +55,6 @@ describe('rooms', () => {
     ];
     const planted = parseSource('src/tui/parts/planted.ts', lines.join('\n'));
     expect(trespassesOf(planted)).toHaveLength(lines.length);
-  });
-
-  it('the linter refuses what the table refuses, in the same words, for every kind of import', () => {
-    const targetsOf = new Map(onePlacePerFolder().map((place) => [place, targetsFrom(place)]));
-    const refused = refusedByLinter(targetsOf);
-    const expected = [...targetsOf].flatMap(([place, targets]) => {
-      const room = roomOf(place);
-      if (room === undefined) return [];
-      // The linter does not tell types from values; what may be imported as a type alone, only the table
-      // knows.
-      const forbidden = targets.filter((target) => !mayImport(room, target, true));
-      return forbidden.map((target) => [`${place} -> ${target}`, room.why]);
-    });
-    expect(expected.length).toBeGreaterThan(1000);
-    expect(Object.fromEntries(refused)).toEqual(Object.fromEntries(expected));
   });
 });
 
@@ -207,39 +186,6 @@ function trespassesOf(file: SourceFile): string[] {
   return file.imports
     .filter((found) => !mayImport(room, found.target, found.typeOnly))
     .map((found) => `${file.path}:${found.line} imports ${found.target}${found.typeOnly ? ' (types)' : ''}`);
-}
-
-/**
- * One file of each room in each folder: relative paths differ between folders, and so might the linter's
- * patterns.
- */
-function onePlacePerFolder(): string[] {
-  return [...new Map(FILES.map(({ path }) => [kindOf(path), path])).values()];
-}
-
-/** Files of one folder and one room look alike to both, unless a row or a pattern names one of them. */
-function kindOf(path: string): string {
-  return `${dirname(path)} ${roomOf(path)?.files}`;
-}
-
-/**
- * What a file at that place is tried with: its neighbours, every file that a row names, one file of every
- * other kind, every package and every module of Node. All files for all places would make the linter keep
- * gigabytes of complaints.
- */
-function targetsFrom(place: string): string[] {
-  const named = new Set(ROOMS.flatMap(allowancesOf).map((allowed) => allowed.replace(/^type /, '')));
-  const paths = FILES.map(({ path }) => path).filter((path) => path !== place);
-  const each = paths.filter((path) => named.has(path) || dirname(path) === dirname(place));
-  const ofEveryKind = new Map(paths.map((path) => [kindOf(path), path])).values();
-  const builtins = builtinModules.map((name) => (name.startsWith('node:') ? name : `node:${name}`));
-  return [
-    ...new Set([...each, ...ofEveryKind]),
-    ...Object.keys(PACKAGE.dependencies),
-    ...Object.keys(PACKAGE.devDependencies),
-    ...builtins,
-    'left-pad',
-  ];
 }
 
 /** Every file of the project that is written by people. */

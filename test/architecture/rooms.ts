@@ -12,7 +12,7 @@ export interface Room {
   readonly node: readonly string[];
   /** Folders and files of this project; `*` is all of it, and all of the rest. */
   readonly rooms: readonly string[];
-  /** Said by the test and by the linter when a file imports anything else. */
+  /** What the test says when a file imports anything else. */
   readonly why: string;
 }
 
