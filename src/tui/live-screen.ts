@@ -48,14 +48,17 @@ export interface BoundKey<Intent extends string> extends ShownKey {
   readonly intent: Intent;
 }
 
-/** A one-letter key that the footer shows. */
-export function letterKey<Intent extends string>(
-  letter: string,
+const SHOWN_AS: Readonly<Record<string, string>> = { enter: 'Enter', escape: 'Esc' };
+
+/** A key that the footer shows, or several that do the same: it shows the first of them. */
+export function footerKey<Intent extends string>(
+  keys: string | readonly [string, ...string[]],
   intent: Intent,
   label: string,
   description: string,
 ): BoundKey<Intent> {
-  return { intent, keys: [letter], shown: letter, label, description, inFooter: true };
+  const all = typeof keys === 'string' ? ([keys] as const) : keys;
+  return { intent, keys: all, shown: SHOWN_AS[all[0]] ?? all[0], label, description, inFooter: true };
 }
 
 /** An effect of a key outside of the screen's own state. */

@@ -1,5 +1,6 @@
 import { padLine } from '../line.ts';
 import type { BoundKey } from '../live-screen.ts';
+import { footerKey } from '../live-screen.ts';
 import { type Line, type Look, span } from '../span.ts';
 import {
   EMPTY_FIELD,
@@ -88,23 +89,9 @@ const MOVES: readonly BoundKey<ListIntent>[] = [
 ];
 
 const FILTERING: readonly BoundKey<ListIntent>[] = [
-  {
-    intent: 'keep-filter',
-    keys: ['enter'],
-    shown: 'Enter',
-    label: 'keep the filter',
-    description: 'keep the filter and go back to the list',
-    inFooter: true,
-  },
+  footerKey('enter', 'keep-filter', 'keep the filter', 'keep the filter and go back to the list'),
   PALETTE_KEY,
-  {
-    intent: 'end-filter',
-    keys: ['escape', 'ctrl+c'],
-    shown: 'Esc',
-    label: 'all rows',
-    description: 'drop the filter',
-    inFooter: true,
-  },
+  footerKey(['escape', 'ctrl+c'], 'end-filter', 'all rows', 'drop the filter'),
   { ...KEY, intent: 'up', keys: ['up'], shown: '', label: '', description: 'move up' },
   { ...KEY, intent: 'down', keys: ['down'], shown: '', label: '', description: 'move down' },
 ];
@@ -112,14 +99,12 @@ const FILTERING: readonly BoundKey<ListIntent>[] = [
 /** The keys of a list. While the filter is typed, letters are text. */
 export function listKeys(list: ListState): readonly BoundKey<ListIntent>[] {
   if (list.isFiltering) return [...FILTERING, ...fieldKeys()];
-  const filter: BoundKey<ListIntent> = {
-    intent: 'filter',
-    keys: ['/'],
-    shown: '/',
-    label: 'filter',
-    description: 'show only the rows that contain some text',
-    inFooter: true,
-  };
+  const filter: BoundKey<ListIntent> = footerKey(
+    '/',
+    'filter',
+    'filter',
+    'show only the rows that contain some text',
+  );
   return [...MOVES, filter, ...escapeKeys(list)];
 }
 

@@ -12,7 +12,7 @@ import { factAt, fleetAt } from '../../../view/fleet/fleet-facts.ts';
 import type { InstanceStatus } from '../../../view/fleet/status-schema.ts';
 import { type Band, band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
 import { cutLine, memoised, wrapLine } from '../../line.ts';
-import { type AppEffect, type Around, type BoundKey, letterKey } from '../../live-screen.ts';
+import { type AppEffect, type Around, type BoundKey, footerKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
   cursorAt,
@@ -383,21 +383,16 @@ function boardKeys(
   ];
   return [
     {
-      intent: 'open',
-      keys: ['enter'],
-      shown: 'Enter',
-      label: 'look',
-      description: 'look at the instance: its backups, restores, metrics and configuration',
-      inFooter: true,
+      ...footerKey(
+        'enter',
+        'open',
+        'look',
+        'look at the instance: its backups, restores, metrics and configuration',
+      ),
       disabled: none,
     },
     {
-      intent: 'start',
-      keys: ['s'],
-      shown: 's',
-      label: 'start',
-      description: 'start a recovery, a rotation or another runbook on the instance',
-      inFooter: true,
+      ...footerKey('s', 'start', 'start', 'start a recovery, a rotation or another runbook on the instance'),
       disabled:
         marks > 1
           ? `a run changes one instance, and ${marks} are marked: b backs them up, c makes their cards, u unmarks them`
@@ -405,27 +400,20 @@ function boardKeys(
     },
     ...(marks > 0 || list.filter.text !== '' ? [...clearing, ...marking] : []),
     {
-      intent: 'resume',
-      keys: ['o'],
-      shown: 'o',
-      label: isOne ? (only.heldBy === undefined ? 'resume' : 'watch') : 'open runs',
-      description: isOne
-        ? `go to the open run: ${only.runbook} of ${only.instance}`
-        : 'go to the open runs, to resume or watch one',
-      inFooter: true,
+      ...footerKey(
+        'o',
+        'resume',
+        isOne ? (only.heldBy === undefined ? 'resume' : 'watch') : 'open runs',
+        isOne
+          ? `go to the open run: ${only.runbook} of ${only.instance}`
+          : 'go to the open runs, to resume or watch one',
+      ),
       disabled: open.length === 0 ? 'no run is open' : undefined,
     },
-    { intent: 'runs', keys: ['r'], shown: 'r', label: 'runs', description: 'show all runs', inFooter: true },
-    {
-      intent: 'followups',
-      keys: ['f'],
-      shown: 'f',
-      label: 'follow-ups',
-      description: 'show the work that recoveries leave, to do, close or skip it',
-      inFooter: true,
-    },
-    { intent: 'keys', keys: ['K'], shown: 'K', label: 'keys', description: 'show all keys', inFooter: true },
-    letterKey('J', 'journal', 'journal', 'show the entries of the journal'),
+    footerKey('r', 'runs', 'runs', 'show all runs'),
+    footerKey('f', 'followups', 'follow-ups', 'show the work that recoveries leave, to do, close or skip it'),
+    footerKey('K', 'keys', 'keys', 'show all keys'),
+    footerKey('J', 'journal', 'journal', 'show the entries of the journal'),
     ...(hasLab ? [LAB] : []),
     {
       intent: 'sort',
@@ -462,7 +450,7 @@ const NONE_MARKED = 'nothing is marked: Space marks a row, a all that are shown'
 const NOT_CHOSEN = 'no instance is chosen: down chooses the first one';
 
 /** Only offered by a config with a lab. */
-const LAB: BoundKey<BoardIntent> = letterKey(
+const LAB: BoundKey<BoardIntent> = footerKey(
   'L',
   'lab',
   'lab',

@@ -4,6 +4,7 @@ import { secretWords, tooShort } from '../../../view/secret-words.ts';
 import { scrolledBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import type { BoundKey } from '../../live-screen.ts';
+import { footerKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import { failureLines } from '../../parts/facts.ts';
 import {
@@ -89,23 +90,13 @@ function taken(field: Field, raw: string): Omit<State, 'first'> {
 
 function keysOf({ least = 0, isUnasked }: AskedSecret, text: string): readonly BoundKey<Intent>[] {
   return [
-    {
-      intent: 'give',
-      keys: ['enter'],
-      shown: 'Enter',
-      label: 'go on',
-      description: 'take what was entered',
-      inFooter: true,
-      disabled: tooShort(text, least),
-    },
-    {
-      intent: 'leave',
-      keys: ['escape', 'ctrl+c'],
-      shown: 'Esc',
-      label: isUnasked === true ? 'go on without it' : 'leave',
-      description: 'leave the field; nothing is taken',
-      inFooter: true,
-    },
+    { ...footerKey('enter', 'give', 'go on', 'take what was entered'), disabled: tooShort(text, least) },
+    footerKey(
+      ['escape', 'ctrl+c'],
+      'leave',
+      isUnasked === true ? 'go on without it' : 'leave',
+      'leave the field; nothing is taken',
+    ),
     ...EDITING_KEYS,
   ];
 }

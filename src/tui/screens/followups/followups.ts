@@ -2,7 +2,7 @@ import { isNoReason, noReasonWords } from '../../../base/reason.ts';
 import { briefly, dueWords, leftToRun, runGoesOnWords, wordOf } from '../../../view/follow-up-words.ts';
 import type { FollowUpRow } from '../../../view/view-follow-ups.ts';
 import { wrapLine } from '../../line.ts';
-import { type AppEffect, type Around, type BoundKey, type Input, letterKey } from '../../live-screen.ts';
+import { type AppEffect, type Around, type BoundKey, footerKey, type Input } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
   EDITING_KEYS,
@@ -280,37 +280,28 @@ function closingKeys({ how, field }: Closing): readonly BoundKey<Intent>[] {
     text === '' ? missing : how === 'skip' && isNoReason(text) ? noReasonWords(text) : undefined;
   return [
     {
-      intent: 'take',
-      keys: ['enter'],
-      shown: 'Enter',
-      label: how === 'done' ? 'close it' : 'skip it',
-      description: 'close the follow-up with these words',
-      inFooter: true,
+      ...footerKey(
+        'enter',
+        'take',
+        how === 'done' ? 'close it' : 'skip it',
+        'close the follow-up with these words',
+      ),
       disabled: problem,
     },
     PALETTE_KEY,
     ...EDITING_KEYS,
-    {
-      intent: 'close',
-      keys: ['escape', 'ctrl+c'],
-      shown: 'Esc',
-      label: 'back',
-      description: 'go back; the follow-up stays open',
-      inFooter: true,
-    },
+    footerKey(['escape', 'ctrl+c'], 'close', 'back', 'go back; the follow-up stays open'),
   ];
 }
 
-const OPEN: BoundKey<Intent> = {
-  intent: 'open',
-  keys: ['enter'],
-  shown: 'Enter',
-  label: 'go to its run',
-  description: 'resume the run of the follow-up, which can do it or have the platform do it',
-  inFooter: true,
-};
-const DO: BoundKey<Intent> = letterKey('p', 'do', 'do it', 'have the platform, or its run, do it now');
-const DONE: BoundKey<Intent> = letterKey('d', 'done', 'done', 'close it: you did it by hand, with a proof');
-const SKIP: BoundKey<Intent> = letterKey('x', 'skip', 'skip', 'leave it undone, with a reason');
-const COPY: BoundKey<Intent> = letterKey('y', 'copy', 'copy commands', 'copy the commands that do it');
-const JOURNAL: BoundKey<Intent> = letterKey('e', 'journal', 'entries', 'show what the journal has about it');
+const OPEN: BoundKey<Intent> = footerKey(
+  'enter',
+  'open',
+  'go to its run',
+  'resume the run of the follow-up, which can do it or have the platform do it',
+);
+const DO: BoundKey<Intent> = footerKey('p', 'do', 'do it', 'have the platform, or its run, do it now');
+const DONE: BoundKey<Intent> = footerKey('d', 'done', 'done', 'close it: you did it by hand, with a proof');
+const SKIP: BoundKey<Intent> = footerKey('x', 'skip', 'skip', 'leave it undone, with a reason');
+const COPY: BoundKey<Intent> = footerKey('y', 'copy', 'copy commands', 'copy the commands that do it');
+const JOURNAL: BoundKey<Intent> = footerKey('e', 'journal', 'entries', 'show what the journal has about it');

@@ -1,6 +1,7 @@
 import { scrolledBody } from '../../bands.ts';
 import { padLine, ruleLine, wrapLine } from '../../line.ts';
 import type { BoundKey, ShownKey } from '../../live-screen.ts';
+import { footerKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 
@@ -23,14 +24,7 @@ const KEYS: readonly BoundKey<Intent>[] = [
     description: 'previous page',
     inFooter: false,
   },
-  {
-    intent: 'close',
-    keys: ['escape', '?', 'q', 'enter'],
-    shown: 'Esc',
-    label: 'close help',
-    description: 'close this help',
-    inFooter: true,
-  },
+  footerKey(['escape', '?', 'q', 'enter'], 'close', 'close help', 'close this help'),
 ];
 
 /** Keys that work on every screen of the app. */

@@ -8,7 +8,7 @@ import {
   type AppEffect,
   type Around,
   type BoundKey,
-  letterKey,
+  footerKey,
   type ScreenRequest,
 } from '../../live-screen.ts';
 import { type OpenScreen, screen } from '../../module-screen.ts';
@@ -229,11 +229,11 @@ function backupKeys(
     backup?.status === 'done' ? undefined : `the service does not list backup ${backup?.id} as done now`;
   return [
     {
-      ...letterKey('r', 'restore', 'restore', 'look at what a restore of this backup does, and start it'),
+      ...footerKey('r', 'restore', 'restore', 'look at what a restore of this backup does, and start it'),
       disabled: none ?? undone ?? busy,
     },
     {
-      ...letterKey(
+      ...footerKey(
         'v',
         'verify',
         'verify',
@@ -242,7 +242,7 @@ function backupKeys(
       disabled: none ?? undone,
     },
     {
-      ...letterKey('d', 'download', 'download', 'download the backup, encrypted, into the current folder'),
+      ...footerKey('d', 'download', 'download', 'download the backup, encrypted, into the current folder'),
       disabled: none ?? undone,
     },
   ];
@@ -283,20 +283,15 @@ function keysOf(name: string, state: InstanceState, around: Around): readonly Bo
       }),
     ),
     {
-      intent: 'start',
-      keys: ['s'],
-      shown: 's',
-      label: 'start',
-      description: 'start a recovery, a rotation or another runbook here',
-      inFooter: true,
+      ...footerKey('s', 'start', 'start', 'start a recovery, a rotation or another runbook here'),
       disabled: busy,
     },
     ...backupKeys(name, state, around, busy),
     {
-      ...letterKey('y', 'copy', 'copy id', 'copy the id of the row, or of the instance'),
+      ...footerKey('y', 'copy', 'copy id', 'copy the id of the row, or of the instance'),
       disabled: idHere(name, state, around) === undefined ? 'there is no row to copy from' : undefined,
     },
-    letterKey('e', 'entries', 'entries', 'show what the journal has about the instance'),
+    footerKey('e', 'entries', 'entries', 'show what the journal has about the instance'),
     ...(list === undefined ? SCROLL : listKeys(list)),
     BACK_KEY,
   ];

@@ -8,7 +8,7 @@ import {
 import type { AuditTrust, AuditWanted, Facts } from '../../../view/app/sources.ts';
 import { type Layout, scrolledBody } from '../../bands.ts';
 import { cutLine, memoised } from '../../line.ts';
-import { type Around, type BoundKey, type Input, letterKey, type ScreenRequest } from '../../live-screen.ts';
+import { type Around, type BoundKey, footerKey, type Input, type ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
   BACK_KEY,
@@ -309,39 +309,37 @@ function keysOf(
   ];
 }
 
-const OPEN: BoundKey<Intent> = {
-  intent: 'open',
-  keys: ['enter'],
-  shown: 'Enter',
-  label: 'in full',
-  description: 'show the entry in full, with its body and hash',
-  inFooter: true,
-};
-const VERIFY: BoundKey<Intent> = letterKey(
+const OPEN: BoundKey<Intent> = footerKey(
+  'enter',
+  'open',
+  'in full',
+  'show the entry in full, with its body and hash',
+);
+const VERIFY: BoundKey<Intent> = footerKey(
   'v',
   'verify',
   'verify',
   'recompute the whole log and compare it with its checkpoints, as `lifeboat audit verify` does',
 );
-const AGAINST: BoundKey<Intent> = letterKey(
+const AGAINST: BoundKey<Intent> = footerKey(
   'p',
   'verify-against',
   'verify against',
   'also verify the log against a public key from a file, or an anchor from a ticket',
 );
-const UNLOCK: BoundKey<Intent> = letterKey(
+const UNLOCK: BoundKey<Intent> = footerKey(
   'o',
   'unlock',
   'passphrase',
   'enter the passphrase of the vault file, and verify against its signing key',
 );
-const ANCHOR: BoundKey<Intent> = letterKey(
+const ANCHOR: BoundKey<Intent> = footerKey(
   'a',
   'anchor',
   'copy anchor',
   'copy the anchor for a ticket: one line that pins everything up to now',
 );
-const COPY: BoundKey<Intent> = letterKey('y', 'copy', 'copy body', 'copy the body as JSON');
+const COPY: BoundKey<Intent> = footerKey('y', 'copy', 'copy body', 'copy the body as JSON');
 const OLDER: BoundKey<Intent> = {
   intent: 'older',
   keys: ['n', 'right'],
@@ -358,14 +356,12 @@ const NEWER: BoundKey<Intent> = {
   description: 'show the previous row of the list',
   inFooter: false,
 };
-const CLOSE: BoundKey<Intent> = {
-  intent: 'close',
-  keys: ['escape', 'q', 'enter'],
-  shown: 'Esc',
-  label: 'back to the list',
-  description: 'go back to the list',
-  inFooter: true,
-};
+const CLOSE: BoundKey<Intent> = footerKey(
+  ['escape', 'q', 'enter'],
+  'close',
+  'back to the list',
+  'go back to the list',
+);
 /** In a field, letters are text. */
 const LEAVE_FIELD: BoundKey<Intent> = {
   ...CLOSE,

@@ -5,6 +5,7 @@ import type { AuditFacts, AuditTrust, Fact, Facts } from '../../../view/app/sour
 import { type Layout, wholeBody } from '../../bands.ts';
 import { padLine, ruleLine, wrapLine } from '../../line.ts';
 import type { Around, BoundKey } from '../../live-screen.ts';
+import { footerKey } from '../../live-screen.ts';
 import { hintLines } from '../../parts/facts.ts';
 import {
   holdsText,
@@ -123,14 +124,12 @@ export function trustKeys(path: PathField, facts: Facts): readonly BoundKey<Trus
   return [{ ...TAKE, disabled: whyNotFile(path, facts) }, ...pathKeys(path)];
 }
 
-const TAKE: BoundKey<TrustIntent> = {
-  intent: 'take',
-  keys: ['enter'],
-  shown: 'Enter',
-  label: 'verify',
-  description: 'verify the log against it, and against what was given before',
-  inFooter: true,
-};
+const TAKE: BoundKey<TrustIntent> = footerKey(
+  'enter',
+  'take',
+  'verify',
+  'verify the log against it, and against what was given before',
+);
 
 /** Adds what was entered to what audits verify against. */
 export function withTrust(trust: AuditTrust, path: PathField): AuditTrust {

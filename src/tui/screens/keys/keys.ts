@@ -8,8 +8,8 @@ import {
   type AppEffect,
   type Around,
   type BoundKey,
+  footerKey,
   type Input,
-  letterKey,
   type ScreenRequest,
 } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
@@ -299,25 +299,20 @@ function keysOf(list: ListState, around: Around): readonly BoundKey<Intent>[] {
   const none = here === undefined ? 'there is no key here' : undefined;
   return [
     {
-      intent: 'open',
-      keys: ['enter'],
-      shown: 'Enter',
-      label: 'instance',
-      description: 'look at the instance of the key',
-      inFooter: true,
+      ...footerKey('enter', 'open', 'instance', 'look at the instance of the key'),
       disabled: none ?? whyUnnamed(here),
     },
-    { ...letterKey('y', 'copy', 'copy fingerprint', 'copy the fingerprint of the key'), disabled: none },
+    { ...footerKey('y', 'copy', 'copy fingerprint', 'copy the fingerprint of the key'), disabled: none },
     {
-      ...letterKey('e', 'journal', 'entries', 'show what the ledger of the instance has on record'),
+      ...footerKey('e', 'journal', 'entries', 'show what the ledger of the instance has on record'),
       disabled: none,
     },
     {
-      ...letterKey('a', 'add', 'add key', 'enter a key of this instance; it is not shown'),
+      ...footerKey('a', 'add', 'add key', 'enter a key of this instance; it is not shown'),
       disabled: 'why' in wanted ? wanted.why : undefined,
     },
     {
-      ...letterKey('f', 'add-file', 'from a file', 'store a key of this instance from a file'),
+      ...footerKey('f', 'add-file', 'from a file', 'store a key of this instance from a file'),
       disabled: 'why' in wanted ? wanted.why : undefined,
     },
     unlockKey(around),
@@ -331,7 +326,7 @@ function unlockKey({ facts }: Around): BoundKey<Intent> {
   const { part } = facts.get('keys', null);
   const isLocked = part.state === 'failed' && wantsPassphrase(part.code);
   return {
-    ...letterKey(
+    ...footerKey(
       'p',
       'unlock',
       'passphrase',
@@ -383,22 +378,18 @@ function keyFileKeys({ path }: KeyFile, facts: Facts): readonly BoundKey<KeyFile
   return [{ ...TAKE, disabled: whyNotFile(path, facts) }, ...pathKeys(path), CLOSE];
 }
 
-const TAKE: BoundKey<KeyFileIntent> = {
-  intent: 'take',
-  keys: ['enter'],
-  shown: 'Enter',
-  label: 'store the key',
-  description: 'store the key that the file holds, as `lifeboat keys add NAME --file FILE` does',
-  inFooter: true,
-};
-const CLOSE: BoundKey<KeyFileIntent> = {
-  intent: 'close',
-  keys: ['escape', 'ctrl+c'],
-  shown: 'Esc',
-  label: 'back',
-  description: 'go back; nothing is stored',
-  inFooter: true,
-};
+const TAKE: BoundKey<KeyFileIntent> = footerKey(
+  'enter',
+  'take',
+  'store the key',
+  'store the key that the file holds, as `lifeboat keys add NAME --file FILE` does',
+);
+const CLOSE: BoundKey<KeyFileIntent> = footerKey(
+  ['escape', 'ctrl+c'],
+  'close',
+  'back',
+  'go back; nothing is stored',
+);
 
 /** The field after an input; undefined once it is closed. An effect is returned if a path was entered. */
 function keyFileAfter(over: KeyFile, input: Input<string>): readonly [KeyFile | undefined, ...AppEffect[]] {

@@ -1,5 +1,5 @@
 import { askingWords, type LabChange } from '../../../view/app/lab-facts.ts';
-import { type AppEffect, type Around, type BoundKey, type Input, letterKey } from '../../live-screen.ts';
+import { type AppEffect, type Around, type BoundKey, footerKey, type Input } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import { EDITING_KEYS, EMPTY_FIELD, fieldAfter, isFieldIntent, PALETTE_KEY } from '../../parts/field.ts';
 import { BACK_KEY, FRESH_LIST, isListIntent, listKeys, moved, placed, typedInto } from '../../parts/list.ts';
@@ -141,7 +141,7 @@ function overInstances({ why, here, isConfigured }: LabKnown): readonly BoundKey
   const gone = state === 'deleted' ? `${name} is deleted, for good` : undefined;
   return [
     {
-      ...letterKey(
+      ...footerKey(
         'p',
         'scenarios',
         'play',
@@ -150,33 +150,33 @@ function overInstances({ why, here, isConfigured }: LabKnown): readonly BoundKey
       disabled: why,
     },
     {
-      ...letterKey('x', 'stop-faults', 'stop faults', 'end all faults; tasks that they held go on'),
+      ...footerKey('x', 'stop-faults', 'stop faults', 'end all faults; tasks that they held go on'),
       disabled: why,
     },
     {
-      intent: 'lose',
-      keys: ['l'],
-      shown: 'l',
-      label: 'lose',
-      description: 'take the instance away: its database is killed, a router answers 502 in its place',
-      inFooter: true,
+      ...footerKey(
+        'l',
+        'lose',
+        'lose',
+        'take the instance away: its database is killed, a router answers 502 in its place',
+      ),
       disabled: none ?? gone ?? (state === 'lost' ? `${name} is lost: b brings it back` : undefined),
     },
     {
-      intent: 'bring-back',
-      keys: ['b'],
-      shown: 'b',
-      label: 'bring back',
-      description: 'bring a lost instance back, with everything that was committed',
-      inFooter: true,
+      ...footerKey(
+        'b',
+        'bring-back',
+        'bring back',
+        'bring a lost instance back, with everything that was committed',
+      ),
       disabled: none ?? gone ?? (state === 'lost' ? undefined : `${name} is not lost`),
     },
     {
-      ...letterKey('a', 'clock', 'clock', 'move the clock of the lab ahead, such as by 30d or 1h30m'),
+      ...footerKey('a', 'clock', 'clock', 'move the clock of the lab ahead, such as by 30d or 1h30m'),
       disabled: why,
     },
     {
-      ...letterKey(
+      ...footerKey(
         't',
         'expire-tokens',
         'expire tokens',
@@ -185,7 +185,7 @@ function overInstances({ why, here, isConfigured }: LabKnown): readonly BoundKey
       disabled: why,
     },
     {
-      ...letterKey(
+      ...footerKey(
         'D',
         'ask-delete',
         'delete',
@@ -194,7 +194,7 @@ function overInstances({ why, here, isConfigured }: LabKnown): readonly BoundKey
       disabled: none ?? gone,
     },
     {
-      ...letterKey('y', 'copy', 'copy', 'copy the name of the instance'),
+      ...footerKey('y', 'copy', 'copy', 'copy the name of the instance'),
       inFooter: false,
       disabled: none,
     },
@@ -210,14 +210,7 @@ function overInstances({ why, here, isConfigured }: LabKnown): readonly BoundKey
   ];
 }
 
-const CHOOSE: BoundKey<LabIntent> = {
-  intent: 'choose',
-  keys: ['enter'],
-  shown: 'Enter',
-  label: 'choose',
-  description: 'do what is chosen',
-  inFooter: true,
-};
+const CHOOSE: BoundKey<LabIntent> = footerKey('enter', 'choose', 'choose', 'do what is chosen');
 
 const MOVES: readonly BoundKey<LabIntent>[] = [
   {
@@ -230,11 +223,4 @@ const MOVES: readonly BoundKey<LabIntent>[] = [
   },
 ];
 
-const CLOSE: BoundKey<LabIntent> = {
-  intent: 'close',
-  keys: ['escape', 'ctrl+c'],
-  shown: 'Esc',
-  label: 'back',
-  description: 'go back to the lab',
-  inFooter: true,
-};
+const CLOSE: BoundKey<LabIntent> = footerKey(['escape', 'ctrl+c'], 'close', 'back', 'go back to the lab');

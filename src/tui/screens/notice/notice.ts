@@ -1,6 +1,7 @@
 import { scrolledBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import type { BoundKey } from '../../live-screen.ts';
+import { footerKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import { hintLines } from '../../parts/facts.ts';
 import { BLANK, span } from '../../span.ts';
@@ -17,14 +18,7 @@ export interface Notice {
 type Intent = 'close';
 
 const KEYS: readonly BoundKey<Intent>[] = [
-  {
-    intent: 'close',
-    keys: ['escape', 'enter', 'q'],
-    shown: 'Esc',
-    label: 'back',
-    description: 'close this notice',
-    inFooter: true,
-  },
+  footerKey(['escape', 'enter', 'q'], 'close', 'back', 'close this notice'),
 ];
 
 /** Shows a notice over the screen that it is about. */

@@ -2,6 +2,7 @@ import { COMMAND_WORDS } from '../../../view/app/command-words.ts';
 import { SITUATIONS } from '../../../view/app/situations.ts';
 import { NO_LAB } from '../../../view/app/sources.ts';
 import type { AppEffect, Around, BoundKey, ScreenRequest, ShownKey } from '../../live-screen.ts';
+import { footerKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
   EDITING_KEYS,
@@ -97,14 +98,7 @@ const COLUMNS: readonly Column<Item>[] = [
 ];
 
 const KEYS: readonly BoundKey<Intent>[] = [
-  {
-    intent: 'choose',
-    keys: ['enter'],
-    shown: 'Enter',
-    label: 'go',
-    description: 'do what the cursor is on',
-    inFooter: true,
-  },
+  footerKey('enter', 'choose', 'go', 'do what the cursor is on'),
   {
     intent: 'up',
     keys: ['up', 'ctrl+p'],
@@ -122,14 +116,7 @@ const KEYS: readonly BoundKey<Intent>[] = [
     inFooter: false,
   },
   ...EDITING_KEYS,
-  {
-    intent: 'close',
-    keys: ['escape', 'ctrl+c'],
-    shown: 'Esc',
-    label: 'back',
-    description: 'close the palette',
-    inFooter: true,
-  },
+  footerKey(['escape', 'ctrl+c'], 'close', 'back', 'close the palette'),
 ];
 
 /** The items that match the words, those that work now first. */

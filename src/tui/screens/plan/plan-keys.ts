@@ -3,7 +3,7 @@ import { isNoReason, noReasonWords } from '../../../base/reason.ts';
 import { aboutStep, outOrUp, pauseOrResume, stopping } from '../../../view/plan/plan-decisions.ts';
 import type { GroupView, LaneView, Needs, PlanView } from '../../../view/plan/plan-view.ts';
 import { notTheName } from '../../../view/question-words.ts';
-import { type BoundKey, letterKey } from '../../live-screen.ts';
+import { type BoundKey, footerKey } from '../../live-screen.ts';
 import { EDITING_KEYS, type FieldIntent } from '../../parts/field.ts';
 import {
   BACK_KEY,
@@ -115,14 +115,12 @@ function overviewKeys(
 
 const OPENS = { ask: 'question', group: 'open or close', lane: 'show' } as const;
 
-const OPEN: Key = {
-  intent: 'open',
-  keys: ['enter'],
-  shown: 'Enter',
-  label: 'open',
-  description: 'open the question, show the instance, or open and close the group',
-  inFooter: true,
-};
+const OPEN: Key = footerKey(
+  'enter',
+  'open',
+  'open',
+  'open the question, show the instance, or open and close the group',
+);
 
 /** Decisions about the group and the lane under the cursor. */
 function decisionKeys(group: GroupView | undefined, lane: LaneView | undefined): readonly Key[] {
@@ -150,17 +148,17 @@ function decisionKeys(group: GroupView | undefined, lane: LaneView | undefined):
   ];
 }
 
-const PAUSE: Key = letterKey('p', 'pause', 'pause', 'pause the group, or let it go on');
-const STOP: Key = letterKey(
+const PAUSE: Key = footerKey('p', 'pause', 'pause', 'pause the group, or let it go on');
+const STOP: Key = footerKey(
   'x',
   'stop',
   'stop',
   'stop the group: nothing new starts in it (asks for its name)',
 );
-const OUT: Key = letterKey('o', 'out', 'take out', 'take the instance out with a reason, or up again');
-const AGAIN: Key = letterKey('a', 'again', 'try again', 'try the failed step of the instance again');
-const SKIP: Key = letterKey('s', 'skip', 'skip step', 'skip the step of the instance, with a reason');
-const OUTSIDE: Key = letterKey(
+const OUT: Key = footerKey('o', 'out', 'take out', 'take the instance out with a reason, or up again');
+const AGAIN: Key = footerKey('a', 'again', 'try again', 'try the failed step of the instance again');
+const SKIP: Key = footerKey('s', 'skip', 'skip step', 'skip the step of the instance, with a reason');
+const OUTSIDE: Key = footerKey(
   'd',
   'outside',
   'done outside',
@@ -169,16 +167,14 @@ const OUTSIDE: Key = letterKey(
 
 function leaveKey({ outcome, watched }: PlanView): Key {
   const isWatched = watched !== undefined;
-  return {
-    intent: 'leave',
-    keys: ['q', 'escape', 'ctrl+c'],
-    shown: 'q',
-    label: outcome !== undefined ? 'close' : isWatched ? 'stop watching' : 'leave',
-    description: isWatched
+  return footerKey(
+    ['q', 'escape', 'ctrl+c'],
+    'leave',
+    outcome !== undefined ? 'close' : isWatched ? 'stop watching' : 'leave',
+    isWatched
       ? 'stop watching; nothing changes for the plan'
       : 'leave the plan as it is: `lifeboat resume RUN` goes on',
-    inFooter: true,
-  };
+  );
 }
 
 /** The keys of a list that works without a filter. */
@@ -197,12 +193,12 @@ function askKeys(page: Page & { readonly is: 'ask' }, view: PlanView): readonly 
   const isLane = row?.is === 'asking';
   return [
     {
-      intent: isLane ? 'open' : 'choose',
-      keys: ['enter'],
-      shown: 'Enter',
-      label: isLane ? 'show' : `answer${whom}`,
-      description: 'give this answer, for the marked instances or for all that ask it',
-      inFooter: true,
+      ...footerKey(
+        'enter',
+        isLane ? 'open' : 'choose',
+        isLane ? 'show' : `answer${whom}`,
+        'give this answer, for the marked instances or for all that ask it',
+      ),
       disabled: row === undefined ? 'move to an answer first' : isLane ? undefined : row.option.disabled,
     },
     {
@@ -227,20 +223,15 @@ function laneKeys(page: Page & { readonly is: 'lane' }, view: PlanView): readonl
   const noRun = found?.lane.runId === undefined ? 'it has no run yet' : undefined;
   return [
     {
-      intent: 'ask',
-      keys: ['enter'],
-      shown: 'Enter',
-      label: 'question',
-      description: 'open what the instance asks',
-      inFooter: true,
+      ...footerKey('enter', 'ask', 'question', 'open what the instance asks'),
       disabled: found?.lane.ask === undefined ? 'it asks nothing' : undefined,
     },
     ...decisionKeys(found?.group, found?.lane).filter(
       ({ intent }) => intent !== 'stop' && intent !== 'pause',
     ),
-    { ...letterKey('w', 'watch', 'watch', 'watch the run of its step, with every line'), disabled: noRun },
-    { ...letterKey('e', 'entries', 'entries', 'show what the journal has about the run'), disabled: noRun },
-    { ...letterKey('y', 'copy', 'copy id', 'copy the id of the run'), disabled: noRun },
+    { ...footerKey('w', 'watch', 'watch', 'watch the run of its step, with every line'), disabled: noRun },
+    { ...footerKey('e', 'entries', 'entries', 'show what the journal has about the run'), disabled: noRun },
+    { ...footerKey('y', 'copy', 'copy id', 'copy the id of the run'), disabled: noRun },
     ...READING_KEYS,
     CLOSE,
   ];
@@ -253,12 +244,7 @@ function typingKeys(page: Page & { readonly is: 'typing' }, view: PlanView): rea
   const isGone = what.is === 'answer' && askAt(view, what.ask.key) === undefined;
   return [
     {
-      intent: 'take',
-      keys: ['enter'],
-      shown: 'Enter',
-      label: needs.what === 'name' ? 'confirm' : 'take it',
-      description: 'take what was typed',
-      inFooter: true,
+      ...footerKey('enter', 'take', needs.what === 'name' ? 'confirm' : 'take it', 'take what was typed'),
       disabled: isGone ? 'it is no longer asked: nothing was answered' : problemOf(needs, field.text),
     },
     ...EDITING_KEYS,

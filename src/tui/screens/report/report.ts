@@ -1,7 +1,7 @@
 import type { ReportText } from '../../../view/app/sources.ts';
 import { scrolledBody } from '../../bands.ts';
 import { memoised, wrapLine } from '../../line.ts';
-import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
+import { type Around, type BoundKey, footerKey, type ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import { BACK_KEY } from '../../parts/list.ts';
 import { isReadingIntent, READING_KEYS, type ReadingIntent, scrolledTo } from '../../parts/reading.ts';
@@ -52,7 +52,7 @@ function keysOf(report: ReportText | undefined): readonly BoundKey<Intent>[] {
   const disabled = report === undefined ? 'the report is not there' : undefined;
   return [
     {
-      ...letterKey(
+      ...footerKey(
         'o',
         'write',
         'write HTML',
@@ -61,7 +61,7 @@ function keysOf(report: ReportText | undefined): readonly BoundKey<Intent>[] {
       disabled,
     },
     {
-      ...letterKey(
+      ...footerKey(
         'b',
         'bundle',
         'write bundle',
@@ -69,8 +69,8 @@ function keysOf(report: ReportText | undefined): readonly BoundKey<Intent>[] {
       ),
       disabled,
     },
-    { ...letterKey('y', 'copy', 'copy command', 'copy the command that writes the report'), disabled },
-    { ...letterKey('e', 'journal', 'entries', 'show the entries of the run in the journal'), disabled },
+    { ...footerKey('y', 'copy', 'copy command', 'copy the command that writes the report'), disabled },
+    { ...footerKey('e', 'journal', 'entries', 'show the entries of the run in the journal'), disabled },
     ...READING_KEYS,
     BACK_KEY,
   ];

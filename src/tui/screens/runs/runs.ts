@@ -2,7 +2,7 @@ import { formatElapsed, formatTime } from '../../../base/format.ts';
 import { show } from '../../../base/text.ts';
 import { type RunRow, secondsOfRun } from '../../../view/app/sources.ts';
 import { wrapLine } from '../../line.ts';
-import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
+import { type Around, type BoundKey, footerKey, type ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
   BACK_KEY,
@@ -221,23 +221,21 @@ function whyNotOpened(run: RunRow | undefined): string | undefined {
   return run.heldBy === undefined ? undefined : `driven by ${run.heldBy}: w watches it`;
 }
 
-const OPEN: BoundKey<Intent> = {
-  intent: 'open',
-  keys: ['enter'],
-  shown: 'Enter',
-  label: 'resume',
-  description: 'resume the run; it first asks the service what became of the last call',
-  inFooter: true,
-};
-const WATCH: BoundKey<Intent> = letterKey('w', 'watch', 'watch', 'watch the run without taking it over');
-const REPORT: BoundKey<Intent> = letterKey('r', 'report', 'report', 'read the report of the run');
-const JOURNAL: BoundKey<Intent> = letterKey(
+const OPEN: BoundKey<Intent> = footerKey(
+  'enter',
+  'open',
+  'resume',
+  'resume the run; it first asks the service what became of the last call',
+);
+const WATCH: BoundKey<Intent> = footerKey('w', 'watch', 'watch', 'watch the run without taking it over');
+const REPORT: BoundKey<Intent> = footerKey('r', 'report', 'report', 'read the report of the run');
+const JOURNAL: BoundKey<Intent> = footerKey(
   'e',
   'journal',
   'entries',
   'show the entries of the run in the journal',
 );
-const DRILLS: BoundKey<Intent> = letterKey(
+const DRILLS: BoundKey<Intent> = footerKey(
   'd',
   'drills',
   'drills',

@@ -1,4 +1,4 @@
-import { type Around, type BoundKey, letterKey } from '../../live-screen.ts';
+import { type Around, type BoundKey, footerKey } from '../../live-screen.ts';
 import { EDITING_KEYS, type FieldIntent, PALETTE_KEY } from '../../parts/field.ts';
 import { cursorAt, filtered, type ListIntent, type ListState, listKeys } from '../../parts/list.ts';
 import { type Choice, tableOf } from './rows.ts';
@@ -113,26 +113,22 @@ function momentKeys(state: State, around: Around): readonly BoundKey<Intent>[] {
 }
 
 function backKey({ past }: State): BoundKey<Intent> {
-  return {
-    intent: 'step-back',
-    keys: ['escape'],
-    shown: 'Esc',
-    label: past.length === 0 ? 'leave' : 'a step back',
-    description: past.length === 0 ? 'leave; nothing was started' : 'go back to what was asked before',
-    inFooter: true,
-  };
+  return footerKey(
+    'escape',
+    'step-back',
+    past.length === 0 ? 'leave' : 'a step back',
+    past.length === 0 ? 'leave; nothing was started' : 'go back to what was asked before',
+  );
 }
 
-const START: BoundKey<Intent> = {
-  intent: 'start',
-  keys: ['enter'],
-  shown: 'Enter',
-  label: 'start',
-  description: 'start the run; it asks for the name before it destroys anything',
-  inFooter: true,
-};
+const START: BoundKey<Intent> = footerKey(
+  'enter',
+  'start',
+  'start',
+  'start the run; it asks for the name before it destroys anything',
+);
 
-const COPY: BoundKey<Intent> = letterKey('y', 'copy', 'copy', 'copy the command that starts the same run');
+const COPY: BoundKey<Intent> = footerKey('y', 'copy', 'copy', 'copy the command that starts the same run');
 
 const SCROLLING: readonly BoundKey<Intent>[] = [
   {
