@@ -27,6 +27,7 @@ const { values: options } = parseArgs({
     limit: { type: 'string', default: '40' },
     seed: { type: 'string', default: '1' },
     faults: { type: 'string', default: 'fail=1%,lost=1%,late=0.1%' },
+    'late-by': { type: 'string', default: '20m' },
     'task-time': { type: 'string', default: '1s-5s' },
     /** For how many hosts ansible-playbook makes the same calls afterwards; it has to be installed. */
     ansible: { type: 'string', default: '0' },
@@ -40,7 +41,9 @@ const instances = Math.ceil(Number(options.children) / 2);
 const workerCount = Number(options.workers);
 const limit = Number(options.limit);
 /** Milliseconds between two kills, at most; from a tenth of it. */
-const KILL_WITHIN = 40_000;
+const KILL_WITHIN = Math.max(40_000, instances * 80);
+/** Milliseconds between two looks at the record, which counts all of its entries. */
+const LOOK_EVERY = Math.max(1_000, instances * 2);
 /** Milliseconds without a closed run after which a person answers what asks. */
 const STALLED = 45_000;
 
@@ -58,7 +61,8 @@ try {
 
 async function trial(): Promise<number> {
   const database = await cluster.makeDatabase();
-  const shares = options.faults === 'none' ? [] : ['--faults', options.faults];
+  const shares =
+    options.faults === 'none' ? [] : ['--faults', options.faults, '--late-by', options['late-by']];
   const stage = await openStage({
     cli: builtProduct({ cheapVault: true }).cli,
     cluster,
@@ -120,7 +124,7 @@ async function trial(): Promise<number> {
     stage.end(options.keep);
   }
 
-  /** Until every run is closed. Gives what a person gave up, and what the dead workers had used. */
+  /** Until the plan is over. Gives what a person gave up, and what the dead workers had used. */
   async function killing(workers: ChildProcess[]) {
     const draw = randomFrom(Number(options.seed));
     const victims = Array.from({ length: Number(options.kills) * workerCount }, (_, at) => at % workerCount);
@@ -131,10 +135,10 @@ async function trial(): Promise<number> {
     let last = { closed: 0, at: performance.now() };
     const spent: Used[] = [];
     for (;;) {
-      await delay(1_000);
-      const { open, closed, entries } = await stage.standing();
+      await delay(LOOK_EVERY);
+      const { open, closed, entries, isOver } = await stage.standing();
       if (closed !== last.closed) last = { closed, at: performance.now() };
-      if (closed === children + 1) return { given, spent };
+      if (isOver) return { given, spent };
       if (performance.now() > killAt && victims.length > 0) {
         const at = victims.shift() ?? 0;
         const victim = workers[at];

@@ -54,7 +54,7 @@ export interface Stage {
   command(...words: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
   beginPlan(): Promise<void>;
   /** What the record holds of runs. */
-  standing(): Promise<{ readonly open: number; readonly closed: number; readonly entries: number }>;
+  standing(): Promise<Standing>;
   /** The entries of all runs, in order; of these types only, if there are any. */
   entries(...types: readonly string[]): Promise<readonly (Told & { readonly at: string })[]>;
   /** The most runs of the plan that were at work at once, by the journal. */
@@ -68,6 +68,14 @@ export interface Stage {
   count(): Promise<Counts>;
   /** Kills what still runs, and removes the folder unless it is kept. */
   end(keep: boolean): void;
+}
+
+export interface Standing {
+  readonly open: number;
+  readonly closed: number;
+  readonly entries: number;
+  /** Whether the plan has come to its end. Runs that it has gone on without may still be open. */
+  readonly isOver: boolean;
 }
 
 export type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -219,18 +227,22 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       if (begun.code !== 0) throw new Error(begun.stderr);
     },
     async standing() {
-      const [row] = await cluster.query<Record<'begun' | 'closed' | 'entries', string>>(
-        `select count(*) filter (where type = 'run.started') as begun,
-                count(*) filter (where type = 'run.closed') as closed, count(*) as entries
+      const [row] = await cluster.query<Record<'begun' | 'closed' | 'entries' | 'over', string>>(
+        `with plan as (select stream from lifeboat.entries
+                       where type = 'run.started' and body::json ->> 'runbook' = 'plan' limit 1)
+         select count(*) filter (where type = 'run.started') as begun,
+                count(*) filter (where type = 'run.closed') as closed, count(*) as entries,
+                count(*) filter (where type = 'run.closed' and stream = (select stream from plan)) as over
          from lifeboat.entries`,
         database,
       );
-      const [begun, closed, all] = [row?.begun, row?.closed, row?.entries].map(Number) as [
-        number,
-        number,
-        number,
-      ];
-      return { open: begun - closed, closed, entries: all };
+      const { begun = 0, closed = 0, entries: all = 0, over = 0 } = row ?? {};
+      return {
+        open: Number(begun) - Number(closed),
+        closed: Number(closed),
+        entries: Number(all),
+        isOver: Number(over) === 1,
+      };
     },
     entries,
     mostAtWork: async () => mostAtWork(await entries('run.started', 'event', 'run.closed'))['data'] ?? 0,
