@@ -229,6 +229,19 @@ export const RESTING_VERBS: ReadonlySet<string> = new Set<Verb>([
   'waitFor',
 ]);
 
+/** The verbs that keep this machine busy: they read whole backups, or run programs. */
+export const BUSY_VERBS: ReadonlySet<string> = new Set<Verb>([
+  'downloadBackup',
+  'verifyBackup',
+  'negativeTest',
+  'reconcile',
+  'reconnectApp',
+  'proveApp',
+  'askOutside',
+  'runCommand',
+  'runOnce',
+]);
+
 /** What a verb changes, by its name in a journal; undefined for one that is not known here. */
 export function effectOf(verb: string): Effect | undefined {
   return Object.hasOwn(VERBS, verb) ? VERBS[verb as Verb].effect : undefined;

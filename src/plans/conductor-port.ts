@@ -51,8 +51,8 @@ export interface ChildSnapshot {
   readonly warning: string | undefined;
   /** Whether a name was typed in it before. */
   readonly hasConfirmed: boolean;
-  /** Whether it does nothing but wait for a task or a time, as far as this process knows. */
-  readonly isResting: boolean;
+  /** What this process does for it now. `since`: RFC 3339. */
+  readonly activity: { readonly verb: string; readonly since: string } | undefined;
   /** How its target differs from what was confirmed; undefined where there is no target yet. */
   readonly targetNow: unknown;
 }

@@ -31,7 +31,7 @@ const snapshotOfChild: ChildSnapshot = {
   asksAbout: 'failure',
   where: 'the backup failed',
   ...{ sinceMs: 0, paused: undefined, warning: undefined, targetNow: undefined },
-  ...{ hasConfirmed: true, isResting: false },
+  ...{ hasConfirmed: true, activity: undefined },
 };
 
 function inputOf(onFailure: object): PlanInput {

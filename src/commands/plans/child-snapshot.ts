@@ -5,7 +5,6 @@ import type { Question } from '../../../machines/parts/question.ts';
 import type { TargetIdentity } from '../../../machines/parts/recovery-data.ts';
 import { isAbsence } from '../../../machines/parts/task-data.ts';
 import { isInDoubt } from '../../../machines/send-state.ts';
-import { RESTING_VERBS } from '../../../machines/verbs.ts';
 import { onceOverMs } from '../../activities/outside/run-command.ts';
 import { isoOf } from '../../base/date.ts';
 import type { Failure } from '../../base/failure.ts';
@@ -31,7 +30,7 @@ export interface SeenRun {
   /** Set while it waits for credentials. */
   readonly paused: Failure | undefined;
   /** What this process does for it now. */
-  readonly activity: { readonly verb: string } | undefined;
+  readonly activity: ChildSnapshot['activity'];
 }
 
 const noted = incrementalFold<Noted>(
@@ -61,7 +60,7 @@ export function childSnapshot({ snapshot, entries, paused, activity }: SeenRun):
     ...noted(entries),
     asksAbout: troubleOf(snapshot),
     paused,
-    isResting: activity !== undefined && RESTING_VERBS.has(activity.verb),
+    activity,
     warning: metaOf(snapshot)?.warning?.(context),
     targetNow: context.run.target.kind === 'other' ? context.target.facts?.identity : undefined,
   };

@@ -15,7 +15,7 @@ export const NOTHING_ASKED: ChildSnapshot = {
   paused: undefined,
   warning: undefined,
   hasConfirmed: false,
-  isResting: false,
+  activity: undefined,
   targetNow: undefined,
 };
 

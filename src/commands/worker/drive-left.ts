@@ -1,6 +1,5 @@
 import { runbookOf } from '../../../machines/index.ts';
 import type { PlanInput } from '../../../machines/parts/plan.ts';
-import { RESTING_VERBS } from '../../../machines/verbs.ts';
 import { failureOf } from '../../base/errors.ts';
 import { instancesOfRun, openInstances } from '../../compose/instances.ts';
 import { inputOf } from '../../runner/run-log.ts';
@@ -18,6 +17,7 @@ import { autopilot } from '../run/autopilot.ts';
 import { otherVersion, takeUpRun } from '../run/drive.ts';
 import { followAsChild } from './follow-as-child.ts';
 import type { PlanRecords } from './plan-records.ts';
+import { untilResting } from './until-resting.ts';
 
 const WAITS = 'it waits for a person';
 
@@ -75,10 +75,10 @@ async function driveChild(setting: PlanSetting, child: PlanChild, plans: PlanRec
   const over = followAsChild(driven, start, () => plans.of(planRun)).finally(() => runs.close());
   return {
     over,
-    resting: untilResting(
-      () => driven.state().isResting,
-      (listener) => driven.subscribe(listener),
-    ),
+    resting: untilResting({
+      activity: () => driven.state().activity,
+      subscribe: (listener) => driven.subscribe(listener),
+    }),
     leave: (why) => driven.detach(why),
   };
 }
@@ -103,27 +103,14 @@ async function driveAlone(
     );
     return {
       over: over.then(() => undefined),
-      resting: untilResting(
-        () => RESTING_VERBS.has(taken.state().activity?.verb ?? ''),
-        (listener) => taken.subscribe(listener),
-      ),
+      resting: untilResting({
+        activity: () => taken.state().activity,
+        subscribe: (listener) => taken.subscribe(listener),
+      }),
       leave: (why) => taken.detach(why),
     };
   } catch (thrown) {
     await instances[Symbol.asyncDispose]();
     throw thrown;
   }
-}
-
-/** Resolves as soon as something only waits for a task or a time. */
-function untilResting(
-  isResting: () => boolean,
-  subscribe: (listener: () => void) => () => void,
-): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const unsubscribe = subscribe(() => {
-    if (isResting()) resolve();
-  });
-  if (isResting()) resolve();
-  return promise.finally(unsubscribe);
 }
