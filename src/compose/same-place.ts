@@ -5,8 +5,8 @@ import { plainAddress } from '../base/redact.ts';
 import { show } from '../base/text.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
 import { inputOf } from '../runner/run-log.ts';
-import { servicesIn } from '../runner/where-sent.ts';
 import { type Entry, fieldsOf } from '../store/journal.ts';
+import { servicesIn } from '../store/projections/runs.ts';
 import type { DrivenRun } from './instances.ts';
 
 /**
@@ -24,7 +24,7 @@ export function assertSameInstance(
 ): void {
   const { mode } = fieldsOf(entries[0]?.body);
   const isCalled = runbook.touches((inputOf(entries) ?? {}) as never).source !== 'not-called';
-  for (const { instance: name, url } of servicesIn(entries)) {
+  for (const { instance: name, url } of servicesIn(entries[0]?.body)) {
     const now = Object.hasOwn(instances, name) ? instances[name]?.url : undefined;
     // A record without a readable address does not say where the run began.
     if (now === undefined || (name === instance && !isCalled) || isSameInstance(url, now) !== false) continue;

@@ -3,7 +3,8 @@ import { effectOf, type VerbOf } from '../../machines/verbs.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { JournalReader, Json } from '../store/journal.ts';
 import { type Doubt, handedName, readPending } from '../store/projections/pending-calls.ts';
-import { type Named, underOtherName } from './where-sent.ts';
+import type { Named } from '../store/projections/runs.ts';
+import { underOtherName } from './where-sent.ts';
 
 /**
  * Rejects with `call.in-doubt` (exit 5) while a call that changes one of these instances is in doubt, no

@@ -3,9 +3,11 @@ import { show } from '../base/text.ts';
 import type { Journal, JournalReader } from '../store/journal.ts';
 import { ledgerNamesOf } from '../store/projections/instance-names.ts';
 import { readPending } from '../store/projections/pending-calls.ts';
+import type { Named } from '../store/projections/runs.ts';
 import { assertNotRenamed, blocksOtherChanges } from './assert-not-in-doubt.ts';
 import { openRunsOn, runIsOpen } from './runs.ts';
-import type { Named } from './where-sent.ts';
+
+const PREFIX = 'instance/';
 
 /**
  * Refuses to change an instance under another name than the store knows for its address
@@ -17,8 +19,17 @@ export async function assertSameName(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   named: Named,
 ): Promise<void> {
+  await isKnownByName(journal, named);
+}
+
+/** Whether the store knows the instance, and by that name. Rejects if it knows it by another. */
+async function isKnownByName(
+  journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
+  named: Named,
+): Promise<boolean> {
   const known = (await ledgerNamesOf(journal))(named.url);
-  if (known === undefined || known === named.instance) return;
+  if (known === undefined) return false;
+  if (known === named.instance) return true;
   await assertNotRenamed(journal, (await readPending(journal)).filter(blocksOtherChanges), [named]);
   const other = otherName(named.instance, known);
   const [open] = await openRunsOn(journal, [], [named]);
@@ -49,15 +60,17 @@ export function withOneName(
   journal: Journal,
   instances: Readonly<Record<string, { readonly url: string }>>,
 ): Journal {
-  const named = Object.entries(instances);
+  // The name of an address never changes, and looking one up reads all of them.
+  const confirmed = new Set<string>();
   return {
     ...journal,
     hold: async (stream) => {
       const hold = await journal.hold(stream);
-      const [instance, config] = named.find(([name]) => stream === `instance/${name}`) ?? [];
-      if (instance === undefined || config === undefined) return hold;
+      const instance = stream.startsWith(PREFIX) ? stream.slice(PREFIX.length) : '';
+      const config = Object.hasOwn(instances, instance) ? instances[instance] : undefined;
+      if (config === undefined || confirmed.has(instance)) return hold;
       try {
-        await assertSameName(journal, { instance, url: config.url });
+        if (await isKnownByName(journal, { instance, url: config.url })) confirmed.add(instance);
         return hold;
       } catch (thrown) {
         await hold.release();

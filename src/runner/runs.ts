@@ -9,14 +9,13 @@ import { LAST } from '../base/similar.ts';
 import type { Hold, Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
 import { type Doubt, doubtsOfStream } from '../store/projections/pending-calls.ts';
 import type { RunSummary } from '../store/projections/run-summary.ts';
-import { openRuns, runs, summariesOf } from '../store/projections/runs.ts';
+import { type Named, type RunProgress, runs, summariesOf } from '../store/projections/runs.ts';
 import { type ForWorkers, isEnd, type PlanChild } from '../store/run-entries.ts';
 import { assertNotInDoubt, blocksOtherChanges, changedBy } from './assert-not-in-doubt.ts';
 import { Holds } from './holds.ts';
 import type { Note } from './performed.ts';
 import type { ClockMark } from './run.ts';
 import { wakesOf } from './wakes.ts';
-import { type Named, servicesIn } from './where-sent.ts';
 
 export interface Start {
   readonly runbook: Runbook;
@@ -107,28 +106,19 @@ async function assertNotOpen(
  * addresses `services` had another name.
  */
 export async function openRunsOn(
-  journal: Pick<JournalReader, 'read' | 'rows'>,
+  journal: Pick<JournalReader, 'rows'>,
   instances: readonly string[],
   services: readonly Named[] = [],
 ): Promise<readonly RunSummary[]> {
-  const found: RunSummary[] = [];
-  for (const run of await openRuns(journal)) {
-    if (run.runbook === 'plan-step') continue;
-    const isNamed = [run.instance, run.target].some((name) => name && instances.includes(name));
-    if (isNamed || (await isElsewhereCalled(journal, run, services))) found.push(run);
-  }
-  return found;
-}
-
-/** Whether a run began on one of these instances under another name. */
-async function isElsewhereCalled(
-  journal: Pick<JournalReader, 'read'>,
-  { runId }: Pick<RunSummary, 'runId'>,
-  services: readonly Named[],
-): Promise<boolean> {
-  if (services.length === 0) return false;
-  const began = servicesIn(await journal.read(`run/${runId}`));
-  return began.some((one) => services.some(({ url }) => isSameInstance(one.url, url) === true));
+  const rows = await journal.rows(runs.name, { group: 'open' });
+  const found = rows.filter(({ value }) => {
+    const run = value as unknown as RunProgress;
+    if (run.runbook === 'plan-step') return false;
+    if (instances.includes(run.instance) || instances.includes(run.target ?? run.instance)) return true;
+    const began = run.services ?? [];
+    return began.some((one) => services.some(({ url }) => isSameInstance(one.url, url) === true));
+  });
+  return summariesOf(found);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { fieldsOf, type StreamName } from '../store/journal.ts';
+import { servicesIn } from '../store/projections/runs.ts';
 import { isEnd } from '../store/run-entries.ts';
 import { assertNotInDoubt, changedBy } from './assert-not-in-doubt.ts';
 import { Driver } from './driver.ts';
@@ -7,7 +8,6 @@ import type { Run, RunDeps } from './run.ts';
 import { inputOf } from './run-log.ts';
 import { endedMeanwhile, ledgersOf } from './runs.ts';
 import { clockNotes, movedMeanwhile } from './time-notes.ts';
-import { servicesIn } from './where-sent.ts';
 
 /**
  * Takes up a run where its journal ends and drives it. First takes the exclusive hold on the run and on its
@@ -26,7 +26,7 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
     if (entries.find(isEnd)?.type === 'run.abandoned') throw endedMeanwhile(deps.runId);
     await assertNotInDoubt(deps.journal, changedBy({ ...deps, input: inputOf(entries) }), {
       own: deps.runId,
-      services: servicesIn(entries),
+      services: servicesIn(entries[0]?.body),
     });
     const admitted = await deps.admit?.(entries);
     const isNews = Object.keys(admitted?.resumed ?? {}).length > 0;

@@ -1,28 +1,14 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { isSameInstance } from '../base/instance-url.ts';
 import { show } from '../base/text.ts';
-import { type Entry, fieldsOf, type JournalReader } from '../store/journal.ts';
+import { fieldsOf, type JournalReader } from '../store/journal.ts';
 import { type Doubt, handedRun, readLedgerTail } from '../store/projections/pending-calls.ts';
+import { type Named, progressOfOpenRuns, servicesIn } from '../store/projections/runs.ts';
 
 /*
  * Records use an instance's name, whose meaning may change with the config. So the record of a call also
  * holds the address that it was sent to.
  */
-
-/** An instance as named in a config. */
-export interface Named {
-  readonly instance: string;
-  readonly url: string;
-}
-
-/** The addresses that a run began with, from its first entry. */
-export function servicesIn([first]: readonly Entry[]): readonly Named[] {
-  const { services } = fieldsOf(first?.body);
-  return (Array.isArray(services) ? services : []).flatMap((one): Named[] => {
-    const { instance, url } = fieldsOf(one);
-    return typeof instance === 'string' && typeof url === 'string' ? [{ instance, url }] : [];
-  });
-}
 
 /** The address that a call in doubt was sent to; undefined if none is recorded. */
 async function whereSent(
@@ -31,7 +17,8 @@ async function whereSent(
 ): Promise<string | undefined> {
   const runId = run?.runId ?? handedRun(intent);
   if (runId !== undefined)
-    return servicesIn(await journal.read(`run/${runId}`)).find((one) => one.instance === instance)?.url;
+    return servicesIn((await journal.read(`run/${runId}`))[0]?.body).find((one) => one.instance === instance)
+      ?.url;
   const entries = await readLedgerTail(journal, `instance/${instance}`);
   const begun = entries.find(({ type, body }) => type === 'call.begun' && fieldsOf(body)['call'] === intent);
   const { url } = fieldsOf(begun?.body);
@@ -44,9 +31,15 @@ export async function underOtherName<Call extends Doubt>(
   calls: readonly Call[],
   named: readonly Named[],
 ): Promise<Call | undefined> {
-  for (const call of calls) {
-    if (named.some(({ instance }) => instance === call.instance)) continue;
-    const sent = await whereSent(journal, call);
+  const others = calls.filter((call) => !named.some(({ instance }) => instance === call.instance));
+  if (others.length === 0) return undefined;
+  const open = new Map((await progressOfOpenRuns(journal)).map((run) => [run.runId, run.services ?? []]));
+  for (const call of others) {
+    const began = open.get(call.run?.runId ?? '');
+    const sent =
+      began === undefined
+        ? await whereSent(journal, call)
+        : began.find(({ instance }) => instance === call.instance)?.url;
     if (sent !== undefined && named.some(({ url }) => isSameInstance(sent, url) === true)) return call;
   }
   return undefined;

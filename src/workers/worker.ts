@@ -149,6 +149,8 @@ export class Worker {
     const run = await this.#port.runOf(runId);
     if (run === undefined || run.status !== 'open' || run.isForWorkers !== true) return undefined;
     if (!mayGoOn(run) && !(await this.#hasNews(run, MARGIN_MS))) return undefined;
+    // Asked first, since taking a run up reads all of its record, and that of a large plan is large.
+    if (await this.#port.isHeld(runId)) return undefined;
     const refusal = await this.#port.refusalOf(run);
     if (refusal !== undefined) {
       this.#sayOnce(runId, `not taken: ${refusal}`);

@@ -156,6 +156,17 @@ describe('a worker', () => {
     expect(did).toEqual(['drive a', 'wake a in 1000 ms', 'drive b', 'say b run/b is held by another']);
   });
 
+  test('does not read the record of a run that another process has', async () => {
+    const { worker, drives, held, did } = world([runOf('a')]);
+    drives.set('a', { againMs: 1_000 });
+    held.add('a');
+    await worker.look('a');
+    expect(did).toEqual([]);
+    held.delete('a');
+    await worker.look('a');
+    expect(did).toEqual(['drive a', 'wake a in 1000 ms']);
+  });
+
   test('comes back to a run that could not be taken up', async () => {
     const { worker, drives, did } = world([runOf('a')]);
     drives.set('a', new LifeboatError('service.unreachable', 'the service does not answer'));

@@ -23,6 +23,23 @@ export interface RunProgress extends Omit<RunSummary, 'where' | 'result'> {
   readonly isForWorkers?: true;
   /** The run of the plan whose step it is. */
   readonly planRun?: string;
+  /** The addresses that it began with; missing where none is on record. */
+  readonly services?: readonly Named[];
+}
+
+/** An instance as named in a config. */
+export interface Named {
+  readonly instance: string;
+  readonly url: string;
+}
+
+/** The addresses that a run began with, by the body of its first entry. */
+export function servicesIn(body: Json | undefined): readonly Named[] {
+  const { services } = fieldsOf(body);
+  return (Array.isArray(services) ? services : []).flatMap((one): Named[] => {
+    const { instance, url } = fieldsOf(one);
+    return typeof instance === 'string' && typeof url === 'string' ? [{ instance, url }] : [];
+  });
 }
 
 /** The state of a run, and the entry that led to it or paused it. */
@@ -50,7 +67,7 @@ const PREFIX = 'run/';
 /** One row for each run: its id is the key, its status the group, the time of its first entry the order. */
 export const runs: Projection = {
   name: 'runs',
-  version: 5,
+  version: 6,
   vouched: ['open'],
   keysOf: ({ stream }) => (stream.startsWith(PREFIX) ? [stream.slice(PREFIX.length)] : []),
   fold: (row, entry, key) => {
@@ -70,6 +87,7 @@ export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
       awaits,
       isForWorkers,
       planRun,
+      services,
       isStopped,
       isDone,
       begunIndex,
@@ -132,6 +150,7 @@ function begun({ type, at, seq, index, body }: Entry, runId: string): Folded | u
   const { run: planRun } = fieldsOf(plan);
   const { rtoSeconds } = fieldsOf(fieldsOf(body)['objectives']);
   const { incidentAt } = fieldsOf(fieldsOf(body)['input']);
+  const services = servicesIn(body);
   return {
     runId,
     runbook,
@@ -148,6 +167,7 @@ function begun({ type, at, seq, index, body }: Entry, runId: string): Folded | u
     isLeft: workers !== undefined,
     ...(workers === undefined ? {} : { isForWorkers: true }),
     ...(typeof planRun === 'string' ? { planRun } : {}),
+    ...(services.length === 0 ? {} : { services }),
     begunIndex: index,
     ...(typeof rtoSeconds === 'number' ? { rtoSeconds } : {}),
     ...(typeof incidentAt === 'string' ? { incidentAt } : {}),
