@@ -13,8 +13,17 @@ export const REPORT_FILE = 'report.json';
 /** The type of its statement. */
 export const TEST_RESULT = 'https://in-toto.io/attestation/test-result/v0.1';
 
-/** The command of openssl that verifies the signature, run in the folder. */
-export const OPENSSL = `openssl dgst -sha256 -verify ${KEY_FILE} -signature ${SIGNATURE_FILE} ${PAE_FILE}`;
+/**
+ * The two commands that verify with openssl, run in the folder: the signature, and that the statement is about
+ * `file`. The second searches for nothing, and fails, where the file cannot be read.
+ */
+export function opensslLines(file: string): readonly [string, string] {
+  const subject = `s/ .*//; s/.*/"${file}","digest":{"sha256":"&"}/`;
+  return [
+    `openssl dgst -sha256 -verify ${KEY_FILE} -signature ${SIGNATURE_FILE} ${PAE_FILE}`,
+    `openssl dgst -sha256 -r ${file} | sed '${subject}' | grep -F -f - ${PAE_FILE}`,
+  ];
+}
 
 /** The command of cosign 3.0.4 or later that verifies signature and file, in two lines. */
 export function cosignLines(type: string, file: string): readonly [string, string] {

@@ -6,7 +6,7 @@ import {
   BUNDLE_FILE,
   cosignLines,
   KEY_FILE,
-  OPENSSL,
+  opensslLines,
   PAE_FILE,
   SIGNATURE_FILE,
 } from '../base/receipt-files.ts';
@@ -104,7 +104,7 @@ export async function writeReceipt(
   out: string,
   toSign: (installation: string) => ToSign,
 ): Promise<string> {
-  if (existsSync(out)) throw isTaken(out);
+  if (existsSync(out)) throw isTaken(out, ELSEWHERE);
   const signer = await openReceiptSigner(context);
   try {
     const { sha256, files } = await signer.sign(toSign);
@@ -131,20 +131,21 @@ function assertReadable({ bundle }: SignedReceipt, publicKey: string): void {
   if (outcome !== 'signed') throw new Error(`a receipt that was just signed is ${outcome}`);
 }
 
+const ELSEWHERE = 'name another folder with --out DIR';
+
 function write(out: string, files: RecordedReceipt['files']): void {
   try {
     mkdirSync(out, { mode: 0o700 });
     for (const [name, content] of files) writeNewFile(join(out, name), content);
   } catch (cause) {
-    throw notWritten(out, cause, 'name another place with --out DIR');
+    throw notWritten(out, cause, ELSEWHERE);
   }
 }
 
 /** What a person without this program runs, in the folder; they compare the key over another channel. */
 export function commandsFor(out: string, type: string, file: string): string {
   return `to check it in ${show(out, 300)}, with the key of \`lifeboat audit key --receipts\`:
-  ${OPENSSL}
-  grep -F "$(openssl dgst -sha256 -r ${file} | cut -c1-64)" ${PAE_FILE}
+  ${opensslLines(file).join('\n  ')}
 or both at once, with cosign 3.0.4 or later:
   ${cosignLines(type, file).join('\n  ')}
 `;

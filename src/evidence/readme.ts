@@ -1,3 +1,4 @@
+import { opensslLines, REPORT_FILE } from '../base/receipt-files.ts';
 import { daysOf, type Span } from './period.ts';
 
 /** What a pack has, so that its README says how that is checked. */
@@ -58,8 +59,7 @@ const UNSIGNED = `
 const RECEIPTS = `
 3. A receipt says in one signed statement what a run proved, in runs/RUN/receipt:
 
-     openssl dgst -sha256 -verify lifeboat-receipts.pub -signature receipt.sig receipt.pae
-     grep -F "$(openssl dgst -sha256 -r report.json | cut -c1-64)" receipt.pae
+     ${opensslLines(REPORT_FILE).join('\n     ')}
 
    It is about the report.json beside it, in the same folder. Compare the key with the one that this prints:
 

@@ -80,7 +80,10 @@ export function statementWith({
     _type: 'https://in-toto.io/Statement/v1',
     subject: [
       { name: REPORT_FILE, digest: { sha256: hash('sha256', reportText) } },
-      ...[...new Set(backups)].map((sha256) => ({ name: 'backup', digest: { sha256 } })),
+      ...[...new Set(backups)].map((sha256, at, { length }) => ({
+        name: length === 1 ? 'backup' : `backup-${at + 1}`,
+        digest: { sha256 },
+      })),
     ],
     predicateType: TEST_RESULT,
     predicate: {

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
+import { opensslLines } from '../../src/base/receipt-files.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 
 describe.concurrent('the receipt of a run', () => {
@@ -25,7 +26,19 @@ describe.concurrent('the receipt of a run', () => {
     const { stdout } = spawnSync('openssl', [...verify, 'receipt.pae'], { cwd: out, encoding: 'utf8' });
     expect(stdout).toBe('Verified OK\n');
     const textOf = (name: string) => readFileSync(join(out, name), 'utf8');
-    expect(textOf('receipt.pae')).toContain(hash('sha256', textOf('report.json')));
+    const about = () => {
+      const command = opensslLines('report.json')[1];
+      return spawnSync('sh', ['-c', command], { cwd: out, encoding: 'utf8' });
+    };
+    expect(about()).toMatchObject({ status: 0, stdout: `${textOf('receipt.pae')}\n` });
+    const report = textOf('report.json');
+    for (const other of [`${report} `, textOf('receipt.pae'), '']) {
+      writeFileSync(join(out, 'report.json'), other);
+      expect(about()).toMatchObject({ status: 1, stdout: '' });
+    }
+    rmSync(join(out, 'report.json'));
+    expect(about()).toMatchObject({ status: 1, stdout: '' });
+    writeFileSync(join(out, 'report.json'), report);
     const { outcome } = JSON.parse(textOf('report.json'));
     expect(made.result === 'FAILED').toBe(outcome.proven !== true);
     expect(made.sha256).toBe(hash('sha256', textOf('receipt.sigstore.json')));
@@ -74,7 +87,9 @@ describe.concurrent('the receipt of a run', () => {
       'Verified OK\n',
     );
     const all = join(folder, 'all');
-    await good('receipt', '--evaluation', '--out', all);
+    const said = await good('receipt', '--evaluation', '--out', all);
+    const isMissing = !made.properties.includes('LIFEBOAT_RECOVERABLE');
+    expect(/does not hold: .*LIFEBOAT_RECOVERABLE/u.test(said)).toBe(isMissing);
     const { receipts } = JSON.parse((await run('audit', 'verify', '--receipts', folder, '--json')).stdout);
     expect(receipts).toMatchObject([
       { about: 'evaluation/*', path: all, state: 'verified' },

@@ -202,6 +202,7 @@ test('what is looked up is folded in behind what is read, and linked', () => {
 test('the end of a report has the commands that check its receipt, unless the run has none', () => {
   const commands = [
     'openssl dgst -sha256 -verify lifeboat-receipts.pub -signature receipt.sig receipt.pae',
+    'openssl dgst -sha256 -r report.json',
     '--type https://in-toto.io/attestation/test-result/v0.1 --insecure-ignore-tlog report.json',
   ];
   const [html, md] = [renderReport(report, 'html'), renderReport(report, 'md')];

@@ -1,4 +1,4 @@
-import { cosignLines, OPENSSL, REPORT_FILE, TEST_RESULT } from '../../base/receipt-files.ts';
+import { cosignLines, opensslLines, REPORT_FILE, TEST_RESULT } from '../../base/receipt-files.ts';
 import type { Report } from '../model/model.ts';
 import type { Block } from './document.ts';
 
@@ -12,5 +12,6 @@ export function receiptBlocks(
 ): readonly Block[] {
   if (status === 'open' || (status === 'closed' && proven === undefined)) return [];
   const caption = `Checked without Lifeboat, in the folder that is written by lifeboat receipt ${run}`;
-  return [{ kind: 'lines', caption, lines: [OPENSSL, ...cosignLines(TEST_RESULT, REPORT_FILE)] }];
+  const lines = [...opensslLines(REPORT_FILE), ...cosignLines(TEST_RESULT, REPORT_FILE)];
+  return [{ kind: 'lines', caption, lines }];
 }
