@@ -87,7 +87,9 @@ function figures({ missing, runs, findings, subjects, drills, period }: Evidence
   const gaps = missing.filter(isUncovered);
   const open = runs.filter(({ status }) => status === 'open').length;
   const unproven = runs.filter(({ status, result }) => status !== 'open' && !isGood(result)).length;
-  const ready = subjects.filter(({ evaluated }) => isReady(evaluated)).length;
+  // An empty target holds no data that could be lost.
+  const data = subjects.filter(({ evaluated }) => evaluated?.verdict !== 'empty');
+  const ready = data.filter(({ evaluated }) => isReady(evaluated)).length;
   const left = findings.filter(({ closedAt }) => closedAt === undefined);
   const late = left.filter(({ due }) => msOf(due) < msOf(period.knownUntil)).length;
   // Nothing is good where nobody has looked.
@@ -101,9 +103,9 @@ function figures({ missing, runs, findings, subjects, drills, period }: Evidence
     },
     {
       label: 'Recoverable at the end',
-      value: `${ready} of ${subjects.length}`,
+      value: `${ready} of ${data.length}`,
       note: 'evaluated as proven or ready, on record',
-      tone: ready < subjects.length ? 'bad' : subjects.length === 0 ? 'plain' : 'good',
+      tone: ready < data.length ? 'bad' : data.length === 0 ? 'plain' : 'good',
     },
     {
       label: 'Runs and drills',
@@ -182,13 +184,14 @@ const VERDICTS: Readonly<Record<NonNullable<EvidenceSubject['evaluated']>['verdi
 };
 
 function isReady(evaluated: EvidenceSubject['evaluated']): boolean {
-  return evaluated !== undefined && ['proven', 'ready', 'empty'].includes(evaluated.verdict);
+  return evaluated !== undefined && ['proven', 'ready'].includes(evaluated.verdict);
 }
 
 function verdictText({ evaluated }: Pick<EvidenceSubject, 'evaluated'>): Text {
   if (evaluated === undefined) return { bad: 'never evaluated' };
   const word = VERDICTS[evaluated.verdict];
-  return [isReady(evaluated) ? { good: word } : { bad: word }, `: ${evaluated.reason}`];
+  const shown = isReady(evaluated) ? { good: word } : evaluated.verdict === 'empty' ? word : { bad: word };
+  return [shown, `: ${evaluated.reason}`];
 }
 
 function keyText({ key }: EvidenceSubject): Text {

@@ -46,6 +46,18 @@ test('the index of a period without anything says so, and calls nothing missing 
   expect(html).not.toContain('<div class="good">');
 });
 
+test('only what was evaluated as proven or ready counts as recoverable: no empty target, nothing unseen', () => {
+  const subject = (verdict: 'ready' | 'not-ready' | 'empty') => ({
+    ...{ subject: verdict, isConfigured: true, runs: 0, gaps: 0 },
+    evaluated: { at: '2026-04-30T00:00:00.000Z', verdict, reason: 'it is so' },
+  });
+  const counted = (...subjects: Evidence['subjects']) =>
+    /(\d+ of \d+)/u.exec(readHtml(evidenceHtml({ ...EVERYTHING, subjects }, {})).text)?.[1];
+  const unseen = { subject: 'plan.west', isConfigured: true, runs: 0, gaps: 0 };
+  expect(counted(subject('not-ready'), subject('empty'), unseen)).toBe('0 of 2');
+  expect(counted(subject('ready'), subject('empty'))).toBe('1 of 1');
+});
+
 /** What no journal and no config can say otherwise. */
 const OWN_WORDS: ReadonlySet<string> = new Set([
   ...EVERYTHING.missing.map(({ what }) => what),
