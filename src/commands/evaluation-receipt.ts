@@ -6,6 +6,7 @@ import type { CommandContext } from '../cli/context.ts';
 import { printResult } from '../cli/print-result.ts';
 import { openReaderOf } from '../compose/store-of.ts';
 import {
+  ALL_PROPERTIES,
   EVALUATION_FILE,
   EvaluationRecord,
   evaluationStatementOf,
@@ -52,7 +53,10 @@ export async function evaluationReceipt(
     };
   });
   await printResult(context, 'evaluation-receipt', { evaluation, path: out, properties, sha256 }, () => {
-    context.stdout.write(`${properties.join(', ') || 'no property holds'}: ${show(out, 300)}\n`);
+    const missing = ALL_PROPERTIES.filter((one) => !properties.includes(one));
+    context.stdout.write(`written: ${show(out, 300)}\n`);
+    if (missing.length > 0) context.stdout.write(`  does not hold: ${missing.join(', ')}\n`);
+    if (properties.length > 0) context.stdout.write(`  holds: ${properties.join(', ')}\n`);
     context.stderr.write(commandsFor(out, SVR, EVALUATION_FILE));
   });
   return EXIT.closed;
@@ -76,7 +80,8 @@ async function recorded(
       if (name !== true) return found;
     }
     if (found.length > 0) return found;
-    const [what, similar] = name === true ? ['', []] : [` of ${show(name, 80)}`, mostSimilar(name, known)];
+    const others = known.filter((one) => one !== name);
+    const [what, similar] = name === true ? ['', []] : [` of ${show(name, 80)}`, mostSimilar(name, others)];
     throw new LifeboatError('receipt.not-evaluated', `no evaluation${what} is on record`, {
       hints: ['nothing was signed', ...similar, 'evaluate first: lifeboat plans evaluate'],
       exitCode: EXIT.usage,

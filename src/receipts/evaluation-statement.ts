@@ -46,6 +46,9 @@ const PROPERTIES: readonly (readonly [string, (of: RecordedEvaluation) => boolea
   ['LIFEBOAT_NO_WAIVERS', ({ findings }) => findings.every(({ waivedUntil }) => waivedUntil === undefined)],
 ];
 
+/** The names of all properties, in the order of a statement. */
+export const ALL_PROPERTIES: readonly string[] = PROPERTIES.map(([name]) => name);
+
 /**
  * What holds by evaluations on record, at least one: a property is named only if each of them has it. The
  * time is that of the oldest of them, since nothing later is on record of it. `text` is the exact text of
