@@ -32,19 +32,27 @@ export async function refusalOf(
   const tags = names.flatMap((name) => config.instances[name]?.tags ?? []);
   if (labels.length > 0 && !labels.some((label) => tags.includes(label)))
     return `none of its instances is tagged ${labels.map((label) => show(label)).join(' or ')}`;
-  return lackOfKey({ config, workspace }, run.instance);
+  return lackOfKey({ config, workspace }, run);
 }
+
+/** The runbook that is blocked at its beginning without any key of the instance: it opens a backup. */
+const OPENS = 'back-up-and-verify';
 
 /** The key that may be in force and that this worker cannot open, in words. */
 async function lackOfKey(
   { config, workspace: { journal, keyring } }: Pick<May, 'config' | 'workspace'>,
-  instance: string,
+  { instance, runbook }: Pick<RunProgress, 'instance' | 'runbook'>,
 ): Promise<string | undefined> {
   const { epochs } = await readLedger(journal, instance);
   const current = currentKey(epochs);
   const keys = (current === undefined ? candidates(epochs) : [current]).map(({ fingerprint }) => fingerprint);
   const held = await keyring.list(instance);
-  if (keys.length === 0 || keys.some((key) => held.includes(key))) return undefined;
+  const store = show(keyring.store.description, 200);
+  if (keys.length === 0)
+    return runbook === OPENS && held.length === 0
+      ? `no key of ${show(instance)} is on record, and none is in ${store}`
+      : undefined;
+  if (keys.some((key) => held.includes(key))) return undefined;
   const { escrow } = config.keys;
   const own = escrow === undefined ? undefined : await identityIn(keyring.store);
   if (escrow !== undefined && own !== undefined) {
@@ -54,6 +62,5 @@ async function lackOfKey(
     );
     if (opens) return undefined;
   }
-  const store = show(keyring.store.description, 200);
   return `key ${keys.join(' or ')} of ${show(instance)} is not in ${store}, and nothing here opens it`;
 }
