@@ -27,9 +27,12 @@ export function writeNewFile(path: string, content: Buffer | string): void {
   }
 }
 
+/** Errors of a path that can hold nothing, whatever is written. */
+const WRONG_PLACE = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS'];
+
 /**
  * Why evidence was not written, for a person, who can change a taken name but not a full disk. `elsewhere`
- * says how it is written to another place.
+ * says how it is written to another place. Exit 2 for a place that cannot hold it, such as a missing folder.
  */
 export function notWritten(
   path: string,
@@ -37,19 +40,24 @@ export function notWritten(
   elsewhere = 'name another place with --out FILE',
 ): LifeboatError {
   const code = errorCode(cause) ?? '';
-  if (code === 'EEXIST') return isTaken(path);
-  const why = FILE_TROUBLE[code] ?? (code === '' ? 'the system does not say why' : code);
-  return new LifeboatError('output.file', `${show(path, 200)} cannot be written: ${why}`, {
-    hints: ['nothing was written under this name', elsewhere],
-    cause,
-  });
+  if (code === 'EEXIST') return isTaken(path, elsewhere);
+  const why = code === 'ENOENT' ? 'there is no such folder' : FILE_TROUBLE[code];
+  return new LifeboatError(
+    'output.file',
+    `${show(path, 200)} cannot be written: ${why ?? (code === '' ? 'the system does not say why' : code)}`,
+    {
+      hints: ['nothing was written under this name', elsewhere],
+      ...(WRONG_PLACE.includes(code) ? { exitCode: EXIT.usage } : {}),
+      cause,
+    },
+  );
 }
 
-export function isTaken(path: string): LifeboatError {
+export function isTaken(path: string, elsewhere = 'name another file with --out FILE'): LifeboatError {
   return new LifeboatError(
     'usage.out',
     `${show(path, 200)} already exists, and evidence is not overwritten`,
-    { hints: ['name another file with --out FILE', 'nothing was written'], exitCode: EXIT.usage },
+    { hints: [elsewhere, 'nothing was written'], exitCode: EXIT.usage },
   );
 }
 

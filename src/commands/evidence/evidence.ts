@@ -22,7 +22,7 @@ import { guardSecrets, signerOf, signingKeys } from '../audit/signing.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { brandOf } from '../run/run-report.ts';
 import { type Gathered, gatherEvidence } from './gather-evidence.ts';
-import { openPack, type Pack } from './pack.ts';
+import { ELSEWHERE, openPack, type Pack } from './pack.ts';
 import { scopeOf } from './scope.ts';
 
 interface EvidenceFlags {
@@ -47,7 +47,7 @@ export const evidence: Action<EvidenceFlags> = async (context, _, flags) => {
   const span = periodOf(flags, now);
   const { first, last } = daysOf(span);
   const out = flags.out ?? `lifeboat-evidence-${first}-${last}`;
-  if (existsSync(out)) throw isTaken(out);
+  if (existsSync(out)) throw isTaken(out, ELSEWHERE);
   const config = await configIfAny(context);
   const drills = knownDrills(context.env);
   const journal = drills.length === 0 ? await openReaderOf(context) : await openJournalIfAny(context);

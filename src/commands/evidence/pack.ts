@@ -18,6 +18,8 @@ import { LifeboatError } from '../../base/errors.ts';
 import { isTaken, notWritten } from '../../cli/write-new-file.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
 
+export const ELSEWHERE = 'name another place with --out PATH';
+
 /** What is checked by itself: a pack as a whole, or one folder of it. */
 export interface Part {
   /** Adds a file. Throws `evidence.secret` if it would hold a secret, and `output.file`. */
@@ -44,13 +46,13 @@ export interface Pack extends Part {
  * so what has the name is whole. Throws `usage.out` for a name that is taken, and `output.file`.
  */
 export function openPack(out: string, guard: Pick<SecretGuard, 'check'>): Pack {
-  if (existsSync(out)) throw isTaken(out);
+  if (existsSync(out)) throw isTaken(out, ELSEWHERE);
   const part = join(dirname(out), `.${basename(out)}.${randomBytes(4).toString('hex')}.part`);
   const act = <Result>(what: () => Result): Result => {
     try {
       return what();
     } catch (cause) {
-      throw notWritten(out, cause, 'name another place with --out PATH');
+      throw notWritten(out, cause, ELSEWHERE);
     }
   };
   const target = act(() => (isTar(out) ? tarAt(part, basename(out, '.tar')) : folderAt(part)));
@@ -132,7 +134,7 @@ function folderAt(part: string): Target {
     },
     end(out) {
       // A rename would replace an empty folder.
-      if (existsSync(out)) throw isTaken(out);
+      if (existsSync(out)) throw isTaken(out, ELSEWHERE);
       renameSync(part, out);
     },
     close() {},
