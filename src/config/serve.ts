@@ -46,6 +46,12 @@ const Jwt = z
     error: 'ca is for jwksUrl: a file of keys needs none',
   });
 
+/** Wider than any private network (RFC 1918: /8; RFC 4193: a /48 for each site). */
+function isNearlyEveryone(text: string): boolean {
+  const [address = '', bits] = text.split('/');
+  return bits !== undefined && Number(bits) < (address.includes(':') ? 32 : 8);
+}
+
 const Identity = z.union(
   [z.strictObject({ header: HeaderName }), z.strictObject({ jwt: Jwt })],
   'an identity is {header: NAME} or {jwt: {header, jwksUrl or jwksFile, issuer, audience}}',
@@ -67,9 +73,14 @@ export const ServeConfig = z
       .describe('the names by which browsers may ask for it, besides this machine'),
     trustedProxies: z
       .array(
-        z.string().refine((text) => text === 'unix' || ipNetwork(text) !== undefined, {
-          error: 'a proxy is an address, a network such as 10.0.0.0/28, or unix for the socket',
-        }),
+        z
+          .string()
+          .refine((text) => text === 'unix' || ipNetwork(text) !== undefined, {
+            error: 'a proxy is an address, a network such as 10.0.0.0/28, or unix for the socket',
+          })
+          .refine((text) => !isNearlyEveryone(text), {
+            error: 'this network is nearly everyone, who could then say who they are: name the proxies',
+          }),
       )
       .default([])
       .describe('the only peers that may ask once an identity is demanded'),

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
+import { compress } from 'hono/compress';
 import { printableJson } from '../base/text.ts';
 import type { FanOut } from './fan-out.ts';
 import { renderBoard, renderDrills, renderEvaluation, renderRun } from './html/render-page.ts';
@@ -111,6 +112,8 @@ export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindin
       return page && group && html(renderGroup(page, group, from, servedBy(`/runs/${id}.json`)));
     });
   });
+  // A report is the one page that is longer than 30 KiB, by its charts.
+  app.use(`/runs/:id{${RUN_ID}}/report`, compress({ encoding: 'gzip' }));
   app.get(`/runs/:id{${RUN_ID}}/report`, (context) => {
     const { id } = context.req.param();
     return answer(context, `report ${id}`, async () => {
@@ -127,19 +130,39 @@ export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindin
   });
   app.get('/events', (context) => {
     const { outgoing } = context.env;
+    // A stream has no end, and so no answer to HEAD but its headers.
+    if (context.req.method === 'HEAD')
+      return context.body(null, 200, { ...SAFE_HEADERS, 'Content-Type': 'text/event-stream' });
     if (news.open(outgoing as ServerResponse)) return RESPONSE_ALREADY_SENT;
     return context.text('as many look on as may\n', 429, { ...SAFE_HEADERS, 'Retry-After': '30' });
   });
   app.notFound((context) => context.text('there is no such page\n', 404, SAFE_HEADERS));
   app.onError((thrown, context) => {
     onFailure(thrown);
-    return context.text('the record cannot be read now: the log of this page says why\n', 503, {
-      ...SAFE_HEADERS,
-      'Retry-After': '10',
-    });
+    const headers = { ...SAFE_HEADERS, 'Retry-After': '10' };
+    if (context.req.path.endsWith('.json'))
+      return context.json({ error: 'the record cannot be read now' }, 503, headers);
+    return context.html(UNREADABLE, 503, { ...headers, 'Content-Security-Policy': POLICY });
   });
   return app;
 }
+
+/** In place of a page while the record cannot be read. It loads itself again, so that nobody has to wait for it. */
+const UNREADABLE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="20">
+<title>The record cannot be read now</title>
+</head>
+<body>
+<h1>The record cannot be read now</h1>
+<p>What you saw before may have changed since. This page tries again every 20 seconds.</p>
+<p>It says nothing about the recovery itself. Whoever runs lifeboat serve finds the reason in its log.</p>
+</body>
+</html>
+`;
 
 type Made = Pick<Answer, 'body' | 'type'> & Partial<Pick<Answer, 'policy'>>;
 

@@ -4,13 +4,13 @@ import type { Identify } from './identity.ts';
 
 /** Why a request gets no page. `why` is for the log and the answer, and holds nothing of the request. */
 export interface Refusal {
-  readonly status: 400 | 401 | 405 | 413 | 414 | 421 | 429 | 431;
+  readonly status: 400 | 401 | 405 | 413 | 414 | 421 | 429 | 431 | 503;
   readonly why: string;
 }
 
 /** Who may ask. */
 export interface GateOptions {
-  /** The hosts that a request may name, in lower case. */
+  /** The hosts that a request may name, in lower case; one without a port is meant with any. */
   readonly hosts: ReadonlySet<string>;
   /** Undefined where nobody is asked who they are: then no proxy may stand before it. */
   readonly proxies:
@@ -49,8 +49,9 @@ export async function admit(request: Asked, { hosts, proxies }: GateOptions): Pr
   if (Number(headers['content-length'] ?? 0) !== 0 || headers['transfer-encoding'] !== undefined)
     return { status: 413, why: 'a request has no body' };
   const [host, another] = valuesOf(request, 'host');
-  if (host === undefined || another !== undefined || !hosts.has(host.toLowerCase()))
-    return { status: 421, why: 'this page is not asked for under that name' };
+  if (host === undefined || another !== undefined) return { status: 421, why: 'it names no host, or two' };
+  if (!isNamed(host.toLowerCase(), hosts))
+    return { status: 421, why: 'the host that it names is neither this machine nor in serve.hosts' };
   if (proxies === undefined) {
     const passed = OF_PROXIES.some((name) => headers[name] !== undefined);
     return passed
@@ -59,6 +60,11 @@ export async function admit(request: Asked, { hosts, proxies }: GateOptions): Pr
   }
   if (!isProxy(request, proxies)) return { status: 401, why: 'the peer is no trusted proxy' };
   return proxies.identify((name) => identityIn(request, name));
+}
+
+/** A page of another origin cannot choose the name; the port depends on tunnels and proxies in between. */
+function isNamed(host: string, hosts: ReadonlySet<string>): boolean {
+  return hosts.has(host) || hosts.has(host.replace(/:\d{1,5}$/u, ''));
 }
 
 function isProxy(

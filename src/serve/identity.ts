@@ -19,7 +19,8 @@ export type Identify = (headerOf: (name: string) => string | undefined) => Promi
 export function byHeader(header: string): Identify {
   return async (headerOf) => {
     const name = printable(headerOf(header));
-    return name === undefined
+    // Proxies write two headers of one name as a list.
+    return name === undefined || name.includes(',')
       ? { status: 401, why: 'the proxy names nobody, or more than one' }
       : { person: name };
   };
@@ -68,11 +69,17 @@ export function byJwt({ header, keys, issuer, audience }: JwtOptions): Identify 
       return person === undefined ? { status: 401, why: 'the token names nobody' } : { person };
     } catch (thrown) {
       if (thrown instanceof NoKeys) return { status: 401, why: thrown.message };
-      // The code of the library is a word of its own; its message may quote the token.
-      const code = thrown instanceof errors.JOSEError ? thrown.code : 'the keys cannot be had';
-      return { status: 401, why: `the token does not hold: ${code}` };
+      return { status: 401, why: `the token does not hold: ${whyRefused(thrown)}` };
     }
   };
+}
+
+/** By the code and the claim that the library names: its message may quote the token. */
+function whyRefused(thrown: unknown): string {
+  if (thrown instanceof errors.JWTExpired) return 'it has expired';
+  if (thrown instanceof errors.JWTClaimValidationFailed)
+    return thrown.reason === 'missing' ? `it has no ${thrown.claim}` : `its ${thrown.claim} is another`;
+  return thrown instanceof errors.JOSEError ? thrown.code : 'the keys cannot be had';
 }
 
 /** There are no keys to check a token with. */

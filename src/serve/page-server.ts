@@ -12,8 +12,7 @@ import { refusalLog } from './refusal-log.ts';
 
 export interface ServerOptions extends AppOptions {
   readonly listening: Listening;
-  /** The gate once the port is known, which may be chosen by the system. */
-  readonly gateFor: (port: number | undefined) => GateOptions;
+  readonly gate: GateOptions;
   /** A line for the log: printable, without its time. */
   readonly say: (line: string) => void;
 }
@@ -35,15 +34,15 @@ const MOST_PEOPLE = 500;
 
 /** Serves the pages. Rejects with `serve.listen` (exit 2) where it cannot listen there. */
 export async function startPageServer(options: ServerOptions): Promise<PageServer> {
-  const { listening, say, news } = options;
+  const { listening, say, news, gate } = options;
   const log = refusalLog(say);
   const people = new Set<string>();
   const answer = getRequestListener(pageApp(options).fetch, { overrideGlobalObjects: false });
-  let gate: GateOptions | undefined;
 
   const refuse = (request: IncomingMessage, response: ServerResponse, refusal: Refusal) => {
     const { method = '', url: target = '' } = request;
-    log.tell({ ...refusal, peer: peerOf(request.socket), method, target });
+    const host = refusal.status === 421 ? request.headers.host : undefined;
+    log.tell({ ...refusal, peer: peerOf(request.socket), method, target, host });
     response.writeHead(refusal.status, {
       ...SAFE_HEADERS,
       'Content-Type': 'text/plain; charset=utf-8',
@@ -56,7 +55,6 @@ export async function startPageServer(options: ServerOptions): Promise<PageServe
   const server = createServer(
     { maxHeaderSize: LONGEST_HEADERS, requireHostHeader: false, connectionsCheckingInterval: 5_000 },
     async (request, response) => {
-      if (gate === undefined) return void response.destroy();
       const admitted = await admit(request, gate);
       if ('status' in admitted) return refuse(request, response, admitted);
       const { person } = admitted;
@@ -69,6 +67,14 @@ export async function startPageServer(options: ServerOptions): Promise<PageServe
   );
   Object.assign(server, { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 5_000 });
   server.maxConnections = MOST_CONNECTIONS;
+  server.on('drop', (dropped) =>
+    log.tell({
+      ...TOO_MANY,
+      peer: peerOf({ remoteAddress: dropped?.remoteAddress }),
+      method: '',
+      target: '',
+    }),
+  );
   server.on('connect', (request, socket) => {
     log.tell({ ...NO_TUNNEL, peer: peerOf(request.socket), method: 'CONNECT', target: '' });
     socket.end('HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\nConnection: close\r\n\r\n');
@@ -85,7 +91,6 @@ export async function startPageServer(options: ServerOptions): Promise<PageServe
   await listen(server, listening);
   const bound = server.address();
   const port = typeof bound === 'object' && bound !== null ? (bound as AddressInfo).port : undefined;
-  gate = options.gateFor(port);
   return {
     address: addressOf(listening, port),
     async close() {
@@ -102,6 +107,7 @@ export async function startPageServer(options: ServerOptions): Promise<PageServe
   };
 }
 
+const TOO_MANY = { status: 503, why: 'as many connections are open as may; it was cut' } as const;
 const NO_TUNNEL = { status: 405, why: 'only GET and HEAD are answered' } as const;
 
 /** What is wrong with bytes that are no request of HTTP; undefined where nobody waits for an answer. */
@@ -131,9 +137,14 @@ async function listen(server: Server, listening: Listening): Promise<void> {
     const code = errorCode(cause) ?? '';
     throw new LifeboatError(
       'serve.listen',
-      `the page cannot listen on ${show(where, 120)}: ${WHY[code] ?? code}`,
+      `the page cannot listen on ${show(where, 120)}: ${whyNot(code, listening) ?? code}`,
       {
-        hints: ['name another place with --listen, such as 127.0.0.1:0 for any free port'],
+        hints: [
+          listening.kind === 'unix'
+            ? 'name another path with --listen, in a folder that this user may write to'
+            : 'name another place with --listen, such as 127.0.0.1:0 for any free port',
+          'nothing was started',
+        ],
         exitCode: EXIT.usage,
         cause,
       },
@@ -141,10 +152,17 @@ async function listen(server: Server, listening: Listening): Promise<void> {
   }
 }
 
+/** Node reports a missing folder of a socket as EACCES. */
+function whyNot(code: string, { kind }: Listening): string | undefined {
+  if (code !== 'EACCES') return WHY[code];
+  return kind === 'unix'
+    ? 'its folder does not exist, or this user may not write to it'
+    : 'it is not allowed';
+}
+
 const WHY: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'something else listens there',
+  EADDRINUSE: 'something is there already',
   EADDRNOTAVAIL: 'this machine has no such address',
-  EACCES: 'it is not allowed',
   ENOENT: 'there is no such folder',
 };
 

@@ -8,6 +8,8 @@ export interface Refused extends Refusal {
   readonly method: string;
   /** Its target; the query stays out of the log, since it may hold a token. */
   readonly target: string;
+  /** The host that it named, where that is why. */
+  readonly host?: string | undefined;
 }
 
 export interface RefusalLog {
@@ -16,29 +18,31 @@ export interface RefusalLog {
   end(): void;
 }
 
-/** Lines a minute. A peer that sends a thousand requests a second must not fill the disk. */
+/** Lines a minute for each status. A peer that sends a thousand requests a second must not fill the disk. */
 const MAX_LINES = 20;
 const MINUTE_MS = 60_000;
 
 /**
- * Tells each refusal in a line; after twenty in a minute it counts, and says at its end how many there were.
+ * Tells each refusal in a line; after twenty of a status in a minute it counts, and says at the end of that
+ * minute how many there were of each.
  */
 export function refusalLog(say: (line: string) => void): RefusalLog {
-  let [told, held] = [0, 0];
+  const counts = new Map<number, number>();
   const settle = () => {
-    if (held > 0) say(`refused: ${counted(held, 'more request')} within a minute`);
-    [told, held] = [0, 0];
+    for (const [status, count] of counts)
+      if (count > MAX_LINES)
+        say(`refused ${status}: ${counted(count - MAX_LINES, 'more request')} within a minute`);
+    counts.clear();
   };
   const timer = setInterval(settle, MINUTE_MS).unref();
   return {
-    tell({ status, why, peer, method, target }) {
-      if (told >= MAX_LINES) {
-        held += 1;
-        return;
-      }
-      told += 1;
+    tell({ status, why, peer, method, target, host }) {
+      const count = (counts.get(status) ?? 0) + 1;
+      counts.set(status, count);
+      if (count > MAX_LINES) return;
       const path = show(target.split('?', 1)[0] ?? '', 80);
-      say(`refused ${status}: ${peer} ${show(method, 20)} ${path}: ${why}`);
+      const named = host === undefined ? '' : ` (${show(host, 80)})`;
+      say(`refused ${status}: ${peer} ${show(method, 20)} ${path}: ${why}${named}`);
     },
     end() {
       clearInterval(timer);

@@ -54,7 +54,7 @@ async function lookers(jwksUrl: string, ca?: string) {
     warned,
     async asks() {
       const text = await token();
-      return gate(1).proxies?.identify((name) => (name === 'X-Jwt' ? text : undefined));
+      return gate.proxies?.identify((name: string) => (name === 'X-Jwt' ? text : undefined));
     },
   };
 }

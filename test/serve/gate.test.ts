@@ -51,7 +51,7 @@ describe('a page on this machine', () => {
     const requests = [
       ['GET / HTTP/1.1', 'Host: evil.example'],
       ['GET / HTTP/1.1', `Host: 127.0.0.1.evil.example:${port}`],
-      ['GET / HTTP/1.1', 'Host: 127.0.0.1'],
+      ['GET / HTTP/1.1', 'Host: page.example.org:8444'],
       ['GET / HTTP/1.1', own, 'Host: evil.example'],
       ['GET / HTTP/1.0'],
       ['GET http://evil.example/ HTTP/1.1', own],
@@ -62,7 +62,38 @@ describe('a page on this machine', () => {
       expect([lines, answer.slice(9, 12)]).toEqual([lines, expect.stringMatching(/^42[1]|400$/u)]);
     }
     expect(log).toHaveLength(requests.length);
-    expect(await raw('GET / HTTP/1.1', 'Host: DR.example.org', CLOSE)).toMatch(/^HTTP\/1\.1 200 /u);
+    expect(log[0]).toContain('neither this machine nor in serve.hosts (evil.example)');
+  });
+
+  test('is asked for by its names, through a tunnel or a proxy on any port', async (context) => {
+    const { raw } = await serve(context);
+    for (const host of [
+      '127.0.0.1',
+      '127.0.0.1:9000',
+      'DR.example.org',
+      'dr.example.org:444',
+      'page.example.org:8443',
+    ])
+      expect(await raw('GET / HTTP/1.1', `Host: ${host}`, CLOSE)).toMatch(/^HTTP\/1\.1 200 /u);
+  });
+
+  test('answers HEAD for the stream of news with its headers alone', async (context) => {
+    const { raw, port } = await serve(context);
+    const head = await raw('HEAD /events HTTP/1.1', `Host: 127.0.0.1:${port}`, CLOSE);
+    expect(head).toMatch(/^HTTP\/1\.1 200 .*content-type: text\/event-stream/isu);
+    expect(head.split('\r\n\r\n')[1]).toBe('');
+  });
+
+  test('says that the record cannot be read, and loads itself again until it can', async (context) => {
+    const { raw, port, spoil } = await serve(context);
+    spoil();
+    const host = `Host: 127.0.0.1:${port}`;
+    const page = await raw('GET / HTTP/1.1', host, CLOSE);
+    expect(page).toMatch(/^HTTP\/1\.1 503 .*content-type: text\/html/isu);
+    expect(page).toContain('<h1>The record cannot be read now</h1>');
+    expect(page).toContain('<meta http-equiv="refresh" content="20">');
+    const twin = await raw('GET /board.json HTTP/1.1', host, CLOSE);
+    expect(JSON.parse(twin.split('\r\n\r\n')[1] ?? '')).toEqual({ error: 'the record cannot be read now' });
   });
 
   test('refuses a target that is too long with 414, and says so without its query', async (context) => {
@@ -120,6 +151,7 @@ describe('a page behind a proxy', () => {
       [own, 'x-forwarded-user: root'],
       [own, 'X_Forwarded_User: root'],
       [own, 'X-Forwarded_User: root'],
+      ['X-Forwarded-User: ada, root'],
     ]) {
       const answer = await raw('GET / HTTP/1.1', 'Host: dr.example.org', ...headers, CLOSE);
       expect([headers, answer.slice(9, 12)]).toEqual([headers, '401']);
@@ -141,7 +173,18 @@ test('a flood of refusals costs twenty lines a minute, and the rest are counted'
   log.end();
   expect(lines).toHaveLength(21);
   expect(lines[0]).toBe('refused 401: 10.0.0.1 GET /\ufffd[2J: no');
-  expect(lines.at(-1)).toBe('refused: 980 more requests within a minute');
+  expect(lines.at(-1)).toBe('refused 401: 980 more requests within a minute');
+});
+
+test('a flood of one kind hides no refusal of another', () => {
+  const lines: string[] = [];
+  const log = refusalLog((line) => void lines.push(line));
+  const refused = { why: 'no', peer: '10.0.0.1', method: 'GET', target: '/' };
+  for (let at = 0; at < 100; at += 1) log.tell({ ...refused, status: 405 });
+  log.tell({ ...refused, status: 401 });
+  expect(lines.at(-1)).toBe('refused 401: 10.0.0.1 GET /: no');
+  log.end();
+  expect(lines.slice(21)).toEqual(['refused 405: 80 more requests within a minute']);
 });
 
 test('a socket is for its user and group, takes the place of one that is left, and of none that answers', async (context) => {
@@ -151,7 +194,7 @@ test('a socket is for its user and group, takes the place of one that is left, a
   const start = () =>
     startPageServer({
       ...{ listening: { kind: 'unix', path }, sources: sourcesOf(), news: fanOut({ most: 1, size: 0 }) },
-      gateFor: () => ({ hosts: new Set(['localhost']), proxies: undefined }),
+      gate: { hosts: new Set(['localhost']), proxies: undefined },
       say: () => undefined,
       onFailure: () => undefined,
     });

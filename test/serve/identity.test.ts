@@ -71,6 +71,6 @@ test('one that nobody signed, or that is signed with the public key as a secret,
 test('why it does not hold is said in words of ours, without the token', async () => {
   const text = await token({ issuer: 'https://evil.example' });
   const refused = await asked(text);
-  expect(JSON.stringify(refused)).toContain('ERR_JWT_CLAIM_VALIDATION_FAILED');
+  expect(JSON.stringify(refused)).toContain('its iss is another');
   expect(JSON.stringify(refused)).not.toContain(text.slice(0, 20));
 });

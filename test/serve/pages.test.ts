@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { jsonSchemaOf, SCHEMAS } from '../../src/cli/schemas/index.ts';
 import { pageApp } from '../../src/serve/app.ts';
@@ -86,6 +87,19 @@ test('every answer forbids what it does not need, and is kept by nobody', async 
   expect((await appOf().request('/', { method: 'HEAD' })).status).toBe(200);
 });
 
+test('a report is sent compressed to whoever takes it, so that its charts cost a phone no more than a page', async () => {
+  const html = `<style></style>${'<p>a step</p>'.repeat(5_000)}`;
+  const app = appOf({ ...sourcesOf(), report: async () => ({ html, json: '{}' }) });
+  const path = `/runs/${RUN}/report`;
+  const plain = await app.request(path);
+  expect(plain.headers.get('content-encoding')).toBeNull();
+  const answer = await app.request(path, { headers: { 'accept-encoding': 'gzip, br' } });
+  expect(answer.headers.get('content-encoding')).toBe('gzip');
+  const sent = Buffer.from(await answer.arrayBuffer());
+  expect(sent.length).toBeLessThan(30 * 1024);
+  expect(gunzipSync(sent).toString()).toBe(await plain.text());
+});
+
 test('the fingerprint of a key is shown on no page, in whatever text it stands', () => {
   const found = presentable(
     {
@@ -108,6 +122,7 @@ test('ids of runs and instances, roots of the log and sums are shown as they are
     'aaa63dd6-6a62-4557-9d89-33a6d73b0fb8',
     'ab'.repeat(32),
     'lifeboat/0123456789abcdef',
+    'lifeboat:0123456789abcdef:89:62bd62bd62bd62bd62bd:8276',
     '900041',
   ];
   expect(presentable(texts, { people: [] })).toEqual(texts);

@@ -14,6 +14,8 @@ export interface Served {
   readonly log: readonly string[];
   /** From now on every field of the pages says this. */
   say(text: string): void;
+  /** From now on nothing can be read. */
+  spoil(): void;
   /** Sends these lines as they are, and gives everything that comes back until the connection ends. */
   raw(...lines: readonly string[]): Promise<string>;
   close(): Promise<void>;
@@ -44,7 +46,7 @@ export async function serve(
   const server = await startPageServer({
     listening: readListening('127.0.0.1:0') ?? { kind: 'unix', path: '/' },
     ...{ sources: now, news },
-    gateFor: (port) => ({ hosts: new Set([`127.0.0.1:${port}`, 'dr.example.org']), proxies }),
+    gate: { hosts: new Set(['127.0.0.1', 'dr.example.org', 'page.example.org:8443']), proxies },
     say: (line) => void log.push(line),
     onFailure: (thrown) => void log.push(String(thrown)),
   });
@@ -54,6 +56,11 @@ export async function serve(
     ...{ port, news, log },
     say: (text) => {
       sources = sourcesOf({ text });
+      size += 1;
+    },
+    spoil: () => {
+      const board = () => Promise.reject(new Error('the connection is refused'));
+      sources = { ...sources, board };
       size += 1;
     },
     raw: (...lines) => exchange(port, `${lines.join('\r\n')}\r\n\r\n`),

@@ -11,14 +11,14 @@ import { byHeader, byJwt, type FetchedKeys, type Identify } from '../../serve/id
 const LARGEST_KEYS = 256 * 1024;
 
 /**
- * Who may ask by the config, once the port is known. Rejects with `serve.keys` (exit 2) for a file of public
+ * Who may ask by the config. Rejects with `serve.keys` (exit 2) for a file of public
  * keys that cannot be read, and with `config.ca` or `config.proxy`. `warn` takes why keys cannot be fetched.
  */
 export async function gateOf(
   { hosts, trustedProxies, identity }: ServeConfig,
   listening: Listening,
   warn: (text: string) => void,
-): Promise<(port: number | undefined) => GateOptions> {
+): Promise<GateOptions> {
   const proxies =
     identity === undefined
       ? undefined
@@ -27,7 +27,7 @@ export async function gateOf(
           unix: trustedProxies.includes('unix'),
           identify: await identifyBy(identity, warn),
         };
-  return (port) => ({ hosts: new Set([...hosts, ...ownHosts(listening, port)]), proxies });
+  return { hosts: new Set([...hosts, ...ownHosts(listening)]), proxies };
 }
 
 async function identifyBy(
@@ -107,12 +107,10 @@ async function keysIn(path: string): Promise<JSONWebKeySet> {
   throw unusable('it has no list of keys');
 }
 
-/** The names of this machine, for requests from it; a socket has no port. */
-function ownHosts(listening: Listening, port: number | undefined): readonly string[] {
+/** The names of this machine, for requests from it. */
+function ownHosts(listening: Listening): readonly string[] {
   const names = ['localhost', '127.0.0.1', '[::1]'];
   if (listening.kind === 'unix') return names;
   const own = listening.host.includes(':') ? `[${listening.host}]` : listening.host;
-  return [...new Set([...names, own])].map((name) =>
-    port === 80 ? name : `${name}:${port ?? listening.port}`,
-  );
+  return [...names, own];
 }

@@ -60,7 +60,7 @@ export const serve: Action<ServeFlags> = async (context, _, flags) => {
     const say = sayTo(context);
     const server = await startPageServer({
       ...{ listening, sources, news, say },
-      gateFor: await gateOf(settings, listening, say),
+      gate: await gateOf(settings, listening, say),
       onFailure: (thrown) => say(`a page cannot be made: ${failureOf(thrown).shortMessage}`),
     });
     say(`the page is at ${server.address}`);
