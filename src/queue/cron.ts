@@ -44,18 +44,28 @@ export function lastTime(recurrence: Recurrence, after: Date, until: Date): Date
 
 /** Rejects with `queue.schedule` for what cannot be read, or is never due. */
 export function assertRecurrence({ name, cron, zone }: Pick<Schedule, 'name' | 'cron' | 'zone'>): void {
-  const refuse = (why: string) =>
+  const refuse = (why: string, hint = FIELDS) =>
     new LifeboatError('queue.schedule', `the schedule ${show(name, 60)} cannot be kept: ${why}`, {
-      hints: ['five fields are minute, hour, day of the month, month, day of the week: `30 2 * * 1-5`'],
+      hints: [hint],
     });
   // The parser also knows a sixth field for seconds, names such as @daily, and H for any time.
   if (!FIVE_FIELDS.test(cron)) throw refuse(`${show(cron, 60)} does not have five fields`);
   try {
     nextTimes({ cron, zone: 'UTC' }, dateAt(0), 1);
   } catch (error) {
-    throw refuse(`${show(cron, 60)}: ${show(error instanceof Error ? error.message : String(error), 120)}`);
+    throw refuse(`${show(cron, 60)}: ${whyNever(error)}`);
   }
-  if (!isZone(zone)) throw refuse(`there is no time zone ${show(zone, 60)}`);
+  if (!isZone(zone)) throw refuse(`there is no time zone ${show(zone, 60)}`, 'such as Europe/Berlin, or UTC');
+}
+
+const FIELDS = 'five fields are minute, hour, day of the month, month, day of the week: `30 2 * * 1-5`';
+
+/** By the message of the parser, which names the value and its range (cron-parser, `CronExpressionParser`). */
+function whyNever(error: unknown): string {
+  const message = error instanceof Error ? error.message : '';
+  const [, value, range] = /got value (\S+),? expected range (\S+)/u.exec(message) ?? [];
+  if (value !== undefined) return `${show(value, 20)} is not within ${show(range ?? '', 20)}`;
+  return /loop limit|never|day of month/iu.test(message) ? 'there is no such day' : 'it cannot be read';
 }
 
 /** What a field begins with, or follows a comma with, is no H. */

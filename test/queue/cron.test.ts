@@ -63,8 +63,9 @@ describe('a schedule', () => {
     ['0 30 2 * * *', 'five fields'],
     ['H 2 * * *', 'five fields'],
     ['0,H 2 * * *', 'five fields'],
-    ['61 2 * * *', '61'],
-    ['0 0 30 2 *', 'day of month'],
+    ['61 2 * * *', '61 is not within 0-59'],
+    ['5-1 2 * * *', 'it cannot be read'],
+    ['0 0 30 2 *', 'there is no such day'],
   ])('may not be %j', (cron, why) => {
     const refused = { code: 'queue.schedule', shortMessage: expect.stringContaining(why) };
     expect(() => assertRecurrence({ name: 'x', cron, zone: 'UTC' })).toThrow(

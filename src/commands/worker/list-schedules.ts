@@ -6,16 +6,20 @@ import { printResult, printTable } from '../../cli/print-result.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { loadConfig } from '../../config/load.ts';
 import { assertRecurrence, nextTimes } from '../../queue/cron.ts';
+import { findPlan } from '../plans/evaluate-plans.ts';
 import { lastTimes } from './schedules.ts';
 
 /**
  * `lifeboat schedules`: what workers do at a time of the clock, when each last ran, and its next five times.
- * Asks nobody. Rejects with `queue.schedule` for one that cannot be kept.
+ * Asks nobody. Rejects with `queue.schedule` for one that cannot be kept, and as `findPlan` does for one whose
+ * plan is not there.
  */
 export const schedules: Action<object> = async (context) => {
   const config = await loadConfig(context.env, context.configPath);
   const journal = await openJournalIfAny(context);
   try {
+    for (const schedule of config.schedules)
+      if ('plan' in schedule && schedule.plan !== undefined) await findPlan(config, schedule.plan);
     const known = journal === undefined ? new Map<string, never>() : await lastTimes(journal);
     const now = journal === undefined ? new Date() : (await journal.clock())();
     const items = config.schedules.map((schedule) => {
