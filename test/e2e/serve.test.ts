@@ -109,6 +109,14 @@ describe.concurrent('lifeboat serve', () => {
     await made.good('serve', '--snapshot', json);
     const board = SCHEMAS['page-board'].type.parse(JSON.parse(readFileSync(json, 'utf8')));
     expect(board.ended).toMatchObject([{ runbook: 'rotate-key', by: 'Robin' }]);
+    const runId = board.ended[0]?.runId ?? '';
+    for (const word of ['last', runId.slice(0, -2).toLowerCase(), runId]) {
+      const file = join(made.folder, `${word}.json`);
+      await made.good('serve', '--snapshot', file, '--page', `/runs/${word}`);
+      expect(JSON.parse(readFileSync(file, 'utf8')).run.runId).toBe(runId);
+    }
+    const listening = await made.run('serve', '--snapshot', `${html}.3`, '--listen', '127.0.0.1:0');
+    expect([listening.code, listening.stderr]).toEqual([2, expect.stringContaining('listens nowhere')]);
     const again = await made.run('serve', '--snapshot', html);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('already exists')]);
     const none = await made.run('serve', '--snapshot', `${html}.2`, '--page', '/nobody');

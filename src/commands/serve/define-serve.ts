@@ -12,7 +12,7 @@ export function defineServe(program: Command, command: Define): void {
       new Option('--listen <where>', 'ADDRESS:PORT or unix:/PATH (default: by the config)'),
       new Option('--mask-names', 'numbers in place of the names of people'),
       new Option('--snapshot <file>', 'write one page into a new file instead'),
-      new Option('--page <path>', 'which one, such as /runs/RUN (default: /)'),
+      new Option('--page <path>', 'which one, such as /runs/RUN or /runs/last (default: /)'),
     ],
     {
       hasNoForm: true,

@@ -11,6 +11,8 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { ServeConfig } from '../../config/serve.ts';
 import { fanOut } from '../../serve/fan-out.ts';
 import { startPageServer } from '../../serve/page-server.ts';
+import type { JournalReader } from '../../store/journal.ts';
+import { runToResume } from '../plans/find-plan-run.ts';
 import { FollowedRecord } from './followed-record.ts';
 import { gateOf } from './gate-of.ts';
 import { RecordPages } from './record-pages.ts';
@@ -40,6 +42,11 @@ export const serve: Action<ServeFlags> = async (context, _, flags) => {
       hints: ['add --snapshot FILE', 'without it every page is served'],
       exitCode: EXIT.usage,
     });
+  if (flags.listen !== undefined && flags.snapshot !== undefined)
+    throw new LifeboatError('usage.option', 'a snapshot is a file: it listens nowhere', {
+      hints: ['leave out --listen or --snapshot', 'nothing was written'],
+      exitCode: EXIT.usage,
+    });
   const listening = listeningOf(flags.listen ?? settings.listen);
   if (flags.snapshot === undefined) assertGuarded(listening, settings);
   const stop = stopSignal();
@@ -54,7 +61,8 @@ export const serve: Action<ServeFlags> = async (context, _, flags) => {
     news.tell(record.size);
     const sources = new RecordPages(context, config, record, isMasked);
     if (flags.snapshot !== undefined) {
-      await writeSnapshot(context, sources, { file: flags.snapshot, page: flags.page ?? '/' });
+      const page = await withRunId(record, flags.page ?? '/');
+      await writeSnapshot(context, sources, { file: flags.snapshot, page });
       return EXIT.closed;
     }
     const say = sayTo(context);
@@ -76,6 +84,12 @@ export const serve: Action<ServeFlags> = async (context, _, flags) => {
     await journal.close();
   }
 };
+
+/** An address with the whole id of its run, where it names one as every command does: by a prefix, or as `last`. */
+async function withRunId(record: Pick<JournalReader, 'rows'>, page: string): Promise<string> {
+  const [, word, rest] = /^\/runs\/([0-9A-Za-z]+)((?:\/report)?)$/u.exec(page) ?? [];
+  return word === undefined ? page : `/runs/${(await runToResume(record, word)).runId}${rest}`;
+}
 
 function sayTo({ stderr }: CommandContext): (line: string) => void {
   return (line) => void stderr.write(`${formatTime(new Date().toISOString())}  ${show(line, 300)}\n`);
