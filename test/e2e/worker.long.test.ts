@@ -34,7 +34,7 @@ describe.each(STORES)('workers on %s', (store) => {
   const opened = async (
     context: TestContext,
     count: number,
-    trouble?: (call: Call) => Trouble | undefined,
+    trouble?: (call: Call) => Trouble | undefined | Promise<undefined>,
     config = '',
   ): Promise<PlanBench> => {
     const database = store === 'postgres' ? await freshDatabase() : undefined;
@@ -139,6 +139,54 @@ describe.each(STORES)('workers on %s', (store) => {
     await expect.poll(async () => (await lanes(made)).status, PATIENTLY).toBe('closed');
     await stopped(at);
   });
+
+  test('with one place go on with other instances while a service leaves a call unanswered', async (context) => {
+    const answers = Promise.withResolvers<undefined>();
+    const made = await opened(context, 2, (call) =>
+      isPerform(call) && call.instance === 'db-1-dr' ? answers.promise : undefined,
+    );
+    made.plan('west', GROUP.replace('waves: [1, "100%"]', 'waves: ["100%"]'));
+    const at = await worker(made, '--concurrency', '1');
+    await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach');
+    await expect
+      .poll(async () => (await lanes(made)).lanes.map(({ state }) => state), PATIENTLY)
+      .toEqual(['at-work', 'done']);
+    answers.resolve(undefined);
+    await expect.poll(async () => (await lanes(made)).status, PATIENTLY).toBe('closed');
+    expect(made.performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 1 });
+    await stopped(at);
+  });
+
+  // The workers of a home are known to themselves alone.
+  test.skipIf(store === 'sqlite')(
+    'that are all dead are shown as gone, a person elsewhere stops their plan, and nothing more begins',
+    async (context) => {
+      const answers = Promise.withResolvers<undefined>();
+      context.onTestFinished(() => answers.resolve(undefined));
+      const made = await opened(context, 3, (call) => (isPerform(call) ? answers.promise : undefined));
+      made.plan('west', GROUP);
+      const only = await worker(made);
+      await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach');
+      const performs = () => made.server.calls.filter(isPerform).length;
+      await expect.poll(performs, PATIENTLY).toBe(1);
+      only.child.kill('SIGKILL');
+      await only.ended;
+      const states = async () => {
+        const { items } = JSON.parse((await made.run('workers', '--json')).stdout) as {
+          readonly items: readonly { readonly pid: number; readonly state: string }[];
+        };
+        return items.filter(({ pid }) => pid === only.child.pid).map(({ state }) => state);
+      };
+      await expect.poll(states, PATIENTLY).toEqual(['gone']);
+      const stopping = await made.run('plans', 'stop', 'last', '--reason', 'its workers are dead');
+      expect(stopping.code, stopping.stderr).toBe(0);
+      const next = await worker(made);
+      answers.resolve(undefined);
+      await expect.poll(async () => (await lanes(made)).status, PATIENTLY).toBe('closed');
+      expect(Object.values(made.performed()).toSorted()).toEqual([0, 0, 1]);
+      await stopped(next);
+    },
+  );
 
   test('leave a recovery open that offers no end: the plan ends without proof, and each is ended by a person', async (context) => {
     const made = await opened(context, 2, noFreshBackup);

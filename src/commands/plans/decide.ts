@@ -14,9 +14,10 @@ import type { JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
 import { type DrivenPlan, drivePlan } from './drive-plan.ts';
 import { findPlanRun } from './find-plan-run.ts';
+import type { PlanSetting } from './plan-setting.ts';
 import { standingOf } from './show.ts';
 import { leftWords } from './step-words.ts';
-import { untilTaken, type Wish, writeWish } from './wishes.ts';
+import { takenWishes, takeWishesOnRecord, untilTaken, type Wish, writeWish } from './wishes.ts';
 
 interface DecisionFlags {
   readonly reason?: string;
@@ -130,15 +131,7 @@ async function decide(
       await tellDecision(context, workspace.journal, runId, wish, false);
       return EXIT.closed;
     }
-    {
-      await using driven = await drivenHere({ context, config, workspace }, runId, input);
-      if (driven === undefined)
-        await untilTaken(workspace.journal, runId, await writeWish(workspace.journal, runId, wish));
-      else
-        await driven.conductor
-          .decide(wish.event, wish.label)
-          .finally(() => driven.run.detach('the decision is on record'));
-    }
+    await putOnRecord({ context, config, workspace }, runId, input, wish);
     await tellDecision(context, workspace.journal, runId, wish, true);
     return EXIT.closed;
   } finally {
@@ -147,16 +140,46 @@ async function decide(
 }
 
 /**
- * Takes up the run of a plan; undefined while another process has it. A look at its holder would not do: a
- * worker may take it between that and this.
+ * Has a decision counted: here, or by the process that has the run. Where that one does not take it, it may
+ * be dead: then the decision counts here, once the hold has expired. Rejects as `untilTaken` does.
  */
-async function drivenHere(...of: Parameters<typeof drivePlan>): Promise<DrivenPlan | undefined> {
+async function putOnRecord(setting: PlanSetting, runId: string, input: PlanInput, wish: Wish): Promise<void> {
+  const { journal } = setting.workspace;
+  if (await takenHere(setting, runId, input, ({ conductor }) => conductor.decide(wish.event, wish.label)))
+    return;
+  const number = await writeWish(journal, runId, wish);
   try {
-    return await drivePlan(...of);
+    await untilTaken(journal, runId, number);
   } catch (thrown) {
-    if (thrown instanceof LifeboatError && thrown.code === 'journal.held') return undefined;
+    if (!(thrown instanceof LifeboatError) || thrown.code !== 'plan.not-taken') throw thrown;
+    const isTaken = await takenHere(setting, runId, input, async ({ conductor, run }) => {
+      await takeWishesOnRecord(journal, runId, conductor, takenWishes(run.state().entries));
+    });
+    if (!isTaken) throw thrown;
+    await untilTaken(journal, runId, number);
+  }
+}
+
+/**
+ * Takes up the run of a plan, lets `decide` decide, and leaves it; false while another process has it. A look
+ * at its holder would not do: a worker may take it between that and this.
+ */
+async function takenHere(
+  setting: PlanSetting,
+  runId: string,
+  input: PlanInput,
+  decide: (driven: DrivenPlan) => Promise<void>,
+): Promise<boolean> {
+  let driven: DrivenPlan;
+  try {
+    driven = await drivePlan(setting, runId, input);
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code === 'journal.held') return false;
     throw thrown;
   }
+  await using taken = driven;
+  await decide(taken).finally(() => taken.run.detach('the decision is on record'));
+  return true;
 }
 
 /** Says that a decision is on record, and which run of the step still has to be answered. */

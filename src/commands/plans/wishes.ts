@@ -62,20 +62,36 @@ export async function takeWishes(
   taken: number,
   signal: AbortSignal,
 ): Promise<void> {
-  let next = taken + 1;
   const stream = streamOf(runId);
-  const take = async (entries: readonly Entry[]) => {
-    for (const { seq, body, by } of entries) {
-      if (seq < next) continue;
-      next = seq + 1;
-      const { event, label } = body as unknown as Wish;
-      await conductor.decide(event, `${label}, by ${by}`, seq);
-    }
-  };
   const { size } = await journal.log.head();
-  await take(await journal.read(stream, next));
+  let newest = await takeWishesOnRecord(journal, runId, conductor, taken);
   for await (const entries of journal.follow(size, signal))
-    await take(entries.filter((entry) => entry.stream === stream));
+    newest = await take(
+      entries.filter((entry) => entry.stream === stream),
+      conductor,
+      newest,
+    );
+}
+
+/** Takes the wishes that are on record by now, after the one with this number; gives that of the newest. */
+export async function takeWishesOnRecord(
+  journal: Pick<JournalReader, 'read'>,
+  runId: string,
+  conductor: Conductor,
+  taken: number,
+): Promise<number> {
+  return take(await journal.read(streamOf(runId), taken + 1), conductor, taken);
+}
+
+async function take(entries: readonly Entry[], conductor: Conductor, taken: number): Promise<number> {
+  let newest = taken;
+  for (const { seq, body, by } of entries) {
+    if (seq <= newest) continue;
+    newest = seq;
+    const { event, label } = body as unknown as Wish;
+    await conductor.decide(event, `${label}, by ${by}`, seq);
+  }
+  return newest;
 }
 
 /** How long a wish may take to be taken. Milliseconds. */
