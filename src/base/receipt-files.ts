@@ -14,8 +14,8 @@ export const REPORT_FILE = 'report.json';
 export const TEST_RESULT = 'https://in-toto.io/attestation/test-result/v0.1';
 
 /**
- * The two commands that verify with openssl, run in the folder: the signature, and that the statement is about
- * `file`. The second searches for nothing, and fails, where the file cannot be read.
+ * The two commands that verify with openssl, run in the folder: the signature, and that the statement is
+ * about `file`. The second searches for nothing, and fails, where the file cannot be read.
  */
 export function opensslLines(file: string): readonly [string, string] {
   const subject = `s/ .*//; s/.*/"${file}","digest":{"sha256":"&"}/`;

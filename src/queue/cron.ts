@@ -60,7 +60,7 @@ export function assertRecurrence({ name, cron, zone }: Pick<Schedule, 'name' | '
 
 const FIELDS = 'five fields are minute, hour, day of the month, month, day of the week: `30 2 * * 1-5`';
 
-/** By the message of the parser, which names the value and its range (cron-parser, `CronExpressionParser`). */
+/** By the message of cron-parser's `CronExpressionParser`, which names the value and its range. */
 function whyNever(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   const [, value, range] = /got value (\S+),? expected range (\S+)/u.exec(message) ?? [];

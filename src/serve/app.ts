@@ -147,7 +147,7 @@ export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindin
   return app;
 }
 
-/** In place of a page while the record cannot be read. It loads itself again, so that nobody has to wait for it. */
+/** In place of a page while the record cannot be read. It loads itself again. */
 const UNREADABLE = `<!doctype html>
 <html lang="en">
 <head>

@@ -160,7 +160,8 @@ function printLines(context: CommandContext, verified: Verified, words: string):
   if (more > 0) line(`${more} more are not shown: see them with -o json`);
   if (run !== undefined) line(runInWords(run));
   for (const { about, path, state } of receipts)
-    if (state === 'verified') line(`receipt of ${about} in ${path}: verified, with what it is about`);
+    if (state === 'verified')
+      line(`receipt of ${about} in ${path}: verified, with the file that it is about`);
   for (const { place, size, at } of pins)
     line(
       `checkpoint in ${show(place, 200)}: ` +

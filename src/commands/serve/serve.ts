@@ -85,7 +85,7 @@ export const serve: Action<ServeFlags> = async (context, _, flags) => {
   }
 };
 
-/** An address with the whole id of its run, where it names one as every command does: by a prefix, or as `last`. */
+/** An address with the whole id of its run, which may be named by a prefix or as `last`. */
 async function withRunId(record: Pick<JournalReader, 'rows'>, page: string): Promise<string> {
   const [, word, rest] = /^\/runs\/([0-9A-Za-z]+)((?:\/report)?)$/u.exec(page) ?? [];
   return word === undefined ? page : `/runs/${(await runToResume(record, word)).runId}${rest}`;

@@ -11,8 +11,8 @@ import { lastTimes } from './schedules.ts';
 
 /**
  * `lifeboat schedules`: what workers do at a time of the clock, when each last ran, and its next five times.
- * Asks nobody. Rejects with `queue.schedule` for one that cannot be kept, and as `findPlan` does for one whose
- * plan is not there.
+ * Asks nobody. Rejects with `queue.schedule` for one that cannot be kept, and as `findPlan` does for one
+ * whose plan is not there.
  */
 export const schedules: Action<object> = async (context) => {
   const config = await loadConfig(context.env, context.configPath);

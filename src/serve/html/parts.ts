@@ -17,7 +17,8 @@ const MOST_ROWS = 20;
 
 /**
  * A table that scrolls sideways with the keyboard too; the first cell of a row is its heading. Rows beyond
- * `most` are counted: the JSON twin has them all.
+ * `most` are counted: the JSON twin has them all. On a narrow screen one with more than two columns has its
+ * cells below each other, each with the title of its column.
  */
 export function table(
   id: string,
@@ -28,11 +29,13 @@ export function table(
 ): Markup {
   const rows = all.slice(0, most);
   const titles = head.map((text) => markup`<th scope="col">${text}</th>`);
+  const isMany = head.length > 2;
+  const label = (at: number) => (isMany ? markup`<i>${head[at] ?? ''}: </i>` : NOTHING);
   const body = rows.map(([first = NOTHING, ...cells]) => {
-    const rest = cells.map((cell) => markup`<td>${cell}</td>`);
+    const rest = cells.map((cell, at) => markup`<td>${label(at + 1)}${cell}</td>`);
     return markup`<tr><th scope="row">${first}</th>${rest}</tr>\n`;
   });
-  const open = head.length > 2 ? markup`<table class="many">` : markup`<table>`;
+  const open = isMany ? markup`<table class="many">` : markup`<table>`;
   return markup`<div class="wide" id="t-${id}" role="region" tabindex="0" aria-label="${caption}">${open}<caption>${caption}</caption><thead><tr>${titles}</tr></thead><tbody>\n${body}</tbody></table></div>\n${moreThan(all.length - rows.length)}`;
 }
 

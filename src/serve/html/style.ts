@@ -38,7 +38,7 @@ table { width: 100%; border-collapse: collapse; font-size: .92rem; font-variant-
 caption { padding: .2rem 0 .3rem; color: var(--mute); font-size: .84rem; text-align: left; }
 th, td { padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 thead th { color: var(--mute); border-bottom-width: 2px; } tbody th { font-weight: 600; }
-.row { white-space: nowrap; }
+.row { white-space: nowrap; } td > i { display: none; }
 .lanes { margin: .3rem 0; font: 1rem/1.35 ui-monospace, Menlo, Consolas, monospace; letter-spacing: .1em; }
 pre { padding: .7rem .9rem; border: 1px solid var(--line); border-radius: 6px; background: var(--soft);
   font: .86rem/1.5 ui-monospace, Menlo, Consolas, monospace; white-space: pre-wrap; user-select: all; }
@@ -50,6 +50,7 @@ footer { margin-top: 2rem; padding-top: .5rem; border-top: 1px solid var(--line)
   table.many thead { position: absolute; left: -99rem; }
   table.many tr { display: block; padding: .3rem 0; border-bottom: 2px solid var(--line); }
   table.many th, table.many td { display: block; padding: 0; border: 0; }
+  table.many td > i { display: inline; color: var(--mute); font-style: normal; }
   .row { white-space: normal; } }
 @media print {
   :root { --page: #fff; --soft: #fff; --line: #999; --ink: #000; --mute: #444; --link: #000; --good: #000;

@@ -89,7 +89,9 @@ function refusal(cause: unknown, { user, database, server, hints = [] }: Refused
   const who = `user ${show(user, 60)}`;
   const named = `database ${show(database, 60)} on ${server}`;
   if (state === '28P01' || state === '28000' || isPasswordMissing(cause)) {
-    const help = 'the password comes from PGPASSWORD or ~/.pgpass, never from the address';
+    const help = why.includes('pg_hba.conf')
+      ? 'its administrator lets this user in from this machine: a line of pg_hba.conf, then a reload'
+      : 'the password comes from PGPASSWORD or ~/.pgpass, never from the address';
     return ['journal.refused', `${server} does not let ${who} in: ${why}`, [...hints, help]];
   }
   if (state === '3D000') {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { refusalOf } from '../../../src/commands/worker/refusal.ts';
 import type { RunProgress } from '../../../src/store/projections/runs.ts';
 
-/** Why a worker whose key store holds these keys refuses a run on an instance of which no key is on record. */
+/** Why a worker that holds these keys refuses a run on an instance of which no key is on record. */
 async function refused(runbook: string, ...held: readonly string[]): Promise<string | undefined> {
   const may = {
     config: { path: 'lifeboat.yaml', instances: { orders: { tags: [] } }, keys: {} },
