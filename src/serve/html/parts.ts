@@ -30,9 +30,11 @@ export function table(
   const rows = all.slice(0, most);
   const titles = head.map((text) => markup`<th scope="col">${text}</th>`);
   const isMany = head.length > 2;
-  const label = (at: number) => (isMany ? markup`<i>${head[at] ?? ''}: </i>` : NOTHING);
   const body = rows.map(([first = NOTHING, ...cells]) => {
-    const rest = cells.map((cell, at) => markup`<td>${label(at + 1)}${cell}</td>`);
+    const rest = cells.map((cell, at) => {
+      const title = isMany && String(cell) !== '' ? markup`<i>${head[at + 1] ?? ''}: </i>` : NOTHING;
+      return markup`<td>${title}${cell}</td>`;
+    });
     return markup`<tr><th scope="row">${first}</th>${rest}</tr>\n`;
   });
   const open = isMany ? markup`<table class="many">` : markup`<table>`;
