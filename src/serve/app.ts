@@ -159,7 +159,7 @@ const UNREADABLE = `<!doctype html>
 <body>
 <h1>The record cannot be read now</h1>
 <p>What you saw before may have changed since. This page tries again every 20 seconds.</p>
-<p>It says nothing about the recovery itself. Whoever runs lifeboat serve finds the reason in its log.</p>
+<p>It says nothing about the recovery itself. Whoever runs the page finds the reason in its log.</p>
 </body>
 </html>
 `;
