@@ -53,7 +53,9 @@ describe.concurrent('the receipt of a run', () => {
     const bundle = join(folder, 'bundle.tar');
     await good('audit', 'export', 'last', '--out', bundle);
     const words = (await run('audit', 'verify', bundle, '--receipts', out)).stdout;
-    expect(words).toContain(`receipt of run/${made.runId} in ${out}: verified, with the file that it is about`);
+    expect(words).toContain(
+      `receipt of run/${made.runId} in ${out}: verified, with the file that it is about`,
+    );
     writeFileSync(join(out, 'report.json'), ' ', { flag: 'a' });
     const changed = await run('audit', 'verify', bundle, '--receipts', out);
     expect(changed.stdout).toContain('report.json was changed: it is not what the receipt is about');
