@@ -77,9 +77,11 @@ export function byJwt({ header, keys, issuer, audience }: JwtOptions): Identify 
 /** By the code and the claim that the library names: its message may quote the token. */
 function whyRefused(thrown: unknown): string {
   if (thrown instanceof errors.JWTExpired) return 'it has expired';
-  if (thrown instanceof errors.JWTClaimValidationFailed)
-    return thrown.reason === 'missing' ? `it has no ${thrown.claim}` : `its ${thrown.claim} is another`;
-  return thrown instanceof errors.JOSEError ? thrown.code : 'the keys cannot be had';
+  if (!(thrown instanceof errors.JWTClaimValidationFailed))
+    return thrown instanceof errors.JOSEError ? thrown.code : 'the keys cannot be had';
+  const { claim, reason } = thrown;
+  if (reason === 'missing') return `it has no ${claim}`;
+  return claim === 'nbf' ? 'it is not valid yet' : `its ${claim} is another`;
 }
 
 /** There are no keys to check a token with. */

@@ -73,4 +73,8 @@ test('why it does not hold is said in words of ours, without the token', async (
   const refused = await asked(text);
   expect(JSON.stringify(refused)).toContain('its iss is another');
   expect(JSON.stringify(refused)).not.toContain(text.slice(0, 20));
+  const nbf = Math.floor(Date.now() / 1000) + 3_600;
+  const early = await asked(await token({ claims: { email: 'ada@example.org', nbf } }));
+  expect(JSON.stringify(early)).toContain('it is not valid yet');
+  expect(JSON.stringify(await asked(await token({ until: '' })))).toContain('it has no exp');
 });
