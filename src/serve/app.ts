@@ -7,7 +7,7 @@ import { printableJson } from '../base/text.ts';
 import type { FanOut } from './fan-out.ts';
 import { renderBoard, renderDrills, renderEvaluation, renderRun } from './html/render-page.ts';
 import { renderGroup, renderPlan } from './html/render-plan.ts';
-import { aged, type Delivery, POLICY, policyForStyle } from './html/shell.ts';
+import { aged, type Delivery, POLICY, policyForStyle, UNREADABLE } from './html/shell.ts';
 import { KeptPages } from './kept-pages.ts';
 import type { PageName, PageOf } from './page.ts';
 
@@ -146,23 +146,6 @@ export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindin
   });
   return app;
 }
-
-/** In place of a page while the record cannot be read. It loads itself again. */
-const UNREADABLE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="20">
-<title>The record cannot be read now</title>
-</head>
-<body>
-<h1>The record cannot be read now</h1>
-<p>What you saw before may have changed since. This page tries again every 20 seconds.</p>
-<p>It says nothing about the recovery itself. Whoever runs the page finds the reason in its log.</p>
-</body>
-</html>
-`;
 
 type Made = Pick<Answer, 'body' | 'type'> & Partial<Pick<Answer, 'policy'>>;
 

@@ -18,6 +18,7 @@ import { LifeboatError } from '../../base/errors.ts';
 import { isTaken, notWritten } from '../../cli/write-new-file.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
 
+/** What a person does where the place of a pack cannot have it. */
 export const ELSEWHERE = 'name another place with --out PATH';
 
 /** What is checked by itself: a pack as a whole, or one folder of it. */

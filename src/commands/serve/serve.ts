@@ -11,8 +11,6 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { ServeConfig } from '../../config/serve.ts';
 import { fanOut } from '../../serve/fan-out.ts';
 import { startPageServer } from '../../serve/page-server.ts';
-import type { JournalReader } from '../../store/journal.ts';
-import { runToResume } from '../plans/find-plan-run.ts';
 import { FollowedRecord } from './followed-record.ts';
 import { gateOf } from './gate-of.ts';
 import { RecordPages } from './record-pages.ts';
@@ -61,8 +59,7 @@ export const serve: Action<ServeFlags> = async (context, _, flags) => {
     news.tell(record.size);
     const sources = new RecordPages(context, config, record, isMasked);
     if (flags.snapshot !== undefined) {
-      const page = await withRunId(record, flags.page ?? '/');
-      await writeSnapshot(context, sources, { file: flags.snapshot, page });
+      await writeSnapshot(context, { sources, record }, { file: flags.snapshot, page: flags.page ?? '/' });
       return EXIT.closed;
     }
     const say = sayTo(context);
@@ -84,12 +81,6 @@ export const serve: Action<ServeFlags> = async (context, _, flags) => {
     await journal.close();
   }
 };
-
-/** An address with the whole id of its run, which may be named by a prefix or as `last`. */
-async function withRunId(record: Pick<JournalReader, 'rows'>, page: string): Promise<string> {
-  const [, word, rest] = /^\/runs\/([0-9A-Za-z]+)((?:\/report)?)$/u.exec(page) ?? [];
-  return word === undefined ? page : `/runs/${(await runToResume(record, word)).runId}${rest}`;
-}
 
 function sayTo({ stderr }: CommandContext): (line: string) => void {
   return (line) => void stderr.write(`${formatTime(new Date().toISOString())}  ${show(line, 300)}\n`);

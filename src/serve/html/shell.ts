@@ -103,3 +103,20 @@ function policyOf(allowed: readonly string[]): string {
 function sourceOf(text: string): string {
   return `sha256-${hash('sha256', text, 'base64')}`;
 }
+
+/** In place of a page while the record cannot be read. It loads itself again. */
+export const UNREADABLE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="20">
+<title>The record cannot be read now</title>
+</head>
+<body>
+<h1>The record cannot be read now</h1>
+<p>What you saw before may have changed since. This page tries again every 20 seconds.</p>
+<p>It says nothing about the recovery itself. Whoever runs the page finds the reason in its log.</p>
+</body>
+</html>
+`;
