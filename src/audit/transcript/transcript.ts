@@ -8,7 +8,7 @@ import type { Secret } from '../../base/secret.ts';
 import { printableJson } from '../../base/text.ts';
 import type { Entry } from '../../store/journal.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
-import { createSecretGuard } from '../../store/secret-guard.ts';
+import { createSecretGuard, type SecretGuard } from '../../store/secret-guard.ts';
 import { type Blanks, type HttpCall, transcriptLine, withheldLine } from './line.ts';
 
 /** How far a transcript reaches. */
@@ -128,17 +128,14 @@ function blanksOf(secrets: readonly Secret[], names: ReadonlyMap<string, string>
   };
 }
 
-function isClean(
-  line: string,
-  guard: ReturnType<typeof createSecretGuard>,
-  secrets: readonly Secret[],
-): boolean {
-  const own = createSecretGuard();
+function isClean(line: string, guard: SecretGuard, secrets: readonly Secret[]): boolean {
   // Texts of binding parameters can be ordinary words, which may occur in other lines.
-  for (const secret of secrets) own.add(secret);
+  const unknown = secrets.filter((secret) => !guard.knows(secret));
+  const own = unknown.length === 0 ? undefined : createSecretGuard();
+  for (const secret of unknown) own?.add(secret);
   try {
     guard.check(line, 'the line');
-    own.check(line, 'the line');
+    own?.check(line, 'the line');
     return true;
   } catch {
     return false;
