@@ -29,10 +29,11 @@ export interface FanOutOptions {
 const BEAT_MS = 15_000;
 const PAUSE_MS = 1_000;
 /**
- * After this many heartbeats a stream ends, and a browser that is still there begins another: a client that
- * is gone without a word does not stay for the quarter of an hour that TCP waits.
+ * After this many heartbeats a stream ends, and a browser that is still there begins another. A client that
+ * is gone without a word keeps the place of one who would look on: what the page sends never fills a buffer
+ * in front of it, and TCP waits for a quarter of an hour.
  */
-const LIFE = 20;
+const LIFE = 4;
 
 interface Stream {
   readonly response: ServerResponse;

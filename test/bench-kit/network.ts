@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
 import process from 'node:process';
 import { until } from './until.ts';
@@ -17,12 +18,29 @@ export interface Network {
 }
 
 /** The words before a program that has no network. */
-export const ALONE = ['unshare', '--net', '--'] as const;
+const ALONE = ['unshare', '--net', '--'] as const;
 
 /** Those of one that is killed when this process ends, however that happens. */
 const BOUND = ['setpriv', '--pdeathsig', 'KILL', '--'] as const;
 
 const LOOPBACK = '127.0.0.1';
+
+/**
+ * Begins this program again, with `--alone`, in a network of its own. Resolves with its exit code; 2 where
+ * the machine lets nobody make networks.
+ */
+export async function againAlone(): Promise<number> {
+  if (!canMakeNetworks()) {
+    process.stderr.write('this machine lets nobody make network namespaces, or has no ip(8)\n');
+    return 2;
+  }
+  const [program, ...words] = [...ALONE, process.execPath, ...process.argv.slice(1), '--alone'];
+  const child = spawn(program ?? '', words, { stdio: 'inherit' });
+  // Ctrl-C reaches both: the other one cleans up first.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return code ?? 1;
+}
 
 /** Whether this machine lets this process make network namespaces and put links between them. */
 export function canMakeNetworks(): boolean {

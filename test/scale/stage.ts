@@ -32,6 +32,8 @@ export interface StageOptions {
   readonly limit: number;
   /** Words of `lifeboat lab --simulated`. */
   readonly lab: readonly string[];
+  /** What else the config says. */
+  readonly config?: Readonly<Record<string, unknown>>;
   /** How long a lost request may still arrive; default: what the lab says. */
   readonly inFlight?: string;
   /** Of `lab`, `operator`, `worker-0` and so on; default: here. */
@@ -50,6 +52,8 @@ export interface Stage {
   spawnWorker(at: number): ChildProcess;
   /** Resolves once it takes runs. */
   startWorker(at: number): Promise<ChildProcess>;
+  /** A program that goes on, of its own home. What it says is kept in a file of its name. */
+  start(name: string, ...words: readonly string[]): Started;
   /** Runs a command line of the operator to its end. */
   command(...words: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
   beginPlan(): Promise<void>;
@@ -68,6 +72,12 @@ export interface Stage {
   count(): Promise<Counts>;
   /** Kills what still runs, and removes the folder unless it is kept. */
   end(keep: boolean): void;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  /** Resolves once it has said this, with the line. Rejects when it has ended before. */
+  said(words: string): Promise<string>;
 }
 
 export interface Standing {
@@ -115,7 +125,7 @@ groups:
 
 /** Makes the store, starts the lab, and gives every worker the keys of all instances. */
 export async function openStage(options: StageOptions): Promise<Stage> {
-  const { cli, cluster, database, limit, placeOf = (): Place => ({}), say } = options;
+  const { cli, cluster, database, placeOf = (): Place => ({}), say } = options;
   const folder = mkdtempSync(join(quickFolder(), 'lifeboat-scale-'));
   const config = join(folder, 'lifeboat.yaml');
   const address = cluster.address(database);
@@ -132,7 +142,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     mkdirSync(home, { recursive: true, mode: 0o700 });
     return home;
   };
-  const start = (name: string, flags: readonly string[], words: readonly string[]) => {
+  const spawnOf = (name: string, flags: readonly string[], words: readonly string[]) => {
     const { under = [], env = {} } = placeOf(name);
     const [program = '', ...rest] = [...under, process.execPath, ...flags, cli, ...words];
     const child = spawn(program, rest, {
@@ -151,7 +161,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     child.once('close', () => own.delete(child));
     return child;
   };
-  const hearIn = (name: string, child: ChildProcess) => {
+  const start = (name: string, flags: readonly string[], words: readonly string[]): Started => {
+    const child = spawnOf(name, flags, words);
     let said = '';
     const log = createWriteStream(join(folder, `${name}.log`), { flags: 'a' });
     const hear = (data: Buffer) => {
@@ -160,13 +171,17 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     };
     child.stdout?.on('data', hear);
     child.stderr?.on('data', hear);
-    return async (words: string) => {
-      await until(() => said.includes(words) || child.exitCode !== null);
-      if (child.exitCode !== null) throw new Error(`${name} ended: ${said}`);
+    return {
+      child,
+      async said(words) {
+        await until(() => said.includes(words) || child.exitCode !== null);
+        if (child.exitCode !== null) throw new Error(`${name} ended: ${said}`);
+        return said.split('\n').find((line) => line.includes(words)) ?? '';
+      },
     };
   };
   const command: Stage['command'] = async (...words) => {
-    const child = start('operator', [], words);
+    const child = spawnOf('operator', [], words);
     let stdout = '';
     let stderr = '';
     child.stdout?.on('data', (data) => (stdout += data));
@@ -178,8 +193,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     const name = `worker-${at}`;
     const { profile, concurrency } = options;
     const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
-    const child = start(name, flags, ['worker', '--concurrency', String(concurrency)]);
-    return { child, ready: hearIn(name, child) };
+    return start(name, flags, ['worker', '--concurrency', String(concurrency)]);
   };
 
   const lab = start(
@@ -190,8 +204,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       ...options.lab,
     ],
   );
-  await hearIn('lab', lab)('Ctrl-C ends the lab');
-  const count = furnish(folder, config, { limit, inFlight: options.inFlight });
+  await lab.said('Ctrl-C ends the lab');
+  const count = furnish(folder, config, options);
   await giveKeys(join(folder, 'keys', 'sim.key'), config, [
     homeOf('operator'),
     ...Array.from({ length: options.workers }, (_, at) => homeOf(`worker-${at}`)),
@@ -217,10 +231,11 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     children: STEPS * options.instances,
     spawnWorker: (at) => beginWorker(at).child,
     async startWorker(at) {
-      const { child, ready } = beginWorker(at);
-      await ready('takes runs');
+      const { child, said } = beginWorker(at);
+      await said('takes runs');
       return child;
     },
+    start: (name, ...words) => start(name, [], words),
     command,
     async beginPlan() {
       const begun = await command('plans', 'run', 'all', '--confirm', 'data', '--yes', '--detach');
@@ -278,14 +293,14 @@ export async function openStage(options: StageOptions): Promise<Stage> {
 function furnish(
   folder: string,
   config: string,
-  { limit, inFlight }: { readonly limit: number; readonly inFlight: string | undefined },
+  { limit, inFlight, config: more }: Pick<StageOptions, 'limit' | 'inFlight' | 'config'>,
 ): Stage['count'] {
   const text = JSON.parse(readFileSync(config, 'utf8'));
   if (inFlight !== undefined)
     for (const instance of Object.values<{ inFlight: string }>(text.instances)) instance.inFlight = inFlight;
   const checkpoints = join(folder, 'checkpoints');
   mkdirSync(checkpoints, { mode: 0o700 });
-  writeFileSync(config, JSON.stringify({ ...text, keyStore: 'vault', checkpoints: [checkpoints] }));
+  writeFileSync(config, JSON.stringify({ ...text, ...more, keyStore: 'vault', checkpoints: [checkpoints] }));
   mkdirSync(join(folder, 'plans'));
   writeFileSync(join(folder, 'plans', 'all.yaml'), planOf(limit));
   const { url, token } = text.lab as { readonly url: string; readonly token: { readonly file: string } };

@@ -5,6 +5,8 @@ export interface Used {
   readonly seconds: number;
   /** The largest resident memory. */
   readonly peakMiB: number;
+  /** The resident memory. */
+  readonly residentMiB: number;
 }
 
 /** Clock ticks a second that Linux counts processor time in, for programs (`sysconf(_SC_CLK_TCK)`). */
@@ -15,6 +17,9 @@ export function usedBy(pid: number | undefined): Used {
   // The name of the program, in brackets, may hold anything.
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?!.*\) )/su);
   const [user, system] = fields.split(' ').slice(11, 13).map(Number) as [number, number];
-  const peak = /^VmHWM:\s+(\d+) kB$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return { seconds: (user + system) / TICKS, peakMiB: Number(peak) / 1024 };
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const [peakMiB = 0, residentMiB = 0] = ['VmHWM', 'VmRSS'].map(
+    (name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'mu').exec(status)?.[1]) / 1024,
+  );
+  return { seconds: (user + system) / TICKS, peakMiB, residentMiB };
 }

@@ -87,6 +87,27 @@ test('a client that takes nothing between two signs of life is dropped, and noth
   await until(() => quick.text().includes('data: 80\n\n'));
 });
 
+test('a stream ends after a few signs of life, so one whose client died without a word makes room', async (context) => {
+  const news = fanOut({ ...BEAT, most: 1 });
+  context.onTestFinished(() => news.close());
+  let beats = 0;
+  const dead: EventEmitter = Object.assign(new EventEmitter(), {
+    // The network takes every byte, and no peer ever answers.
+    writableNeedDrain: false,
+    writeHead: () => undefined,
+    write(text: string) {
+      if (text.includes('event: beat')) beats += 1;
+      return true;
+    },
+    end() {
+      dead.emit('close');
+    },
+  });
+  expect(news.open(dead as never)).toBe(true);
+  await until(() => news.count === 0);
+  expect(beats).toBeLessThan(8);
+});
+
 test('a server that ends ends every stream', async (context) => {
   const news = fanOut(BEAT);
   const { port, close } = await serve(context, { news });

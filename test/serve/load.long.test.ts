@@ -49,7 +49,7 @@ describe('pages under load', () => {
       without?.push(await appended());
       const lookers = spawn(
         process.execPath,
-        [join(import.meta.dirname, 'lookers.ts'), url, '/', String(LOOKERS)],
+        [join(import.meta.dirname, '../bench-kit/lookers.ts'), url, '/', String(LOOKERS)],
         { stdio: ['ignore', 'pipe', 'inherit'] },
       );
       let said = '';

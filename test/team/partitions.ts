@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { ALONE, canMakeNetworks, openNetwork } from '../bench-kit/network.ts';
+import { againAlone, openNetwork } from '../bench-kit/network.ts';
 import { startCluster } from '../bench-kit/postgres.ts';
 import { builtProduct } from '../bench-kit/product.ts';
 import { seedOf } from '../crash/draw.ts';
@@ -65,21 +64,7 @@ const began = performance.now();
 const say = (text: string) =>
   void process.stderr.write(`${((performance.now() - began) / 1000).toFixed(1).padStart(7)} s  ${text}\n`);
 
-process.exitCode = options.alone ? await all() : await alone();
-
-/** Begins itself again in a network of its own. */
-async function alone(): Promise<number> {
-  if (!canMakeNetworks()) {
-    process.stderr.write('this machine lets nobody make network namespaces, or has no ip(8)\n');
-    return 2;
-  }
-  const [program, ...words] = [...ALONE, process.execPath, ...process.argv.slice(1), '--alone'];
-  const child = spawn(program ?? '', words, { stdio: 'inherit' });
-  // Ctrl-C reaches both: the other one cleans up first.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return code ?? 1;
-}
+process.exitCode = options.alone ? await all() : await againAlone();
 
 async function all(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));

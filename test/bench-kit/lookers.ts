@@ -4,18 +4,20 @@ import process from 'node:process';
 
 /*
  * A process that looks on: `lookers.ts URL PATH COUNT`. Each hears of news and then loads the page, as a
- * browser does; every fourth stops reading a second after it first heard, as one whose cable was pulled. It
- * says `there` once all have heard something, and at its end how many pages came, and how many did not.
+ * browser does; every fourth stops reading a second after it first heard, as one whose cable was pulled. The
+ * header X-Forwarded-User names each, as a proxy does. It says `there` once all have heard something, and at
+ * its end how many pages came, and how many did not.
  */
 const [url = '', path = '', count = ''] = process.argv.slice(2);
-const port = Number(new URL(url).port);
+const { hostname, host, port } = new URL(url);
 let [heard, pages, lost] = [0, 0, 0];
 
 for (let at = 0; at < Number(count); at += 1) {
-  const socket = connect(port, '127.0.0.1');
+  const socket = connect(Number(port), hostname);
+  const person = `looker-${at}`;
   let [isBusy, hasHeard] = [false, false];
   socket.on('error', () => undefined);
-  socket.write(`GET /events HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  socket.write(`GET /events HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-User: ${person}\r\n\r\n`);
   socket.on('data', () => {
     if (!hasHeard) {
       heard += 1;
@@ -29,7 +31,8 @@ for (let at = 0; at < Number(count); at += 1) {
     if (isBusy) return;
     isBusy = true;
     setTimeout(async () => {
-      const answer = await fetch(`${url}${path}`).catch(() => undefined);
+      const headers = { 'X-Forwarded-User': person };
+      const answer = await fetch(`${url}${path}`, { headers }).catch(() => undefined);
       await answer?.text().catch(() => undefined);
       if (answer?.ok === true) pages += 1;
       else lost += 1;
