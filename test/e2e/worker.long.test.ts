@@ -1,77 +1,17 @@
-import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, type TestContext, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { beginsNow } from '../../src/commands/worker/schedules.ts';
 import { openStoreOf } from '../../src/compose/store-of.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { openKeys, signerOf } from '../bench-kit/key-store.ts';
 import { personAt } from '../bench-kit/person.ts';
-import type { Running } from '../bench-kit/product.ts';
 import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
-import { useQuickBenches } from '../bench-kit/test-bench.ts';
-import { closeDatabases, freshDatabase } from '../crash/database.ts';
-import { isPerform, noFreshBackup, openPlanBench, type PlanBench } from '../plans/plan-bench.ts';
+import { isPerform, noFreshBackup } from '../plans/plan-bench.ts';
 import { randomFrom } from '../random.ts';
-
-const GROUP = `groups:
-  - id: data
-    for: { name: "db-*", target: "{name}-dr" }
-    waves: [1, "100%"]
-    maxConcurrency: 3
-    steps: [{ id: recover, runbook: disaster-recovery, undo: none; the source stays }]
-`;
-
-/** For a poll that runs a command each time: without a pause it takes the core that the workers need. */
-const PATIENTLY = { timeout: 300_000, interval: 500 };
-
-const STORES = (process.env['STORE'] ?? 'sqlite,postgres').split(',');
+import { GROUP, PATIENTLY, STORES, useWorkers } from './workers.ts';
 
 describe.each(STORES)('workers on %s', (store) => {
-  const bench = useQuickBenches();
-
-  /** A service with instances, and a store that is gone when the test has finished. */
-  const opened = async (
-    context: TestContext,
-    count: number,
-    trouble?: (call: Call) => Trouble | undefined | Promise<undefined>,
-    config = '',
-  ): Promise<PlanBench> => {
-    const database = store === 'postgres' ? await freshDatabase() : undefined;
-    context.onTestFinished(async () => {
-      await database?.drop();
-      if (store === 'postgres') await closeDatabases();
-    });
-    const made = await openPlanBench((options) => bench(context, options), count, {
-      ...(trouble === undefined ? {} : { trouble }),
-      ...(database === undefined ? {} : { store: database.address }),
-    });
-    if (config !== '') appendFileSync(join(made.folder, 'lifeboat.yaml'), `${config}\n`);
-    if (store === 'postgres') await made.good('store', 'init');
-    return made;
-  };
-
-  /** A worker that has said that it takes runs. */
-  const worker = async ({ start }: PlanBench, ...words: readonly string[]): Promise<Running> => {
-    const running = start('worker', ...words);
-    await expect.poll(() => running.stderr()).toContain('takes runs');
-    return running;
-  };
-
-  const stopped = async ({ child, ended }: Running) => {
-    child.kill('SIGTERM');
-    expect((await ended).code).toBe(0);
-  };
-
-  const lanes = async ({ good }: PlanBench) =>
-    JSON.parse(await good('plans', 'show', 'last', '--json')) as {
-      readonly status: string;
-      readonly lanes: readonly {
-        readonly state: string;
-        readonly runId?: string;
-        readonly left?: readonly { readonly runId: string; readonly asks?: string }[];
-      }[];
-    };
+  const { opened, worker, stopped, lanes } = useWorkers(store);
 
   test('do a plan that was left to them: each instance once, within its limit, and it ends by itself', async (context) => {
     const made = await opened(context, 6);
