@@ -3,11 +3,6 @@ import type { PlanInput } from './parts/plan.ts';
 import type { Closing, Fact, Runbook } from './parts/runbook.ts';
 import { type PlanContext, planMachine } from './plan.ts';
 
-/** The name by which the run of a plan holds its plan: no instance can have it. */
-export function planSubject(plan: string): string {
-  return `plan.${plan}`;
-}
-
 /**
  * The run of a plan as the runner and the screens know it. Its machine has a region for each group of the
  * run.

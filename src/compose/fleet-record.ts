@@ -1,4 +1,3 @@
-import { replacesData, touchesOf } from '../../machines/parts/touches.ts';
 import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import { HOLDERS_STREAM, type JournalReader } from '../store/journal.ts';
@@ -7,15 +6,13 @@ import { readFollowUps } from '../store/projections/follow-ups.ts';
 import { foldLedger, type Ledger, readLedgers } from '../store/projections/ledgers.ts';
 import { readPending } from '../store/projections/pending-calls.ts';
 import type { RunSummary } from '../store/projections/run-summary.ts';
-import { openRuns, runs, summariesOf } from '../store/projections/runs.ts';
+import { openRuns } from '../store/projections/runs.ts';
 import type { InstanceRecord, Part } from '../view/fleet/fleet-facts.ts';
+import { newestProven, newestRecoveries, touchedBy } from './recoveries.ts';
 import type { StoreContext } from './store-of.ts';
 import { openJournalIfAny } from './store-of.ts';
 import { checkedAs } from './store-seen.ts';
 import { troubleInHome } from './warn-store.ts';
-
-/** Older recoveries are not looked for: a board must not read all runs. */
-const MAX_RUNS = 500;
 
 /** What the journal knows of instances, some at a time. Read-only. */
 export interface FleetRecord {
@@ -104,8 +101,7 @@ async function readerOf(journal: JournalReader) {
   const open = await openRuns(journal);
   const doubts = await readPending(journal);
   const followUps = await readFollowUps(journal, 'open');
-  const rows = await journal.rows(runs.name, { limit: MAX_RUNS, order: 'descending' });
-  const proven = summariesOf(rows).filter((run) => run.status === 'closed' && run.proven);
+  const proven = await newestProven(journal);
   const touched = open.flatMap((run) => touchedBy(run).map((name) => ({ name, run })));
   const openOf = Map.groupBy(touched, ({ name }) => name);
   const doubtsOf = Map.groupBy(doubts, ({ instance }) => instance);
@@ -130,42 +126,6 @@ async function readerOf(journal: JournalReader) {
       ]),
     );
   };
-}
-
-/** The instances of a run, each once. */
-function touchedBy({ instance, target }: RunSummary): readonly string[] {
-  return [...new Set([instance, target ?? instance])];
-}
-
-/**
- * For each of these instances the first of these runs that brought data of it back, or data into it. Reads no
- * run of which each instance has a newer one.
- */
-async function newestRecoveries(
-  journal: JournalReader,
-  names: readonly string[],
-  proven: readonly RunSummary[],
-): Promise<ReadonlyMap<string, RunSummary>> {
-  const wanted = new Set(names);
-  const found = new Map<string, RunSummary>();
-  for (const run of proven) {
-    const missing = touchedBy(run).filter((name) => wanted.has(name) && !found.has(name));
-    if (missing.length > 0 && (await broughtBack(journal, run)))
-      for (const name of missing) found.set(name, run);
-  }
-  return found;
-}
-
-/** The first entry of a run with a target states its mode; otherwise its runbook does. */
-async function broughtBack(journal: JournalReader, { runId, runbook, target }: RunSummary): Promise<boolean> {
-  if (target === undefined) return replaces(runbook, {});
-  const [started] = await journal.read(`run/${runId}`);
-  return replaces(runbook, (started?.body as { readonly input?: unknown } | undefined)?.input);
-}
-
-function replaces(runbook: string, input: unknown): boolean {
-  const touches = touchesOf(runbook, input);
-  return touches !== undefined && replacesData(touches);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { counted } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
+import { planOf } from '../base/plan-subject.ts';
 import { printableJson } from '../base/text.ts';
 import type { Brand } from '../report/brand.ts';
 import { objectiveText } from '../report/estate.ts';
@@ -356,5 +357,6 @@ function isUncovered({ waiver }: Gap): boolean {
 /** A plan holds its ledger under a name that no instance can have. */
 function nameOf(subject: string): string {
   if (subject === '') return 'this installation';
-  return subject.startsWith('plan.') ? `plan ${subject.slice('plan.'.length)}` : subject;
+  const plan = planOf(subject);
+  return plan === undefined ? subject : `plan ${plan}`;
 }

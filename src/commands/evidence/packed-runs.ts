@@ -1,14 +1,13 @@
-import { replacesData, touchesOf } from '../../../machines/parts/touches.ts';
 import type { LogBundle } from '../../audit/bundle/log-bundle.ts';
 import { JOURNAL, runFile } from '../../audit/bundle/names.ts';
+import { bringsDataBack } from '../../compose/recoveries.ts';
 import type { EvidenceRun } from '../../evidence/evidence-schema.ts';
 import type { Brand } from '../../report/brand.ts';
 import { objective } from '../../report/estate.ts';
 import type { Report } from '../../report/model/model.ts';
 import { renderPlanReport, renderReport } from '../../report/render-report.ts';
-import { fieldsOf, type JournalReader } from '../../store/journal.ts';
+import type { JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
-import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { machineFiles } from '../audit/bundle-documents.ts';
 import { isPlanRun, planReportOf } from '../plans/plan-report-of.ts';
 import { reportOf } from '../run/run-report.ts';
@@ -149,15 +148,4 @@ async function kindOf(journal: Pick<JournalReader, 'read'>, run: PackedRun): Pro
   if (run.mode === 'REHEARSAL') return 'rehearsal';
   if (run.runbook === 'rotate-key') return 'rotation';
   return (await bringsDataBack(journal, run)) ? 'recovery' : 'other';
-}
-
-/** Whether a run brings data of its instance back, or into its target, by its first entry. */
-export async function bringsDataBack(
-  journal: Pick<JournalReader, 'read'>,
-  { runId, runbook }: Pick<RunSummary, 'runId' | 'runbook'>,
-): Promise<boolean> {
-  const [started] = await journal.read(`run/${runId}`);
-  if (started === undefined) return false;
-  const touches = touchesOf(runbook, fieldsOf(started.body)['input']);
-  return touches !== undefined && replacesData(touches);
 }

@@ -1,6 +1,7 @@
-import { planSubject } from '../../../machines/plan-runbook.ts';
 import { msOf } from '../../base/instant.ts';
+import { planSubject } from '../../base/plan-subject.ts';
 import type { LastEvaluated } from '../../compose/last-evaluated.ts';
+import { bringsDataBack } from '../../compose/recoveries.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { AskedPlan, Done } from '../../evidence/duties.ts';
 import { type LedgerFacts, ledgerFacts } from '../../evidence/ledger-facts.ts';
@@ -9,7 +10,6 @@ import { HOLDERS_STREAM, type JournalReader } from '../../store/journal.ts';
 import { foldHolders } from '../../store/projections/holders.ts';
 import type { FoundPlan } from '../plans/evaluate-plans.ts';
 import { isPlanRun } from '../plans/plan-report-of.ts';
-import { bringsDataBack } from './packed-runs.ts';
 import type { PackedRun } from './record.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { planSubject } from '../../../machines/plan-runbook.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { planSubject } from '../../base/plan-subject.ts';
 import { show } from '../../base/text.ts';
 import { instanceNamed } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';

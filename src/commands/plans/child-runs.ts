@@ -1,10 +1,10 @@
 import { planStep } from '../../../machines/index.ts';
 import type { PlanInput, Step } from '../../../machines/parts/plan.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
-import { planSubject } from '../../../machines/plan-runbook.ts';
 import { outsideActivities } from '../../activities/outside/ask-outside.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { instantOf, msOf } from '../../base/instant.ts';
+import { planSubject } from '../../base/plan-subject.ts';
 import { show } from '../../base/text.ts';
 import { openInstances, type RunInstances, servicesOfRun } from '../../compose/instances.ts';
 import { tokenVariables } from '../../config/loaded.ts';

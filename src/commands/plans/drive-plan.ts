@@ -1,5 +1,6 @@
 import type { PlanInput } from '../../../machines/parts/plan.ts';
-import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
+import { planRunbook } from '../../../machines/plan-runbook.ts';
+import { planSubject } from '../../base/plan-subject.ts';
 import { lazyPlatform } from '../../compose/instances.ts';
 import { childRunId } from '../../plans/child-id.ts';
 import { Conductor } from '../../plans/conductor.ts';

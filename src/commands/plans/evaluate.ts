@@ -1,6 +1,6 @@
-import { planSubject } from '../../../machines/plan-runbook.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
+import { planSubject } from '../../base/plan-subject.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';

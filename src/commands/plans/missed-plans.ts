@@ -1,5 +1,5 @@
-import { planSubject } from '../../../machines/plan-runbook.ts';
 import { msOf } from '../../base/instant.ts';
+import { planSubject } from '../../base/plan-subject.ts';
 import type { LastEvaluated } from '../../compose/last-evaluated.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Notice } from '../../notify/notice.ts';

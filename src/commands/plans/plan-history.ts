@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { PlanInput } from '../../../machines/parts/plan.ts';
-import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
+import { planRunbook } from '../../../machines/plan-runbook.ts';
 import { msOf } from '../../base/instant.ts';
+import { planSubject } from '../../base/plan-subject.ts';
 import type { TimeOf } from '../../plans/forecast.ts';
 import type { ProvenPlan } from '../../plans/plan-evaluation.ts';
 import { inputOf } from '../../runner/run-log.ts';

@@ -1,6 +1,7 @@
 import type { PlanInput } from '../../../machines/parts/plan.ts';
-import { planRunbook, planSubject } from '../../../machines/plan-runbook.ts';
+import { planRunbook } from '../../../machines/plan-runbook.ts';
 import { EXIT, type ExitCode } from '../../base/errors.ts';
+import { planSubject } from '../../base/plan-subject.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { isForPeople, printRecord } from '../../cli/print-result.ts';

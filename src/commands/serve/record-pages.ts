@@ -1,8 +1,8 @@
 import { runbookOf } from '../../../machines/index.ts';
-import { planSubject } from '../../../machines/plan-runbook.ts';
 import { isoOf } from '../../base/date.ts';
 import { formatSpan, formatTime } from '../../base/format.ts';
 import { msOf } from '../../base/instant.ts';
+import { planSubject } from '../../base/plan-subject.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { lastEvaluated } from '../../compose/last-evaluated.ts';
