@@ -1,9 +1,10 @@
-import { planSubject } from '../../machines/plan-runbook.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { planSubject } from '../base/plan-subject.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { printableJson, show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { printResult } from '../cli/print-result.ts';
+import { newestProven, newestRecoveries } from '../compose/recoveries.ts';
 import { openReaderOf } from '../compose/store-of.ts';
 import {
   ALL_PROPERTIES,
@@ -13,7 +14,9 @@ import {
   type RecordedEvaluation,
   SVR,
 } from '../receipts/evaluation-statement.ts';
+import type { JournalReader } from '../store/journal.ts';
 import { newestEvaluationIn } from '../store/projections/evaluations.ts';
+import { readRunEntry } from '../store/run-entries.ts';
 import { assertSound } from './audit/export.ts';
 import { commandsFor, writeReceipt } from './write-receipt.ts';
 
@@ -77,9 +80,9 @@ async function recorded(
       if (evaluated === undefined) continue;
       const { verdict, reason, at, since, findings } = evaluated;
       found.push({ name: one, verdict, reason, at, since, findings: [...findings] });
-      if (name !== true) return found;
+      if (name !== true) break;
     }
-    if (found.length > 0) return found;
+    if (found.length > 0) return await withRecoveries(journal, found);
     const others = known.filter((one) => one !== name);
     const [what, similar] = name === true ? ['', []] : [` of ${show(name, 80)}`, mostSimilar(name, others)];
     throw new LifeboatError('receipt.not-evaluated', `no evaluation${what} is on record`, {
@@ -89,4 +92,24 @@ async function recorded(
   } finally {
     await journal.close();
   }
+}
+
+/** Adds the newest proven recovery of each, by the entries of its run. */
+async function withRecoveries(
+  journal: JournalReader,
+  evaluations: readonly RecordedEvaluation[],
+): Promise<readonly RecordedEvaluation[]> {
+  const names = evaluations.map(({ name }) => name);
+  const recovered = await newestRecoveries(journal, names, await newestProven(journal));
+  const found = evaluations.map(async (one): Promise<RecordedEvaluation> => {
+    const runId = recovered.get(one.name)?.runId;
+    if (runId === undefined) return one;
+    const entries = await journal.read(`run/${runId}`);
+    const closed = entries.find((entry) => {
+      const read = entry.type === 'run.closed' ? readRunEntry(entry) : undefined;
+      return read?.type === 'run.closed' && read.body.proven && read.body.simulated !== true;
+    });
+    return closed === undefined ? one : { ...one, restored: { runId, at: closed.at } };
+  });
+  return Promise.all(found);
 }

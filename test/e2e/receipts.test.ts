@@ -81,8 +81,8 @@ describe.concurrent('the receipt of a run', () => {
     expect(made.properties.includes('LIFEBOAT_PROVEN')).toBe(verdict === 'proven');
     const { payload } = JSON.parse(readFileSync(join(one, 'receipt.sigstore.json'), 'utf8')).dsseEnvelope;
     expect(JSON.parse(Buffer.from(payload, 'base64').toString())).toMatchObject({
-      predicateType: 'https://in-toto.io/attestation/svr/v0.1',
-      predicate: { timeCreated: evaluations[0].at, properties: made.properties },
+      predicateType: 'https://in-toto.io/attestation/svr/v0.2',
+      predicate: { verifier: { policies: [] }, timeCreated: evaluations[0].at, properties: made.properties },
     });
     const verify = ['dgst', '-sha256', '-verify', 'lifeboat-receipts.pub', '-signature', 'receipt.sig'];
     expect(spawnSync('openssl', [...verify, 'receipt.pae'], { cwd: one, encoding: 'utf8' }).stdout).toBe(

@@ -24,6 +24,7 @@ const proven: RecordedEvaluation = {
   at: '2026-03-02T00:00:00.000Z',
   since: '2026-03-01T00:00:00.000Z',
   findings: [],
+  restored: { runId: 'a', at: '2026-03-01T00:00:00.000Z' },
 };
 const propertiesOf = (...changes: readonly Partial<RecordedEvaluation>[]) =>
   evaluationStatementOf(
@@ -33,17 +34,45 @@ const propertiesOf = (...changes: readonly Partial<RecordedEvaluation>[]) =>
   ).predicate.properties;
 
 test('what is proven has every property, and what is only ready is not called proven', () => {
-  const rest = ['LIFEBOAT_NO_FINDINGS', 'LIFEBOAT_NO_WAIVERS'];
+  const clean = ['LIFEBOAT_NO_FINDINGS', 'LIFEBOAT_NO_WAIVERS'];
+  const rest = ['LIFEBOAT_KEY_FITS', 'LIFEBOAT_RESTORED_90D', ...clean];
   expect(propertiesOf({})).toEqual(['LIFEBOAT_RECOVERABLE', 'LIFEBOAT_PROVEN', ...rest]);
   expect(propertiesOf({ verdict: 'ready' })).toEqual(['LIFEBOAT_RECOVERABLE', ...rest]);
-  for (const verdict of ['not-ready', 'unknown', 'empty'] as const)
-    expect(propertiesOf({ verdict })).toEqual(rest);
+  for (const verdict of ['not-ready', 'unknown'] as const) expect(propertiesOf({ verdict })).toEqual(rest);
+  expect(propertiesOf({ verdict: 'empty', restored: undefined })).toEqual(clean);
+});
+
+test('a key fits where it opens the newest backup that there is, and a restore counts for 90 days', () => {
+  for (const check of ['newest-backup', 'key-opens'] as const)
+    expect(propertiesOf({ findings: [{ ...finding, check }] })).not.toContain('LIFEBOAT_KEY_FITS');
+  expect(propertiesOf({ findings: [{ ...finding, check: 'token' }] })).toContain('LIFEBOAT_KEY_FITS');
+  const restored = (at: string) => propertiesOf({ restored: { runId: 'a', at } });
+  expect(restored('2025-12-02T00:00:00.000Z')).toContain('LIFEBOAT_RESTORED_90D');
+  for (const at of ['2025-12-01T23:59:59.000Z', '2026-03-02T00:00:01.000Z', 'some day'])
+    expect(restored(at)).not.toContain('LIFEBOAT_RESTORED_90D');
+  expect(propertiesOf({ restored: undefined })).not.toContain('LIFEBOAT_RESTORED_90D');
+  const changed = { ...finding, check: 'restored' } as const;
+  expect(propertiesOf({ findings: [changed] })).not.toContain('LIFEBOAT_RESTORED_90D');
+});
+
+test('a plan has no key and no restore of its own: those of its instances decide', () => {
+  const plan = { name: 'plan.west', restored: undefined };
+  const ofInstances = ['LIFEBOAT_KEY_FITS', 'LIFEBOAT_RESTORED_90D'];
+  expect(propertiesOf({}, plan)).toEqual(expect.arrayContaining(ofInstances));
+  for (const name of ofInstances) {
+    expect(propertiesOf(plan)).not.toContain(name);
+    expect(propertiesOf(plan, { verdict: 'empty', restored: undefined })).not.toContain(name);
+  }
 });
 
 test('a finding and a waiver are no property, and what is waived is never hidden', () => {
   expect(propertiesOf({ findings: [finding] })).not.toContain('LIFEBOAT_NO_FINDINGS');
   const waived = { ...finding, waivedUntil: '2026-04-01T00:00:00.000Z' };
-  expect(propertiesOf({ findings: [waived] })).toEqual(['LIFEBOAT_RECOVERABLE', 'LIFEBOAT_PROVEN']);
+  expect(propertiesOf({ findings: [waived] })).toEqual([
+    'LIFEBOAT_RECOVERABLE',
+    'LIFEBOAT_PROVEN',
+    'LIFEBOAT_RESTORED_90D',
+  ]);
 });
 
 test('of several, a property holds only if each has it, at the time of the oldest', () => {
