@@ -57,8 +57,12 @@ export async function warnOfOtherNames(
 ): Promise<void> {
   try {
     const { instances } = await loadConfig(env, configPath);
-    const knownAs = await ledgerNamesOf(journal);
-    for (const [name, { url }] of Object.entries(instances)) {
+    const named = Object.entries(instances);
+    const knownAs = await ledgerNamesOf(
+      journal,
+      named.map(([, { url }]) => url),
+    );
+    for (const [name, { url }] of named) {
       const known = knownAs(url);
       if (known !== undefined && known !== name)
         stderr.write(`warning: ${otherName(name, known).shortMessage}\n`);

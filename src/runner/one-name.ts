@@ -27,7 +27,7 @@ async function isKnownByName(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   named: Named,
 ): Promise<boolean> {
-  const known = (await ledgerNamesOf(journal))(named.url);
+  const known = (await ledgerNamesOf(journal, [named.url]))(named.url);
   if (known === undefined) return false;
   if (known === named.instance) return true;
   await assertNotRenamed(journal, (await readPending(journal)).filter(blocksOtherChanges), [named]);
@@ -60,7 +60,7 @@ export function withOneName(
   journal: Journal,
   instances: Readonly<Record<string, { readonly url: string }>>,
 ): Journal {
-  // The name of an address never changes, and looking one up reads all of them.
+  // The name of an address never changes.
   const confirmed = new Set<string>();
   return {
     ...journal,

@@ -1,4 +1,6 @@
 import { hash, type KeyObject } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { ProjectedRow } from './journal.ts';
 import { isOrigin, openNote, textOf } from './log/checkpoint.ts';
 import type { Signer } from './log/signer.ts';
 import type { FoldedRow, Projection } from './projections/projection.ts';
@@ -76,6 +78,45 @@ export function summed(
 
 export function sumOf(projection: Projection, rows: readonly StoredRow[]): RowSum {
   return rows.reduce((sum, row) => summed(sum, projection, undefined, row), NO_ROWS);
+}
+
+/**
+ * Rows of the signed groups that were added up and found to be what was signed. Where rows only ever come
+ * (`Projection.grows`), it need not be read again: a later sum covers what is known and what came since.
+ */
+export class KnownRows {
+  readonly #rows = new Map<string, StoredRow>();
+  #sum = NO_ROWS;
+  #newest = '';
+
+  /** The `sort` from which on rows may have come since. */
+  get newest(): string {
+    return this.#newest;
+  }
+
+  get count(): number {
+    return this.#sum.count;
+  }
+
+  /** Adds rows if the sum of all is that of the claim; otherwise false, and nothing is added. */
+  add(projection: Projection, rows: readonly StoredRow[], claim: RowSum): boolean {
+    const fresh = rows.filter((row) => !isDeepStrictEqual(this.#rows.get(row.key), row));
+    const sum = fresh.reduce((all, row) => summed(all, projection, this.#rows.get(row.key), row), this.#sum);
+    if (!sameSum(claim, sum)) return false;
+    this.#sum = sum;
+    for (const row of fresh) {
+      this.#rows.set(row.key, row);
+      if (row.sort > this.#newest) this.#newest = row.sort;
+    }
+    return true;
+  }
+
+  /** All of them, or those with these keys, with their values read. */
+  read(keys?: readonly string[]): readonly ProjectedRow[] {
+    const rows =
+      keys === undefined ? [...this.#rows.values()] : keys.flatMap((key) => this.#rows.get(key) ?? []);
+    return rows.map((row) => ({ ...row, value: JSON.parse(row.value) }));
+  }
 }
 
 export function storedRow(key: string, { group, sort, value }: FoldedRow): StoredRow {

@@ -6,6 +6,7 @@ import {
   type JournalReader,
   LOG_STREAM,
   type ProjectedRow,
+  type RowQuery,
 } from '../journal.ts';
 import type { Signer } from '../log/signer.ts';
 import { checkStreamName, type PreparedEntry, prepareEntry, storableName } from '../new-entry.ts';
@@ -18,7 +19,7 @@ import { createLeases, holderOf, type Lease, type Leases, LONGEST_TTL } from './
 import { closedStore, createLink, type Link, type LinkOptions, orClosed } from './link.ts';
 import { type Ask, createLog, createSeen } from './log.ts';
 import { databaseClock, headOf, readLeaves, readStream, streamHeads } from './queries.ts';
-import { catchUp, changedRows, forgetRows, keepUp, selectKept, sizeOf } from './rows.ts';
+import { catchUp, changedRows, forgetRows, type Known, keepUp, selectKept, sizeOf } from './rows.ts';
 import { assertVersion } from './schema.ts';
 import { isBroken, persist, refused } from './trouble.ts';
 import { createWriter } from './writer.ts';
@@ -141,7 +142,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
       const projection = projectionOf(projections, name);
       return await reading.inWords(async () => {
         for (;;) {
-          const kept = await reading.ask((session) => selectKept(session, projection, query));
+          const kept = await reading.select(projection, query);
           if (typeof kept !== 'string') return kept;
           if (kept !== 'behind') return selectRows(await reading.fold(projection), query);
           await persist(() => catchUp(link, projection, signer), patience);
@@ -173,7 +174,7 @@ export async function openPostgresForReading(options: ReaderOptions): Promise<Jo
     rows: async (name, query) => {
       const projection = projectionOf(projections, name);
       return await reading.inWords(async () => {
-        const kept = await reading.ask((session) => selectKept(session, projection, query));
+        const kept = await reading.select(projection, query);
         return typeof kept === 'string' ? selectRows(await reading.fold(projection), query) : kept;
       });
     },
@@ -228,10 +229,13 @@ function openReading(
     folds.set(projection, { size, rows });
     return rows;
   };
+  const known: Known = new Map();
   const changed = () => inWords(() => changedRows(projections, ask, fold));
   return {
     ask,
     fold,
+    select: (projection: Projection, query?: RowQuery) =>
+      ask((session) => selectKept(session, projection, known, query)),
     /** The first check. */
     meet: () => persist(() => link.use(assertVersion), patience, heard),
     inWords,

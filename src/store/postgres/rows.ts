@@ -7,9 +7,9 @@ import type { Signer } from '../log/signer.ts';
 import { foldTouched, selectRows, touchedBy } from '../projected.ts';
 import type { Projection } from '../projections/projection.ts';
 import {
-  fitsClaim,
   isAbout,
   isVouched,
+  KnownRows,
   NO_ROWS,
   type RowSum,
   rowsChanged,
@@ -196,15 +196,19 @@ const KEEP = 'select lifeboat.keep($1::text[], $2::int[], $3::bigint, $4::json)'
 const FORGET = 'select lifeboat.forget($1::text[], $2::int[])';
 const FORGET_OLDER = 'select lifeboat.forget_older($1, $2::int)';
 
+/** What this process knows of the signed rows of projections that only grow. */
+export type Known = Map<Projection, KnownRows>;
+
 /** The rows of a projection; otherwise why they cannot be used and must be folded from the entries. */
 export async function selectKept(
   session: Session,
   projection: Projection,
+  known: Known,
   query: RowQuery = {},
 ): Promise<readonly ProjectedRow[] | 'behind' | 'unsigned' | 'changed'> {
   if (isVouched(projection, query.group)) {
-    const signed = await signedRows(session, projection);
-    return signed.state === 'as signed' ? selectRows(signed.rows, query) : signed.state;
+    const signed = await signedRows(session, projection, known);
+    return signed.state === 'as signed' ? selectRows(signed.rows.read(query.keys), query) : signed.state;
   }
   const { name, version } = projection;
   const { group, keyPrefix, keys, limit, order } = query;
@@ -236,27 +240,42 @@ export async function selectKept(
 
 /** The result of reading the signed rows of a projection. */
 type Signed =
-  | { readonly state: 'as signed'; readonly rows: readonly ProjectedRow[] }
+  | { readonly state: 'as signed'; readonly rows: KnownRows }
   /** They lag behind the log, have no signed note, or differ from it. */
   | { readonly state: 'behind' | 'unsigned' | 'changed' };
 
-/** The rows of the signed groups, compared with what was signed, all at one moment. */
-async function signedRows(session: Session, projection: Projection): Promise<Signed> {
+/** The rows of the signed groups, compared with what was signed; only those that came since are read. */
+async function signedRows(session: Session, projection: Projection, known?: Known): Promise<Signed> {
+  const before = known?.get(projection);
+  // Another look of this process may have added what is newer than this one's moment: then it looks again.
+  for (const rows of before === undefined ? [] : [before, before]) {
+    const signed = await signedSince(session, projection, rows);
+    if (signed.state !== 'changed') return signed;
+  }
+  const signed = await signedSince(session, projection, new KnownRows());
+  if (projection.grows === true && signed.state === 'as signed' && signed.rows.count >= (before?.count ?? 0))
+    known?.set(projection, signed.rows);
+  return signed;
+}
+
+/** Compares, all at one moment, and adds what is new to the rows that were read before. */
+async function signedSince(session: Session, projection: Projection, before: KnownRows): Promise<Signed> {
   const { name, version, vouched = [] } = projection;
   const [answer] = await session.query<{
     readonly size: number;
     readonly upto: number;
     readonly note: string | null;
     readonly rows: readonly StoredRow[] | null;
-  }>(SIGNED, [name, version, vouched, VOUCHERS]);
+  }>(SIGNED, [name, version, vouched, VOUCHERS, before.newest]);
   const { size = 0, upto = 0, note, rows } = answer ?? {};
   if (size !== upto) return { state: 'behind' };
-  if (size === 0) return { state: 'as signed', rows: [] };
+  if (size === 0) return { state: 'as signed', rows: new KnownRows() };
   const { origin, keys } = await hearStore(session);
   const claim = vouchedIn(note ?? undefined, [...keys.values()]);
   if (!isAbout(claim, { origin, size, projection })) return { state: 'unsigned' };
-  if (!fitsClaim(claim, projection, rows ?? [])) return { state: 'changed' };
-  return { state: 'as signed', rows: (rows ?? []).map((row) => ({ ...row, value: JSON.parse(row.value) })) };
+  return before.add(projection, rows ?? [], claim)
+    ? { state: 'as signed', rows: before }
+    : { state: 'changed' };
 }
 
 /**
@@ -296,7 +315,7 @@ const SIGNED = `select coalesce((select max(size) from lifeboat.heads), 0) as si
   coalesce((select upto from lifeboat.projections where name = $1 and version = $2), 0) as upto,
   (select value from lifeboat.rows where projection = $4 and version = $2 and key = $1) as note,
   (select json_agg(json_build_object('key', key, 'group', grp, 'sort', sort, 'value', value)) from lifeboat.rows
-    where projection = $1 and version = $2 and grp = any ($3::text[])) as rows`;
+    where projection = $1 and version = $2 and grp = any ($3::text[]) and sort >= $5) as rows`;
 
 /** PostgreSQL text cannot hold NUL or a lone surrogate. */
 function storable(text: string): string {

@@ -14,6 +14,7 @@ export const instanceNames: Projection = {
   name: 'instance-names',
   version: 1,
   vouched: [KNOWN],
+  grows: true,
   keysOf: (entry) => [...namesIn(entry).keys()],
   fold: (row, entry, key) => {
     const name = namesIn(entry).get(key);
@@ -22,11 +23,13 @@ export const instanceNames: Projection = {
   },
 };
 
-/** Looks up the ledger name of the instance at an address; undefined if it has none yet. */
+/** The ledger name of the instance at each of these addresses; undefined if it has none yet. */
 export async function ledgerNamesOf(
   journal: Pick<JournalReader, 'rows'>,
+  urls: readonly string[],
 ): Promise<(url: string) => string | undefined> {
-  const rows = await journal.rows(instanceNames.name, { group: KNOWN });
+  const keys = urls.flatMap((url) => idOfInstance(url) ?? []);
+  const rows = await journal.rows(instanceNames.name, { group: KNOWN, keys });
   const names = new Map(rows.map(({ key, value }) => [key, value]));
   return (url) => {
     const name = names.get(idOfInstance(url) ?? '');

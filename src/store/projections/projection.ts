@@ -23,9 +23,14 @@ export interface Projection {
   /**
    * The groups that decisions depend on: their rows are signed with each append (vouched-rows.ts), so a query
    * for one of these groups returns what the entries produce, even if the rows were altered. The groups must
-   * stay small, since all their rows are signed.
+   * stay small, since all their rows are signed and read, unless they only grow.
    */
   readonly vouched?: readonly string[];
+  /**
+   * Rows of these groups never change and never go, and come in the order of `sort`. Then a process that has
+   * read them once reads only those that came since.
+   */
+  readonly grows?: true;
   /** The keys of the rows that an entry may change; most change none. At most 200 characters each. */
   keysOf(entry: Entry): readonly string[];
   /** The row after the entry; undefined removes it. Never throws: unreadable entries change nothing. */

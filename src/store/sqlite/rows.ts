@@ -9,6 +9,7 @@ import {
   fitsClaim,
   isAbout,
   isVouched,
+  KnownRows,
   NO_ROWS,
   type RowSum,
   type RowsClaim,
@@ -187,7 +188,7 @@ export function askRows(
     if (staleRows(prepared(KEPT), [projection]).rebuilt.length > 0) return folded();
     if (isVouched(projection, query.group)) {
       const rows = vouchers.rowsOf(projection, queries);
-      return rows === undefined ? folded() : selectRows(rows, query);
+      return rows === undefined ? folded() : selectRows(rows.read(query.keys), query);
     }
     const { sql, values } = selection(name, query);
     return (prepared(sql).all(...values) as unknown as (ProjectedRow & { value: string })[]).map((row) => ({
@@ -273,8 +274,9 @@ function prepareVouchers(db: DatabaseSync, projections: readonly Projection[], s
   const put = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)');
   const remove = db.prepare('DELETE FROM rows WHERE projection = ? AND key = ?');
   const kept = db.prepare(
-    'SELECT key, grp AS "group", sort, value FROM rows WHERE projection = ? AND grp = ?',
+    'SELECT key, grp AS "group", sort, value FROM rows WHERE projection = ? AND grp = ? AND sort >= ?',
   );
+  const known = new Map<Projection, KnownRows>();
   const signed = projections.filter(({ vouched }) => vouched !== undefined);
 
   const anyClaim = ({ name }: Projection, { keys }: LogSays): RowsClaim | undefined => {
@@ -285,8 +287,8 @@ function prepareVouchers(db: DatabaseSync, projections: readonly Projection[], s
     const claim = anyClaim(projection, said);
     return isAbout(claim, { origin: said.origin, size, projection }) ? claim : undefined;
   };
-  const keptRows = ({ name, vouched = [] }: Projection): readonly StoredRow[] =>
-    vouched.flatMap((group) => kept.all(name, group) as unknown as StoredRow[]);
+  const keptRows = ({ name, vouched = [] }: Projection, since = ''): readonly StoredRow[] =>
+    vouched.flatMap((group) => kept.all(name, group, since) as unknown as StoredRow[]);
 
   return {
     /** The vouched sums of the rows at a size of the log; omits projections without a valid note. */
@@ -320,11 +322,15 @@ function prepareVouchers(db: DatabaseSync, projections: readonly Projection[], s
     },
 
     /** The rows of the signed groups; undefined if they are not what was signed. */
-    rowsOf(projection: Projection, queries: Queries): readonly ProjectedRow[] | undefined {
+    rowsOf(projection: Projection, queries: Queries): KnownRows | undefined {
       const claim = claimOf(projection, saidIn(queries), queries.newestHead()?.size ?? 0);
-      const rows = keptRows(projection);
-      if (claim === undefined || !fitsClaim(claim, projection, rows)) return undefined;
-      return rows.map((row) => ({ ...row, value: JSON.parse(row.value) }));
+      if (claim === undefined) return undefined;
+      const before = known.get(projection);
+      if (before?.add(projection, keptRows(projection, before.newest), claim) === true) return before;
+      const rows = new KnownRows();
+      if (!rows.add(projection, keptRows(projection), claim)) return undefined;
+      if (projection.grows === true) known.set(projection, rows);
+      return rows;
     },
 
     /** Compares the rows with what was signed. */

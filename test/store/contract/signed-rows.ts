@@ -3,6 +3,7 @@ import { assertNotInDoubt } from '../../../src/runner/assert-not-in-doubt.ts';
 import { openRunsOn } from '../../../src/runner/runs.ts';
 import type { JournalReader } from '../../../src/store/journal.ts';
 import { PROJECTIONS } from '../../../src/store/projected.ts';
+import { ledgerNamesOf } from '../../../src/store/projections/instance-names.ts';
 import { armed, outcome } from '../../audit/armed.ts';
 import { type FreshStore, holdsOf, note, opened, openedForReading } from './store-under-test.ts';
 
@@ -48,4 +49,60 @@ export function signedRowsContract(freshStore: FreshStore): void {
           expect(await next.log.check()).toEqual([]);
         }
     });
+
+  test('the name of an instance is that of the entries for whoever asked before, whatever came or was changed since', async () => {
+    const store = await freshStore();
+    const journal = await opened(store, BOTH);
+    const reader = await openedForReading(store, BOTH);
+    const idOf = (at: number) => `0000000${at}-aaaa-4bbb-8ccc-dddddddddddd`;
+    const urlOf = (at: number) => `https://backup.example.com/service-instances/${idOf(at)}`;
+    const all = [1, 2, 3, 4, 5, 6].map(urlOf);
+    let begun = 0;
+    const name = async () => {
+      begun += 1;
+      const hold = await journal.hold(`instance/db-${begun}`);
+      await journal.append(
+        [{ stream: hold.resource, type: 'call.begun', body: { url: urlOf(begun) } }],
+        [hold],
+      );
+    };
+    const isRight = async (...more: readonly JournalReader[]) => {
+      for (const one of [journal, reader, ...more]) {
+        const known = await ledgerNamesOf(one, all);
+        expect(all.map(known)).toEqual(all.map((_, at) => (at < begun ? `db-${at + 1}` : undefined)));
+        const last = urlOf(begun);
+        expect((await ledgerNamesOf(one, [last]))(last)).toBe(`db-${begun}`);
+      }
+    };
+    for (let at = 0; at < 4; at += 1) {
+      await name();
+      await isRight();
+    }
+    await store.tamper.setRow('instance-names', idOf(2), 'another');
+    await isRight(await openedForReading(store, BOTH));
+    await name();
+    await isRight(await openedForReading(store, BOTH));
+    await store.tamper.rows('delete', 'instance-names');
+    await name();
+    await isRight(await openedForReading(store, BOTH));
+    await isRight(await opened(store, BOTH));
+  });
+
+  test('names that others add while several ask at once are known to all of them', async () => {
+    const store = await freshStore();
+    const [writer, journal] = [await opened(store, BOTH), await opened(store, BOTH)];
+    const urlOf = (at: number) =>
+      `https://backup.example.com/service-instances/${String(at).padStart(8, '0')}-aaaa-4bbb-8ccc-dddddddddddd`;
+    for (let at = 1; at <= 30; at += 1) {
+      const hold = await writer.hold(`instance/db-${at}`);
+      const adding = writer.append(
+        [{ stream: hold.resource, type: 'call.begun', body: { url: urlOf(at) } }],
+        [hold],
+      );
+      const urls = Array.from({ length: at - 1 }, (_, before) => urlOf(before + 1));
+      const asked = await Promise.all(Array.from({ length: 5 }, () => ledgerNamesOf(journal, urls)));
+      for (const known of asked) expect(urls.map(known)).toEqual(urls.map((_, before) => `db-${before + 1}`));
+      await adding;
+    }
+  });
 }
