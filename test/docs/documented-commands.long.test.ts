@@ -302,7 +302,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   ],
   'lifeboat workers': ['test/e2e/worker.long.test.ts', "'workers', '--json'"],
   'lifeboat schedules': ['test/e2e/worker.long.test.ts', "'schedules', '--json'"],
-  'lifeboat worker': ['test/e2e/worker.long.test.ts', "start('worker'"],
+  'lifeboat worker': ['test/e2e/workers.ts', "start('worker'"],
   'lifeboat plans run region-west --rehearsal': [
     'test/e2e/plans.test.ts',
     "'plans', 'run', 'west', '--rehearsal'",
