@@ -27,6 +27,7 @@ export class Needles {
     else known.add(needle);
   }
 
+  /** Whether at least one of them is in the text. */
   areIn(text: string): boolean {
     for (const needle of this.#short) if (text.includes(needle)) return true;
     if (this.#byHash.size === 0 || text.length < WINDOW) return false;

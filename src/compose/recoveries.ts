@@ -37,14 +37,16 @@ export function touchedBy({ instance, target }: Pick<RunSummary, 'instance' | 't
 }
 
 /**
- * Whether a run brings data of its instance back, or into its target: the first entry of one with a target
- * states its mode, otherwise its runbook does.
+ * Whether a run brings data of its instance back, or into its target. The first entry of a run with a target
+ * states its mode, and that of a single change which one it is; otherwise the runbook alone decides, and
+ * nothing is read.
  */
 export async function bringsDataBack(
   journal: Pick<JournalReader, 'read'>,
   { runId, runbook, target }: Pick<RunSummary, 'runId' | 'runbook' | 'target'>,
 ): Promise<boolean> {
-  const [started] = target === undefined ? [] : await journal.read(`run/${runId}`);
+  const isDecided = target === undefined && runbook !== 'single-change';
+  const [started] = isDecided ? [] : await journal.read(`run/${runId}`);
   const touches = touchesOf(runbook, started === undefined ? {} : fieldsOf(started.body)['input']);
   return touches !== undefined && replacesData(touches);
 }

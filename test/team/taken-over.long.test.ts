@@ -48,7 +48,7 @@ test('the database restarts at any point of a take-over: the run is taken, and i
     await until(async () => {
       await restarting;
       worker = begunAgain(worker, () => ada.bench.start('worker'));
-      return (await takersIn(await team.entries())).includes(worker.child.pid);
+      return takersIn(await team.entries()).includes(worker.child.pid);
     }, 120_000);
     await restarting;
   }

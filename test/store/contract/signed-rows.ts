@@ -50,7 +50,7 @@ export function signedRowsContract(freshStore: FreshStore): void {
         }
     });
 
-  test('the name of an instance is that of the entries for whoever asked before, whatever came or was changed since', async () => {
+  test('the name of an instance is that of the entries for one who asked before, whatever came or was changed since', async () => {
     const store = await freshStore();
     const journal = await opened(store, BOTH);
     const reader = await openedForReading(store, BOTH);
