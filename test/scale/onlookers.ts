@@ -1,10 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openStoreOf } from '../../src/compose/store-of.ts';
 import { signerOf } from '../bench-kit/key-store.ts';
+import { lookOn } from '../bench-kit/look-on.ts';
 import { againAlone, openNetwork } from '../bench-kit/network.ts';
 import { startCluster } from '../bench-kit/postgres.ts';
 import { builtProduct } from '../bench-kit/product.ts';
@@ -147,7 +148,7 @@ async function trial(): Promise<number> {
   let [came, lost, most] = [0, 0, 0];
   for (const crowd of crowds) {
     without.push(await measure(period));
-    const lookers = look(network.on(crowd), `http://${pages}`, path);
+    const lookers = lookOn(`http://${pages}`, path, Number(options.lookers), network.on(crowd));
     await lookers.there;
     withThem.push(await measure(period));
     most = Math.max(most, connections());
@@ -198,27 +199,4 @@ async function trial(): Promise<number> {
   if (isOver) say('the plan ended before the last crowd had gone: take more instances');
   const grows = (memory.at(-1) ?? 0) > 1.5 * (memory[1] ?? Number.POSITIVE_INFINITY);
   return lost === 0 && stayed === 0 && !grows && twice.length === 0 ? 0 : 1;
-}
-
-/** Who looks on, as a process of that host. */
-function look(under: readonly string[], url: string, path: string) {
-  const script = join(import.meta.dirname, '../bench-kit/lookers.ts');
-  const [program = '', ...words] = [...under, process.execPath, script, url, path, options.lookers];
-  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  const there = Promise.withResolvers<void>();
-  child.stdout.on('data', (chunk) => {
-    said += String(chunk);
-    if (said.includes('there')) there.resolve();
-  });
-  return {
-    there: there.promise,
-    /** Tells it to count what it has, and kills it. */
-    async end() {
-      const ended = once(child, 'close');
-      child.kill('SIGTERM');
-      await ended;
-      return JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as { pages: number; lost: number };
-    },
-  };
 }

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openStoreOf } from '../../src/compose/store-of.ts';
 import { signerOf } from '../bench-kit/key-store.ts';
+import { lookOn } from '../bench-kit/look-on.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { until } from '../bench-kit/until.ts';
 
@@ -47,22 +45,11 @@ describe('pages under load', () => {
     let pages = 0;
     for (let period = 0; period < PERIODS; period += 1) {
       without?.push(await appended());
-      const lookers = spawn(
-        process.execPath,
-        [join(import.meta.dirname, '../bench-kit/lookers.ts'), url, '/', String(LOOKERS)],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
-      );
-      let said = '';
-      lookers.stdout.on('data', (chunk) => {
-        said += String(chunk);
-      });
-      await until(() => said.includes('there'));
+      const lookers = lookOn(url, '/', LOOKERS);
+      await lookers.there;
       withThem?.push(await appended());
       memory?.push(memoryOf(page.child.pid));
-      const ended = once(lookers, 'exit');
-      lookers.kill('SIGTERM');
-      await ended;
-      const counted = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as { pages: number; lost: number };
+      const counted = await lookers.end();
       expect(counted.lost).toBe(0);
       pages += counted.pages;
     }
