@@ -1,6 +1,6 @@
 /*
  * The app over five hundred instances of which EVENTS change a second, each as a new answer of the whole
- * fleet. It sends no request.
+ * fleet. It sends no request. At its end it writes what each frame took to the file FRAMES.
  */
 import process from 'node:process';
 import { showApp } from '../../src/tui/show-run.ts';
@@ -9,10 +9,13 @@ import { nothingAsked } from '../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';
 import type { InstanceStatus } from '../../src/view/fleet/status-schema.ts';
 import { loadersWith } from '../tui/fake-loaders.ts';
+import { measureFrames } from './frames.ts';
 
 const EVENTS = Number(process.env['EVENTS'] ?? 1_000);
 const BEAT_MS = 10;
 const INSTANCES = 500;
+
+const writeFrames = measureFrames();
 
 const names = Array.from({ length: INSTANCES }, (_, at) => `orders-${String(at).padStart(3, '0')}`);
 const found = names.map(
@@ -73,4 +76,5 @@ await showApp(process, () => ({
   unlock: never,
   shell: async () => undefined,
 }));
+writeFrames();
 process.exit(0);

@@ -1,13 +1,12 @@
 /*
  * The screen of a plan over five hundred instances of which EVENTS change a second; a tenth of them ask. It
- * sends no request, and reads no journal. At its end it writes the processor time of each frame, from reading
- * the plan until it is written, to the file FRAMES: milliseconds, as JSON.
+ * sends no request, and reads no journal. At its end it writes what each frame took to the file FRAMES.
  */
-import { writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { showPlan } from '../../src/tui/show-plan.ts';
 import { planView } from '../../src/view/plan/build-plan-view.ts';
 import { childOf, failureOf, foldOf } from '../view/plan/fake-plan.ts';
+import { measureFrames } from './frames.ts';
 
 const EVENTS = Number(process.env['EVENTS'] ?? 1_000);
 const BEAT_MS = 10;
@@ -17,17 +16,7 @@ const children = Array.from({ length: INSTANCES }, (_, at) => childOf(`db-${at +
 const fold = foldOf({ instances: INSTANCES, data: { waves: INSTANCES } });
 const listeners = new Set<() => void>();
 
-const frames: number[] = [];
-/** A frame is written before the event loop goes on; most changes are not on the screen, and draw none. */
-const timed = () => {
-  const began = process.threadCpuUsage();
-  const written = process.stdout.bytesWritten;
-  setImmediate(() => {
-    const { user, system } = process.threadCpuUsage(began);
-    if (process.stdout.bytesWritten > written) frames.push((user + system) / 1000);
-  });
-};
-
+const writeFrames = measureFrames();
 let at = 0;
 setInterval(() => {
   for (let event = 0; event < (EVENTS * BEAT_MS) / 1000; event += 1) {
@@ -41,10 +30,7 @@ setInterval(() => {
 
 await showPlan(
   {
-    view: () => {
-      timed();
-      return planView({ ...fold, children, startedMs: Date.now() - 600_000, nowMs: Date.now() });
-    },
+    view: () => planView({ ...fold, children, startedMs: Date.now() - 600_000, nowMs: Date.now() }),
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -60,6 +46,5 @@ await showPlan(
   process,
   undefined,
 );
-const to = process.env['FRAMES'];
-if (to !== undefined) writeFileSync(to, JSON.stringify(frames));
+writeFrames();
 process.exit(0);

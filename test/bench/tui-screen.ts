@@ -25,8 +25,8 @@ export interface Screened {
   keys(count: number): Promise<{ readonly ms: readonly number[]; readonly bytes: readonly number[] }>;
   /** Presses a key this many times, as fast as frames come, and waits for no single one. */
   hurry(count: number): Promise<void>;
-  /** Processor time and frames of this many idle seconds. */
-  rest(seconds: number): Promise<{ readonly cpuMs: number; readonly frames: number }>;
+  /** Processor time, in milliseconds, of this many seconds without a key. */
+  rest(seconds: number): Promise<number>;
   /** Resident memory now. */
   residentMiB(): number;
   /** The rows that are on the screen. */
@@ -88,11 +88,9 @@ export async function openScreen(
       await pause(500);
     },
     rest: async (seconds) => {
-      const from = output.length;
       const before = cpuMsOf(pid);
       await pause(seconds * 1000);
-      const frames = output.slice(from).split(FRAME_END).length - 1;
-      return { cpuMs: cpuMsOf(pid) - before, frames };
+      return cpuMsOf(pid) - before;
     },
     residentMiB: () => residentKiBOf(pid) / 1024,
     rows: async () => {
