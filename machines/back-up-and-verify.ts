@@ -6,10 +6,7 @@ import { preflight } from './phases/preflight.ts';
 import { negative, prove } from './phases/prove.ts';
 import { recordProof } from './phases/record.ts';
 
-/**
- * Take a backup and prove it: a held key opens it to its last byte, and no other key does. Nothing is
- * replaced.
- */
+/** Takes a backup and proves it: a held key opens it to its last byte, and no other key does. */
 export const backUpAndVerifyMachine = lazyMachine({
   id: 'back-up-and-verify',
   version: '2',

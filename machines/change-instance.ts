@@ -11,10 +11,7 @@ import { preflight } from './phases/preflight.ts';
 import { recordRecovery } from './phases/record.ts';
 import { freezeUpdates, releaseUpdates } from './phases/updates.ts';
 
-/**
- * Restart, recreate or update an instance. Maintenance updates can be frozen during the first two. A run that
- * is stopped after that allows them again first (`release:stopping`).
- */
+/** Updates can be frozen during a restart or recreate; a stop after that allows them again first. */
 export const changeInstanceMachine = lazyMachine({
   id: 'change-instance',
   version: '2',

@@ -35,7 +35,6 @@ const Run = () =>
     reason: z.string().optional(),
     incidentAt: z.string().optional(),
     onlyApps: z.array(z.string()).optional(),
-    /** Which half of a disaster recovery is run. */
     mode: z.enum(['prepare', 'perform', 'both']).optional(),
     action: z.enum(['restart', 'recreate', 'update']).optional(),
     single: SingleChange().optional(),
@@ -51,10 +50,7 @@ const Run = () =>
     }),
   });
 
-/**
- * The context of every runbook: the input, the failure at hand, and a slice for each phase. A run folds its
- * journal into it and parses nothing; the schema gives the type, and tests validate against it.
- */
+/** A run folds its journal into it without parsing; tests validate it against the schema. */
 export const RunContext = () =>
   z.object({
     run: Run(),
@@ -72,10 +68,6 @@ export const RunContext = () =>
     updates: UpdatesSlice(),
     settings: SettingsSlice(),
     confirm: ConfirmSlice(),
-    /**
-     * The tasks of a run: a backup before the change, one to prove, the restore, a backup after it, an
-     * action.
-     */
     safeguard: OnceSlice(),
     backup: OnceSlice(),
     restore: OnceSlice(),
@@ -95,7 +87,7 @@ function actionOf(single: SingleChange | undefined): RunContext['run']['action']
   return change === 'restart' || change === 'recreate' || change === 'update' ? change : undefined;
 }
 
-/** What a single recovery from another instance takes: its command names all of it. */
+/** The command of a single recovery names all of its source. */
 function sourceOf(single: SingleChange | undefined): RunContext['source'] {
   const { change, guid = '', fingerprint = '' } = single ?? {};
   if (change !== 'performRecovery') return {};
@@ -103,7 +95,7 @@ function sourceOf(single: SingleChange | undefined): RunContext['source'] {
 }
 
 /**
- * Created once: at each transition XState also computes the initial state without an input and drops the
+ * Created once: XState also computes the initial state without an input at each transition and drops the
  * error. Creating an error each time would cost more than the transition.
  */
 const NO_INPUT = new TypeError('a run begins with an input');

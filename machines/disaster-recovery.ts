@@ -27,9 +27,9 @@ const setsKey = ({ key }: RunContext) => key.isWanted;
 const escrowsKey = (context: RunContext) => setsKey(context) && keepsEscrow(context);
 
 /**
- * Recover an instance without it. Before a disaster, `prepare` makes a recovery card: the GUID, which key, a
- * proven backup. In the disaster, `perform` needs the key, and the card or a typed GUID. It calls nothing of
- * the source, and any change of the target since the last look is confirmed again.
+ * Recovers an instance without calling it. Before a disaster, `prepare` makes a recovery card: the GUID,
+ * which key, a proven backup. In the disaster, `perform` needs the key, and the card or a typed GUID. Any
+ * change of the target since the last look is confirmed again.
  */
 export const disasterRecoveryMachine = lazyMachine({
   id: 'disaster-recovery',

@@ -29,11 +29,10 @@ import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
 import { singleChangeMachine } from './single-change.ts';
 
-/** Everything about a runbook that is not in its machine. */
 type Definition<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'closing'> &
   Partial<Pick<Runbook<RunContext, Input>, 'facts' | 'titleOf'>>;
 
-/** Every runbook that a person chooses, in its newest version, by its id. */
+/** The newest version of every runbook that a person chooses, by its id. */
 export const runbooks: Readonly<Record<string, Runbook>> = {
   'rotate-key': defineRunbook(rotateKeyMachine, {
     title: 'rotate the encryption key and verify a backup',
@@ -76,7 +75,7 @@ export const singleChange = defineRunbook(singleChangeMachine, {
   closing: closingOfSingleChange,
 });
 
-/** The runbook of a plan's steps that run no other one. Only the run of a plan starts it. */
+/** For the steps of a plan that run no other runbook. Only the run of a plan starts it. */
 export const planStep = defineRunbook(planStepMachine, {
   title: 'do one step of a plan',
   titleOf: titleOfStep,
@@ -85,10 +84,9 @@ export const planStep = defineRunbook(planStepMachine, {
   closing: closingOfStep,
 });
 
-/** Every runbook, chosen or started by a command or a plan. */
 export const allRunbooks: readonly Runbook[] = [...Object.values(runbooks), singleChange, planStep];
 
-/** Older versions. A run that one of them began is shown and resumed with it. */
+/** Older versions, with which runs that they began are shown and resumed. */
 export const OLDER: readonly Runbook[] = [];
 
 /** Finds a version of a runbook; undefined if this program does not have it. */
@@ -96,7 +94,6 @@ export type FindRunbook = (id: string, version: string) => Runbook | undefined;
 
 export const runbookOf: FindRunbook = findIn(OLDER);
 
-/** A `FindRunbook` that also knows these older versions. */
 export function findIn(older: readonly Runbook[]): FindRunbook {
   return (id, version) =>
     [...allRunbooks, planRunbook, ...older].find((one) => one.id === id && one.version === version);

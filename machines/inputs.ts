@@ -6,15 +6,14 @@ import { BackupSettings, UpdateSetting } from './parts/task-data.ts';
 const Plain = z.strictObject({
   /** The instance's name in the config: what the operator types to confirm. */
   instance: z.string(),
-  /** Why it is run, for the record; free text. */
   reason: z.string().optional(),
 });
 
-/** Input of every recovery. Times are RFC 3339 with a zone. */
+/** Times are RFC 3339 with a zone. */
 const Common = Plain.extend({
-  /** When the incident began, if known; without it the recovery time counts from the start of the run. */
+  /** Without it, the recovery time counts from the start of the run. */
   incidentAt: z.string().optional(),
-  /** Only these applications are bound again; without it, all that are found. */
+  /** Only these applications are bound again; by default all that are found. */
   apps: z.array(z.string()).optional(),
 });
 
@@ -42,13 +41,13 @@ export const DisasterRecoveryInput = Common.extend({
 export type DisasterRecoveryInput = z.infer<typeof DisasterRecoveryInput>;
 
 export const RestorePointInTimeInput = Common.extend({
-  /** The point in time, when it is known at the start; it is still checked against the range. */
+  /** Still checked against the range. */
   time: z.string().optional(),
 });
 export type RestorePointInTimeInput = z.infer<typeof RestorePointInTimeInput>;
 
 export const RestoreBackupInput = Common.extend({
-  /** The backup's id within the instance, when it is known at the start. */
+  /** The backup's id within the instance. */
   backup: z.number().optional(),
 });
 export type RestoreBackupInput = z.infer<typeof RestoreBackupInput>;
@@ -59,7 +58,6 @@ export type BackUpAndVerifyInput = z.infer<typeof BackUpAndVerifyInput>;
 export const ChangeInstanceInput = Common.extend({ action: z.enum(['restart', 'recreate', 'update']) });
 export type ChangeInstanceInput = z.infer<typeof ChangeInstanceInput>;
 
-/** What a single command changes: the verb that it is about. */
 const SINGLE_CHANGES = [
   'createBackup',
   'restoreBackup',
@@ -74,11 +72,9 @@ const SINGLE_CHANGES = [
   'prepareRecovery',
 ] as const;
 
-/** A single change: its verb and what else the command says about it. */
 export const SingleChange = () =>
   z.object({
     change: z.enum(SINGLE_CHANGES),
-    /** Wait until the task, or the instance, is done. */
     wait: z.boolean(),
     /** Why a restore leaves no follow-ups; without it, it leaves those of its runbook. */
     noFollowUps: z.string().optional(),
@@ -86,17 +82,16 @@ export const SingleChange = () =>
     setsKey: z.boolean(),
     settings: BackupSettings().optional(),
     setting: UpdateSetting().optional(),
-    /** `performRecovery`: the instance under whose name the key is kept, its fingerprint, and the guid. */
+    /** `performRecovery`: the instance under whose name the key is kept, the fingerprint, and the guid. */
     source: z.string().optional(),
     fingerprint: z.string().optional(),
     guid: z.string().optional(),
     expectFrom: ExpectedOrigin().optional(),
-    /** What the target is compared with: the lost instance by its record, and the size of its data. */
+    /** The target is compared with the record of the lost instance, and with the size of its data. */
     lost: z.object({ source: LostInstance(), needBytes: z.number().optional() }).optional(),
   });
 export type SingleChange = z.infer<ReturnType<typeof SingleChange>>;
 
-/** Input of the run of a command that changes an instance, such as `lifeboat backups create`. */
 export const SingleChangeInput = Plain.extend({
   single: SingleChange(),
   backup: z.number().optional(),
@@ -104,7 +99,7 @@ export const SingleChangeInput = Plain.extend({
 });
 export type SingleChangeInput = z.infer<typeof SingleChangeInput>;
 
-/** Input of the run of a plan's step. `objectives` of the plan, in milliseconds. */
+/** `objectives` of the plan, in milliseconds. */
 export const PlanStepInput = Plain.extend({
   step: z.custom<Step>((value) => typeof value === 'object' && value !== null && 'kind' in value),
   objectives: z.object({ rto: z.number().optional(), rpo: z.number().optional() }).optional(),
@@ -112,7 +107,7 @@ export const PlanStepInput = Plain.extend({
 });
 export type PlanStepInput = z.infer<typeof PlanStepInput>;
 
-/** Input of any runbook, as the shared setup sees it. */
+/** Input of any runbook. */
 export interface RunInput {
   readonly instance: string;
   readonly target?: string | undefined;

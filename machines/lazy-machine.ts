@@ -3,8 +3,8 @@ import type { RunbookId } from './parts/touches.ts';
 import { type RunMachine, runbook } from './setup.ts';
 
 /**
- * A machine that is built on first use. A process imports all of them and needs one at most: building all
- * takes 11 % of the processor time of `runs` and of `status -o json` (medians of 30 alternating runs).
+ * A machine that is built on first use: a process needs one at most, and building all takes 11 % of the
+ * processor time of `runs` and of `status -o json` (medians of 30 alternating runs).
  */
 export interface LazyMachine<Id extends RunbookId = RunbookId> {
   readonly id: Id;
@@ -12,7 +12,6 @@ export interface LazyMachine<Id extends RunbookId = RunbookId> {
   readonly machine: RunMachine;
 }
 
-/** The machine of a runbook; `id` and `version` are known before it is built. */
 export function lazyMachine<const Id extends RunbookId>(
   config: Omit<Parameters<typeof runbook.createMachine>[0], 'context'> & {
     readonly id: Id;

@@ -5,7 +5,6 @@ import type { Question, QuestionOption } from './parts/question.ts';
 import { type RunbookId, replacesData, touchesOf } from './parts/touches.ts';
 import type { PlanContext } from './plan.ts';
 
-/** The question when some instances could not be recovered now. */
 export function askNotReady({ lanes }: PlanContext): Question {
   const found = lanes.flatMap(({ lane, problem }) => (problem === undefined ? [] : [`${lane}: ${problem}`]));
   return choice(
@@ -29,7 +28,7 @@ export function askNotReady({ lanes }: PlanContext): Question {
   );
 }
 
-/** The question for the next approval of the start. The request shows the plan, its hash and its targets. */
+/** The request shows the plan, its hash and its targets. */
 export function askApproval(context: PlanContext): Question {
   const { input, approved, source } = context;
   const { plan, approve } = input.plan;
@@ -54,7 +53,7 @@ export function askApproval(context: PlanContext): Question {
   });
 }
 
-/** A group as a request shows it: its steps, and every instance with its target. */
+/** Its steps, and every instance with its target. */
 function linesOf({ id, steps, lanes }: ResolvedGroup, { groups }: PlanContext): readonly string[] {
   const out = groups[id]?.out ?? {};
   const shown = lanes
@@ -66,10 +65,10 @@ function linesOf({ id, steps, lanes }: ResolvedGroup, { groups }: PlanContext): 
   ];
 }
 
-/** Characters of a line of names. A request cuts off longer lines than 400. */
+/** Characters. A request cuts off lines longer than 400. */
 const LINE_LENGTH = 300;
 
-/** Names in as few lines as they take, so that none of them is cut off. */
+/** As few lines as possible, none of which is cut off. */
 function inLines(names: readonly string[]): readonly string[] {
   const lines: string[] = [];
   for (const name of names) {
@@ -80,7 +79,7 @@ function inLines(names: readonly string[]): readonly string[] {
   return lines;
 }
 
-/** The question that names every target of the next group whose data is replaced. */
+/** Names every target of the next group whose data is replaced. */
 export function askToConfirm(context: PlanContext): Question {
   const next = unconfirmed(context)[0];
   if (next === undefined) throw new Error('there is no group to confirm');
@@ -101,7 +100,7 @@ export function askToConfirm(context: PlanContext): Question {
   };
 }
 
-/** The group that an answer confirms; without an answer, the next one to confirm. */
+/** Without an answer, the next group to confirm. */
 export function confirmsNext(
   context: PlanContext,
   event: PlanEvent | undefined,
@@ -119,7 +118,6 @@ function unconfirmed(context: PlanContext): readonly ResolvedGroup[] {
   );
 }
 
-/** The instances whose data a group replaces. */
 function replacedIn({ id, steps, lanes }: ResolvedGroup, { groups }: PlanContext): readonly string[] {
   const out = groups[id]?.out ?? {};
   const replaced = lanes.flatMap(({ name, target }) => {

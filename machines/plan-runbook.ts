@@ -3,10 +3,7 @@ import type { PlanInput } from './parts/plan.ts';
 import type { Closing, Fact, Runbook } from './parts/runbook.ts';
 import { type PlanContext, planMachine } from './plan.ts';
 
-/**
- * The run of a plan as the runner and the screens know it. Its machine has a region for each group of the
- * run.
- */
+/** Its machine has a region for each group of the run. */
 export const planRunbook: Runbook = {
   id: 'plan',
   title: 'recover by plan',
@@ -17,7 +14,7 @@ export const planRunbook: Runbook = {
   },
   machineFor: (input) => planMachine((input as PlanInput).groups.map(({ id }) => id)),
   input: z.custom<PlanInput>((value) => typeof value === 'object' && value !== null && 'groups' in value),
-  // What it touches, its children do: each holds the ledger of its instance.
+  // Its children touch the instances: each holds the ledger of its instance.
   touches: () => ({ source: 'not-called', target: 'none', lost: 'nothing' }),
   facts: factsOfPlan,
   failure: () => undefined,
@@ -37,7 +34,7 @@ function factsOfPlan({ input, source }: PlanContext): readonly Fact[] {
   ];
 }
 
-/** What people decided against the plan: steps passed, lanes left out, failures accepted. */
+/** People's decisions against the plan: steps passed, lanes left out, failures accepted. */
 function deviationsOfPlan({
   groups,
 }: PlanContext): readonly { readonly step: string; readonly reason: string }[] {

@@ -37,7 +37,7 @@ const lead = (words: string, guard: (context: RunContext) => boolean, target: st
   target: to(target),
 });
 
-/** One step of a plan that is no runbook, on one instance or once. Only the run of a plan starts it. */
+/** A step that runs no runbook, on one instance or once. Only the run of a plan starts it. */
 export const planStepMachine = lazyMachine({
   id: 'plan-step',
   version: '1',

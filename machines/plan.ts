@@ -6,17 +6,14 @@ import type { OperatorEvent } from './parts/question.ts';
 import type { StateMeta, StateTag } from './parts/runbook.ts';
 import { askApproval, askNotReady, askToConfirm, confirmsNext } from './plan-questions.ts';
 
-/** The context of a plan's run. The plan itself never changes; what people decide about its groups does. */
+/** The plan itself never changes; people's decisions about its groups do. */
 export interface PlanContext {
   readonly input: PlanInput;
   readonly source: 'up' | 'down';
   readonly lanes: readonly LaneFacts[];
-  /** How many approvals of its start count. */
   readonly approved: number;
-  /** Groups whose targets were confirmed by name. */
   readonly confirmed: readonly string[];
   readonly groups: Readonly<Record<string, GroupData>>;
-  /** Why it was stopped. */
   readonly stopped?: string | undefined;
   readonly results: readonly GroupResult[];
 }
@@ -72,19 +69,18 @@ const plan = setup({
   },
 });
 
-/** The lanes of the evaluation under way, with those that an event brings. */
+/** Those of the evaluation under way, with those that an event brings. */
 function lanesAfter({ lanes }: PlanContext, event: PlanEvent): readonly LaneFacts[] {
   if (event.type !== 'plan.looked' && event.type !== 'plan.evaluated') return lanes;
   return [...lanes.slice(0, event.from ?? 0), ...event.lanes];
 }
 
-/** Whether every lane of a group has passed every step by itself. */
+/** Without decisions of people. */
 function isProven({ ended, accepted, out, passed }: GroupData): boolean {
   const byPeople = accepted.length + Object.keys(out).length + Object.keys(passed).length;
   return ended === 'done' && byPeople === 0;
 }
 
-/** Every lane with a problem is taken out, for the reason that a person gives. */
 function leftOut({ lanes, groups }: PlanContext, text: string): Pick<PlanContext, 'groups'> {
   let left = groups;
   for (const { group, lane, problem } of lanes) {
@@ -95,7 +91,7 @@ function leftOut({ lanes, groups }: PlanContext, text: string): Pick<PlanContext
   return { groups: left };
 }
 
-/** A group: each is a region of its own, and waits, runs and stops without the others. */
+/** A region of its own, which waits, runs and stops without the others. */
 function group(id: string) {
   const mine = { type: 'isOfGroup' as const, params: id };
   const keep = { guard: mine, actions: 'keepGroup' as const };
@@ -152,7 +148,7 @@ function group(id: string) {
   });
 }
 
-/** One phase with its regions; it is over when all of them have ended. */
+/** Over when all regions have ended. */
 function regions(
   title: string,
   ids: readonly string[],
@@ -167,8 +163,8 @@ function regions(
 }
 
 /**
- * The run of a plan. It performs nothing: its children do, and what became of them comes as events. Each
- * group is a region of its own, so the machine is made for the plan of the run.
+ * Performs nothing: its children do, and their results come as events. Each group is a region, so the machine
+ * is made for the plan of the run.
  */
 export function planMachine(groups: readonly string[]) {
   const stop = { target: 'stopped', actions: 'keepStop' } as const;
@@ -227,7 +223,7 @@ export function planMachine(groups: readonly string[]) {
                 { guard: 'stopsOnExpiry', target: '#plan.stopped', actions: 'keepExpiry' },
                 { target: 'asked', reenter: true },
               ],
-              // Who has approved, has approved another plan.
+              // The approvals so far are for another plan.
               'operator.setSource': {
                 target: 'asked',
                 reenter: true,
@@ -274,7 +270,7 @@ export function planMachine(groups: readonly string[]) {
   });
 }
 
-/** As for every machine: XState computes the initial state without an input as well, and drops the error. */
+/** XState also computes the initial state without an input, and drops the error. */
 const NO_INPUT = new TypeError('the run of a plan begins with an input');
 
 function begin(input: PlanInput): PlanContext {

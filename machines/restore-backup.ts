@@ -16,9 +16,8 @@ import { recordRecovery } from './phases/record.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
 
 /**
- * Restore a backup into the instance that it was made of. The order gives the safety: bindings and counts are
- * kept first, the present state is backed up, the name is typed after the last change of the facts, and the
- * run closes when no follow-up is open.
+ * Its order is its safety: bindings and counts are kept first, the present state is backed up, the name is
+ * typed after the last change of the facts, and the run closes when no follow-up is open.
  */
 export const restoreBackupMachine = lazyMachine({
   id: 'restore-backup',

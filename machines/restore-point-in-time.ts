@@ -17,8 +17,8 @@ import { recordRecovery } from './phases/record.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
 
 /**
- * Bring an instance back to a point in time. The range is read when the time is chosen and again when the
- * name was typed; afterwards the data has a new timeline, so a fresh backup is one of the follow-ups.
+ * The range is read when the time is chosen and again after the name was typed. The restored data has a new
+ * timeline, so a fresh backup is one of the follow-ups.
  */
 export const restorePointInTimeMachine = lazyMachine({
   id: 'restore-point-in-time',

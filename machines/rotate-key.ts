@@ -13,9 +13,8 @@ import { negative, proveNewKey } from './phases/prove.ts';
 import { recordRotation } from './phases/record.ts';
 
 /**
- * Rotate the encryption key and verify a backup. The order gives the safety: a key is stored and read back
- * before it is sent, a lost answer keeps both keys, and only a backup that was opened to its last byte makes
- * the rotation proven.
+ * Its order is its safety: a key is stored and read back before it is sent, a lost answer keeps both keys,
+ * and only a backup that was opened to its last byte makes the rotation proven.
  */
 export const rotateKeyMachine = lazyMachine({
   id: 'rotate-key',

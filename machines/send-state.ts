@@ -18,7 +18,6 @@ export interface Send extends SendFacts {
   readonly state: SendState;
 }
 
-/** A send that was armed and whose outcome is not known. */
 export type SendInDoubt = Send & { readonly armedAt: string };
 
 const IN_DOUBT: ReadonlySet<SendState> = new Set(['armed', 'lost', 'doubtful']);
@@ -33,7 +32,7 @@ export function isOver({ state }: Pick<Send, 'state'>): boolean {
   return OVER.has(state);
 }
 
-/** Whether the last answer was a refusal. A proxy may have given it, so it proves nothing. */
+/** A proxy may have refused it, so a refusal proves nothing. */
 export function isRefused({ state }: Pick<Send, 'state'>): boolean {
   return state === 'refused' || state === 'cleared';
 }
@@ -44,12 +43,12 @@ interface Built {
   readonly scope: Parameters<SendMachine['transition']>[2];
 }
 
-/** Built when the first send is folded: most commands fold none. */
+/** Built for the first send: most commands read none. */
 let built: Built | undefined;
 
 /**
  * XState's `transition` makes an actor for each event, which takes five times as long as the transition. A
- * store that rebuilds its rows folds hundreds of thousands, so all share one actor, which never starts.
+ * store that rebuilds its rows applies hundreds of thousands, so all share one actor, which never starts.
  */
 function build(): Built {
   const machine = createSendMachine();
@@ -59,7 +58,7 @@ function build(): Built {
   return { machine, scope: { ...scope, emit: nothing, stopChild: nothing, actionExecutor: nothing } };
 }
 
-/** The send after an event; undefined until it is prepared. An event without an edge changes nothing. */
+/** Undefined until it is prepared. An event without an edge changes nothing. */
 export function advance(send: Send | undefined, event: SendEvent): Send | undefined {
   built ??= build();
   const { machine, scope } = built;

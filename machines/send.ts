@@ -1,29 +1,28 @@
 import { assign, fromPromise, setup } from 'xstate';
 import type { Failure } from '../src/base/failure.ts';
 
-/** What is on record of a send. Times are RFC 3339, by the clock of the machine that wrote them. */
+/** Times are RFC 3339, by the clock of the machine that wrote them. */
 export interface SendFacts {
-  /** The verb that is performed, where an entry tells it. */
+  /** If an entry names it. */
   readonly verb?: string | undefined;
-  /** What the service showed before the send: the output of `prepare`. */
+  /** The output of `prepare`: what the service showed before the send. */
   readonly baseline: unknown;
   readonly armedAt?: string | undefined;
   /** When the first attempt was armed, if a later one followed a refusal. */
   readonly firstArmedAt?: string | undefined;
   /** The last answer that was not an acceptance: a refusal, or why the outcome is unknown. */
   readonly answer?: Failure | undefined;
-  /** The last answer said that nothing was done. */
   readonly isRefusal?: boolean | undefined;
   /** No process was sending after this time; a lost request may still arrive for a while. */
   readonly lostAt?: string | undefined;
   /** Why the last look decided nothing; its evidence lists the candidates. */
   readonly unclear?: Failure | undefined;
   readonly output?: unknown;
-  /** What showed that the call landed, or that it did not. */
+  /** Shows that the call landed, or that it did not. */
   readonly evidence?: unknown;
 }
 
-/** What can become known: each is an `intent.*` entry, a process that takes over, or a person's word. */
+/** An `intent.*` entry, a process that takes over, or a person's word. */
 export type SendEvent =
   | { type: 'prepared'; baseline: unknown; verb?: string | undefined }
   | { type: 'armed'; at: string; firstAt?: string | undefined }
@@ -38,7 +37,7 @@ export type SendEvent =
 
 const byRunner = fromPromise(() => Promise.reject(new Error('the runner performs it')));
 
-/** What an attempt leaves behind; the next one begins without it. */
+/** The next attempt begins without these. */
 const cleared = { answer: undefined, isRefusal: undefined, lostAt: undefined, unclear: undefined };
 
 const never = { ...cleared, armedAt: undefined, firstArmedAt: undefined };

@@ -13,7 +13,7 @@ import type { ApprovalExpired } from './parts/approval-question.ts';
 import type { StateMeta, StateTag } from './parts/runbook.ts';
 import { type InputOf, type OutputOf, VERBS, type Verb } from './verbs.ts';
 
-/** The verbs as actors. The runner performs them: a machine that is run by anything else fails loudly. */
+/** The runner performs the verbs; in any other runtime a machine fails with an error. */
 const actors = Object.fromEntries(
   Object.keys(VERBS).map((verb) => [
     verb,
@@ -23,10 +23,7 @@ const actors = Object.fromEntries(
   ]),
 ) as unknown as { readonly [V in Verb]: PromiseActorLogic<OutputOf<V>, InputOf<V>> };
 
-/**
- * The setup of every runbook. Guards and actions stand beside the phase that uses them; only shared ones are
- * here.
- */
+/** Guards and actions are beside the phase that uses them; only shared ones are here. */
 export const runbook = setup({
   types: {
     context: {} as RunContext,
@@ -38,7 +35,7 @@ export const runbook = setup({
   actors,
   guards: {
     inDoubt: (_, params: { error: unknown }) => failureFrom(params.error).code.startsWith('doubt.'),
-    /** The service says that the task failed or is gone; other failures only mean that it cannot be seen. */
+    /** The service says that the task failed or is gone; other failures only hide it. */
     taskIsOver: (_, params: { error: unknown }) =>
       ['backup.failed', 'backup.deleted', 'backup.unopenable', 'restore.failed', 'restore.deleted'].includes(
         failureFrom(params.error).code,
@@ -57,7 +54,7 @@ export const runbook = setup({
 
 export type RunMachine = ReturnType<typeof runbook.createMachine>;
 
-/** The failure of a wait that the operator ended; the task may still finish. */
+/** The operator ended the wait; the task may still finish. */
 export function givenUp(what: string): Failure {
   return {
     code: 'wait.given-up',
@@ -71,10 +68,7 @@ export function givenUp(what: string): Failure {
   };
 }
 
-/**
- * XState's `assign` for transitions that are built outside of `createMachine`, where XState cannot infer the
- * event: `assignWith<{ text: string }>(…)` gives its type.
- */
+/** `assign` for transitions outside of `createMachine`, where XState cannot infer the event. */
 export function assignWith<Event extends object = object>(
   change: (given: { readonly context: RunContext; readonly event: Event }) => Partial<RunContext>,
 ): Assigning<NoInfer<Event>> {
@@ -93,7 +87,7 @@ export type Assigning<Event> = ActionFunction<
   never
 >;
 
-/** A slice with some fields changed, as a partial context without a failure. */
+/** Also clears the failure. */
 export function changed<Slice extends Exclude<keyof RunContext, 'failure' | 'skipped'>>(
   context: RunContext,
   slice: Slice,
@@ -102,13 +96,10 @@ export function changed<Slice extends Exclude<keyof RunContext, 'failure' | 'ski
   return { failure: undefined, [slice]: { ...context[slice], ...fields } };
 }
 
-/** What may happen to a run, besides what becomes of its verbs. */
+/** All events except the results of verbs. */
 type AnyEvent = RunEvent | ApprovalExpired;
 
-/**
- * What an operator may answer, over all runbooks. `text` is a reason, a piece of evidence or a word, as the
- * question says.
- */
+/** `text` is a reason, evidence or a word, as the question says. */
 export type RunEvent =
   | { type: 'operator.chooseBackup'; id: number }
   | { type: 'operator.chooseTime'; time: string }

@@ -46,7 +46,7 @@ const to = (words: string, guard: (context: RunContext) => boolean, target: stri
   target,
 });
 
-/** What is sent once it is confirmed or agreed to. */
+/** After the confirmation or agreement. */
 const SEND = [
   to('a backup is asked for', is('createBackup'), 'backUp'),
   to('a restore is asked for', restores, 'restore'),
@@ -64,8 +64,8 @@ const SEND = [
 ] as const;
 
 /**
- * The one change of a command, such as `lifeboat backups restore 12`: look, confirm, send and, where that was
- * asked for, wait. A restore leads through its follow-ups, unless the command says why not.
+ * For a command such as `lifeboat backups restore 12`: look, confirm, send and, with `wait`, wait. A restore
+ * leads through its follow-ups, unless the command says why not.
  */
 export const singleChangeMachine = lazyMachine({
   id: 'single-change',

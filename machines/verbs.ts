@@ -3,16 +3,16 @@ import type * as recovery from './parts/recovery-data.ts';
 import type * as parts from './parts/task-data.ts';
 
 /**
- * How a verb may be performed after a crash: `read` and `repeatable` are done again with the same input,
- * `once` is proven first, `attended` fails with `activity.lost`, so that a person decides.
+ * After a crash, `read` and `repeatable` are done again with the same input, `once` is proven first, and
+ * `attended` fails with `activity.lost`, so that a person decides.
  */
 export type Kind = 'read' | 'repeatable' | 'once' | 'attended';
 
 /**
- * What a verb changes: `download` only a backup's file on this machine; `backup` adds a backup; `restore`
- * replaces the data of an instance; `instance` acts on its machines; `key` sets the key of its backups;
- * `settings` its settings; `platform` what is bound to it; `outside` something that lifeboat does not know.
- * `none` also writes the ledger or the key store.
+ * `download`: only a backup's file on this machine; `backup` adds a backup; `restore` replaces the data of an
+ * instance; `instance` acts on its machines; `key` sets the key of its backups; `settings` its settings;
+ * `platform` its bindings; `outside` something that lifeboat does not know. `none` also writes the ledger or
+ * the key store.
  */
 export type Effect =
   | 'none'
@@ -26,22 +26,18 @@ export type Effect =
   | 'outside';
 
 /**
- * Every verb, once: what it takes and gives, how it may be performed again, what it changes. The machines
- * invoke them by these names, the activities perform them, the journal holds both. All of it is JSON, and no
- * secret is in it.
+ * Machines invoke the verbs by these names, activities perform them, and the journal holds their input and
+ * output: JSON without secrets.
  */
 export const VERBS = {
   preflight: read<
     {
       instance: string;
-      /**
-       * For a restore, which a failed instance may need: neither that state nor a backup under way blocks,
-       * they warn.
-       */
+      /** For a restore, which a failed instance may need: its state and a backup under way only warn. */
       tolerant?: boolean | undefined;
-      /** Whether to look for a restore that is under way, which always blocks. */
+      /** Look for a restore under way, which always blocks. */
       restores?: boolean | undefined;
-      /** Whether it is about a backup that is to be opened: without any key of the instance it blocks. */
+      /** A backup is to be opened: blocks without any key of the instance. */
       needsKey?: boolean | undefined;
     },
     parts.PreflightFacts
@@ -49,17 +45,14 @@ export const VERBS = {
   recheck: read<{ instance: string }, parts.Baseline>(),
   listBackups: read<Nothing, recovery.RestorableBackups>(),
   pitrRange: read<Nothing, recovery.ReachableRange>(),
-  /** `when`: whether the data is asked before it is changed or after. */
+  /** `when`: before or after the data is changed. */
   reconcile: read<On & { when: 'before' | 'after' }, recovery.Reconciliation>(),
   readCard: read<Nothing, recovery.CardOnRecord>(),
   inspectTarget: read<
     On & {
       source?: recovery.LostInstance | undefined;
       needBytes?: number | undefined;
-      /**
-       * Applications that the run will bind to the target: that the config names them there does not mean
-       * that they are bound.
-       */
+      /** Applications to bind to the target: a mention in the config does not mean that they are bound. */
       apps?: readonly string[] | undefined;
     },
     recovery.TargetFacts
@@ -67,18 +60,18 @@ export const VERBS = {
   findBound: read<
     On & {
       restored: 'instance' | 'target';
-      /** Only these applications, by name or key. */
+      /** By name or key. */
       only?: readonly string[] | undefined;
-      /** What an earlier call has found; kept where it is gone now. */
+      /** Found by an earlier call; kept if it is gone now. */
       remember?: recovery.Bound | undefined;
     },
     recovery.Bound
   >(),
   updatesChangeable: read<Nothing, { changeable: boolean; why?: string | undefined }>(),
 
-  /** `needsKey`: it is asked for only where a key of the instance is held. */
+  /** `needsKey`: asks only if a key of the instance is held. */
   createBackup: once<Sent & { needsKey?: boolean | undefined }, parts.Triggered>('backup'),
-  /** `mustOpen`: a backup that the service does not offer for download is a failure. */
+  /** `mustOpen`: fails if the service does not offer the backup for download. */
   waitForBackup: read<On & { id: number; mustOpen?: boolean | undefined }, parts.BackupFacts>(),
   downloadBackup: read<
     On & { id: number; size?: number | undefined; purpose: 'prove' | 'archive' },
@@ -88,27 +81,26 @@ export const VERBS = {
     On & {
       path: string;
       backup: number;
-      /** The key that should open it; the others are tried after it. */
+      /** Tried before the other keys. */
       expected?: string | undefined;
       discard?: boolean | undefined;
-      /** The backup, where the proof goes on record at once: no later step of the run records it. */
+      /** Put on record with the proof, because no later step of the run records it. */
       record?: parts.BackupFacts | undefined;
     },
     parts.Verification
   >('download'),
   negativeTest: read<{ path: string; except: string }, parts.NegativeTest>(),
 
-  /** A call whose record is lost may lack `backup`, its id within the instance, when it is judged. */
+  /** `backup` is the id within the instance; a call whose record is lost may lack it when it is judged. */
   restoreBackup: once<Sent & { backup: number }, parts.Triggered>('restore'),
   performRecovery: once<
     Sent & {
-      /** The source's `backup_guid` for its newest backup, or the `backup_id` of a certain one. */
+      /** The source's `backup_guid` for its newest backup, or the `backup_id` of one backup. */
       backupGuid: string;
-      /** The key that the backup was made with. */
       fingerprint: string;
       /** The instance under whose name the key is kept. A call whose record is lost may lack it. */
       source: string;
-      /** So that a colleague's recovery of another backup is not taken for ours when an answer is lost. */
+      /** Tells a colleague's recovery of another backup from ours when an answer is lost. */
       expectFrom?: recovery.ExpectedOrigin | undefined;
     },
     parts.Triggered
@@ -119,16 +111,14 @@ export const VERBS = {
 
   restart: once<Sent, parts.Started>('instance'),
   recreate: once<Sent, parts.Started>('instance'),
-  /** `serviceId` is that of the service offering; the overview's own without it. */
+  /** `serviceId` is that of the service offering; default: that of the overview. */
   update: once<Sent & { serviceId?: string | undefined }, parts.Started>('instance'),
   waitForInstance: read<
     On & {
-      /**
-       * What was asked for, and how the instance was before; without an action its first steady state counts.
-       */
+      /** The action, and the instance before it; without an action, the first steady state counts. */
       action?: 'restart' | 'recreate' | 'update' | undefined;
       updatedAt?: string | undefined;
-      /** The updates that were offered before the action, each as one text. */
+      /** Offered before the action, each as one text. */
       updates?: readonly string[] | undefined;
     },
     parts.InstanceReady
@@ -145,16 +135,16 @@ export const VERBS = {
     parts.StoredKey
   >('none'),
   readBackKey: read<{ key: parts.StoredKey }, parts.StoredKey>(),
-  /** Seals a stored key to the recipients of the config and puts the copies into every place. */
+  /** Seals the key to the recipients of the config and puts the copies into every place. */
   escrowKey: repeatable<{ fingerprint: string }, parts.EscrowedKey>('none'),
   setKey: repeatable<{ fingerprint: string; previous?: string | undefined }, parts.KeySetting>('key'),
-  /** `fingerprint` is a stored key to set with it; without one the instance keeps its key. */
+  /** `fingerprint` is a stored key to set as well; without it the instance keeps its key. */
   prepareRecovery: repeatable<
     On & { fingerprint?: string | undefined; previous?: string | undefined },
     parts.RecoveryPreparation
   >('key'),
 
-  /** `notBefore`, of each step at the platform: the end of the restore. RFC 3339. */
+  /** `notBefore` of each step at the platform: the end of the restore. RFC 3339. */
   unbindApp: repeatable<{ app: recovery.BoundApp }, recovery.PlatformProof>('platform'),
   bindApp: repeatable<
     { app: recovery.BoundApp; to: recovery.PlatformInstance; notBefore: string; beside: boolean },
@@ -165,12 +155,9 @@ export const VERBS = {
     { key: recovery.ServiceKey; to: recovery.PlatformInstance; notBefore: string },
     recovery.PlatformProof
   >('platform'),
-  /**
-   * `to`: the instance that has the data now. Runs the application's own command, which may do harm when it
-   * runs again.
-   */
+  /** `to` has the data now. Runs the application's own command, which may do harm if it runs again. */
   reconnectApp: attended<{ app: recovery.BoundApp; to: string }, recovery.PlatformProof>('platform'),
-  /** By its own command where it has one, else by the platform. */
+  /** By its own command if it has one, else by the platform. */
   proveApp: read<
     { app: recovery.BoundApp; to: recovery.PlatformInstance; notBefore: string },
     recovery.PlatformProof
@@ -188,7 +175,7 @@ export const VERBS = {
   recordRecovery: repeatable<On & { record: recovery.RecoveryRecord }, Looked>('none'),
   recordRotation: repeatable<{ record: parts.RotationRecord }, parts.Recorded>('none'),
 
-  /** Asks what a check of a plan names, for as long as its `within` says. */
+  /** Asks for as long as the check's `within` says. */
   askOutside: read<
     { check: Check; timeoutMs?: number | undefined; retries?: number | undefined },
     parts.FoundOutside
@@ -197,19 +184,19 @@ export const VERBS = {
     { argv: readonly string[]; timeoutMs: number; retries?: number | undefined },
     parts.FoundOutside
   >('outside'),
-  /** `landed`: the program that says whether it has happened: 0 if so, 1 if not. */
+  /** `landed` is a program that ends with 0 if it has happened, with 1 if not. */
   runOnce: once<
     Sent & { argv: readonly string[]; landed: readonly string[]; timeoutMs: number },
     parts.StartedOutside
   >('outside'),
-  /** `to`: a target of the config; all of them without it. */
+  /** `to` is a target of the config; default: all of them. */
   tellPeople: repeatable<{ to?: string | undefined; text: string }, { told: readonly string[] }>('none'),
   waitFor: read<{ ms: number }, Nothing>(),
 } as const;
 
 export type Verbs = typeof VERBS;
 export type Verb = keyof Verbs;
-/** The verbs of a kind: a table over them has a row for each, or does not compile. */
+/** A table over them has a row for each, or does not compile. */
 export type VerbOf<K extends Kind> = {
   [V in Verb]: Verbs[V] extends Contract<K, never, unknown> ? V : never;
 }[Verb];
@@ -217,11 +204,11 @@ export type VerbOf<K extends Kind> = {
 export type InputOf<V extends Verb> = Verbs[V] extends Contract<Kind, infer Input, unknown> ? Input : never;
 export type OutputOf<V extends Verb> = Verbs[V] extends Contract<Kind, never, infer Output> ? Output : never;
 
-/** The verbs of a plan's steps: they need no instance. */
+/** They need no instance. */
 export const OUTSIDE_VERBS = ['askOutside', 'runCommand', 'runOnce', 'tellPeople', 'waitFor'] as const;
 export type OutsideVerb = (typeof OUTSIDE_VERBS)[number];
 
-/** The verbs that do nothing but wait, for a task of the service or for a time. */
+/** For a task of the service or for a time. */
 export const RESTING_VERBS: ReadonlySet<string> = new Set<Verb>([
   'waitForBackup',
   'waitForRestore',
@@ -229,7 +216,7 @@ export const RESTING_VERBS: ReadonlySet<string> = new Set<Verb>([
   'waitFor',
 ]);
 
-/** The verbs that keep this machine busy: they read whole backups, or run programs. */
+/** They read whole backups, or run programs. */
 export const BUSY_VERBS: ReadonlySet<string> = new Set<Verb>([
   'downloadBackup',
   'verifyBackup',
@@ -242,12 +229,12 @@ export const BUSY_VERBS: ReadonlySet<string> = new Set<Verb>([
   'runOnce',
 ]);
 
-/** What a verb changes, by its name in a journal; undefined for one that is not known here. */
+/** Undefined for an unknown verb. */
 export function effectOf(verb: string): Effect | undefined {
   return Object.hasOwn(VERBS, verb) ? VERBS[verb as Verb].effect : undefined;
 }
 
-/** A verb as the compiler knows it. `types` is never there: it only carries them. */
+/** `types` is never set: it only carries the types. */
 export interface Contract<K extends Kind, Input, Output> {
   readonly kind: K;
   readonly effect: Effect;
@@ -270,11 +257,10 @@ interface Written {
   readonly recorded: true;
 }
 
-/** A record, and the last look at the service before the run closes. */
+/** Looks at the service once more before the run closes. */
 interface Looked extends Written {
-  /** What the list shows beyond what was sent. */
+  /** Tasks in the list beside those that were sent. */
   readonly beside?: parts.TaskBeside[] | undefined;
-  /** Why the list could not be read. */
   readonly unlooked?: string | undefined;
 }
 

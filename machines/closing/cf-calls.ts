@@ -4,10 +4,10 @@ import { bindsBeside, platformInstance } from './evaluate.ts';
 
 export interface CfCall {
   readonly word: string;
-  /** What it is about. The tool takes a name that begins like an option for one. */
+  /** cf takes a name that begins like an option for one. */
   readonly names: readonly string[];
   readonly options: readonly string[];
-  /** The one to take where an old binding that could not be removed keeps the name of the new one. */
+  /** The call to use where an old binding that could not be removed keeps the name of the new one. */
   readonly withoutName?: CfCall;
 }
 
@@ -15,7 +15,7 @@ export function wordsOf({ word, names, options }: CfCall): readonly string[] {
   return ['cf', word, ...names, ...options];
 }
 
-/** Targets the space of an application or a service instance; undefined if it is not known. */
+/** Empty if the space is not known. */
 export function targetCalls(
   place: { readonly org?: string | undefined; readonly space?: string | undefined } | undefined,
 ): readonly CfCall[] {
@@ -57,7 +57,7 @@ function given(parametersFile: string | undefined): readonly string[] {
   return parametersFile === undefined ? [] : ['-c', parametersFile];
 }
 
-/** In one word where it would be taken for an option of its own. */
+/** One word, because cf would take the name for an option. */
 function bindingName(name: string): readonly string[] {
   return name.startsWith('-') ? [`--binding-name=${name}`] : ['--binding-name', name];
 }

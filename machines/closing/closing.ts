@@ -18,10 +18,7 @@ import {
 } from './evaluate.ts';
 import { factGroupsOf } from './facts.ts';
 
-/**
- * What a finished restore says of itself. Only what the service said of it in this run makes it proven, and
- * only when nothing that used the data before was left without it.
- */
+/** Proven only by what the service said in this run, and only if nothing that used the data lacks it now. */
 export function closingOfRestore(context: RunContext, finalState: string): Closing {
   const base = { summary: factGroupsOf(context), deviations: deviationsOf(context) };
   if (finalState === 'stopped') {
@@ -43,7 +40,6 @@ export function closingOfRestore(context: RunContext, finalState: string): Closi
   return { outcome: 'done-unproven', proven: false, title: unprovenTitle(context), ...base };
 }
 
-/** A skipped follow-up is neither open nor done. */
 function noneOpen({ followUps: { list } }: RunContext): string {
   const skipped = list.filter(({ closed }) => closed?.how === 'skipped').length;
   return skipped === 0 ? 'no follow-up is open' : `no follow-up is open (${skipped} skipped)`;
@@ -54,7 +50,7 @@ export function deviationsOf(context: RunContext): { step: string; reason: strin
   const { restore, act, updates } = context;
   const failed = context.count.counted?.failure;
   return [
-    // What the service does not offer is no deviation: nobody chose to leave it out.
+    // An update setting that the service does not offer is no deviation.
     ...context.skipped.filter(({ step }) => step !== 'freeze' || updates.changeable?.changeable !== false),
     ...(restore.outside === undefined
       ? []
@@ -66,10 +62,7 @@ export function deviationsOf(context: RunContext): { step: string; reason: strin
   ];
 }
 
-/**
- * The follow-ups of a run. Where a restore may be under way, also those that it leaves when it is done: who
- * finds the run so, or gives it up, must not read that there are none.
- */
+/** While a restore may be under way, includes the follow-ups that it will leave. */
 export function followUpsOf(context: RunContext, mayBeSent: boolean): readonly FollowUp[] {
   if (!mayBeSent || context.followUps.isOpened) return context.followUps.list;
   const followUps = withBound(context);
@@ -110,7 +103,6 @@ function plainClosing(
   return { outcome: 'done-unproven', proven: false, title: titles.unproven, ...base };
 }
 
-/** The closing of a disaster recovery: `prepare` leaves a card, `perform` a recovery. */
 export function closingOfRecovery(context: RunContext, finalState: string): Closing {
   if (replacesData(touchesOfRun(context))) return closingOfRestore(context, finalState);
   const { instance } = context.run;
@@ -163,13 +155,13 @@ function stoppedActionTitle({ act, run }: RunContext): string {
   return sent === undefined ? `stopped before ${what}` : `stopped after ${what} was started`;
 }
 
-/** Whether the service of a run has said that it is simulated: there is no data behind it. */
+/** Whether the service said that it is simulated: there is no data behind it. */
 function isSimulated({ preflight, backup, restore, available }: RunContext): boolean {
   const facts = [preflight.facts, backup.backup, restore.restore, available.ready];
   return facts.some((fact) => fact?.simulated === true);
 }
 
-/** The closing of a run: one on a simulated service has come to its end, and proves nothing. */
+/** A run on a simulated service proves nothing. */
 export function unlessSimulated(context: RunContext, closing: Closing): Closing {
   if (!isSimulated(context)) return closing;
   if (!closing.proven) return { ...closing, simulated: true };

@@ -10,8 +10,6 @@ import { landedOf, type RestoreFacts } from '../parts/task-data.ts';
 import { replacesData, type Touches, touchesOf } from '../parts/touches.ts';
 import { leftUnbound, stillOpen } from '../parts/unfinished.ts';
 
-/* Predicates that phases, facts and closings share. Pure functions of the context. */
-
 export function touchesOfRun({ run }: Pick<RunContext, 'run'>): Touches {
   const { runbook, mode, action, target, single } = run;
   const name = target.kind === 'other' ? target.name : undefined;
@@ -23,23 +21,19 @@ export function sourceName({ run }: Pick<RunContext, 'run'>): string {
   return run.single?.source ?? run.instance;
 }
 
-/** Whether the one change of a command has follow-ups that this run leads through. */
 export function leavesFollowUps(context: Pick<RunContext, 'run'>): boolean {
   return replacesData(touchesOfRun(context)) && context.run.single?.noFollowUps === undefined;
 }
 
-/** Which side of this run holds the restored data: the target, or the run's own instance. */
 export function restoredSide(context: Pick<RunContext, 'run'>): 'instance' | 'target' {
   return touchesOfRun(context).target === 'replaced' ? 'target' : 'instance';
 }
 
-/** The name of the instance that a restore of this run changes. */
 export function restoredName(context: Pick<RunContext, 'run'>): string {
   const { target, instance } = context.run;
   return restoredSide(context) === 'target' && target.kind === 'other' ? target.name : instance;
 }
 
-/** What an application needs once the data is back. */
 export function credentials(context: RunContext): string {
   return restoredSide(context) === 'target'
     ? `the credentials of ${restoredName(context)}`
@@ -58,12 +52,12 @@ export function isWithoutPlatform({ followUps: { bound } }: RunContext): boolean
   return bound?.platform === 'none';
 }
 
-/** Whether a failure concerns the whole platform, so the next application would meet it, too. */
+/** Whether the next application would meet the failure, too. */
 export function isForAll({ code }: Failure): boolean {
   return code === 'platform.busy' || code === 'platform.unreachable';
 }
 
-/** The next one in turn; a failed one waits for a person. */
+/** A failed one waits for a person. */
 export function nextForPlatform(context: RunContext): FollowUp | undefined {
   return platformFollowUps(context).find(({ id }) => !context.followUps.stuck.includes(id));
 }
@@ -123,10 +117,7 @@ function isWithin(time: string | undefined, first: string | undefined, last: str
   return at !== undefined && from !== undefined && to !== undefined && from <= at && at <= to;
 }
 
-/**
- * That the service restored to a time that was not asked for, as a sentence; none when it did not, or does
- * not report the time.
- */
+/** A sentence if the service reports that it restored to another time than the chosen one. */
 export function restoredToAnotherTime({ choose: { time }, restore }: RunContext): string | undefined {
   const asked = instantOf(time);
   const from = instantOf(restore.restore?.restoredFrom);
@@ -139,12 +130,11 @@ export function isRestored({ restore, available: { ready } }: RunContext): boole
   return restore.restore?.status === 'done' && restore.outside === undefined && ready !== undefined;
 }
 
-/** `isRestored`, and no other restore replaced it, and everything that used the data runs on it again. */
+/** `isRestored`, no other restore replaced it, and everything that used the data runs on it again. */
 export function isRecovered(context: RunContext): boolean {
   return isRestored(context) && !isReplaced(context) && leftUnbound(context.followUps.list).length === 0;
 }
 
-/** Like `isRestored`, for an action of the instance. */
 export function hasActed({ act, available: { ready } }: RunContext): boolean {
   return landedOf(act) !== undefined && act.outside === undefined && ready !== undefined;
 }
@@ -160,10 +150,7 @@ export function provenOnRecord({
   );
 }
 
-/**
- * Whether the ids of the instance's backups begin with the guid (domain: cross-check); undefined when no id
- * shows it.
- */
+/** Whether the backups' ids begin with the guid (domain: cross-check); undefined when no id shows it. */
 export function agreesWithIds({ card: { guid }, preflight: { facts } }: RunContext): boolean | undefined {
   return isGuidOf(guid, facts?.newest?.backupId);
 }
@@ -175,17 +162,14 @@ export function isGuidOf(guid: string | undefined, backupId: string | undefined)
   return shown.toLowerCase() === guid.toLowerCase();
 }
 
-/** Whether a blocker cannot be overridden: data of the source would be lost, or unreadable. */
 export function isNeverPassed({ code }: Failure): boolean {
   return code === 'target.is-source' || code === 'target.other-service';
 }
 
-/** Whether the data was counted before, so that it is not asked for again. */
+/** The data is not counted a second time. */
 export function isLookedAt({ before }: RunContext): boolean {
   return before.counted !== undefined;
 }
-
-/* Tasks in the service's list that the run did not send. Pure functions of the context. */
 
 /** Restores of others, or of a second copy of our request, as last seen. */
 function restoresBeside({ restore, record }: RunContext): readonly TaskBeside[] {
@@ -194,8 +178,8 @@ function restoresBeside({ restore, record }: RunContext): readonly TaskBeside[] 
 }
 
 /**
- * Whether what the run restored may have been replaced by another restore: one that came after the run had
- * looked at the data, has not ended well, or is not known to bring back the same.
+ * Whether another restore may have replaced this one: it came after the run had looked at the data, has not
+ * ended well, or is not known to bring back the same.
  */
 export function isReplaced(context: RunContext): boolean {
   const own = context.restore.restore;
@@ -212,7 +196,6 @@ function isSame(own: Content | undefined, other: Content): boolean {
   return isKnown && own?.backup === other.backup && own?.restoredFrom === other.restoredFrom;
 }
 
-/** Sentences about them, and about a last look that failed. */
 export function besideNotes(context: RunContext): readonly { step: string; reason: string }[] {
   const { unlooked } = context.record;
   return [

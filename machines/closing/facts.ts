@@ -8,7 +8,7 @@ import { sizeOf } from '../phases/asking.ts';
 import type { OnceSlice } from '../phases/once.ts';
 import { backupsBeside, isOpen, restoredToAnotherTime } from './evaluate.ts';
 
-/** The facts beside the prose, most important first. */
+/** Most important first. */
 export function factsOf(context: RunContext): Fact[] {
   return factGroupsOf(context).flatMap(({ facts }) => facts);
 }
@@ -74,7 +74,6 @@ function choiceFacts(context: RunContext): Fact[] {
   ];
 }
 
-/** Where it came from: the card, a list, the input of the run, or the keyboard. */
 function originOf(
   { guid, how }: NonNullable<RunContext['source']['from']>,
   asked: string | undefined,
@@ -84,10 +83,7 @@ function originOf(
   return guid === asked ? 'chosen' : 'typed';
 }
 
-/**
- * No answer ever names the restore to a point in time (service-api.md endpoint 18), so that one is always
- * looked for.
- */
+/** No answer names a restore to a point in time (service-api.md endpoint 18): it is always looked for. */
 function howFound({ choose: { time } }: RunContext): string {
   return time === undefined ? ' (adopted)' : ' (found in the list)';
 }
@@ -111,7 +107,7 @@ function restoreFacts(context: RunContext): Fact[] {
       ? fact('deployment', ready.reason ?? 'it was not seen deploying', { tone: 'warn' })
       : []),
     ...(isUnsaid && facts !== undefined ? [reportedFact(context, 'restored from')] : []),
-    // It stands where the state of the instance is decided by, not among what is good to know.
+    // The state of the instance is decided here.
     ...(isUnsaid ? [reportedFact(context, 'state')] : []),
     ...taskFact('fresh backup', fresh),
   ];
@@ -222,7 +218,7 @@ function updatesWords(context: RunContext): string {
   return wasHeld ? 'were held back during this run, and are allowed again' : 'not held back';
 }
 
-/** As the run found it before it changed anything: these facts stay on the screen, labelled as of before. */
+/** As found before any change, so the labels say "before". */
 function instanceFacts(context: RunContext): Fact[] {
   const { facts } = context.preflight;
   const { changeable } = context.updates;
@@ -242,7 +238,6 @@ function instanceFacts(context: RunContext): Fact[] {
   ];
 }
 
-/** One fact, or none without a value. */
 export function fact(
   label: string,
   value: Fact['value'] | undefined,

@@ -14,12 +14,11 @@ const TITLES: Readonly<Record<Step['kind'], string>> = {
   wait: 'wait',
 };
 
-/** The title of a step, before anything is known but what it is. */
 export function titleOfStep({ run: { step } }: RunContext): string {
   return step === undefined ? 'a step of a plan' : `${step.id}: ${step.about ?? TITLES[step.kind]}`;
 }
 
-/** What a finished step says of itself. What rests on a person's word is done, and proves nothing. */
+/** A step that rests on a person's word is done, but proves nothing. */
 export function closingOfStep(context: RunContext, finalState: string): Closing {
   const { run, outside, act } = context;
   const id = run.step?.id ?? 'the step';
@@ -36,7 +35,6 @@ export function closingOfStep(context: RunContext, finalState: string): Closing 
   return { outcome: 'done', proven, title: how === undefined ? `${id} is done` : `${id}: ${how}`, ...base };
 }
 
-/** The facts of a step beside its prose. */
 export function factsOfStep({ run, outside }: RunContext): readonly Fact[] {
   return [
     ...(run.step === undefined ? [] : [{ label: 'step', value: run.step.id }]),

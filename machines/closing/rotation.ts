@@ -4,12 +4,12 @@ import { landedOf } from '../parts/task-data.ts';
 import { backupsBeside } from './evaluate.ts';
 import { downloadFacts, fact, filled, noteFacts, taskFact, timeFact, verdictFact } from './facts.ts';
 
-/** The facts beside the prose, most important first. */
+/** Most important first. */
 export function rotationFacts(context: RunContext): Fact[] {
   return [...keyFacts(context), ...proofFacts(context), ...instanceFacts(context)];
 }
 
-/** What a finished run says of itself. Only `done` with a record that proves makes it proven. */
+/** Only `done` with a record that proves makes it proven. */
 export function closingOfRotation(context: RunContext, finalState: string): Closing {
   const deviations = deviationsOf(context);
   const summary = filled([
@@ -112,7 +112,7 @@ function negativeFact({ tested, opened }: NonNullable<RunContext['proof']['negat
   return { label: 'old keys', value: `${tested.join(', ')} refused`, tone: 'good' };
 }
 
-/** As the run found it before it changed anything: these facts stay on the screen, labelled as of before. */
+/** As found before any change, so the labels say "before". */
 function instanceFacts({ preflight: { facts } }: RunContext): Fact[] {
   if (facts === undefined) return [];
   const { newest, backups } = facts;

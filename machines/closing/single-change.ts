@@ -9,8 +9,6 @@ import { leavesFollowUps, restoredName, sourceName } from './evaluate.ts';
 import { factGroupsOf } from './facts.ts';
 import { stakesOfAction, stakesOfKey, stakesOfRestore } from './stakes.ts';
 
-/* What a run of one command says: what it orders, what is at stake, and how it closes. */
-
 type Words = (context: RunContext) => string;
 
 const ORDERS: Readonly<Record<SingleChange['change'], Words>> = {
@@ -46,12 +44,10 @@ const TITLES: Readonly<Record<SingleChange['change'], string>> = {
   prepareRecovery: 'prepare disaster recovery',
 };
 
-/** The title of a single change, before anything is known but what it is. */
 export function titleOfChange(context: RunContext): string {
   return TITLES[changeOf(context)];
 }
 
-/** What a single change does, as an order. */
 export function orderOf(context: RunContext): string {
   return ORDERS[changeOf(context)](context);
 }
@@ -61,7 +57,7 @@ export function stakesOfChange(context: RunContext): Stakes {
   return context.run.action === undefined ? stakesOfRestore(context) : stakesOfAction(context);
 }
 
-/** What a finished single change says of itself. It proves nothing that the service did not show. */
+/** Proves nothing that the service did not show. */
 export function closingOfSingleChange(context: RunContext, finalState: string): Closing {
   const change = changeOf(context);
   if (leavesFollowUps(context)) return closingOfRestore(context, finalState);

@@ -7,9 +7,6 @@ import type { Touches } from '../parts/touches.ts';
 import { sentOf } from '../phases/once.ts';
 import { restoredName, sourceName, touchesOfRun } from './evaluate.ts';
 
-/* The stakes of each confirmation. Pure functions of the context. */
-
-/** The stakes of a restore: what it replaces, and what was written after the restored moment. */
 export function stakesOfRestore(context: RunContext): Stakes {
   const { lost, target } = touchesOfRun(context);
   return {
@@ -40,7 +37,7 @@ function ofInstance(context: RunContext): Pick<Stakes, 'overwritten' | 'wayBack'
   };
 }
 
-/** After a failed restore, nothing tells what is left of the data. */
+/** After a failed restore, nothing tells how much of the data is left. */
 const SENT_BEFORE = '; a restore of this run was sent to it, so what it holds is not known';
 
 function ofTarget(context: RunContext): Pick<Stakes, 'overwritten' | 'wayBack'> {
@@ -64,7 +61,7 @@ function ofTarget(context: RunContext): Pick<Stakes, 'overwritten' | 'wayBack'> 
 /** By what is known of the chosen backup. The newest may have been made after the last look at the source. */
 function lostWithSource(context: RunContext) {
   const { from } = context.source;
-  // What a single change reads is the record of the instance that it goes into.
+  // The record of a single change is that of its target, not of the source.
   const { card, proven = [], seen } = (context.run.single === undefined && context.card.onRecord) || {};
   const where = ` in ${sourceName(context)}`;
   const listed = [card?.newest ?? [], seen?.backups ?? []].flat();
@@ -110,7 +107,6 @@ export function stakesOfAction({ run: { instance, action = 'restart' } }: RunCon
   }[action];
 }
 
-/** What was written after a moment, which is named if known. */
 function lostAfter(time: string | undefined, what: string, where: string): Lost {
   if (time === undefined) return { lost: `everything written${where} after ${what}; that time is not known` };
   return { lost: `everything written${where} after ${time}`, lostSince: time };

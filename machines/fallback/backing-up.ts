@@ -5,24 +5,20 @@ import { landedOf } from '../parts/task-data.ts';
 import { NEW_KEY, newKeyWords } from './keys.ts';
 import { fingerprinted, type LeftOfRun, landedAt, stepFor } from './steps.ts';
 
-/** A backup that a run asks for and waits for. */
 interface ManualBackup {
   /** Title of the asking step: `ask for a backup of the present state`. */
   readonly title: string;
-  /** The phase that plans it; that of the script's part where nothing is said. */
+  /** The phase that plans it; by default that of the script's part. */
   readonly phase?: string;
-  /** The shell variable that keeps its id. */
   readonly variable: string;
   /** Its id, once the service has reported it; undefined when the backup has to be asked for. */
   readonly landed: number | undefined;
-  /** The newest backup that there was before, as far as it is known. */
   readonly before?: number | undefined;
   readonly notes?: readonly string[];
 }
 
 const PROOF = 'PROOF_BACKUP';
 
-/** Asks for the backup, unless it is known to be under way, and waits for it. */
 function backupSteps(left: LeftOfRun, backup: ManualBackup): FallbackStep[] {
   const { title, phase, variable, landed, before, notes = [] } = backup;
   const isIt =
@@ -36,7 +32,6 @@ function backupSteps(left: LeftOfRun, backup: ManualBackup): FallbackStep[] {
   return [stepFor(left, title, [ask, wait], [...notes, 'It takes about as long as the last one.'])];
 }
 
-/** The id of the backup: what the service reported, or a variable of the script. */
 function backupValue(variable: string, landed: number | undefined): FallbackValue {
   if (landed !== undefined) return { known: String(landed) };
   return { variable, what: 'the id of the backup that was made for this run' };
@@ -65,7 +60,6 @@ function openStep(
   );
 }
 
-/** The backup that the run exists for, or that proves it. `titleOf` says what for. */
 export function backupFallback(
   titleOf: (context: RunContext) => string,
   notesOf: (context: RunContext) => readonly string[] = () => [],
@@ -83,7 +77,6 @@ export function backupFallback(
   };
 }
 
-/** A backup for the card, unless one is there that is good enough. */
 export const proofBackupFallback = backupFallback(
   ({ run }) => `back up ${run.instance}, to prove it`,
   ({ card, preflight }) => {
@@ -94,7 +87,6 @@ export const proofBackupFallback = backupFallback(
   },
 );
 
-/** A backup of the present state, before it is overwritten. */
 export const safetyFallback: FallbackPart<RunContext> = (left) => {
   const { context, key, state } = left;
   const { safeguard, run, preflight } = context;
@@ -110,7 +102,6 @@ export const safetyFallback: FallbackPart<RunContext> = (left) => {
   });
 };
 
-/** A backup of the restored data, which the phase `fresh` plans. */
 export function freshBackupSteps(left: LeftOfRun, name: string, isElsewhere: boolean): FallbackStep[] {
   const { context, state } = left;
   return backupSteps(left, {
@@ -123,7 +114,6 @@ export function freshBackupSteps(left: LeftOfRun, name: string, isElsewhere: boo
   });
 }
 
-/** Opens the backup with the new key, or with the one that is held. */
 export function proveFallback(expects: 'new-key' | 'held-key'): FallbackPart<RunContext> {
   return (left) => {
     const { run, key, preflight, proof, backup } = left.context;

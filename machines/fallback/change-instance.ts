@@ -32,7 +32,7 @@ export const releaseFallback: FallbackPart<RunContext> = (left) =>
         ),
       ];
 
-/** The release stands in the phase before; here only once that phase is passed. */
+/** The release belongs to the phase before; here only once that phase is passed. */
 export const actionFollowUpsFallback: FallbackPart<RunContext> = (left) =>
   left.at === undefined ? [] : releaseFallback(left);
 
@@ -74,13 +74,12 @@ export const settingsFallback: FallbackPart<RunContext> = (left) => {
   ];
 };
 
-/** The action itself, where the run is about to ask for it, or may have done so. */
 export const actFallback: FallbackPart<RunContext> = (left) => {
   const { run, preflight } = left.context;
   const { instance, action = 'restart' } = run;
   const { facts } = preflight;
   const isUpdate = action === 'update';
-  // What the instance was made from; `baseline.serviceId` is the instance's own id.
+  // The service offering; `baseline.serviceId` is the instance's own id.
   const service = knownOr(facts?.service.offering, 'SERVICE_ID', 'service_id, as the instance shows it');
   return [
     stepFor(
@@ -99,10 +98,7 @@ export const actFallback: FallbackPart<RunContext> = (left) => {
   ];
 };
 
-/**
- * Whether updates are not to be touched: they are what the run is for, the service does not offer it, or it
- * was decided so.
- */
+/** Updates are what the run is for, the service does not offer the setting, or a person left it out. */
 function mayNotHold(context: RunContext): boolean {
   if (isOpen(context, 'release-updates')) return false;
   const { run, updates, skipped } = context;

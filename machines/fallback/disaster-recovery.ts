@@ -10,7 +10,7 @@ const KEY = 'SOURCE_KEY';
 const GUID = 'BACKUP_GUID';
 const GUID_WORDS = 'the backup_guid of the instance that is lost, or the backup_id of one backup of it';
 
-/** What has to be at hand. Calls nothing of the source, which may be gone. */
+/** Calls nothing of the source, which may be gone. */
 export const sourceFallback: FallbackPart<RunContext> = (left) => {
   const { context } = left;
   const guid = guidOf(context);

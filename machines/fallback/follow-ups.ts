@@ -43,7 +43,7 @@ export const followUpsFallback: FallbackPart<RunContext> = (left) => {
   ];
 };
 
-/** The only call that no runbook plans: a run asks for that key where it lacks one. */
+/** The only call that no runbook plans: a run asks for this key where it lacks one. */
 export const TARGET_KEY_CALL = {
   do: 'call',
   on: 'target',
@@ -51,7 +51,7 @@ export const TARGET_KEY_CALL = {
   path: '/backups-config',
 } as const;
 
-/** The same, where the run is at one of its parts; else it stands in the phase before. */
+/** Only while the run is at one of its parts; else it belongs to the phase before. */
 export const currentFollowUpsFallback: FallbackPart<RunContext> = (left) =>
   left.at === undefined ? [] : followUpsFallback(left);
 
@@ -145,7 +145,6 @@ function findApps(left: LeftOfRun): FallbackStep {
   );
 }
 
-/** The target gets a key of its own first. */
 function freshSteps(left: LeftOfRun): FallbackStep[] {
   const { context, state } = left;
   const name = restoredName(context);
@@ -188,8 +187,8 @@ function namesOf(context: RunContext): { readonly from: string; readonly to: str
 }
 
 /**
- * A command about names. The tool takes one that begins like an option for one, and answers `--help` with
- * success. `when` says for which reason the form without a name is to be taken.
+ * cf takes a name that begins like an option for one, and answers `--help` with success. `when` is the reason
+ * to use the form without a name.
  */
 function cf(call: CfCall, when = ''): FallbackAction {
   const command = wordsOf(call);

@@ -4,7 +4,7 @@ import type { FallbackPart } from '../parts/runbook.ts';
 import { innerOf } from '../parts/states.ts';
 import { fingerprinted, instanceNow, isIn, type LeftOfRun, stepFor } from './steps.ts';
 
-/** The shell variable of the key that a run sets, or that its backup is opened with. */
+/** The shell variable of the key that a run sets, or that opens its backup. */
 export const NEW_KEY = 'NEW_KEY';
 
 export function newKeyWords({ run: { instance }, key: { stored } }: RunContext): string {
@@ -31,7 +31,6 @@ export const chooseKeyFallback: FallbackPart<RunContext> = (left) => {
   ];
 };
 
-/** Sealed copies of the new key, by the age tool. */
 export const escrowFallback: FallbackPart<RunContext> = (left) => {
   const { places = [], recipients = [] } = left.context.preflight.facts?.escrow ?? {};
   return [
@@ -52,7 +51,6 @@ export const escrowFallback: FallbackPart<RunContext> = (left) => {
   ];
 };
 
-/** Sets the key; again if it may have been set already. */
 export const setKeyFallback: FallbackPart<RunContext> = (left) => {
   const { context, calls } = left;
   const { instance } = context.run;
@@ -83,7 +81,6 @@ function replacesKey(instance: string): FallbackAction {
   return { do: 'confirm-name', name: instance, what: `The encryption key of ${instance} is replaced.` };
 }
 
-/** The guid by which the backups are recovered elsewhere, with a new key where one was wanted. */
 export const guidFallback: FallbackPart<RunContext> = (left) => {
   const inner = innerOf(left.at ?? '');
   if (inner === 'comparing' || inner === 'mismatch') return [compare(left)];
@@ -91,7 +88,6 @@ export const guidFallback: FallbackPart<RunContext> = (left) => {
   return [guidStep(left, inner !== 'asking' && (isWanted || stored !== undefined))];
 };
 
-/** The guid alone, or with the new key, in a run that was begun for just that. */
 export function onlyGuidFallback(rotates: boolean): FallbackPart<RunContext> {
   return (left) => [guidStep(left, rotates)];
 }

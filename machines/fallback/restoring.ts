@@ -8,18 +8,16 @@ import { instanceNow, isIn, isUnderWay, knownOr, type LeftOfRun, landedAt, stepF
 export interface ManualRestore {
   readonly verb: 'restoreBackup' | 'restoreToTime' | 'performRecovery';
   readonly name: (context: RunContext) => string;
-  /** What is lost, in one sentence. */
   readonly lost: (left: LeftOfRun) => string;
-  /** Reads again what the confirmation rests on, and asks for what is not known yet. */
+  /** Reads what the confirmation rests on once more, and asks for what is not known yet. */
   readonly before: (left: LeftOfRun) => readonly FallbackAction[];
   readonly values: (left: LeftOfRun) => CallValues;
-  /** The field of the answer that names the restore; the answer of a point in time has none. */
+  /** The field of the answer that names the restore; the answer for a point in time has none. */
   readonly field: 'id' | 'restore_id';
 }
 
 const RESTORE_ID = 'RESTORE_ID';
 
-/** The confirmation, the one call, and the wait for what it has begun. */
 export function restoreFallback(given: ManualRestore): FallbackPart<RunContext> {
   return (left) => {
     const { context, at, state, key, calls } = left;
@@ -61,8 +59,8 @@ export function restoreFallback(given: ManualRestore): FallbackPart<RunContext> 
 }
 
 /**
- * The instance after the change. After a restore it stands in the step before, unless the run is there; after
- * an action it is waited for until the instance was changed again as well.
+ * Waits for the instance after an action, until it was changed again as well. After a restore the step before
+ * waits for it, unless the run is here.
  */
 export function waitingFallback(on: FallbackSide): FallbackPart<RunContext> {
   return (left) => {
@@ -106,7 +104,7 @@ export const chooseBackupFallback: FallbackPart<RunContext> = (left) => {
   ];
 };
 
-/** What was asked for at the start counts until the run has to ask, because then it is not available. */
+/** The backup given at the start counts until the run has to ask, because then it is not available. */
 function chosenBackup(
   { choose: { backup: one }, run: { asked } }: RunContext,
   state: string,
@@ -153,7 +151,7 @@ export const chooseTimeFallback: FallbackPart<RunContext> = (left) => {
   ];
 };
 
-/** What was asked for at the start counts until the run has to ask, because then it cannot be reached. */
+/** The time given at the start counts until the run has to ask, because then it cannot be reached. */
 function chosenTime(
   { choose: { time: one }, run: { asked } }: RunContext,
   state: string,

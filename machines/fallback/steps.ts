@@ -9,7 +9,7 @@ import type { OnceSlice } from '../phases/once.ts';
 
 export type LeftOfRun = Left<RunContext>;
 
-/** One step, for the state that the run is in or else for its phase. */
+/** A step for the state that the run is in, or else for its phase. */
 export function stepFor(
   { at, key }: Pick<LeftOfRun, 'at' | 'key'>,
   title: string,
@@ -19,7 +19,6 @@ export function stepFor(
   return { state: at ?? key, title, notes, actions };
 }
 
-/** The instance as it is now, which every look reads first. */
 export function instanceNow(
   { calls }: Pick<LeftOfRun, 'calls'>,
   look: 'preflight' | 'inspectTarget' = 'preflight',
@@ -32,22 +31,17 @@ export function isIn({ at, key }: Pick<LeftOfRun, 'at' | 'key'>): boolean {
   return at !== undefined && stepOf(at) === key;
 }
 
-/**
- * The id of a task of a phase, unless the run is about to ask for it (again): then the list has to be looked
- * at.
- */
+/** Undefined while the run is about to ask for the task (again): then the list has to be read. */
 export function landedAt(slice: OnceSlice, phase: string, state: string): number | undefined {
   const isAsking = stepOf(state) === phase && !isUnderWay(state);
   // A backup that the new key does not open is not the one.
   return isAsking || innerOf(state) === 'notInForce' ? undefined : landedOf(slice)?.id;
 }
 
-/** Whether the service works on the task of the phase that the run is in. */
 export function isUnderWay(state: string): boolean {
   return ['waiting', 'waitFailed'].includes(innerOf(state));
 }
 
-/** A value that is known now, or a shell variable for it. */
 export function knownOr(value: string | undefined, variable: string, what: string): FallbackValue {
   return value === undefined ? { variable, what } : { known: value };
 }
@@ -57,7 +51,6 @@ export function fingerprinted(fingerprint: string | undefined): string {
   return fingerprint === undefined ? '' : `, fingerprint ${fingerprint}`;
 }
 
-/** Goes to the space in which an application or a service instance lives. */
 export function targeting(place: Parameters<typeof targetCalls>[0]): readonly FallbackAction[] {
   return targetCalls(place).map((call) => ({ do: 'run', command: wordsOf(call) }));
 }
@@ -72,7 +65,7 @@ export const lookFallback: FallbackPart<RunContext> = (left) => [
   ]),
 ];
 
-/** Keeps names and parameters of the bindings, which cannot be looked up after unbinding. */
+/** Names and parameters of bindings cannot be looked up after unbinding. */
 export const keepBindingsFallback: FallbackPart<RunContext> = (left) => {
   const { context } = left;
   const { bound } = context.followUps;

@@ -1,14 +1,11 @@
 import type { Approve } from './plan.ts';
 import type { OperatorEvent, Question, QuestionOption, Stakes } from './question.ts';
 
-/** What the question for one approval of a plan, or of a step of one, is made of. */
 interface Approving<Event extends OperatorEvent> {
   readonly approve: Approve;
-  /** How many approvals count so far. */
   readonly given: number;
-  /** The name to type. */
   readonly name: string;
-  /** What follows from it, as an order: `start the plan region-west`. */
+  /** The consequence, as an order: `start the plan region-west`. */
   readonly order: string;
   /** What the request shows besides the facts of the run, one line each. */
   readonly shows: readonly string[];
@@ -16,7 +13,7 @@ interface Approving<Event extends OperatorEvent> {
   readonly options: readonly QuestionOption<Event>[];
 }
 
-/** The question for the next approval. It is asked again until as many people as the quorum have approved. */
+/** It is asked again until as many people as the quorum have approved. */
 export function approvalQuestion<Event extends OperatorEvent>(of: Approving<Event>): Question<Event> {
   const { approve, given, name, shows, stakes, options } = of;
   const order = `${of.order} (approval ${given + 1} of ${approve.quorum})`;
@@ -33,7 +30,7 @@ export function approvalQuestion<Event extends OperatorEvent>(of: Approving<Even
   };
 }
 
-/** The event of a request that nobody signed in time. The process that drives the run has seen it. */
+/** The process that drives the run has seen that nobody signed in time. */
 export interface ApprovalExpired {
   readonly type: 'approval.expired';
 }

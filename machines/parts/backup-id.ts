@@ -1,7 +1,7 @@
 /*
- * What the ids of backups show. For the service a `backup_id` is only a text (service-api.md section 2.1);
- * the Backup Manager makes it of the GUID of the instance's backups and a time in milliseconds (domain 1.2).
- * An id of another form proves nothing about a GUID.
+ * For the service a `backup_id` is only a text (service-api.md section 2.1). The Backup Manager makes it of
+ * the GUID of the instance's backups and a time in milliseconds (domain 1.2). An id of another form proves
+ * nothing about a GUID.
  */
 
 const GUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
@@ -15,16 +15,14 @@ export function guidOf(backupId: string | undefined): string | undefined {
   return GUID_AND_TIME.exec(backupId ?? '')?.[1];
 }
 
-/**
- * Whether an id is that of one backup, which ends with a time, not the GUID of all backups of an instance.
- */
+/** True for the id of one backup, which ends with a time; false for the GUID of an instance's backups. */
 export function isOneBackup(id: string): boolean {
   return withoutTime(id) !== id;
 }
 
 /**
- * Whether two GUIDs or ids may belong to the backups of one instance. It is asked before anything is
- * overwritten, so it also compares the start of ids of another form. Case is ignored.
+ * Whether two GUIDs or ids may belong to one instance. It is asked before anything is overwritten, so it also
+ * compares the start of ids of another form. Ignores case.
  */
 export function mayBeOfOneInstance(one: string, other: string): boolean {
   const [first, second] = [one.toLowerCase(), other.toLowerCase()];

@@ -1,7 +1,7 @@
 import type { TargetIdentity } from './recovery-data.ts';
 import type { Baseline } from './task-data.ts';
 
-/** Shows whether a restore is in progress: it may undo any change made beside it, or be undone by that. */
+/** A restore in progress may undo any change made beside it, or be undone by that change. */
 export const RESTORES_CALL = {
   method: 'GET',
   path: '/restores',
@@ -17,9 +17,8 @@ export const BASELINE_CALLS = [
 ] as const;
 
 /**
- * The differences between the confirmed baseline and the current one, as sentences for the operator; every
- * run that asks for a name uses them. `updatedAt` is left out: a service may change it by itself, and a real
- * change shows in another field as well.
+ * The differences since the confirmation, as sentences for the operator. `updatedAt` is left out: a service
+ * may change it by itself, and a real change shows in another field as well.
  */
 export function baselineDifferences(before: Baseline, now: Baseline): string[] {
   const found: string[] = [];
@@ -53,9 +52,7 @@ function restoreDifferences(before: Baseline, now: Baseline): string[] {
   return wasRead && isOther ? [`restore ${newestRestore} was made meanwhile`] : [];
 }
 
-/**
- * A confirmed update is the update of these components; a service that does not report them never differs.
- */
+/** A confirmed update is of these components; a service that does not report them never differs. */
 function updateDifferences(before: Baseline, now: Baseline): string[] {
   const [was, on] = [before.updates, now.updates];
   if (was === undefined || on === undefined) return [];

@@ -2,11 +2,6 @@ import * as z from 'zod';
 import type { Failure } from '../../src/base/failure.ts';
 import type { OperatorEvent, QuestionOption } from './question.ts';
 
-/*
- * The question about a lost answer, in the same words wherever it is asked: take one of the tasks that the
- * service shows, wait and look again, or send it once more.
- */
-
 const GRADES = {
   certain: 'certainly ours',
   likely: 'likely ours',
@@ -14,10 +9,7 @@ const GRADES = {
   unlikely: 'unlikely to be ours',
 } as const;
 
-/**
- * One answer for each task that the service shows, the surest first, then the nearest to the request: when it
- * was triggered, its state, and why it may be ours or not.
- */
+/** One answer for each task that the service shows: the surest first, then the nearest to the request. */
 export function adoptions<Event extends OperatorEvent>(
   failure: Failure | undefined,
   what: string,
@@ -38,7 +30,7 @@ export function adoptions<Event extends OperatorEvent>(
     }) as readonly QuestionOption[] as readonly QuestionOption<never>[];
 }
 
-/** A task in the evidence of a doubt. Its texts are already cleaned. */
+/** Its texts are already cleaned. */
 const Candidate = z.object({
   id: z.number(),
   triggeredAt: z.string().nullish(),
@@ -47,7 +39,7 @@ const Candidate = z.object({
   why: z.string().optional(),
   /** Time from the request to the task; negative if the task came first. */
   secondsFromRequest: z.number().optional(),
-  /** The distance in words: `3 s after the request`. */
+  /** `3 s after the request`. */
   fromRequest: z.string().optional(),
 });
 
@@ -56,12 +48,12 @@ function rankOf({ certainty }: z.infer<typeof Candidate>): number {
   return rank < 0 ? Object.keys(GRADES).length : rank;
 }
 
-/** A task without a distance comes last. */
+/** Without a distance it comes last. */
 function farOf({ secondsFromRequest }: z.infer<typeof Candidate>): number {
   return secondsFromRequest === undefined ? Number.MAX_VALUE : Math.abs(secondsFromRequest);
 }
 
-/** `list` is the list that the service is asked for: `its list of backups`. */
+/** `list` is, for example, `its list of backups`. */
 export function lookAgain<Event extends OperatorEvent>(list: string): QuestionOption<Event> {
   return {
     event: { type: 'operator.lookAgain' },
@@ -70,7 +62,7 @@ export function lookAgain<Event extends OperatorEvent>(list: string): QuestionOp
   } as QuestionOption<never>;
 }
 
-/** `hint` says what a second one does, and whether the name is asked for again. */
+/** `hint` says what a second request does, and whether the name is asked for again. */
 export function sendAgain<Event extends OperatorEvent>(hint: string): QuestionOption<Event> {
   return {
     event: { type: 'operator.sendAgain' },

@@ -1,15 +1,12 @@
 import * as z from 'zod';
 import { instantOf } from '../../src/base/instant.ts';
 
-/**
- * How a follow-up was done, or why it was skipped. `text` is the operator's words or the platform's proof in
- * one sentence.
- */
+/** `text` is the operator's reason or proof, or the platform's proof, in one sentence. */
 export const Closure = () =>
   z.object({
     how: z.enum(['platform', 'cf', 'command', 'hand', 'run', 'skipped']),
     text: z.string(),
-    /** When it was done, if known: by the platform's own record, else when it was reported. RFC 3339. */
+    /** When it was done, by the platform's record, else when it was reported. RFC 3339. */
     at: z.string().optional(),
     /** Ids for an auditor: jobs, bindings, deployments, audit events, backups. */
     evidence: z.record(z.string(), z.json()).default({}),
@@ -18,8 +15,8 @@ export type Closure = z.infer<ReturnType<typeof Closure>>;
 
 /**
  * What a change of the service leaves to be done. A run cannot close while a follow-up is open; what outlives
- * a run (a key's retirement) moves to the instance's ledger. It is data, because it is journalled and shown,
- * and must survive the process. Runs and ledgers must stay readable, so a new field is optional.
+ * a run (a key's retirement) moves to the instance's ledger. Journals and ledgers must stay readable, so a
+ * new field is optional.
  */
 export const FollowUp = () =>
   z.object({
@@ -34,45 +31,45 @@ export const FollowUp = () =>
       'retire-key',
       'remove-target',
       'old-binding',
-      // Everything that is open in a run whose journal this version cannot read.
+      // Everything open in a run whose journal this version cannot read.
       'unread-run',
     ]),
     /** Its subject, cleaned: the application, the instance, the fingerprint. */
     subject: z.string(),
     /** What to do, one line, lower case, no full stop: `unbind, bind and restage orders-api`. */
     what: z.string(),
-    /** Its owner; the run's operator unless the config says otherwise. */
+    /** The run's operator unless the config says otherwise. */
     owner: z.string().optional(),
-    /** The start of its time, RFC 3339, by the clock of the machine or service that found it. */
+    /** RFC 3339, by the clock of the machine or service that found it. */
     since: z.string().optional(),
     /** From `since`, if the objectives or the retention set a limit. Seconds. */
     dueSeconds: z.number().optional(),
     /** Exact commands to copy, in order; secrets are shell variables in them. */
     commands: z.array(z.string()).default([]),
     /**
-     * How it can be done from here, besides by hand. `command`: by the team's own command; `again`: that
-     * command was begun before, so it runs again only if a person says so.
+     * How it can be done from here. `command`: by the team's own command; `again`: that command was begun
+     * before, so it runs again only if a person says so.
      */
     doable: z.enum(['platform', 'cf', 'command', 'again', 'run']).optional(),
     closed: Closure().optional(),
   });
 export type FollowUp = z.infer<ReturnType<typeof FollowUp>>;
 
-/** The limits that a run was begun with. Times are RFC 3339, durations seconds. */
+/** Times are RFC 3339, durations seconds. */
 export interface Promised {
-  /** When the incident began; when the run began, if no time was given. */
+  /** When the incident began; without it, when the run began. */
   readonly from: string | undefined;
   readonly rtoSeconds?: number | undefined;
   readonly rpoSeconds?: number | undefined;
 }
 
-/** The default limit of a follow-up. Seconds. */
+/** Seconds. */
 const A_DAY = 86_400;
 
 /**
- * Follow-ups with their deadlines: applications and keys must work again within the recovery time, and the
- * restored data must be backed up within the recovery point; later ones have a day. An existing deadline
- * stays, and nothing is due without a start.
+ * Applications and keys must work again within the recovery time, and the restored data must be backed up
+ * within the recovery point; later follow-ups have a day. An existing deadline stays, and nothing is due
+ * without a start.
  */
 export function withDeadlines(followUps: readonly FollowUp[], promised: Promised): readonly FollowUp[] {
   return followUps.map((followUp) => {

@@ -1,21 +1,16 @@
 import type { ApprovalExpired } from './approval-question.ts';
 
 /*
- * What happens to a plan's run. Events without `operator.` come from the process that drives it: they say
- * what it has seen of the children, and are on record before anything follows from them. The others are
- * decisions of people.
+ * The events of a plan's run. Those without `operator.` come from the process that drives it: they say what
+ * it has seen of the children, and are on record before anything follows from them. The others are decisions
+ * of people.
  */
 
-/**
- * Why a group waits for a person: its stop rule, a failed lane, a wave that a person lets begin, or a
- * person's wish.
- */
 export type HeldWhy = 'stop-rule' | 'failed' | 'promotion' | 'person';
 
-/** The states of a group, as the machine has them. */
+/** As the machine names them. */
 export type GroupState = 'waiting' | 'running' | 'held' | 'stopping' | 'done' | 'stopped' | 'notRun';
 
-/** What a group does by itself. */
 export type GroupEvent =
   | { readonly type: 'group.begun'; readonly group: string }
   | { readonly type: 'wave.begun'; readonly group: string; readonly wave: number }
@@ -28,17 +23,16 @@ export type GroupEvent =
   | { readonly type: 'group.stopping'; readonly group: string; readonly lanes: readonly string[] }
   | { readonly type: 'group.ended'; readonly group: string; readonly how: 'done' | 'stopped' | 'not-run' };
 
-/** How an instance looked when the plan was evaluated. */
 export interface LaneFacts {
   readonly group: string;
   readonly lane: string;
-  /** What is known about the target, to be compared before it is overwritten. */
+  /** Known about the target; compared before it is overwritten. */
   readonly seen?: string | undefined;
-  /** Why the lane could not be recovered now, in one sentence. */
+  /** One sentence. */
   readonly problem?: string | undefined;
 }
 
-/** What came of the lanes of a group. A lane that was not run was never begun, or not to its end. */
+/** A lane counts as not run if it never began, or did not come to its end. */
 export interface GroupResult {
   readonly group: string;
   readonly done: number;
@@ -48,7 +42,6 @@ export interface GroupResult {
   readonly simulated?: number | undefined;
 }
 
-/** A decision about a group, or about one lane of it. */
 export type GroupDecision =
   | { readonly type: 'operator.pauseGroup'; readonly group: string; readonly text: string }
   | { readonly type: 'operator.resumeGroup'; readonly group: string }
@@ -63,13 +56,11 @@ type LaneDecision = { readonly group: string; readonly lane: string } & (
   | { readonly type: 'operator.doneOutside'; readonly step: string; readonly text: string }
 );
 
-/** Everything that can happen to a plan's run. */
 export type PlanEvent =
   | GroupEvent
   | GroupDecision
-  /** Some lanes of an evaluation, from number `from` on; more follow, so that no entry is too large. */
+  /** Some lanes of an evaluation, from number `from` on; more follow, because an entry has a size limit. */
   | { readonly type: 'plan.looked'; readonly from: number; readonly lanes: readonly LaneFacts[] }
-  /** The last lanes of an evaluation, or all of them. */
   | { readonly type: 'plan.evaluated'; readonly from?: number; readonly lanes: readonly LaneFacts[] }
   | ApprovalExpired
   | { readonly type: 'plan.recorded'; readonly results: readonly GroupResult[] }
@@ -80,10 +71,8 @@ export type PlanEvent =
   | { readonly type: 'operator.setSource'; readonly source: 'up' | 'down' }
   | { readonly type: 'operator.stop'; readonly text?: string };
 
-/** What people decided about the lanes of a group, and the waves that have begun. */
 export interface GroupData {
   readonly waves: number;
-  /** How many waves a person has let begin. */
   readonly promoted: number;
   /** Lanes that a person took out, with the reason. */
   readonly out: Readonly<Record<string, string>>;
@@ -96,7 +85,6 @@ export interface GroupData {
   /** Failed lanes without which a person lets the group continue. */
   readonly accepted: readonly string[];
   readonly ended?: 'done' | 'stopped' | 'not-run' | undefined;
-  /** Why it waits for a person, while it does. */
   readonly held?:
     | { readonly why: HeldWhy; readonly lanes: readonly string[]; readonly text?: string }
     | undefined;
@@ -111,7 +99,6 @@ export const NEW_GROUP: GroupData = {
   accepted: [],
 };
 
-/** The data of a group after an event. Pure. */
 export function afterEvent(data: GroupData, event: PlanEvent): GroupData {
   switch (event.type) {
     case 'wave.begun':
@@ -148,7 +135,7 @@ export function afterEvent(data: GroupData, event: PlanEvent): GroupData {
   }
 }
 
-/** A group that continues: without the lanes that held it, or with the wave that a person lets begin. */
+/** Without the lanes that held it, or with the wave that a person lets begin. */
 function resumed({ held, ...data }: GroupData): GroupData {
   if (held?.why === 'promotion') return { ...data, promoted: data.waves + 1 };
   return { ...data, accepted: [...new Set([...data.accepted, ...(held?.lanes ?? [])])] };

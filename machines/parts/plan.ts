@@ -2,13 +2,12 @@ import * as z from 'zod';
 import { Duration, Limit } from '../../src/base/duration.ts';
 
 /*
- * A plan as people write it and as a run pins it (`lifeboat.plan/1`). The words are those of the field; each
- * has one literal meaning, which its description gives. Durations are milliseconds after parsing.
+ * A plan as people write it and as a run pins it (`lifeboat.plan/1`). Durations are milliseconds after
+ * parsing.
  */
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/u;
 
-/** The name of a plan, a group or a step. */
 const Name = z
   .string()
   .regex(NAME, 'a name has at most 40 small letters, digits and dashes: region-west')
@@ -31,7 +30,6 @@ const Share = z
   .transform((text) => Number(SHARE.exec(text)?.[1]))
   .refine((percent) => percent > 0, 'a share is more than 0%');
 
-/** A number that a check compares with: `>= 1000`, `= 0`. */
 const COMPARISON = /^(?:>=|<=|=|>|<)\s*.+$/u;
 const Comparison = z
   .string()
@@ -53,7 +51,6 @@ const Expect = z
   })
   .describe('what has to be found');
 
-/** What a check asks: exactly one of these keys. */
 const CHECKS = ['http', 'sql', 'reconcile', 'tcp', 'command'] as const;
 
 const CheckFields = z.strictObject({
@@ -68,7 +65,6 @@ const CheckFields = z.strictObject({
   within: Limit.optional().describe('asked again and again for this long, until it is found; default: once'),
 });
 
-/** What is asked, and what has to be found. */
 export type Check = Readonly<z.output<typeof CheckFields>>;
 
 export const Check = CheckFields.superRefine((check, { addIssue }) => {
@@ -78,7 +74,7 @@ export const Check = CheckFields.superRefine((check, { addIssue }) => {
   if (problem !== undefined) addIssue({ code: 'custom', path: ['http'], message: problem });
 });
 
-/** What is wrong with the address of a check. One with a password in it would be on every screen. */
+/** A password in the address of a check would be on every screen. */
 function problemOfAddress(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/u.test(url.protocol))
@@ -144,10 +140,9 @@ const With = z
   .describe('what the runbook is told');
 export type With = Readonly<z.output<typeof With>>;
 
-/** The kinds of a step: exactly one of these keys. */
+/** A step has exactly one of these keys. */
 const KINDS = ['runbook', 'check', 'manual', 'approve', 'command', 'notify', 'wait'] as const;
 
-/** The runbooks that a step can run. */
 export const STEP_RUNBOOKS = [
   'rotate-key',
   'disaster-recovery',
@@ -197,7 +192,6 @@ const StepFields = z.strictObject({
 });
 type StepFields = z.output<typeof StepFields>;
 
-/** A step of a group, with its kind and what that needs. */
 export type Step = Pick<
   StepFields,
   'id' | 'about' | 'when' | 'onFailure' | 'because' | 'timeout' | 'retries' | 'undo' | 'rehearsal'
@@ -241,7 +235,7 @@ const Step = StepFields.superRefine((step, context) => {
 }).transform((step): Step => {
   const { runbook, with: given, check, manual, approve, command, notify, wait, ...common } = step;
   if (runbook !== undefined) {
-    // In a plan the source counts as lost: to prepare a recovery is asked for by name.
+    // In a plan the source counts as lost; preparing a recovery has to be asked for.
     const usual = runbook === 'disaster-recovery' ? { phase: 'perform' as const } : {};
     return { ...common, kind: 'runbook', runbook, with: { ...usual, ...given } };
   }
@@ -268,7 +262,6 @@ const Selection = z
     'say which instances: tag, role, name or instances',
   );
 
-/** The phases after the groups, which have steps as well. */
 export const HEALTHY = 'healthy';
 export const FINALLY = 'finally';
 
@@ -373,9 +366,7 @@ function assertDifferentIds(
   }
 }
 
-/**
- * What is wrong with a group that begins after another one; only earlier groups count, so there is no circle.
- */
+/** Only earlier groups count, so there is no circle. */
 function problemOfAfter(
   groups: readonly { readonly id: string }[],
   at: number,
@@ -386,28 +377,25 @@ function problemOfAfter(
   return other < at ? undefined : `the group ${name} has to be written above this one`;
 }
 
-/** One instance on its way through the steps of a group. A group without instances has one lane, `-`. */
+/** A group without instances has one lane, `-`. */
 export interface Lane {
   readonly name: string;
   /** The instance that it is recovered into. */
   readonly target?: string | undefined;
 }
 
-/** The only lane of a group without instances. */
 export const NO_INSTANCE = '-';
 
-/** A group with the instances that it was resolved to. */
 export interface ResolvedGroup extends Group {
   readonly lanes: readonly Lane[];
-  /** How many failed lanes stop it; undefined if none do. */
+  /** Undefined if failed lanes do not stop it. */
   readonly stopAt: number | undefined;
-  /** How many lanes are in each wave. */
   readonly sizes: readonly number[];
-  /** How long all of it may take, in milliseconds; only the last steps of a plan have such a limit. */
+  /** Milliseconds for all of it; only the last steps of a plan have this limit. */
   readonly timeout?: number | undefined;
 }
 
-/** What the run of a plan begins with: the plan and its instances as they were then. */
+/** The plan, and its instances as they were when the run began. */
 export interface PlanInput {
   readonly plan: Omit<Plan, 'groups'>;
   readonly groups: readonly ResolvedGroup[];
@@ -416,6 +404,6 @@ export interface PlanInput {
   readonly sha256: string;
   readonly rehearsal: boolean;
   readonly source: 'up' | 'down';
-  /** When the incident began, if it is known. RFC 3339. */
+  /** RFC 3339. */
   readonly incidentAt?: string | undefined;
 }

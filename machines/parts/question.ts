@@ -3,8 +3,8 @@ import type { FollowUp } from './follow-up.ts';
 import type { Approve } from './plan.ts';
 
 /**
- * What a machine may ask the operator. A state with the tag `question` carries `meta.question`, a pure
- * function of the machine's context; the view shows it, the runner turns an answer into the event it names.
+ * A state with the tag `question` carries `meta.question`, a pure function of the context; the view shows it,
+ * the runner turns an answer into the event that it names.
  */
 
 export interface OperatorEvent {
@@ -27,7 +27,7 @@ export interface QuestionOption<Event extends OperatorEvent = OperatorEvent> {
 
 export const STOP_EVENT = 'operator.stop';
 
-/** A command that leads on where no answer does, and when to use it. */
+/** A command that leads on where no answer does. */
 export interface OtherWay {
   /** As the beginning of a sentence, lower case: `if orders is lost, recover it into another instance`. */
   readonly when: string;
@@ -38,7 +38,7 @@ export interface OtherWay {
     | { readonly kind: 'add-key'; readonly instance: string };
 }
 
-/** What is at stake when a name is typed, in one sentence each. */
+/** One sentence each. */
 export interface Stakes {
   readonly overwritten: string;
   readonly lost: string;
@@ -59,11 +59,10 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly otherWays?: readonly OtherWay[];
     }
   | {
-      /** The operator types `expected`, character for character; the event gets it as `typed`. */
       readonly kind: 'typed-name';
       readonly prompt: string;
       /**
-       * What the name is typed for, as an order that reads alone: `restore backup 3 into orders`. A second
+       * The purpose of the name, as an order that reads alone: `restore backup 3 into orders`. A second
        * person approves these words, so they do not change with the prompt.
        */
       readonly order: string;
@@ -71,7 +70,7 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly event: Event['type'];
       readonly stakes: Stakes;
       readonly options: readonly QuestionOption<Event>[];
-      /** The name only counts with the approval of somebody else, whatever lifeboat.yaml asks for. */
+      /** The name only counts with another person's approval, whatever lifeboat.yaml asks for. */
       readonly byOthers?: AskedApproval | undefined;
     }
   | {
@@ -80,15 +79,13 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly prompt: string;
       readonly event: Event['type'];
       readonly twice: boolean;
-      /** Chosen now, so it is judged; a key of old backups is what it is. */
+      /** A new key is judged; a key of old backups is taken as it is. */
       readonly isNew: boolean;
       readonly minLength: number;
       readonly options: readonly QuestionOption<Event>[];
     }
   | {
-      /**
-       * A moment within `earliest` and `latest`, both included; the event gets it as `time`, RFC 3339 in UTC.
-       */
+      /** Between `earliest` and `latest`, both included; the event gets it as `time`, RFC 3339 in UTC. */
       readonly kind: 'time';
       readonly prompt: string;
       readonly event: Event['type'];
@@ -97,17 +94,14 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly latest: string;
       /** The picker's first position; it is no recommendation, so `--yes` does not take it. */
       readonly suggested?: string | undefined;
-      /**
-       * When it went wrong, if a time was given: without a suggestion the picker starts a minute before it.
-       * RFC 3339.
-       */
+      /** RFC 3339, if given: without a suggestion the picker starts a minute before it. */
       readonly wentWrongAt?: string | undefined;
       /** When the known backups were made, for comparison. RFC 3339. */
       readonly backupsAt?: readonly string[];
       readonly options: readonly QuestionOption<Event>[];
     }
   | {
-      /** A text that is no secret, such as a GUID; the event gets it as `text`, trimmed. */
+      /** A text that is not secret, such as a GUID; the event gets it as `text`, trimmed. */
       readonly kind: 'text';
       readonly prompt: string;
       readonly event: Event['type'];
@@ -117,9 +111,9 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
     }
   | {
       /**
-       * The open follow-ups. Each is done by hand with a proof (`close`, with `id` and `text`), skipped
-       * with a reason (`skip`, the same), or done from here where it is `doable` (`doNow`, with `id`); a
-       * command that was begun before runs again by an option.
+       * Each follow-up is done by hand with a proof (`close`, with `id` and `text`), skipped with a reason
+       * (`skip`, the same), or done from here where it is `doable` (`doNow`, with `id`); a command that was
+       * begun before runs again by an option.
        */
       readonly kind: 'followUps';
       readonly prompt: string;
@@ -130,16 +124,14 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly options: readonly QuestionOption<Event>[];
     };
 
-/** One approval that a plan asks for. */
 export interface AskedApproval {
   readonly terms: Approve;
-  /** How many approvals of this quorum count so far. */
   readonly given: number;
   /** What the request shows besides the facts of the run, one line each. */
   readonly shows: readonly string[];
 }
 
-/** The name of an option within its question: its event type, and its values if several share the type. */
+/** The event type, followed by its values if several options share the type. */
 export function optionKey(event: OperatorEvent): string {
   const values = Object.entries(event)
     .filter(([name]) => name !== 'type')
@@ -147,27 +139,22 @@ export function optionKey(event: OperatorEvent): string {
   return [event.type, ...values].join(':');
 }
 
-/** An operator's answer to the current question. */
 export interface Answer {
   /** The option's key, or the event of a question that takes more than a choice. */
   readonly event: string;
   readonly typed?: string;
-  /** With a typed name: why it is confirmed without the required second person. */
+  /** Why a typed name is confirmed without the required second person. */
   readonly breakGlass?: string;
   /** The secret of a `secret` question; it goes to the key store and never into the journal. */
   readonly secret?: Secret;
   readonly text?: string;
   readonly id?: string;
-  /** Whether a command that was begun before should run again. */
   readonly again?: boolean;
-  /** The moment of a `time` question, RFC 3339. */
+  /** RFC 3339. */
   readonly time?: string;
 }
 
-/**
- * The command that recovers a lost instance into a target; `TARGET` if none is known. Both are shell words,
- * quoted if necessary.
- */
+/** `TARGET` if no target is known. Both arguments are shell words, quoted if necessary. */
 export function recoverCommand(instance: string, target = 'TARGET'): string {
   return `lifeboat run disaster-recovery ${instance} --target ${target} --perform`;
 }

@@ -3,18 +3,14 @@ import { Failure } from '../../src/base/failure.ts';
 import { counted } from '../../src/base/quantity.ts';
 import { BackupFacts, Fingerprint } from './task-data.ts';
 
-/*
- * The same for recoveries: restorable backups, recovery cards, targets, bound applications. It contains no
- * secret.
- */
+/* Journalled, so it contains no secret. */
 
-/** The instance of the run that a verb acts on; the run's own by default. */
+/** The instance that a verb acts on; the run's own by default. */
 export type Side = 'target' | undefined;
 
 /**
- * The range of a point-in-time restore as the service reports it (service-api.md section 2.7), and when it
- * was asked. Between `earliest` and `latest` a restore is safe: a margin is subtracted, and a short range
- * leaves nothing between them. RFC 3339.
+ * The range as the service reports it (service-api.md section 2.7). Between `earliest` and `latest` a restore
+ * is safe: a margin is subtracted, and a short range leaves nothing between them. RFC 3339.
  */
 export const ReachableRange = () =>
   z.object({
@@ -29,10 +25,7 @@ export type ReachableRange = z.infer<ReturnType<typeof ReachableRange>>;
 export const RestorableBackups = () => z.object({ newest: z.array(BackupFacts()), total: z.number() });
 export type RestorableBackups = z.infer<ReturnType<typeof RestorableBackups>>;
 
-/**
- * A backup that a run has opened to its last byte with a key; `backupId` recovers it in another instance
- * (domain 1.6).
- */
+/** Opened to its last byte with a key; `backupId` recovers it in another instance (domain 1.6). */
 export const ProvenBackup = () =>
   z.object({
     id: z.number(),
@@ -40,12 +33,12 @@ export const ProvenBackup = () =>
     triggeredAt: z.string().optional(),
     provenAt: z.string(),
     fingerprint: Fingerprint(),
-    /** Bytes of its content; missing if an older version proved it. */
+    /** Missing if an older version proved it. */
     contentBytes: z.number().optional(),
   });
 export type ProvenBackup = z.infer<ReturnType<typeof ProvenBackup>>;
 
-/** Where the key of a recovery card is kept. It names no key itself: the card has its fingerprint. */
+/** Where the key of a recovery card is kept; the card itself has the fingerprint. */
 export const KeyFactor = () =>
   z.object({
     /** In words, such as `vault file /…/vault.age`. */
@@ -56,17 +49,13 @@ export const KeyFactor = () =>
   });
 type KeyFactor = z.infer<ReturnType<typeof KeyFactor>>;
 
-/** Where a key is kept, in one line. */
 export function keyFactorWords({ store, isHeld, sealed }: KeyFactor): string {
   const here = isHeld ? `in ${store}` : `NOT in ${store}`;
   if (sealed === undefined) return `${here}; no sealed copy`;
   return `${here}; sealed to ${counted(sealed.people, 'person', 'people')} in ${sealed.places.join(', ')}`;
 }
 
-/**
- * What it takes to recover a lost instance into another one (design: recovery card). It lives in the
- * instance's ledger.
- */
+/** What it takes to recover a lost instance into another one (design: recovery card). In its ledger. */
 export const RecoveryCard = () =>
   z.object({
     backupGuid: z.string(),
@@ -76,10 +65,7 @@ export const RecoveryCard = () =>
     serviceId: z.string().optional(),
     planId: z.string().optional(),
     preparedAt: z.string(),
-    /**
-     * Whether the ids of the instance's backups begin with the GUID (domain 1.2); `unknown` if they contain
-     * none.
-     */
+    /** Whether the backups' ids begin with the GUID (domain 1.2); `unknown` if they contain none. */
     crossCheck: z.enum(['agrees', 'unknown', 'overridden']),
     proven: ProvenBackup().optional(),
     /** The newest done backup when the card was made, proven or not. */
@@ -89,7 +75,7 @@ export const RecoveryCard = () =>
   });
 export type RecoveryCard = z.infer<ReturnType<typeof RecoveryCard>>;
 
-/** A recovery card as a run makes it; its times are set when it is written into the ledger. */
+/** The ledger sets the times when it writes the card. */
 export const CardDraft = () =>
   RecoveryCard()
     .partial({ preparedAt: true })
@@ -97,8 +83,8 @@ export const CardDraft = () =>
 export type CardDraft = z.infer<ReturnType<typeof CardDraft>>;
 
 /**
- * The done backups in the instance's last known list, newest first, and the time of that list. No evidence: a
- * file of this machine, for a recovery without any other record.
+ * The done backups when they were listed last, newest first. No evidence: a file of this machine, for a
+ * recovery without any other record.
  */
 export const LastSeen = () =>
   z.object({
@@ -119,10 +105,7 @@ export const LastSeen = () =>
   });
 export type LastSeen = z.infer<ReturnType<typeof LastSeen>>;
 
-/**
- * What the first block of a backup showed when it was listed last; undefined if none was tried. Compares by
- * more than the id, which the service may reassign.
- */
+/** Undefined if none was tried. Compares more than the id, which the service may assign again. */
 export function fitOf(
   seen: LastSeen | undefined,
   { id, backupId, triggeredAt, startedAt, finishedAt }: Omit<BackupFacts, 'status'>,
@@ -142,16 +125,13 @@ export const CardOnRecord = () =>
   });
 export type CardOnRecord = z.infer<ReturnType<typeof CardOnRecord>>;
 
-/** What is known of the backup that a recovery takes, by the service's clock: from when its data is. */
+/** The known times of the backup that a recovery takes, by the service's clock. */
 export const ExpectedOrigin = () =>
   z.object({
     triggeredAt: z.string().optional(),
     startedAt: z.string().optional(),
     finishedAt: z.string().optional(),
-    /**
-     * The newest backup is recovered, and this is the newest that is known: it may be from then or from
-     * later.
-     */
+    /** The newest known backup, but the newest is recovered: its data may be later. */
     orNewer: z.boolean().optional(),
   });
 export type ExpectedOrigin = z.infer<ReturnType<typeof ExpectedOrigin>>;
@@ -164,18 +144,12 @@ export const LostInstance = () =>
     instanceId: z.string().optional(),
     serviceId: z.string().optional(),
     planId: z.string().optional(),
-    /**
-     * The GUID, or a `backup_id`, that the recovery takes: the source's own backups begin with it (domain
-     * 1.2).
-     */
+    /** The GUID, or a `backup_id`, to recover: the source's own backups begin with it (domain 1.2). */
     backupGuid: z.string().optional(),
   });
 export type LostInstance = z.infer<ReturnType<typeof LostInstance>>;
 
-/**
- * The identity of a target. Pinned when it was checked; if it differs before the call, it must be confirmed
- * again (domain N9).
- */
+/** Pinned at the check; if it differs before the call, it must be confirmed again (domain N9). */
 export const TargetIdentity = () =>
   z.object({
     instanceId: z.string().optional(),
@@ -185,7 +159,7 @@ export const TargetIdentity = () =>
     serviceId: z.string().optional(),
     planId: z.string().optional(),
     createdAt: z.string().optional(),
-    /** For the record: it may change by itself, so comparisons ignore it. */
+    /** For the record only: it may change by itself. */
     updatedAt: z.string().optional(),
     state: z.string().optional(),
     backups: z.number(),
@@ -198,10 +172,9 @@ export const TargetIdentity = () =>
 export type TargetIdentity = z.infer<ReturnType<typeof TargetIdentity>>;
 
 /**
- * What was found at the target. `blockers` with code `target.not-empty` may be overridden by typing the
- * target's name; any other (`target.is-source`, `target.other-service`, `target.other-plan`, `target.state`,
- * `target.disk`, `target.deleted`) only with a reason, and `target.is-source` and `target.other-service`
- * never.
+ * A blocker with code `target.not-empty` may be overridden by typing the target's name; any other
+ * (`target.is-source`, `target.other-service`, `target.other-plan`, `target.state`, `target.disk`,
+ * `target.deleted`) only with a reason, and `target.is-source` and `target.other-service` never.
  */
 export const TargetFacts = () =>
   z.object({
@@ -223,9 +196,8 @@ export const TargetFacts = () =>
 export type TargetFacts = z.infer<ReturnType<typeof TargetFacts>>;
 
 /**
- * The output of the config's reconciliation command. `newest` is the first date and time in its output,
- * `count` the first whole number outside of it. `failure` is data: a lost source cannot be asked, and that is
- * no reason to stop.
+ * `newest` is the first date and time in the output of the config's command, `count` the first whole number
+ * outside of it. `failure` is data: a lost source cannot be asked, and that does not stop the run.
  */
 export const Reconciliation = () =>
   z.object({
@@ -259,8 +231,8 @@ export const BoundApp = () =>
         name: z.string().optional(),
         createdAt: z.string().optional(),
         /**
-         * Where its parameters are kept: a file of this machine, readable only by its owner, because they may
-         * contain secrets. Missing if the offering does not report them.
+         * A file of this machine, readable only by its owner, because parameters may contain secrets. Missing
+         * if the offering does not report them.
          */
         parametersFile: z.string().optional(),
         parametersSha256: z.string().optional(),
@@ -278,16 +250,14 @@ export const ServiceKey = () =>
   z.object({
     name: z.string(),
     guid: z.string().optional(),
-    /** As for the binding of an application. */
     parametersFile: z.string().optional(),
     parametersSha256: z.string().optional(),
   });
 export type ServiceKey = z.infer<ReturnType<typeof ServiceKey>>;
 
 /**
- * What a token of the platform may do with a service instance. `read`: look at it, and change nothing.
- * `unseen`: no one instance that the token sees has this dashboard address. `unsaid`: the platform does not
- * tell.
+ * `read`: may read the instance, but change nothing. `unseen`: no single instance that the token sees has
+ * this dashboard address. `unsaid`: the platform does not say.
  */
 export type PlatformRight = 'manage' | 'read' | 'unseen' | 'unsaid';
 
@@ -300,47 +270,33 @@ export const PlatformInstance = () =>
   });
 export type PlatformInstance = z.infer<ReturnType<typeof PlatformInstance>>;
 
-/** What is bound to the instance and must be bound again: from the config and the platform. */
 export const Bound = () =>
   z.object({
     way: z.enum(['platform', 'cf', 'hand']),
-    /** The config says that there is none, and the texts then mention none. */
+    /** The config says that there is none; the texts then mention none. */
     platform: z.literal('none').optional(),
-    /** Why it is done by hand, or another remark. */
     notes: z.array(z.string()),
-    /**
-     * The service instance that the applications are bound to, and the one to bind them to (the same except
-     * for a target).
-     */
+    /** The service instances that the applications are bound to now, and afterwards. */
     from: PlatformInstance().optional(),
     to: PlatformInstance().optional(),
     apps: z.array(BoundApp()),
     keys: z.array(ServiceKey()),
-    /** Applications in spaces that this token may not see, by space (domain 2.2). */
+    /** Applications in spaces that this token cannot see, by space (domain 2.2). */
     unseen: z.array(z.object({ space: z.string(), apps: z.number() })),
-    /**
-     * `no-downtime`: bind again, restage rolling, then remove the old binding; only where the platform allows
-     * two bindings.
-     */
+    /** `no-downtime`, if the platform allows two bindings: bind, restage rolling, remove the old binding. */
     order: z.enum(['replace', 'no-downtime']),
     foundAt: z.string(),
-    /**
-     * There is or may be a platform that could not be asked: more applications may be bound than are known.
-     */
+    /** A platform that exists, or may, could not be asked: more applications may be bound than are known. */
     unasked: z.boolean().optional(),
   });
 export type Bound = z.infer<ReturnType<typeof Bound>>;
 
-/**
- * A step at the platform, and its proof: ids of jobs, bindings, builds, deployments, audit events. `already`:
- * it was done before.
- */
+/** `evidence` holds ids of jobs, bindings, builds, deployments, audit events. `already`: done before. */
 export const PlatformProof = () =>
   z.object({
     outcome: z.enum(['done', 'already', 'not-needed']),
-    /** One sentence for the record. */
     text: z.string(),
-    /** When it was finished, by the platform's own clock. RFC 3339. */
+    /** By the platform's own clock. RFC 3339. */
     at: z.string().optional(),
     evidence: z.record(z.string(), z.json()),
   });
@@ -352,7 +308,6 @@ export const RecoveryRecord = () =>
     runbook: z.string(),
     restore: z.object({ id: z.number(), restoredFrom: z.string().optional() }).optional(),
     backup: z.object({ id: z.number(), backupId: z.string().optional() }).optional(),
-    /** The instance that the data comes from, if it is another one. */
     source: z.string().optional(),
     freshBackup: z.number().optional(),
   });

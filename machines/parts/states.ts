@@ -2,10 +2,7 @@ import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
 import type { CallsByHand, FallbackCall, FallbackStep } from './fallback-step.ts';
 import type { PlannedCall, StateMeta, StateTag } from './runbook.ts';
 
-/*
- * A state of a machine by its dotted path: `restore.sending`, or `done`. Everything that names, compares or
- * looks up a state does it here.
- */
+/* A state is named by its dotted path: `restore.sending`, or `done`. */
 
 type AnyMeta = StateMeta<unknown, never>;
 
@@ -31,13 +28,13 @@ function regionsIn(regions: Readonly<Record<string, unknown>>): string {
     .join('+');
 }
 
-/** The state at a path, after those that hold it; none where the machine has no such state. */
+/** The state at a path, after those that hold it; empty if the machine has no such state. */
 export function nodesAt(machine: AnyStateMachine, path: string): readonly AnyStateNode[] {
   const found: AnyStateNode[] = [];
   let { states } = machine as { states: Readonly<Record<string, AnyStateNode>> };
   for (const name of path.split('.')) {
     const node = Object.hasOwn(states, name) ? states[name] : undefined;
-    // Several regions are no one state: what holds them is.
+    // Several regions are not one state; the state that holds them is.
     if (node === undefined) return name.includes('=') ? found : [];
     found.push(node);
     states = node.states as typeof states;
@@ -45,7 +42,7 @@ export function nodesAt(machine: AnyStateMachine, path: string): readonly AnySta
   return found;
 }
 
-/** Every state that a run can be in, in the order in which they are written. */
+/** In the order in which they are written. */
 export function leavesOf(machine: AnyStateMachine): readonly string[] {
   const below = (nodes: Readonly<Record<string, AnyStateNode>>): string[] =>
     Object.values(nodes).flatMap((node) => {
@@ -67,20 +64,12 @@ export function isFinalAt(machine: AnyStateMachine, path: string): boolean {
   return nodesAt(machine, path)[0]?.type === 'final';
 }
 
-/*
- * What is derived from the phases of a machine: the rail, the way of a run without trouble, the fallback
- * script. None of it is written down a second time.
- */
-
 export interface PhaseStep {
   readonly id: string;
   readonly title: string;
 }
 
-/**
- * The phases of a machine, in order; with the context of a run only those that it passes. What only decides
- * is none.
- */
+/** In order; with the context of a run only those that it passes. States that only decide are left out. */
 export function stepsOf(machine: AnyStateMachine, context?: unknown): readonly PhaseStep[] {
   return Object.values(machine.states)
     .filter(({ key, always }) => !isFinalAt(machine, key) && always === undefined)
@@ -113,9 +102,8 @@ export function mainPathOf(machine: AnyStateMachine, context?: unknown): readonl
 const AWAY = ['failed', 'in-doubt', 'aside'] as const;
 
 /**
- * The rest of a run from a state on, for a person without lifeboat: the phase that the state belongs to and
- * all after it. A phase that the run does not pass is left out; nothing is left when the run is over. Every
- * call that must not be made twice begins with a look whether it was made, so that a state which no phase
+ * The rest of a run, from the phase of `state` on, for a person without lifeboat; empty when the run is over.
+ * Every call that must not be made twice begins with a look whether it was made, so a state that no phase
  * knows gives the whole plan.
  */
 export function fallbackOf(
@@ -141,7 +129,7 @@ export function fallbackOf(
   );
 }
 
-/** The planned calls of a machine as actions of the fallback script, asked for by the phase `key`. */
+/** `key` is the phase that asks for the calls. */
 export function callsByHand(machine: AnyStateMachine, key: string): CallsByHand {
   const plannedFor = (verb: string, phase: string): readonly PlannedCall[] => {
     const making = leavesOf(machine).filter(

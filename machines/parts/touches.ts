@@ -1,41 +1,34 @@
-/*
- * What a run does to the instances that it is about: stated once for each runbook, and asked by everybody who
- * has to know it before the machine is loaded, or without it.
- */
+/* What a run does to its instances, known without loading the machine. */
 
-/** What is done to an instance, from least to most. */
+/** From least to most. */
 type Touch =
-  /** Nothing is sent to it: it may be gone. */
+  /** The instance may be gone. */
   | 'not-called'
   /** It gets only GETs. */
   | 'read'
-  /** Something about it is changed, such as its key or its list of backups; its data stays. */
+  /** For example its key or its list of backups; its data stays. */
   | 'changed'
-  /** Everything that it holds is replaced. */
   | 'replaced';
 
-/** The moment after which data is lost, if data is replaced. */
+/** The moment after which data is lost. */
 export type LostAfter =
-  /** The backup that a person chooses; the run asks for it where none is given. */
+  /** The run asks for it if none is given. */
   | 'chosen-backup'
   /** The newest backup, unless another one is given. */
   | 'newest-backup'
-  /** The backup that the run makes itself. */
   | 'own-backup'
   | 'chosen-time';
 
 /** Data that a run loses without replacing any. */
 export type LostBeside =
   | 'nothing'
-  /** Files on a machine of the instance, outside of its database. */
+  /** On a machine of the instance, outside of its database. */
   | 'only-on-machines';
 
-/** What is lost goes with what is replaced, so that no run that replaces data can claim to lose none. */
+/** Tied together, so that a run that replaces data cannot claim to lose none. */
 export type Touches =
   | {
-      /** The run's own instance. */
       readonly source: Exclude<Touch, 'replaced'>;
-      /** The instance that the run goes into. */
       readonly target: 'none';
       readonly lost: LostBeside;
     }
@@ -46,7 +39,7 @@ export type Touches =
       readonly lost: LostAfter;
     };
 
-/** The part of a run's input that decides; it may come from a record, so it is unchecked. */
+/** It may come from a record, so it is unchecked. */
 interface Decisive {
   readonly mode?: unknown;
   readonly action?: unknown;
@@ -56,7 +49,6 @@ interface Decisive {
 
 const CHANGES = { source: 'changed', target: 'none', lost: 'nothing' } as const;
 
-/** The changes of a single command that replace data, with what is lost. */
 const REPLACING: Readonly<Record<string, LostAfter>> = {
   restoreBackup: 'chosen-backup',
   restoreToTime: 'chosen-time',
@@ -67,7 +59,7 @@ const BY_RUNBOOK = {
   'rotate-key': () => CHANGES,
   'disaster-recovery': ({ mode, target }) => {
     if (mode === 'perform') return { source: 'not-called', target: 'replaced', lost: 'newest-backup' };
-    // Without a mode, as for the flags: both halves where there is a target.
+    // Without a mode: both halves if there is a target, as for the flags.
     if (mode === 'prepare' || (mode === undefined && target === undefined)) return CHANGES;
     return { source: 'changed', target: 'replaced', lost: 'own-backup' };
   },
@@ -89,10 +81,10 @@ export type RunbookId = keyof typeof BY_RUNBOOK;
 
 export const RUNBOOK_IDS = Object.keys(BY_RUNBOOK) as readonly RunbookId[];
 
-/** A runbook that a person chooses; commands start `single-change` by themselves, and plans `plan-step`. */
+/** Commands start `single-change` by themselves, and plans `plan-step`. */
 export type OfferedRunbookId = Exclude<RunbookId, 'single-change' | 'plan-step'>;
 
-/** What a run of a runbook with this input touches; undefined for a runbook that is not known here. */
+/** Undefined for an unknown runbook. */
 export function touchesOf(runbook: RunbookId, input: unknown): Touches;
 export function touchesOf(runbook: string, input: unknown): Touches | undefined;
 export function touchesOf(runbook: string, input: unknown): Touches | undefined {

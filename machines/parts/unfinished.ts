@@ -2,7 +2,6 @@ import { instantOf } from '../../src/base/instant.ts';
 import { counted } from '../../src/base/quantity.ts';
 import type { FollowUp } from './follow-up.ts';
 
-/** Follow-ups that are neither done nor skipped. */
 export function stillOpen<One extends { readonly closed?: unknown }>(
   followUps: readonly One[],
 ): readonly One[] {
@@ -15,10 +14,7 @@ interface LeftBehind {
   readonly closed?: unknown;
 }
 
-/**
- * What a run does by itself as soon as nothing else is open but what can wait: a fresh backup, a card. None
- * as long as a person or the platform has something to do before.
- */
+/** What a run does by itself: a fresh backup, a card. Empty while a person or the platform must act. */
 export function leftToRun<One extends LeftBehind>(followUps: readonly One[]): readonly One[] {
   const open = stillOpen(followUps).filter(({ kind }) => !LAST.includes(kind));
   return open.every(({ doable }) => doable === 'run') ? open : [];
@@ -27,16 +23,14 @@ export function leftToRun<One extends LeftBehind>(followUps: readonly One[]): re
 /** Follow-ups that wait for all others, or for a person. */
 const LAST: readonly string[] = ['remove-target', 'old-binding'];
 
-/**
- * The part of a follow-up that shows whether something runs on the data; those of old journals count as well.
- */
+/** Follow-ups of old journals count as well. */
 interface Running {
   readonly id: string;
   readonly kind: string;
   readonly closed?: { readonly how: string } | undefined;
 }
 
-/** What stays unbound from the restored data: the applications and service keys that were skipped. */
+/** The applications and service keys that were skipped. */
 export function leftUnbound<Item extends Running>(followUps: readonly Item[]): readonly Item[] {
   return followUps.filter(
     ({ kind, closed }) => (kind === 'rebind' || kind === 'service-key') && closed?.how === 'skipped',
@@ -63,7 +57,7 @@ function undone(count: number, what: string, not: string): string[] {
   return count === 0 ? [] : [counted(count, `${what} was ${not}`, `${what}s were ${not}`)];
 }
 
-/** Whether an open follow-up is past its limit. `nowMs` is by the reader's clock. */
+/** `nowMs` is by the reader's clock. */
 export function isOverdue(
   { since, dueSeconds }: Pick<FollowUp, 'since' | 'dueSeconds'>,
   nowMs: number,

@@ -1,16 +1,16 @@
 /*
- * What a verb does, in the words of every log, report and question. Each form fits the words before it:
- * `the request to create a backup`, and `asked for a backup` when that is over.
+ * A verb in the words of every log, report and question. Each form fits the words before it: `the request to
+ * create a backup`, and `asked for a backup` when that is over.
  */
 
 interface Words {
-  /** After `to`. `{the backup|id}` is the noun with that field of the verb's input, where it is known. */
+  /** After `to`. `{the backup|id}` is the noun with that field of the verb's input, if known. */
   readonly to: string;
   /** The past form. For a call that is sent once it only says that it was asked for. */
   readonly did: string;
-  /** What is sent, of a verb that is sent once: as every revision has it, below the instance's address. */
+  /** For a verb that is sent once: as every revision has it, below the instance's address. */
   readonly call?: string;
-  /** The task that the service creates for that call. */
+  /** The task that the service creates for the call. */
   readonly makes?: 'backup' | 'restore';
 }
 
@@ -97,8 +97,8 @@ const WORDS: Readonly<Record<string, Words>> = {
 export const WORDED: readonly string[] = Object.keys(WORDS);
 
 /**
- * What a verb does, to follow `to`, with what its input names. A verb without words, of another version, is
- * shown by its name: `dropDatabase` as `drop database`. Not cleaned.
+ * Follows `to`. A verb without words, of another version, is shown by its name: `dropDatabase` as `drop
+ * database`. Not cleaned.
  */
 export function verbTo(verb: string, input?: unknown): string {
   return filled(wordsOf(verb)?.to, input) ?? spaced(verb);
@@ -109,24 +109,20 @@ export function verbDid(verb: string, input?: unknown): string {
   return filled(wordsOf(verb)?.did, input) ?? `done: ${spaced(verb)}`;
 }
 
-/**
- * What is sent for a verb that is sent once: `POST /backups`; undefined for any other verb, and where the
- * path has an id that the input does not tell.
- */
+/** `POST /backups`; undefined for a verb that is not sent once, or if the input lacks an id of the path. */
 export function callOf(verb: string, input?: unknown): string | undefined {
   const call = wordsOf(verb)?.call;
   const whole = call?.replace(/:(\w+)/u, (slot, field: string) => fieldOf(input, field) ?? slot);
   return whole?.includes(':') === true ? undefined : whole;
 }
 
-/** The task that a verb created, with its id: `backup 7`; undefined without an id. */
+/** `backup 7`; undefined without an id. */
 export function madeBy(verb: string, output: unknown): string | undefined {
   const makes = wordsOf(verb)?.makes;
   const id = fieldOf(output, 'id');
   return makes === undefined || id === undefined ? undefined : `${makes} ${id}`;
 }
 
-/** The warning before a download of a backup that the service says it does not offer. */
 export function notOffered(id: number): string {
   return `the service does not offer backup ${id} for download (downloadable: false); trying anyway`;
 }
@@ -147,7 +143,6 @@ function filled(words: string | undefined, input: unknown): string | undefined {
   });
 }
 
-/** A text or number by its path, `app.name`. */
 function fieldOf(value: unknown, path: string): string | undefined {
   let found = value;
   for (const name of path.split('.')) {

@@ -6,11 +6,11 @@ import { type Exits, type Phase, phase, to } from './phase.ts';
 type Action = 'restart' | 'recreate' | 'update';
 
 interface Act {
-  /** `again`: where facts are read and the name is asked for before another send. */
+  /** `again`: reads facts and asks for the name before another send. */
   readonly exits: Exits<'again' | 'stop'>;
 }
 
-/** Sends a restart, recreate or update. It creates no task, so a lost answer nearly always asks a person. */
+/** It creates no task, so a lost answer nearly always asks a person. */
 export function act({ exits }: Act): Phase {
   const task = 'act' as const;
   const head = {

@@ -7,7 +7,7 @@ import { backup } from './backup.ts';
 import { type Exits, type Phase, phase } from './phase.ts';
 import { task } from './task.ts';
 
-/** A backup of the restored data: earlier backups hold other data. */
+/** Earlier backups hold other data. */
 export function freshBackup({ on, exits }: { readonly on?: 'target'; readonly exits: Exits }): Phase {
   return backup({
     title: 'back up the restored data',

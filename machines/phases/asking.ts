@@ -2,7 +2,7 @@ import { formatBytes } from '../../src/base/quantity.ts';
 import type { Question, QuestionOption, Stakes } from '../parts/question.ts';
 import type { RunEvent } from '../setup.ts';
 
-/** An answer without the words that the operator adds to it. */
+/** The operator adds the words. */
 type Bare<Event> = Event extends unknown ? Omit<Event, 'text' | 'typed'> : never;
 
 export type RunQuestion = Question<RunEvent>;
@@ -15,11 +15,11 @@ export const stop: Option = {
   hint: 'nothing more is sent; the run is closed as stopped',
 };
 
-/** Why a run cannot be stopped after it has changed the service. */
+/** For a run that has changed the service. */
 export const FOLLOW_UPS_OPEN =
   'a follow-up is open: skip it with a reason, or leave the run and resume it later';
 
-/** Why a run cannot be stopped after the data was replaced. */
+/** For a run that has replaced the data. */
 export const NO_STOP = {
   disabled: 'the data was replaced: skip this with a reason, or leave the run and resume it later',
 };
@@ -30,7 +30,7 @@ export const noStop: Option = {
   disabled: FOLLOW_UPS_OPEN,
 };
 
-/** A choice among answers. The operator adds what an answer still lacks: a reason or a typed name. */
+/** The operator adds what an answer still lacks: a reason or a typed name. */
 export function choice(prompt: string, options: readonly (Option | undefined)[]): RunQuestion {
   return {
     kind: 'choice',

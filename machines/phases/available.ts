@@ -13,20 +13,18 @@ export const AvailableSlice = () => z.object({ ready: InstanceReady().optional()
 
 interface Available {
   readonly on?: 'target' | undefined;
-  /** What changed the instance: a restore, or the run's action. */
   readonly by: 'restore' | 'action';
   readonly exits: Exits & { readonly stop?: string };
 }
 
-/** Waits until the instance is available, which only the service can say. */
 export function available(given: Available): Phase {
   const optional = given.by === 'restore' ? false : undefined;
   return phase(headOf(given), (key) => waitingForIt(key, given, optional));
 }
 
 /**
- * The same after a restore that an API without a call for the state of the instance can make (service-api.md
- * section 4.4). There a person is asked; `ready` then stays empty, so the run closes without proof.
+ * After a restore, by an API that may have no call for the state (service-api.md section 4.4). Then a person
+ * is asked, and `ready` stays empty, so the run closes without proof.
  */
 export function availableOrUnsaid({ exits }: Pick<Available, 'exits'>): Phase {
   const given = { by: 'restore', exits } as const;
@@ -44,7 +42,7 @@ function headOf({ on, by, exits }: Available) {
   };
 }
 
-/** `optional`: the run goes on where the service has no call for the state. */
+/** `optional`: the run continues if the service has no call for the state. */
 function waitingForIt(key: string, { on, by, exits }: Available, optional: boolean | undefined): States {
   const isRestored = by === 'restore';
   return waiting({

@@ -14,13 +14,13 @@ import { waiting } from './task.ts';
 export interface Backup {
   readonly title: string;
   readonly task: Exclude<TaskName, 'restore' | 'act'>;
-  /** What is backed up, for the titles: `the present state`. */
+  /** For the titles: `the present state`. */
   readonly what: string;
   readonly on?: 'target' | undefined;
   readonly slice?: TimeSlice;
-  /** States that offer the backup first and lead to `sending`. */
+  /** States that come first and lead to `sending`. */
   readonly offer?: (key: string) => Readonly<Record<string, PhaseConfig>>;
-  /** Where the run continues without the backup, and what that costs; undefined if the run exists for it. */
+  /** Where the run continues without the backup, and the cost; undefined if the run exists for the backup. */
   readonly without?: { readonly exit?: string; readonly hint: string };
   readonly closes?: string;
   readonly needs?: string;
@@ -29,10 +29,7 @@ export interface Backup {
   readonly exits: Exits & { readonly stop?: string };
 }
 
-/**
- * Asks for a backup and waits for it. A lost answer is looked for; it is sent again without a person only
- * when the service proves that nothing arrived.
- */
+/** A lost answer is looked for; only if nothing arrived is it sent again without a person. */
 export function backup(given: Backup): Phase {
   const { title, task, what, on, without, closes, slice, needs, exits, fallback, offer } = given;
   const isFollowUp = closes !== undefined;
@@ -56,7 +53,8 @@ export function backup(given: Backup): Phase {
         sending: sending(task, `createBackup-${key}`, {
           verb: 'createBackup',
           title: `asking for a backup of ${what}`,
-          // What is restored elsewhere was opened with the key of the source: its own may not be set.
+          // Data restored elsewhere was opened with the key of the source: the target's own key may not be
+          // set.
           input: () => ({ on, ...(isFollowUp && on === 'target' ? { needsKey: true } : {}) }),
           calls: callsFor(what, on, needs),
           wayBack: EXTRA,
@@ -140,12 +138,12 @@ function callsFor(what: string, on?: 'target', needs?: string): readonly Planned
   ];
 }
 
-/** Exits of a phase of a backup that the run exists for: `again` is where another one is asked for. */
+/** `again` is where another backup is asked for. */
 interface Plain {
   readonly exits: Exits<'again' | 'stop'>;
 }
 
-/** Asks for a backup, and is over when the service has named it. Another one is sent only by a person. */
+/** Over when the service has named the backup. Only a person sends another request. */
 export function askForBackup({ exits }: Plain): Phase {
   const head = {
     title: 'ask for the backup',
@@ -223,7 +221,7 @@ export function waitForBackup({ exits }: Plain): Phase {
   });
 }
 
-/** Transitions that close the follow-up when its step is skipped or was done by hand. */
+/** Close the follow-up when its step is skipped or was done by hand. */
 export function closing(id: string, target: string | undefined) {
   const as = (how: 'hand' | 'skipped') => ({
     target,

@@ -25,7 +25,7 @@ const READ_RECORD_WORDS = {
   },
 } as const;
 
-/** Reads the recovery card, proven backups and keys from the ledger, without calling the service. */
+/** From the ledger, without calling the service. */
 export function readRecord(step: string, next: string, stop: string): States {
   return task('readingRecord', {
     verb: 'readCard',
@@ -43,7 +43,7 @@ export function readRecord(step: string, next: string, stop: string): States {
   });
 }
 
-/** Reads the record in a run that saves nothing else before its restore. */
+/** For a run that saves nothing else before its restore. */
 export function recordOnly({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const head = { title: 'read what is on record', slice: 'decide' as const, exits };
   return phase(head, (step) => readRecord(step, 'over', to(exits.stop)));
@@ -57,7 +57,7 @@ export function keepBefore({ exits }: Before): Phase {
   return phase(headOfKeeping(exits), (step) => keeping(step, to(exits.stop)));
 }
 
-/** The same in a run that has not read yet what is on record. */
+/** For a run that has not read the record yet. */
 export function readRecordAndKeepBefore({ exits }: Before): Phase {
   const stop = to(exits.stop);
   return phase(headOfKeeping(exits), (step) => ({
@@ -142,7 +142,7 @@ function keeping(step: string, stop: string): States {
   };
 }
 
-/** Backs up the present state before it is replaced: the only way back from a restore in place. */
+/** The only way back from a restore in place. */
 export function safetyBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return backup({
     title: 'back up the present state',

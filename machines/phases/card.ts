@@ -17,7 +17,6 @@ import { task } from './task.ts';
 
 export const CardSlice = () =>
   z.object({
-    /** What the ledger has: the card, proven backups, keys. */
     onRecord: CardOnRecord().optional(),
     card: CardDraft().optional(),
     /** The guid that the service gave, and whether the ids of the backups begin with it. */

@@ -12,12 +12,12 @@ import { door, type Exits, type Phase, phase, type States, state, to } from './p
 import { task } from './task.ts';
 
 /**
- * Exits of a phase that sends a key: `again`: where the instance is looked at before the same key is sent
- * again; `name`: where the name is typed for it; `another`: where another backup is asked for.
+ * `again`: looks at the instance, then sends the same key again; `name`: asks for the typed name for it;
+ * `another`: asks for another backup.
  */
 type KeyExits = Exits<'again' | 'name' | 'another' | 'stop'>;
 
-/** Sends the new key. After a lost answer both keys are kept; sending the same key twice is harmless. */
+/** After a lost answer both keys are kept; sending the same key twice is harmless. */
 export function changeKey({ exits }: { readonly exits: KeyExits }): Phase {
   const head = { title: 'change the key', fallback: setKeyFallback, exits };
   return phase(head, (step) => ({
@@ -104,7 +104,6 @@ interface Uncertain {
   readonly judge: { readonly label: string; readonly hint: string };
 }
 
-/** Asks what to do after a lost answer: send the same key again, or let a new backup decide. */
 export function uncertain({ exits, goOn, judge }: Uncertain) {
   const question = ({ key: { stored } }: RunContext): RunQuestion =>
     choice('KEY UNCERTAIN: the answer to the change was lost; the old and the new key are both kept', [
@@ -127,10 +126,7 @@ export function uncertain({ exits, goOn, judge }: Uncertain) {
   });
 }
 
-/**
- * Asks what to do when the backup opens with another key than the new one. `keyOnRecord` is where the run
- * goes on with that key.
- */
+/** The backup opens with another key than the new one. `keyOnRecord`: where the run continues with it. */
 export function notInForce(step: string, exits: KeyExits, keyOnRecord?: string) {
   const afresh = assignWith(({ context }) => changed(context, 'proof', FORGOTTEN));
   return state({

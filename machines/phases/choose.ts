@@ -249,10 +249,7 @@ function askNearEdge({ choose: { range, time } }: RunContext): RunQuestion {
   ]);
 }
 
-/**
- * The range once more, after the name was typed: it moves while people think. Exits: `readAgain` where it is
- * read again after a failure, `otherTime` where another time is chosen.
- */
+/** The range moves while people think. Exits: `readAgain` after a failure, `otherTime` to choose again. */
 export function rereadRange(step: string, exits: Exits<'readAgain' | 'otherTime' | 'stop'>): States {
   return {
     ...task('readingRange', {

@@ -14,23 +14,20 @@ import { task } from './task.ts';
 
 export const ConfirmSlice = () =>
   z.object({
-    /** Changes between the first look and the confirmation, as sentences. */
+    /** Since the first look, as sentences. */
     drift: z.array(z.string()),
   });
 
 interface Confirmation<More extends string = never> {
-  /** What is confirmed, as an order: `restore backup 3 into orders`. */
+  /** `restore backup 3 into orders`. */
   readonly order: (context: RunContext) => string;
   readonly stakes: (context: RunContext) => Stakes;
-  /** States that look at more when nothing has changed; they may have exits of their own. */
+  /** States that follow if nothing has changed; they may have exits of their own. */
   readonly last?: (key: string, exits: Exits<'stop' | More>) => States;
   readonly exits: Exits<'stop' | More>;
 }
 
-/**
- * The last look before a change: facts, the typed name, and the facts again. Any change in between is
- * confirmed again.
- */
+/** Facts, the typed name, and the facts again. Any change in between is confirmed again. */
 export function confirm<More extends string = never>({
   order,
   stakes,
@@ -96,10 +93,7 @@ export function confirm<More extends string = never>({
   });
 }
 
-/**
- * A confirmation that rests on the facts of the look just before it: the typed name, and the facts again. Any
- * change in between is confirmed again.
- */
+/** Like `confirm`, but relies on the look just before it instead of a first look of its own. */
 export function confirmSeen({ order, stakes, exits }: Omit<Confirmation, 'last'>): Phase {
   const stop = to(exits.stop);
   return phase({ title: 'confirm by name', slice: 'decide', exits }, (step) => ({
@@ -134,12 +128,11 @@ interface Asking {
   readonly title: string;
   readonly question: (context: RunContext) => RunQuestion;
   readonly stop: string;
-  /** Where the failure of the look leads. */
+  /** Where a failed look leads. */
   readonly failed: string;
   readonly next: string;
 }
 
-/** Asks for the name, looks again, and asks once more if anything has changed. */
 function askAndCompare({ step, title, question, stop, failed, next }: Asking): States {
   return {
     asking: state({
@@ -205,7 +198,7 @@ function restoreRuns({ preflight: { facts }, run: { instance } }: RunContext, ba
   };
 }
 
-/** The question for the typed name, which begins with what has changed since the facts were shown. */
+/** Begins with the changes since the facts were shown. */
 function askForConfirmation(orderOf: Confirmation['order'], stakes: Confirmation['stakes']) {
   return (context: RunContext): RunQuestion => {
     const { drift } = context.confirm;

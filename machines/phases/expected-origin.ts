@@ -1,9 +1,9 @@
 import type { CardOnRecord, ExpectedOrigin, RecoveryCard } from '../parts/recovery-data.ts';
 
 /**
- * When the backup was made that a restore by this guid must report, from the record of its instance: that of
- * one `backup_id`, or for the guid of the card the newest then, or a newer one. Undefined without a record:
- * recoveries then cannot be told apart.
+ * The time of the backup that a restore by this guid must report, from the record of its instance: that of
+ * one `backup_id`; for the guid of the card, that of the newest backup then, or later. Undefined without a
+ * record: then recoveries cannot be told apart.
  */
 export function expectedOrigin(
   guid: string | undefined,
@@ -24,7 +24,7 @@ export function expectedOrigin(
   };
 }
 
-/** What a target is compared with: the lost instance by its card, and the size of the recovered data. */
+/** The lost instance by its card, and the size of the recovered data. */
 export function expectedTarget<Name extends string | undefined>(
   instance: Name,
   card: Omit<RecoveryCard, 'preparedAt' | 'proven'> | undefined,

@@ -12,7 +12,7 @@ type TextEvent = { event: { text: string } };
 
 const errorOf = ({ event }: ErrorEvent) => ({ error: event.error });
 
-/** Where a verb's failure leads. The failure is data in the context; the state shows it and asks. */
+/** The failure is data in the context; the state shows it and asks. */
 export function failTo<Target extends string>(target: Target) {
   return { target, actions: { type: 'keepFailure' as const, params: errorOf } };
 }
@@ -39,10 +39,7 @@ interface FailureState {
   readonly on?: Edges | undefined;
 }
 
-/**
- * A failure state: retry, skip with a reason, done outside with evidence, stop; each open or closed with a
- * sentence.
- */
+/** Retry, skip with a reason, done outside with evidence, stop; each open, or closed with a sentence. */
 export function failure(given: FailureState): PhaseConfig {
   const { step, title, ways, retry, next, stop, on } = given;
   return {
@@ -62,7 +59,7 @@ export function failure(given: FailureState): PhaseConfig {
   };
 }
 
-/** The action that notes the operator's words as the reason why a step was passed. */
+/** The operator's words become the reason why the step was passed. */
 export function noteReason(step: string, before = '') {
   return {
     type: 'noteSkip' as const,
@@ -78,23 +75,20 @@ function askAboutFailure(ways: FailureWays) {
   };
 }
 
-/** A way out of a failure: a prompt or hint if it is open, `{disabled}` with the reason if not. */
+/** A prompt or hint if it is open, `{disabled}` with the reason if not. */
 export type WayOut = string | { readonly disabled: string };
 
 export interface FailureWays {
   readonly retry: string;
   readonly skip: WayOut;
   readonly markDone: WayOut;
-  /** What asking for another backup does, if it is offered; it needs a transition of its own. */
+  /** What asking for another backup does; it needs a transition of its own. */
   readonly backUp?: string;
-  /** Offered unless disabled here: a run with an open follow-up is left, not stopped. */
+  /** A run with an open follow-up is left, not stopped. */
   readonly stop?: { readonly disabled: string };
 }
 
-/**
- * The question every failure state asks: retry, skip with a reason, mark as done outside with evidence, stop.
- * None is recommended: a failure is never passed without a person.
- */
+/** Recommends no answer: a failure is never passed without a person. */
 export function failureQuestion(failure: Failure | undefined, ways: FailureWays): Question {
   return {
     kind: 'choice',
@@ -140,15 +134,15 @@ function markDoneOption(way: WayOut): QuestionOption {
 /** Failures that last as long as the instance cannot be reached. */
 const AWAY = /^service\.(?:unreachable|timeout|reset|error|not-found)$/u;
 
-/** Codes of failures that entering a key would end, with the words for it. */
+/** Failures that entering a key ends, with the words for it. */
 const KEY_MISSING: Readonly<Record<string, string>> = {
   'key.not-stored': 'enter the key; it is asked for and not shown',
   'backup.wrong-key': 'if another key was in force: enter it; it is not shown',
 };
 
 /**
- * Commands that help where a retry may not, each with its condition: a source that does not answer may be
- * lost, and can be recovered without it. `isOver` is set for a run that was stopped at this failure.
+ * Commands that help where a retry may not: a source that does not answer may be lost, and can be recovered
+ * without it. `isOver`: the run was stopped at this failure.
  */
 export function otherWays(context: RunContext, isOver = false): readonly OtherWay[] {
   const { failure, run, source, restore } = context;

@@ -25,12 +25,11 @@ import { task } from './task.ts';
 
 export const FollowUpsSlice = () =>
   z.object({
-    /** Bound applications and keys, as last found. */
+    /** As last found. */
     bound: Bound().optional(),
     isOpened: z.boolean(),
     list: z.array(FollowUp()),
     doing: z.string().optional(),
-    /** What the platform has proven of it so far. */
     proofs: z.array(
       z.object({
         step: z.enum(['unbind', 'bind', 'restage', 'renew', 'reconnect', 'prove']),
@@ -39,19 +38,18 @@ export const FollowUpsSlice = () =>
     ),
     /** The operator has let the platform do all that it can, one after the other. */
     doingAll: z.boolean(),
-    /** Follow-ups that the platform failed to do; the others go on. */
+    /** Follow-ups that the platform failed to do; the others continue. */
     stuck: z.array(z.string()),
   });
 
 interface FollowUps {
-  /** Beside `done`: by the id of a follow-up that the run itself can do, the phase that does it. */
+  /** For each follow-up that the run itself can do, by its id: the phase that does it. */
   readonly exits: Exits & { readonly [followUp: string]: Way };
 }
 
 /**
- * The follow-ups of an action, until none is open. Until then the run cannot be stopped and does not close:
- * each follow-up is done from here, done by hand with a proof, or skipped with a reason that stays on the
- * record.
+ * Until no follow-up is open, the run cannot be stopped and does not close. Each is done from here, done by
+ * hand with a proof, or skipped with a reason that stays on the record.
  */
 export function followUpsOfAction({ exits }: FollowUps): Phase {
   const head = {
@@ -68,7 +66,7 @@ export function followUpsOfAction({ exits }: FollowUps): Phase {
   }));
 }
 
-/** The same after a restore: applications have to be bound again, and what the run can do comes by itself. */
+/** Applications have to be bound again; what the run itself can do begins without a question. */
 export function followUpsOfRestore({ title, exits }: FollowUps & { readonly title: string }): Phase {
   const ways = waysOf(exits);
   const head = {
@@ -247,7 +245,7 @@ function close(how: 'hand' | 'skipped') {
   };
 }
 
-/** `answers`: edges for what `options` offers beside the follow-ups. */
+/** `answers`: edges for the options beside the follow-ups. */
 function asking(options: OptionsFor, answers: Partial<ReturnType<typeof answersAfterRestore>>) {
   return state({
     tags: ['question', 'followUp'],
@@ -285,7 +283,7 @@ function answersAfterRestore({ 'fresh-backup': fresh }: Ways) {
   };
 }
 
-/** Begins a follow-up. An earlier failure stays on the screen until a person has seen it. */
+/** An earlier failure stays on the screen until a person has seen it. */
 function doNow(context: RunContext, id: string, byPerson: boolean): Partial<RunContext> {
   const { followUps: slice } = changed(context, 'followUps', { doing: id, proofs: [] });
   if (slice === undefined) return {};
@@ -312,7 +310,7 @@ function askForFollowUps(optionsOf: OptionsFor) {
   };
 }
 
-/** A failure is never passed without a person, so nothing is recommended beside one. */
+/** Nothing is recommended beside a failure, because a failure is never passed without a person. */
 function optionsFor(context: RunContext, open: readonly FollowUp[]): Option[] {
   const { bound } = context.followUps;
   const byPlatform = platformFollowUps(context);
@@ -376,7 +374,7 @@ function isOfCommand(doable: FollowUp['doable']): boolean {
   return doable === 'command' || doable === 'again';
 }
 
-/** The label that says who does the rest; a command is named before it is run. */
+/** A command is named before it is run. */
 function doersOf(followUps: readonly FollowUp[]): string {
   const [first, ...more] = followUps.filter(({ doable }) => doable === 'command');
   const others = followUps.find(({ doable }) => doable !== 'command')?.doable;

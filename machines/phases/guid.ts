@@ -12,9 +12,8 @@ import { type Task, task } from './task.ts';
 
 interface Guid {
   /**
-   * `again`: where the instance is looked at before the same key is sent again; `name`: where the name is
-   * typed for it; `another`: where another backup is asked for; `keyOnRecord`: where the run goes on with the
-   * key that opens the backup.
+   * `again`: looks at the instance, then sends the same key again; `name`: asks for the typed name for it;
+   * `another`: asks for another backup; `keyOnRecord`: continues with the key that opens the backup.
    */
   readonly exits: Exits<'again' | 'name' | 'another' | 'keyOnRecord' | 'stop'>;
 }
@@ -38,10 +37,7 @@ const WORDS = {
   },
 } as const;
 
-/**
- * Learns the guid for recoveries elsewhere, setting a new key if one is wanted, and checks it against the ids
- * of the backups.
- */
+/** Sets a new key with the same call if one is wanted. Checks the guid against the ids of the backups. */
 export function learnGuid({ exits }: Guid): Phase {
   const stop = to(exits.stop);
   return phase({ title: 'learn the guid', fallback: guidFallback, exits }, (step) => ({

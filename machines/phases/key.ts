@@ -10,7 +10,7 @@ import { task } from './task.ts';
 
 export const KeySlice = () =>
   z.object({
-    /** A new key is wanted, in a run that can do without. */
+    /** For a run that can do without a new key. */
     isWanted: z.boolean(),
     origin: z.enum(['generated', 'given']).optional(),
     given: z.object({ fingerprint: z.string(), length: z.number() }).optional(),
@@ -29,7 +29,7 @@ export function newKey({ exits }: Key): Phase {
   return phase(head, (step) => choosingKey(step, to(exits.stop)));
 }
 
-/** The same in a run that can do without: asks first whether a new key is wanted. */
+/** Asks first whether a new key is wanted. */
 export function offerNewKey({ exits }: Key): Phase {
   const stop = to(exits.stop);
   return phase({ title: 'a new key, if one is wanted', like: 'key', exits }, (step) => ({
@@ -38,7 +38,7 @@ export function offerNewKey({ exits }: Key): Phase {
   }));
 }
 
-/** `tags` are those of the question where a new key is chosen. */
+/** `tags` of the question for the origin of the key. */
 function choosingKey(step: string, stop: string, tags: readonly 'aside'[] = []): States {
   const failed = {
     title: 'the new key is not safely stored',
@@ -100,7 +100,7 @@ function choosingKey(step: string, stop: string, tags: readonly 'aside'[] = []):
   };
 }
 
-/** The stored key. Throws before one is stored. */
+/** Throws before a key is stored. */
 export function heldKey({ key: { stored } }: RunContext): StoredKey {
   if (stored === undefined) throw new Error('no key is stored at this point');
   return stored;
@@ -166,15 +166,12 @@ function askForKey({ preflight: { facts } }: RunContext): RunQuestion {
   };
 }
 
-/** Whether the config asks for sealed copies of keys; a run that began without them goes on without. */
+/** Whether the config asked for sealed copies when the run began. */
 export function keepsEscrow({ preflight: { facts } }: RunContext): boolean {
   return facts?.escrow !== undefined;
 }
 
-/**
- * Puts sealed copies of the new key into every place before anything is sent. A policy that cannot be met
- * stops the run here: nothing leads on without it.
- */
+/** Before anything is sent. A policy that cannot be met stops the run here: nothing leads on without it. */
 export function escrow({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const head = { title: 'seal copies of the new key', like: 'escrow', fallback: escrowFallback, exits };
   return phase(head, (step) =>

@@ -20,11 +20,11 @@ import { type FailureWays, failOrDoubt, failure } from './failing.ts';
 import { when } from './guards.ts';
 import { door, type Edges, invoking, type PhaseConfig, type States } from './phase.ts';
 
-/** A task that a run asks for: how often (the number names the current intent), and what became of it. */
+/** A task that a run asks for. `intents` counts the requests and names the current intent. */
 export const OnceSlice = () =>
   z.object({
     intents: z.number(),
-    /** Sends proven not to have arrived, one after the other. */
+    /** Sends in a row that are proven not to have arrived. */
     absences: z.number(),
     send: SendEnd(),
     backup: BackupFacts().optional(),
@@ -50,44 +50,36 @@ export interface Send<Verb extends VerbOf<'once'>> {
 interface Once {
   readonly key: string;
   readonly task: TaskName;
-  /** What is asked for, with its article: `a backup`. */
+  /** With its article: `a backup`. */
   readonly what: string;
   readonly doubt: {
     readonly title: string;
     readonly otherwise: (context: RunContext) => string;
-    /**
-     * What the service shows of it: a list of tasks, of which one can be adopted, or only how the instance
-     * is, from which a person tells that it has begun.
-     */
+    /** Tasks of which one can be adopted, or only the instance, by which a person tells that it has begun. */
     readonly shown:
       | { readonly task: 'backup' | 'restore' }
       | { readonly begun: Option; readonly looksAt: string };
     readonly again: (context: RunContext) => string;
   };
-  /**
-   * Where another send begins; where nothing is said it is sent by itself as long as the service shows that
-   * nothing has arrived.
-   */
+  /** Where another send begins. Without it, the run sends again by itself while nothing has arrived. */
   readonly again?: string;
   readonly landed: string;
   readonly failed: {
     readonly title: string;
     readonly ways: FailureWays;
     readonly on?: Edges | undefined;
-    /** The failure when nothing came of the sends. Default: `neverDone`, in words for a service. */
+    /** Default: `neverDone`, in words for a service. */
     readonly never?: ((slice: OnceSlice) => Failure) | undefined;
   };
-  /** The target when a failure is skipped. */
   readonly without?: string | undefined;
-  /** The target of stopping; undefined while a follow-up is open. */
+  /** Undefined while a follow-up is open. */
   readonly stop: string | undefined;
   readonly tags?: readonly 'sent'[];
 }
 
 /**
- * A task that is asked for once: looked for when the answer is lost, and asked for again only where the
- * service shows that nothing has arrived, or a person decides it. The first of `sends` that the run passes is
- * made.
+ * Asked for once: after a lost answer it is looked for, and it is sent again only if the service shows that
+ * nothing has arrived, or a person decides so. Makes the first of `sends` that the run passes.
  */
 export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once): States {
   const { task, what, landed, again, failed, without, key } = given;
@@ -164,7 +156,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
   };
 }
 
-/** The state that sends a task. All but a backup come after the typed name. */
+/** All but a backup come after the typed name. */
 export function sending<Verb extends VerbOf<'once'>>(
   task: TaskName,
   id: string,
@@ -220,13 +212,13 @@ function endOf({ absences }: OnceSlice, output: Triggered | Started | StartedOut
   return { absences: 0, send: { is: 'landed', id, adopted: output.adopted } };
 }
 
-/** The most that all sends of a task may have done; undefined if none did anything. */
+/** Undefined if no send did anything. */
 export function sentOf({ send, outside, earlier }: OnceSlice): OnceSlice['earlier'] {
   if (send.is === 'landed' || outside !== undefined) return 'accepted';
   return earlier ?? (send.is === 'in-doubt' ? 'in-doubt' : undefined);
 }
 
-/** Moves to the next intent; what has landed belongs to the one before. */
+/** A task that has landed belongs to the intent before. */
 export function nextIntent(task: TaskName) {
   return assignWith(({ context }) =>
     changed(context, task, {
@@ -237,7 +229,7 @@ export function nextIntent(task: TaskName) {
   );
 }
 
-/** Resets the count of requests that never arrived, because a person has looked. */
+/** After a person has looked. */
 function forgetAbsences(task: TaskName) {
   return assignWith(({ context }) => changed(context, task, { absences: 0 }));
 }
@@ -254,10 +246,7 @@ function askAboutDoubt({ doubt, stop: leads }: Once) {
     ]);
 }
 
-/**
- * That nothing came of the sends of a task, with what was answered, and what stood in the way, as far as it
- * is known. `what` has its article.
- */
+/** With the answer and the obstacle, as far as they are known. `what` has its article. */
 export function neverDone({ absences, send }: Pick<OnceSlice, 'absences' | 'send'>, what: string): Failure {
   const { lost, evidence } = send.is === 'absent' ? send : {};
   const busy = underWay(evidence);
@@ -289,7 +278,7 @@ export function neverDone({ absences, send }: Pick<OnceSlice, 'absences' | 'send
   };
 }
 
-/** What was under way before the request, by the evidence of the judgement. */
+/** Tasks under way before the request. */
 function underWay(evidence: unknown): readonly number[] {
   const ids =
     typeof evidence === 'object' && evidence !== null ? Reflect.get(evidence, 'underWay') : undefined;

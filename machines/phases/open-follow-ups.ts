@@ -20,9 +20,8 @@ import { leftToRun } from '../parts/unfinished.ts';
 export type PlatformStep = RunContext['followUps']['proofs'][number]['step'];
 
 /**
- * The follow-ups after a restore, from what was found to be bound. A follow-up that is listed already stays
- * as it is, open or closed, whatever a later look at the platform shows. Only the one that stands for unknown
- * applications is dropped once they are known.
+ * A listed follow-up stays as it is, open or closed, whatever a later look at the platform shows. Only the
+ * one that stands for unknown applications is dropped once they are known.
  */
 export function withBound(context: RunContext): FollowUp[] {
   const found = followUpsAfterRestore(context);
@@ -46,10 +45,7 @@ function withCommandsOfNow(followUp: FollowUp, found: readonly FollowUp[]): Foll
 
 const UNKNOWN = 'rebind-unknown';
 
-/**
- * Maintenance updates are forbidden, or may be, and have to be allowed again. This follow-up is opened before
- * the call that forbids them.
- */
+/** Updates are forbidden, or may be. Opened before the call that forbids them. */
 export function withRelease(context: RunContext): Partial<RunContext> {
   const { instance } = context.run;
   const release: FollowUp = {
@@ -64,7 +60,7 @@ export function withRelease(context: RunContext): Partial<RunContext> {
   return { followUps: { ...context.followUps, list, doing: undefined } };
 }
 
-/** The setting was refused, so there is nothing to restore. */
+/** For a setting that was refused. */
 export function withoutRelease(context: RunContext): Partial<RunContext> {
   return { followUps: { ...context.followUps, list: othersThanRelease(context) } };
 }
@@ -73,10 +69,7 @@ function othersThanRelease({ followUps: { list } }: RunContext): FollowUp[] {
   return list.filter(({ id }) => id !== 'release-updates');
 }
 
-/**
- * The old binding of the current application could not be removed; the application is bound to the restored
- * data anyway.
- */
+/** The old binding could not be removed; the application is bound to the restored data anyway. */
 export function withOldBinding(context: RunContext, failure: Failure): Partial<RunContext> {
   const app = currentApp(context);
   if (app === undefined) return {};
@@ -104,10 +97,7 @@ export function withOldBinding(context: RunContext, failure: Failure): Partial<R
   };
 }
 
-/**
- * Closes a follow-up. One that is closed already keeps its closure; one that is skipped also stands among
- * what the run skipped.
- */
+/** A closed follow-up keeps its closure; one that is skipped is also listed in `skipped`. */
 export function closed(
   context: RunContext,
   id: string,
@@ -129,7 +119,6 @@ export function closed(
   };
 }
 
-/** Whether only the run itself can do what is open, besides what can wait: a fresh backup, a card. */
 export function isLeftToRun({ followUps: { list } }: RunContext): boolean {
   return leftToRun(list).length > 0;
 }
@@ -142,9 +131,7 @@ export function hasCommand(context: RunContext): boolean {
   return currentApp(context)?.reconnect !== undefined;
 }
 
-/**
- * The command of the application that is worked on was begun: from now on it runs only when a person says so.
- */
+/** A command that was begun runs again only if a person says so. */
 export function begun({ followUps: { list, doing } }: RunContext): FollowUp[] {
   return list.map((one) => (one.id === doing ? { ...one, doable: 'again' } : one));
 }
@@ -167,7 +154,7 @@ function followUpsAfterRestore(context: RunContext): FollowUp[] {
   ].map((followUp): FollowUp => ({ ...followUp, since }));
 }
 
-/** No platform could be asked, so there may be more applications than are known. */
+/** If no platform could be asked, there may be more applications than are known. */
 function areUnknown({ followUps: { bound } }: RunContext): boolean {
   return bound === undefined || bound.unasked === true;
 }
@@ -191,7 +178,7 @@ function rebinding(context: RunContext, app: BoundApp): FollowUp {
   };
 }
 
-/** One line for each call, with its other form behind it. */
+/** One line for each call, followed by its form without a name. */
 function linesOf(calls: readonly CfCall[]): string[] {
   return calls.flatMap(({ withoutName, ...call }) => [
     lineOf(call),
@@ -241,7 +228,7 @@ function unknownApps(context: RunContext): FollowUp {
   };
 }
 
-/** What the run itself sees to, and the removal of a rehearsal's target. */
+/** What the run itself does, and the removal of a rehearsal's target. */
 function ofRun(context: RunContext): FollowUp[] {
   const name = restoredName(context);
   const isElsewhere = restoredSide(context) === 'target';
@@ -287,10 +274,7 @@ function freshWords({ choose: { time } }: RunContext, name: string, isElsewhere:
   return time === undefined ? `back up ${name} as it is now` : `back up ${name}: it is on a new timeline`;
 }
 
-/**
- * One word of a shell command. What could be anything else than plain text is quoted; control characters are
- * left out.
- */
+/** Quotes anything but plain text and leaves control characters out. */
 function word(text: string): string {
   const clean = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '');
   return shellQuoted(clean);

@@ -4,21 +4,17 @@ import { type Assigning, runbook } from '../setup.ts';
 import type { InputOf, OutputOf, Verb } from '../verbs.ts';
 
 export type PhaseConfig = Parameters<typeof runbook.createStateConfig>[0];
-/** Edges by the answers that lead along them. */
+/** By the answers that lead along them. */
 export type Edges = NonNullable<PhaseConfig['on']>;
 export type States = Readonly<Record<string, PhaseConfig>>;
-/** A phase before it knows its name: the key that the machine's page gives it. */
+/** A phase that does not know its name yet: its key on the machine's page. */
 export type Phase = (key: string) => PhaseConfig;
-/**
- * Where an exit of a phase leads: the name of another phase, or `PHASE:DOOR` for a door that it has beside
- * its beginning.
- */
+/** The name of another phase, or `PHASE:DOOR` for a door that it has beside its beginning. */
 export type Exit = string;
-/** Where a phase leads when it is over: to one phase, or to one of several. */
 export type Way =
   | Exit
   | readonly { readonly guard?: (_: { context: RunContext }) => boolean; readonly target: Exit }[];
-/** The exits of a phase. The page of a machine binds each to another phase; a phase has no exit besides. */
+/** The page of a machine binds each exit to another phase; a phase has no other exits. */
 export type Exits<Name extends string = never> = { readonly done: Way } & {
   readonly [N in Name]: Exit;
 };
@@ -32,15 +28,14 @@ export function to(exit: Exit): string {
   return `#${exit}`;
 }
 
-/** The id of a state by which other phases may enter: an exit names it `PHASE:DOOR`. */
+/** The id of a state that other phases may enter: an exit names it `PHASE:DOOR`. */
 export function door(key: string, name: string): string {
   return `${key}:${name}`;
 }
 
 /**
- * A phase of a runbook: a step of the rail, a section of the prose, a part of the plan and of the fallback
- * script. It begins with its first state, and is over with the state `over`, which leads out along the exit
- * `done`.
+ * A step of the rail, a section of the prose, a part of the plan and of the fallback script. It begins with
+ * its first state and ends with `over`, which leads out along the exit `done`.
  */
 export function phase({ exits, tags = [], ...meta }: Head, statesOf: (key: string) => States): Phase {
   return (key) => {
@@ -60,7 +55,7 @@ function along(way: Way) {
   return typeof way === 'string' ? to(way) : way.map((one) => ({ ...one, target: to(one.target) }));
 }
 
-/** Phases that a run passes only under a condition, in addition to the condition of each. */
+/** Adds a condition to that of each phase. */
 export function only(
   passes: (context: RunContext) => boolean,
   all: Readonly<Record<string, Phase>>,
@@ -84,7 +79,7 @@ interface Invoking<V extends Verb> {
   readonly onError: unknown;
 }
 
-/** XState joins `src` with its input and output for a literal only, not for a verb that is a parameter. */
+/** XState infers input and output from a literal `src` only, not from a verb that is a parameter. */
 export function invoking<V extends Verb>(given: Invoking<V>) {
   return given as unknown as NonNullable<PhaseConfig['invoke']>;
 }
@@ -93,16 +88,13 @@ export function ending(title: string): Phase {
   return (id) => runbook.createStateConfig({ id, type: 'final', tags: ['done'], meta: { title } });
 }
 
-/** The final states that every runbook has; its closing is told which one was reached. */
+/** The final states of every runbook; its closing gets the one that was reached. */
 type Endings = { readonly done: Phase; readonly unproven: Phase; readonly stopped: Phase };
 
-/** The states of a machine: its phases by name, in order, and how it ends. */
+/** The phases by name, in order, then the endings. */
 export function phases(all: Readonly<Record<string, Phase>> & Endings): Record<string, PhaseConfig> {
   return Object.fromEntries(Object.entries(all).map(([key, one]) => [key, one(key)]));
 }
 
-/**
- * The states of a phase that asks a verb, and what to do where that fails; the types are checked where they
- * are written.
- */
+/** For states outside of `task`; checks the types where the state is written. */
 export const state = runbook.createStateConfig;

@@ -11,24 +11,21 @@ import { type OnceSlice, once, sending } from './once.ts';
 import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-/*
- * The phases of a step of a plan that is no runbook. A run passes the one of its kind.
- */
+/* The phases of a plan's step that runs no runbook; a run passes the one of its kind. */
 
 export const OutsideSlice = () =>
   z.object({
-    /** What a check or a command found, in words. */
+    /** In words. */
     found: z.string().optional(),
-    /** How many approvals count. */
     approved: z.number(),
-    /** Whether nobody approved in time, and the step was stopped for that. */
+    /** The step was stopped because nobody approved in time. */
     expired: z.boolean().optional(),
   });
 
 type Stepped = { readonly exits: Exits<'stop'> };
 type Of<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
 
-/** The step of the run. Only a phase of its kind asks. */
+/** Throws unless the step is of this kind. */
 function stepOf<Kind extends Step['kind']>({ run }: RunContext, kind: Kind): Of<Kind> {
   if (run.step?.kind !== kind) throw new Error(`the step is no ${kind}`);
   return run.step as Of<Kind>;
@@ -39,7 +36,7 @@ const isOf =
   ({ run }: RunContext) =>
     run.step?.kind === kind;
 
-/** Asks what the check asks, until it is found or its time is over. */
+/** Asks until it is found or the time is over. */
 export function checkOutside({ exits }: Stepped): Phase {
   return phase({ title: 'ask and compare', when: isOf('check'), exits }, (step) =>
     task('asking', {
@@ -67,7 +64,7 @@ export function checkOutside({ exits }: Stepped): Phase {
   );
 }
 
-/** A check whose `{rpo}` and `{rto}` are those of the plan. */
+/** Fills in `{rpo}` and `{rto}` of the plan. */
 function withObjectives(check: Check, { run: { objectives } }: RunContext): Check {
   const { age } = check.expect ?? {};
   if (age === undefined) return check;
@@ -78,7 +75,6 @@ function withObjectives(check: Check, { run: { objectives } }: RunContext): Chec
   return { ...check, expect: { ...check.expect, age: filled } };
 }
 
-/** Runs a program that may run again. */
 export function runCommand({ exits }: Stepped): Phase {
   const isRepeatable = (context: RunContext) =>
     isOf('command')(context) && stepOf(context, 'command').command.kind === 'repeatable';
@@ -109,7 +105,7 @@ export function runCommand({ exits }: Stepped): Phase {
   );
 }
 
-/** Runs a program that must not run twice; another program says whether a lost run of it has happened. */
+/** The program must not run twice; another one says whether a lost run of it has happened. */
 export function runOnce({ exits }: Stepped): Phase {
   const isOnce = (context: RunContext) =>
     isOf('command')(context) && stepOf(context, 'command').command.kind === 'once';
@@ -169,9 +165,7 @@ export function runOnce({ exits }: Stepped): Phase {
   );
 }
 
-/**
- * A command that ended otherwise than with 0 has failed. One whose process died was only never seen to end.
- */
+/** An exit code other than 0 is a failure; a process that died was only not seen to end. */
 function notLanded({ send }: Pick<OnceSlice, 'send'>): Failure {
   const { lost, evidence } = send.is === 'absent' ? send : {};
   if (lost !== undefined)
@@ -184,7 +178,6 @@ function notLanded({ send }: Pick<OnceSlice, 'send'>): Failure {
   };
 }
 
-/** Asks a person to do something, and what shows that it is done. */
 export function manual({ exits }: Stepped): Phase {
   return phase({ title: 'done by a person', slice: 'human', when: isOf('manual'), exits }, (step) => ({
     asking: state({
@@ -226,9 +219,7 @@ function askManual(context: RunContext): RunQuestion {
   ]);
 }
 
-/**
- * Waits until enough people have approved. The name is typed for each of them, once their signature is there.
- */
+/** The name is typed for each approval, once its signature is there. */
 export function approveStep({ exits }: Stepped): Phase {
   return phase({ title: 'approved by others', slice: 'human', when: isOf('approve'), exits }, (step) => ({
     asking: state({
@@ -270,7 +261,7 @@ const countApproval = assignWith(({ context }) =>
 
 const noteExpiry = assignWith(({ context }) => changed(context, 'outside', { expired: true }));
 
-/** The question is also asked for its kind, of a run without a step. */
+/** The question is also read, for its kind, in a run without a step. */
 const BY_ANYBODY: Approve = { quorum: 1, within: 3_600_000, notBy: 'starter', onExpiry: 'pause' };
 
 function askApproval(context: RunContext): RunQuestion {
@@ -291,7 +282,6 @@ function askApproval(context: RunContext): RunQuestion {
   }) as RunQuestion;
 }
 
-/** Tells people, by the targets of lifeboat.yaml. */
 export function tellPeople({ exits }: Stepped): Phase {
   return phase({ title: 'tell people', when: isOf('notify'), exits }, (step) =>
     task('telling', {
@@ -316,7 +306,6 @@ export function tellPeople({ exits }: Stepped): Phase {
   );
 }
 
-/** Lets time pass. */
 export function waitStep({ exits }: Stepped): Phase {
   return phase({ title: 'let time pass', when: isOf('wait'), exits }, (step) =>
     task('waiting', {

@@ -13,18 +13,18 @@ import { task } from './task.ts';
 
 export const PreflightSlice = () =>
   z.object({
-    /** The instance as found; its baseline as of the last look. */
+    /** The instance as found; its baseline is that of the last look. */
     facts: PreflightFacts().optional(),
   });
 
-/** Reads before anything is decided. V0 has only the lists; the facts say what it does not report. */
+/** V0 has only the lists; the facts say what it does not report. */
 const GETS = [
   { method: 'GET', path: '', what: 'the instance and its state', optional: true },
   { method: 'GET', path: '/backups-config', what: 'retention, minimum key length', optional: true },
   { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way' },
 ] as const;
 
-/** Whether something is asked for, in every run of the runbook or by the context. */
+/** For every run of the runbook, or by the context. */
 type Asked = boolean | ((context: RunContext) => boolean);
 
 interface Preflight {
@@ -32,19 +32,18 @@ interface Preflight {
   readonly tolerant: Asked;
   /** A restore under way blocks: it would undo the change, or be disturbed by it. */
   readonly restores?: Asked;
-  /** The backup to be made has to be opened afterwards, so a key must be held. */
+  /** The backup has to be opened afterwards, so a key must be held. */
   readonly needsKey?: boolean;
-  /** The run needs calls that V0 does not have. */
   readonly needsAll?: boolean;
   readonly exits: Exits<'stop'>;
 }
 
-/** Looks at the instance. A person may pass a blocker with a reason. */
+/** A person may pass a blocker with a reason. */
 export function preflight(given: Preflight): Phase {
   return phase(headOf(given), (step) => looking(step, given, 'over'));
 }
 
-/** The same, and then the recovery card on record is read. */
+/** Also reads the recovery card on record. */
 export function preflightAndRecord(given: Preflight): Phase {
   return phase(headOf(given), (step) => ({
     ...looking(step, given, 'readingRecord'),
@@ -82,7 +81,7 @@ const WORDS = {
   },
 } as const;
 
-/** `next` is where the run goes on when nothing stands in the way. */
+/** `next` follows when nothing blocks the run. */
 function looking(step: string, given: Preflight, next: string): States {
   const { tolerant, restores = false, needsKey = false, needsAll = false, exits } = given;
   const stop = to(exits.stop);

@@ -9,7 +9,7 @@ import { type Exits, type Phase, state, to } from './phase.ts';
 
 const UNPROVEN = 'the card is made without a proven backup';
 
-/** A card is worth as much as its proven backup: offers to prove the newest, or to make one. */
+/** A card is only as good as its backup: offers to prove the newest, or to make one. */
 export function proofBackup({ exits }: { readonly exits: Exits<'withoutProof' | 'stop'> }): Phase {
   return backup({
     title: 'choose a backup for the card',

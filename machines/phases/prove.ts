@@ -19,18 +19,18 @@ export const ProofSlice = () =>
   });
 
 interface Proof<Exit extends string = never> {
-  /** What it costs to go on without the proof. */
+  /** The cost of continuing without the proof. */
   readonly without: string;
-  /** `notInForce`: taken when another key than the new one opens it. */
+  /** `notInForce`: another key than the new one opens it. */
   readonly exits: Exits<'unproven' | 'stop' | Exit>;
 }
 
-/** A backup is proven: downloaded, opened with a key that is held, and read to its last byte. */
+/** Downloads the backup, opens it with a held key and reads it to its last byte. */
 export function prove(given: Proof): Phase {
   return phase(headOf('held-key', given), (step) => reading(step, given, { next: 'over', ...DISCARDED }));
 }
 
-/** A backup shows that the new key is in force. The file is kept, so that other keys can be tried on it. */
+/** Shows that the new key is in force. Keeps the file, so that other keys can be tried on it. */
 export function proveNewKey(given: Proof<'notInForce'>): Phase {
   return phase(headOf('new-key', given), (step) => ({
     ...reading(step, given, { next: 'evaluating', ...KEPT }),
@@ -50,7 +50,7 @@ const PROVE_AND_RECORD_WORDS = {
   },
 } as const;
 
-/** A backup is proven in a run that goes on to something else, so the proof is recorded at once. */
+/** Records the proof at once, because the run continues with something else. */
 export function proveAndRecord(given: Proof<'notInForce'>): Phase {
   const { exits } = given;
   return phase(headOf('held-key', given), (step) => ({
@@ -81,7 +81,7 @@ function headOf(expects: 'new-key' | 'held-key', { exits }: Proof) {
   };
 }
 
-/** What becomes of the file of the backup, and what a person does who has proven or downloaded it. */
+/** What happens to the file, and what a person does who has proven or downloaded the backup. */
 interface OfFile {
   readonly purpose: 'prove' | 'archive';
   readonly byHand: string;
@@ -111,7 +111,7 @@ const READING_WORDS = {
   verifying: { title: 'reading the backup to its last byte' },
 } as const;
 
-/** Downloads the backup and reads it to its end; `next` follows once it is proven. */
+/** `next` follows once the backup is proven. */
 function reading(step: string, given: Proof, { next, ...file }: OfFile & { readonly next: string }): States {
   const { exits } = given;
   const without = { target: to(exits.unproven), hint: given.without };
@@ -203,7 +203,7 @@ function hasShrunk({ proof }: RunContext): boolean {
   return proof.verification?.shrunkFrom !== undefined;
 }
 
-/** The backup was read to its end, but only a person knows whether so little data is right. */
+/** The backup was read to its end, but only a person knows whether it may hold so little data. */
 function askAboutShrunk(unproven: string) {
   return (context: RunContext): RunQuestion => {
     const { verification } = context.proof;
@@ -239,12 +239,10 @@ function isInForce({ key, proof }: RunContext): boolean {
   return key.stored === undefined || proof.verification?.opens === key.stored.fingerprint;
 }
 
-/** The backup that this run read to its last byte. */
 export function provenBackup({ backup, preflight }: Pick<RunContext, 'backup' | 'preflight'>) {
   return backup.backup ?? preflight.facts?.newest;
 }
 
-/** The record of a verified backup for the ledger. */
 export function proofOf(context: RunContext) {
   const backup = provenBackup(context);
   const { verification, negative } = context.proof;
@@ -254,12 +252,11 @@ export function proofOf(context: RunContext) {
 }
 
 interface Negative {
-  /** The keys to try: those in force before, or any other. */
   readonly keys: 'old' | 'other';
   readonly exits: Exits<'stop'>;
 }
 
-/** Checks that no other key opens the backup; otherwise opening it would prove nothing. */
+/** If another key opened the backup, opening it would prove nothing. */
 export function negative({ keys, exits }: Negative): Phase {
   const title = keys === 'old' ? 'the old key must fail' : 'other keys must fail';
   const found =

@@ -23,7 +23,7 @@ import {
 } from './open-follow-ups.ts';
 import { state } from './phase.ts';
 
-/** A failed platform step leads back to the follow-ups; its failure is shown once the others are done. */
+/** Its failure is shown once the other follow-ups are done. */
 const BACK = {
   target: 'evaluating',
   actions: assignWith<{ error: unknown }>(({ context, event }) => backWith(context, event.error)),
@@ -34,7 +34,7 @@ function backWith(context: RunContext, error: unknown): Partial<RunContext> {
   const failure = failureFrom(error);
   return {
     ...changed(context, 'followUps', {
-      // A platform that asks to be left alone, or cannot be reached, is not asked for the next one either.
+      // A platform that asks to be left alone, or cannot be reached, is not asked for the next one.
       doingAll: doingAll && !isForAll(failure),
       stuck: [...stuck, ...(doing === undefined ? [] : [doing])],
       doing: undefined,
@@ -43,7 +43,7 @@ function backWith(context: RunContext, error: unknown): Partial<RunContext> {
   };
 }
 
-/** Failures after which a team's command has run, or may have; only its author knows what it did. */
+/** The team's command has run, or may have; only its author knows what it did. */
 const RAN: ReadonlySet<string> = new Set(['activity.lost', 'reconnect.failed', 'reconnect.timeout']);
 
 const BACK_FROM_COMMAND = {
@@ -87,7 +87,7 @@ function closedBy(context: RunContext, step: PlatformStep, proof: PlatformProof)
   });
   return {
     followUps: { ...followUps, proofs: [] },
-    // What failed in the same turn still has to be looked at.
+    // The failure of the same turn still needs a person.
     failure: stuck.length === 0 ? undefined : context.failure,
   };
 }
@@ -99,10 +99,7 @@ function howOf(step: PlatformStep, before: readonly { step: PlatformStep }[], wa
 
 const isBeside = when('the old binding is kept meanwhile', bindsBeside);
 
-/**
- * Rebinds one application or key after the other through the platform. Each step may be repeated: it finds
- * what is done already.
- */
+/** One application or key after the other. Each step may be repeated: it finds what is already done. */
 export const rebinding = {
   unbinding: state({
     meta: {
@@ -117,7 +114,7 @@ export const rebinding = {
       onDone: [{ guard: isBeside, ...closes('unbind') }, onwards('unbind', 'binding')],
       onError: [
         {
-          // The broker of a lost instance cannot be reached; the application must not wait for that.
+          // The broker of a lost instance cannot be reached; the application must not wait for it.
           guard: whenEvent<{ error: unknown }>(
             'the broker of a lost instance is away',
             (context, { error }) => canBindWithout(context, error),
@@ -219,12 +216,12 @@ export const rebinding = {
   }),
 };
 
-/** The data was restored elsewhere and the broker of the lost instance failed: the old binding can stay. */
+/** The data was restored elsewhere and the lost instance's broker failed: the old binding can stay. */
 function canBindWithout(context: RunContext, error: unknown): boolean {
   return restoredSide(context) === 'target' && failureFrom(error).code === 'platform.failed';
 }
 
-/** The application that is being rebound. Throws when there is none. */
+/** Throws when no application is being rebound. */
 function appOf(context: RunContext) {
   const app = currentApp(context);
   if (app === undefined) throw new Error('no application is being bound at this point');

@@ -16,7 +16,7 @@ export const RecordSlice = () =>
   z.object({
     /** The ledger knows the new key as proven. */
     isProven: z.boolean(),
-    /** Follow-ups that were moved to the ledger. */
+    /** Moved to the ledger. */
     leaves: z.array(z.string()).optional(),
     /** Tasks that the last look showed beside those that were sent. */
     beside: z.array(TaskBeside()).optional(),
@@ -49,7 +49,7 @@ function record(
 
 const FAILED = { title: 'the record is not written', retry: 'recording', ways: WAYS } as const;
 
-/** Records a rotation; only then the new key counts as proven. */
+/** Only then the new key counts as proven. */
 export function recordRotation(given: Record): Phase {
   return record(given, (step) =>
     task('recording', {
@@ -79,7 +79,7 @@ export function recordProof(given: Record): Phase {
   );
 }
 
-/** A last look at the list: a proxy may have sent a call twice. */
+/** A proxy may have sent a call twice. */
 function lastLookAt(list: 'backups' | 'restores', on?: 'target'): PlannedCall {
   return { method: 'GET', path: `/${list}`, what: 'what is there beyond what was sent', on };
 }
@@ -96,12 +96,12 @@ interface Recovery extends Omit<Record, 'exits'> {
   readonly runbook: string;
 }
 
-/** Records a recovery in the ledger of the instance that it changed. */
+/** In the ledger of the instance that it changed. */
 export function recordRecovery(given: Recovery): Phase {
   return record(given, (step) => recordingRecovery(step, given.runbook, { next: 'over' }));
 }
 
-/** Records a recovery in the ledgers of its target and of its source. */
+/** In the ledgers of its target and of its source. */
 export function recordRecoveryInBoth(given: Recovery): Phase {
   const { runbook } = given;
   return record(given, (step) => ({

@@ -12,13 +12,12 @@ type RestoreVerb = 'restoreBackup' | 'restoreToTime' | 'performRecovery';
 
 interface Ask<Verb extends RestoreVerb> extends Omit<Send<Verb>, 'calls'> {
   readonly on?: 'target' | undefined;
-  /** The one call that changes the instance. */
   readonly call: Required<Pick<PlannedCall, 'path' | 'what' | 'needs' | 'forever'>>;
 }
 
 interface Restore<Verb extends RestoreVerb> extends Ask<Verb> {
   readonly fallback: ManualRestore;
-  /** `again`: where facts are read and the name is asked for before another send. */
+  /** `again`: reads facts and asks for the name before another send. */
   readonly exits: Exits<'again' | 'stop'>;
 }
 
@@ -26,7 +25,7 @@ const TASK = 'restore' as const;
 
 export const RESTORE_FOREVER = 'everything that the instance holds now is replaced';
 
-/** Sends a restore and waits for it. Another send needs the typed name again. */
+/** Another send needs the typed name again. */
 export function restore<Verb extends RestoreVerb>(given: Restore<Verb>): Phase {
   const { on, exits } = given;
   const stop = to(exits.stop);
@@ -44,8 +43,8 @@ export function restore<Verb extends RestoreVerb>(given: Restore<Verb>): Phase {
 }
 
 /**
- * Sends the first of several restores that the run passes, and is over when the service has named it. Another
- * send needs the typed name again.
+ * Sends the first of `sends` that the run passes; over when the service has named the restore. Another send
+ * needs the typed name again.
  */
 export function askForRestore(
   sends: Readonly<Record<string, PhaseConfig>>,
@@ -61,7 +60,7 @@ export function askForRestore(
   return phase(head, (key) => asking(sends, { key, exits, landed: 'over' }));
 }
 
-/** Waits for the restore. Exit `again`: the door of the phase by which another one is sent. */
+/** `again`: the door by which another restore is sent. */
 export function waitForRestore({ exits }: { readonly exits: Exits<'again' | 'stop'> }): Phase {
   const head = {
     title: 'wait for the restore',
@@ -183,7 +182,7 @@ function awaiting({ key, on, again, stop }: Awaiting): States {
         },
         on: { 'operator.retry': again, 'operator.markDone': outside },
       }),
-      // Nothing is bound to a target whose restore has failed, and nothing may be.
+      // After a failed restore, nothing is bound to a target, and nothing may be.
       tags: on === undefined ? ['question', 'failed', 'sent'] : ['question', 'failed'],
     },
   };

@@ -19,12 +19,12 @@ export const SettingsSlice = () =>
   });
 
 interface Agree {
-  /** What is agreed to, as an order: `create a backup of orders`. */
+  /** As an order: `create a backup of orders`. */
   readonly order: (context: RunContext) => string;
   readonly exits: Exits<'stop'>;
 }
 
-/** Asks once before a change that destroys nothing. */
+/** One question before a change that destroys nothing. */
 export function agree({ order, exits }: Agree): Phase {
   return phase({ title: 'agree to it', slice: 'decide', exits }, () => ({
     asking: state({
@@ -95,7 +95,7 @@ export function changeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Pha
   );
 }
 
-/** Exits of a preparation: `again` is where the name is typed before the same key is sent again. */
+/** `again`: asks for the name before the same key is sent again. */
 type PrepareExits = Exits<'again' | 'stop'>;
 
 export function prepareGuid({ exits }: { readonly exits: Exits<'stop'> }): Phase {
@@ -178,7 +178,6 @@ export function prepareWithKey({ exits }: { readonly exits: PrepareExits }): Pha
   );
 }
 
-/** Goes on when there is a guid, and to the failure state otherwise. */
 function evaluatingGuid(failed: string) {
   return {
     meta: { title: 'checking the guid' },

@@ -14,7 +14,7 @@ const isFor =
 const needs = 'the name was typed, and nothing has changed since';
 const wayBack = 'none in this run: only a backup brings the old data back';
 
-/** The three calls that replace the data of an instance; a run passes the one that its command names. */
+/** A run passes the one that its command names. */
 export const RESTORING: Readonly<Record<string, PhaseConfig>> = {
   restoringBackup: sendingRestore('restoreBackup', {
     verb: 'restoreBackup',
@@ -62,7 +62,6 @@ export const RESTORING: Readonly<Record<string, PhaseConfig>> = {
   }),
 };
 
-/** How the data of a single change is restored by hand. */
 export function singleRestoreByHand({ run: { single } }: RunContext): ManualRestore {
   if (single?.change === 'performRecovery') return recoverByHand;
   return single?.change === 'restoreToTime' ? restoreToTimeByHand : restoreBackupByHand;

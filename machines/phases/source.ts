@@ -27,10 +27,10 @@ export const SourceSlice = () =>
   });
 type From = NonNullable<z.infer<ReturnType<typeof SourceSlice>>['from']>;
 
-/** How many backups of a kind are offered; any other id can be typed. */
+/** Backups of each kind that are offered; any other id can be typed. */
 const MAX = 10;
 
-/** No reference says what an id looks like (service-api.md section 2.1), so any pasted word is accepted. */
+/** No reference gives the form of an id (service-api.md section 2.1), so any pasted word is accepted. */
 const ID = { source: '[!-~]{8,200}', says: 'a guid has 8 characters or more, and no spaces' };
 const IS_ID = new RegExp(`^(?:${ID.source})$`);
 
@@ -46,10 +46,7 @@ const WORDS = {
   },
 } as const;
 
-/**
- * Chooses what to recover and with which key: from the card, from the last list of the instance, or typed.
- * Calls nothing of the source.
- */
+/** From the card, from the last list of the instance, or typed. Calls nothing of the source. */
 export function chooseSource({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const stop = to(exits.stop);
   const head = {
@@ -144,7 +141,7 @@ export function chooseSource({ exits }: { readonly exits: Exits<'stop'> }): Phas
   }));
 }
 
-/** Input of `performRecovery`: guid, key, and how to recognise its restore after a lost answer. */
+/** Guid and key, and how to recognise the restore after a lost answer. */
 export function recoveryInput({ source: { from }, card, run }: RunContext) {
   return {
     on: 'target' as const,
@@ -155,12 +152,12 @@ export function recoveryInput({ source: { from }, card, run }: RunContext) {
   };
 }
 
-/** The key on record for what is recovered; empty if there is none. */
+/** Empty if there is none. */
 function keyOnRecord(context: RunContext): string {
   return fromGuid(context, context.source.from?.guid ?? '').fingerprint;
 }
 
-/** A reason to doubt the chosen key, as a sentence without a stop. */
+/** A sentence without a full stop. */
 export function doubtOfKey(context: RunContext): string | undefined {
   const { fingerprint = '' } = context.source.from ?? {};
   const { card, proven = [] } = context.card.onRecord ?? {};
@@ -199,7 +196,7 @@ function listedLast({ card: { onRecord } }: RunContext) {
   return (onRecord?.seen?.backups ?? []).filter(({ backupId = '' }) => IS_ID.test(backupId));
 }
 
-/** The guid of the newest backup: from the card, or the common beginning of the backups' ids. */
+/** From the card, or the common beginning of the backups' ids. */
 function newestGuid(context: RunContext): { readonly guid: string; readonly hint: string } | undefined {
   const { card, seen } = context.card.onRecord ?? {};
   if (card !== undefined)
@@ -291,7 +288,7 @@ function askForRestoreKey(context: RunContext): RunQuestion {
   const likely = keyOnRecord(context);
   const lacking = likely !== '' && !held.includes(likely) ? ` (key ${likely} is not held here)` : '';
   const fit = fitOfChosen(context);
-  // What the bytes show comes before a card, which may be older than the key.
+  // The bytes count more than a card, which may be older than the key.
   const best = isProvenSource(context) ? likely : (fit?.key ?? likely);
   const hintOf = (fingerprint: string) => {
     const hints = [

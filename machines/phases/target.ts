@@ -19,14 +19,14 @@ import { task } from './task.ts';
 export const TargetSlice = () =>
   z.object({
     facts: TargetFacts().optional(),
-    /** Codes of the target's blockers that the operator has overridden. */
+    /** Codes of overridden blockers. */
     overridden: z.array(z.string()),
   });
 
-/** The side of the run that takes the data: its target, or its own instance. */
+/** The instance that takes the data: the run's target, or its own. */
 type Side = 'target' | undefined;
 
-/** Reads that identify the target and show whether it can take the data. */
+/** Show which instance the target is, and whether it can take the data. */
 const callsOn = (on: Side): readonly PlannedCall[] => [
   { method: 'GET', path: '', what: 'the target, its service, plan and state', on },
   { method: 'GET', path: '/backups', what: 'whether it has backups of its own', on },
@@ -52,7 +52,7 @@ const WORDS = {
   },
 } as const;
 
-/** Inspects the target. A blocker is overridden by the typed name, by a reason, or not at all. */
+/** A blocker is overridden by the typed name, by a reason, or not at all. */
 export function inspectTarget({ on, exits }: { readonly on: Side; readonly exits: Exits<'stop'> }): Phase {
   const stop = to(exits.stop);
   const head = {
@@ -109,7 +109,7 @@ export function inspectTarget({ on, exits }: { readonly on: Side; readonly exits
 }
 
 interface ConfirmTarget {
-  /** `key`: where the key of what is recovered was chosen. */
+  /** `key`: back to the choice of the key. */
   readonly exits: Exits<'unreadable' | 'blocked' | 'key' | 'stop'>;
 }
 

@@ -13,7 +13,7 @@ export interface Task<Verb extends AnyVerb>
     'title' | 'calls' | 'does' | 'wayBack' | 'slice' | 'when' | 'warning'
   > {
   readonly verb: Verb;
-  /** Id of the invocation; default: the verb. */
+  /** Default: the verb. */
   readonly id?: string;
   readonly tags?: readonly StateTag[];
   readonly door?: string;
@@ -43,7 +43,7 @@ interface Failed {
   readonly on?: Edges;
 }
 
-/** A state that invokes a repeatable verb, and `NAMEFailed`, its failure state. */
+/** A repeatable verb, and `NAMEFailed`, its failure state. */
 export function task<Verb extends AnyVerb>(name: string, given: Task<Verb>): States {
   const { verb, id = verb, tags = [], door, input, keep, next, failed, onError, ...meta } = given;
   const fails = typeof failed === 'string' ? failed : `${name}Failed`;
@@ -74,21 +74,21 @@ export function task<Verb extends AnyVerb>(name: string, given: Task<Verb>): Sta
 interface Waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInstance'> {
   readonly key: string;
   readonly verb: Verb;
-  /** What is waited for, with its article: `the backup of the present state`. */
+  /** With its article: `the backup of the present state`. */
   readonly what: string;
   readonly title: string;
   readonly input: (context: RunContext) => InputOf<Verb>;
   readonly calls: readonly PlannedCall[];
   readonly onDone: { readonly target: string; readonly actions: Assigning<{ output: OutputOf<Verb> }> };
-  /** The target when the service says that it failed or is gone. */
+  /** The service says that the task failed or is gone. */
   readonly onOver?: string;
   readonly tags?: readonly 'sent'[];
-  /** The evidence that a person gives when it is done, and the transition. */
+  /** The prompt for a person's evidence, and the transition. */
   readonly done?: { readonly prompt: string; readonly way: NonNullable<Edges['operator.markDone']> };
   readonly failed: PhaseConfig;
 }
 
-/** Waits for a task of the service, and asks when it can no longer be seen. */
+/** Asks when the task can no longer be seen. */
 export function waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInstance'>(
   given: Waiting<Verb>,
 ): States {
@@ -114,7 +114,7 @@ export function waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitF
   };
 }
 
-/** Options while waiting. `done` is the prompt for evidence; undefined if only the service can tell. */
+/** `done` is the prompt for evidence; undefined if only the service can tell. */
 function besideWaiting(done?: string) {
   const options: readonly Option[] = [
     {

@@ -15,11 +15,9 @@ import { task } from './task.ts';
 
 export const UpdatesSlice = () =>
   z.object({
-    /** The setting to put back after the change. */
+    /** To be restored after the change. */
     setting: UpdateSetting().optional(),
-    /** Whether the service offers to change it, or why not. */
     changeable: z.object({ changeable: z.boolean(), why: z.string().optional() }).optional(),
-    /** Stop the run after the setting is restored. */
     isStopping: z.boolean(),
   });
 
@@ -51,7 +49,6 @@ const FREEZE_UPDATES_WORDS = {
 } as const;
 
 /**
- * Forbids maintenance updates during the run, so that none begins in the middle of a restart or a recreate.
  * No call reads the setting (service-api.md section 4.2 item 6), so a person has to say that updates are
  * allowed now: allowing them at the end would otherwise undo a deliberate ban. A run that installs updates
  * skips this.
@@ -148,7 +145,7 @@ function mayBeInForce(error: unknown): boolean {
   return failureFrom(error).evidence['mayBeInForce'] === true;
 }
 
-/** The run holds updates back, or may still be asked to. */
+/** Updates are held back, or the question is still to come. */
 function holdsBack(context: RunContext): boolean {
   const { changeable, setting } = context.updates;
   const isUndecided = context.run.action !== 'update' && changeable === undefined;
@@ -184,7 +181,7 @@ const RELEASE_UPDATES_WORDS = {
   },
 } as const;
 
-/** Allows updates again, also before the run is stopped. If that fails, it stays a follow-up. */
+/** Also before the run is stopped. A failure leaves a follow-up. */
 export function releaseUpdates({ exits }: { readonly exits: Exits }): Phase {
   const head = {
     title: 'allow updates again',
@@ -223,7 +220,6 @@ export function releaseUpdates({ exits }: { readonly exits: Exits }): Phase {
       },
       failed: 'over',
     }),
-    /** Allows updates again, then stops the run. */
     stopping: state({
       id: door(step, 'stopping'),
       meta: { title: 'what has to be put back before the run is stopped' },

@@ -3,7 +3,7 @@ import { failureOf, LifeboatError, type LifeboatErrorOptions } from '../base/err
 import type { Failure } from '../base/failure.ts';
 import type { Json } from '../store/journal.ts';
 
-/** The progress of an activity, for the screen only. Of it, only `overdue` is journalled. */
+/** For the screen only; of it, only `overdue` is journalled. */
 export type Progress = Shown & {
   /** Set while it takes longer than expected. */
   readonly overdue?: Overdue | undefined;
@@ -19,7 +19,7 @@ type Shown =
   | { readonly kind: 'task'; readonly status: string; readonly what: string }
   | { readonly kind: 'wait'; readonly untilMs: number; readonly what: string };
 
-/** A task that takes longer than expected, and the limit that it passed. */
+/** Longer than expected, with the limit that was passed. */
 export interface Overdue {
   /** Seconds since it began, or since its last progress. */
   readonly seconds: number;
@@ -32,21 +32,17 @@ export interface Overdue {
   readonly detail: string;
 }
 
-/** A fact for an instance's ledger, appended in the same transaction as the activity's outcome. */
+/** For an instance's ledger, appended in the same transaction as the activity's outcome. */
 export interface LedgerFact {
   readonly type: string;
   readonly body: Json;
-  /**
-   * The instance whose ledger gets the fact; default: the run's own. The run holds its target's ledger as
-   * well.
-   */
+  /** Default: the run's own instance. The run holds its target's ledger as well. */
   readonly instance?: string;
 }
 
 /**
- * How an activity ended, as data. `ledger` facts become durable together with it. `recorded` is called once
- * both are on record, to remove what performing the verb again would need: never called if the process dies
- * before; what it throws is ignored.
+ * `ledger` facts become durable together with the result. `recorded` is called once both are on record, to
+ * remove what performing the verb again would need: never if the process dies before; its errors are ignored.
  */
 export type ActivityResult<Output> =
   | {
@@ -59,33 +55,28 @@ export type ActivityResult<Output> =
 
 export interface ActivityContext {
   readonly runId: string;
-  /** The instance's name in the config; also the ledger that facts go to. */
+  /** In the config; also names the ledger for facts. */
   readonly instance: string;
-  /** When the run began, by this machine's clock: its objective counts from there. RFC 3339. */
+  /** By this machine's clock: the run's objective counts from here. RFC 3339. */
   readonly begunAt?: string | undefined;
-  /**
-   * When the run came to the state in which the verb is performed, by this machine's clock; entering it again
-   * does not restart the time. RFC 3339.
-   */
+  /** When the run came to the verb's state; re-entries do not count. RFC 3339, by this machine's clock. */
   readonly arrivedAt?: string | undefined;
-  /** The tasks that the run requested so far; undefined outside of a run. */
+  /** The run's requests so far; undefined outside of a run. */
   readonly sent?: readonly SentTask[] | undefined;
   readonly signal: AbortSignal;
   now(): Date;
   report(progress: Progress): void;
 }
 
-/** A backup or a restore that a run requested. */
 export interface SentTask {
   readonly what: 'backup' | 'restore';
   readonly on?: 'target';
-  /** What was listed before it. */
+  /** The list before it. */
   readonly baseline: Json;
-  /** Its id, if known. */
   readonly became?: number;
 }
 
-/** The context of a call that changes something; without it, no such call can be made. */
+/** Without it, no call that changes something can be made. */
 export interface SendContext extends ActivityContext {
   /**
    * Called right before the first byte of a request is written, or a tool is started: throws
@@ -94,34 +85,31 @@ export interface SendContext extends ActivityContext {
   readonly mayLeave: () => void;
 }
 
-/** The context of a repeatable verb that changes something. */
+/** For a repeatable verb that changes something. */
 export interface ChangeContext extends SendContext {
   /**
    * Makes facts durable in a ledger, with a checkpoint outside the store, before the change that they
-   * announce. The change must not happen before this resolves; if it rejects, so does the performing of the
-   * verb, even if the verb catches the error.
+   * announce. The change must not happen before this resolves; if it rejects, the verb fails, even if it
+   * catches the error.
    */
   announce(facts: readonly LedgerFact[]): Promise<void>;
 }
 
-/** Reads or computes; performed again after a crash. */
+/** Performed again after a crash. */
 export interface ReadActivity<Input, Output> {
   readonly kind: 'read';
   readonly run: (input: Input, context: ActivityContext) => Promise<ActivityResult<Output>>;
 }
 
-/**
- * Changes something, and repeating it with the same input changes nothing more; performed again after a
- * crash.
- */
+/** Repeating it with the same input changes nothing more; performed again after a crash. */
 interface RepeatableActivity<Input, Output> {
   readonly kind: 'repeatable';
   readonly run: (input: Input, context: ChangeContext) => Promise<ActivityResult<Output>>;
 }
 
 /**
- * Changes something, and the effect of repeating it is unknown: it is performed after a person's decision,
- * and after a crash it fails with `activity.lost` instead.
+ * The effect of repeating it is unknown: only a person's decision performs it, and after a crash it fails
+ * with `activity.lost`.
  */
 export interface AttendedActivity<Input, Output> {
   readonly kind: 'attended';
@@ -129,9 +117,9 @@ export interface AttendedActivity<Input, Output> {
 }
 
 /**
- * How the single send of a `once` activity ended. `refused`: an answer says that nothing was done; `absent`:
- * not a byte was sent. A refusal need not come from the service itself, so the runner looks before it relies
- * on it. `againMs`: the call was rejected unread, and may be sent again after this time.
+ * `refused`: an answer says that nothing was done; `absent`: not a byte was sent. A refusal need not come
+ * from the service itself, so the runner looks before it relies on it. `againMs`: rejected unread; may be
+ * sent again after this time.
  */
 export type Sent<Output> =
   | { readonly sent: 'landed'; readonly output: Output }
@@ -144,8 +132,8 @@ export type Sent<Output> =
   | { readonly sent: 'unknown'; readonly failure: Failure };
 
 /**
- * What the service shows after a call with an uncertain outcome. `wait`: look again after `ms`; `shows` says
- * whether there is something that the call may have become, `unknown` while the service cannot be asked.
+ * Found after a call with an uncertain outcome. `wait`: look again after `ms`; `shows` says whether there is
+ * something that the call may have become, `unknown` while the service cannot be asked.
  */
 export type Judgement<Output> =
   | { readonly verdict: 'landed'; readonly output: Output; readonly evidence: Json }
@@ -158,39 +146,38 @@ export type Judgement<Output> =
       readonly shows: 'nothing' | 'something' | 'unknown';
     };
 
-/** What the journal knows about a send with an uncertain outcome. */
+/** A send with an uncertain outcome, by the journal. */
 export interface InDoubt {
-  /** The result of `prepare`. */
   readonly baseline: Json;
   /** When a byte may first have been sent, by this machine's clock. RFC 3339. */
   readonly armedAt: string;
-  /** When it was first armed, if a refusal came in between: the outcome of either send counts. RFC 3339. */
+  /** The first arming, if a refusal came in between: the outcome of either send counts. RFC 3339. */
   readonly firstArmedAt?: string | undefined;
   /**
    * Set if an answer says that nothing was done: `unchecked` until the service was looked at, `doubtful` once
    * it has shown something that the call may have become.
    */
   readonly refusal?: 'unchecked' | 'doubtful' | undefined;
-  /** How often this process has looked before. */
+  /** Looks by this process. */
   readonly looks: number;
   /**
-   * The failure of `send`, if the process lived to record it: `service.no-id` and `service.old-id` are
-   * acceptances that name no new task.
+   * The failure of `send`, if it was recorded: `service.no-id` and `service.old-id` are acceptances that name
+   * no new task.
    */
   readonly lost?: Failure | undefined;
   /**
    * The latest moment at which it may still have been in sending: the answer was lost, or the process that
-   * armed it was gone. A request under way may arrive for some time after that, however long the answer was
-   * awaited. RFC 3339; `armedAt` if unknown.
+   * armed it was gone. A request may arrive for some time after that, however long the answer was awaited.
+   * RFC 3339; `armedAt` if unknown.
    */
   readonly lostAt?: string | undefined;
 }
 
 /**
- * Changes something that must not happen twice, over an API without idempotency keys. `prepare` records the
- * state before; the runner then writes the intent, sends at most once per arming, and asks `judge` if the
- * outcome is unknown. It is armed again only if nothing was provably done. Inputs carry `intent`: a new send
- * needs a new intent id, which only the machine creates.
+ * Must not happen twice, over an API without idempotency keys. `prepare` records the state before; the runner
+ * then writes the intent, sends at most once per arming, and asks `judge` if the outcome is unknown. It is
+ * armed again only if nothing was provably done. A new send needs a new `intent`, which only the machine
+ * creates.
  */
 export interface OnceActivity<Input extends { readonly intent: string }, Output> {
   readonly kind: 'once';
@@ -200,7 +187,7 @@ export interface OnceActivity<Input extends { readonly intent: string }, Output>
   readonly judge: (input: Input, memory: InDoubt, context: ActivityContext) => Promise<Judgement<Output>>;
 }
 
-/** The activity of a verb, with the kind, input and output that `machines/verbs.ts` states. */
+/** With the kind, input and output from `machines/verbs.ts`. */
 export type ActivityOf<V extends Verb> = Performing<Verbs[V]['kind'], InputOf<V>, OutputOf<V>>;
 
 type Performing<K extends Kind, Input, Output> = K extends 'read'
@@ -213,10 +200,10 @@ type Performing<K extends Kind, Input, Output> = K extends 'read'
         ? OnceActivity<Input, Output>
         : never;
 
-/** The verbs on an instance; those of a plan's other steps are in outside/. */
+/** The verbs on an instance; outside/ has those of a plan's other steps. */
 export type Activities = { readonly [V in Exclude<Verb, OutsideVerb>]: ActivityOf<V> };
 
-/** Any activity in the runner: the machine's types guarantee that the input fits. */
+/** For the runner: the machine's types guarantee that the input fits. */
 export type AnyActivity =
   | ReadActivity<never, unknown>
   | RepeatableActivity<never, unknown>
@@ -239,26 +226,26 @@ export function because(cause: unknown): ActivityResult<never> {
   return { ok: false, failure: isFailure(cause) ? cause : failureOf(cause) };
 }
 
-/** A verb that reads or computes. What it throws becomes its failure. */
+/** A thrown error becomes the failure. */
 export function readVerb<Input, Output>(
   run: ReadActivity<Input, NoInfer<Output>>['run'],
 ): ReadActivity<Input, Output> {
   return { kind: 'read', run: (input, context) => run(input, context).catch(because) };
 }
 
-/** A repeatable verb that changes something. What it throws becomes its failure. */
+/** A thrown error becomes the failure. */
 export function repeatableVerb<Input, Output>(
   run: RepeatableActivity<Input, NoInfer<Output>>['run'],
 ): RepeatableActivity<Input, Output> {
   return { kind: 'repeatable', run: (input, context) => run(input, context).catch(because) };
 }
 
-/** The failure of a lost answer to a call that is harmless to repeat. */
+/** After a lost answer to a call that is harmless to repeat. */
 export function harmless(failure: Failure): Failure {
   return { ...failure, hints: ['the answer was lost; making the same change again does no harm'] };
 }
 
-/** Data in journal form: undefined fields are omitted. */
+/** Undefined fields are omitted. */
 export function asJson(value: object): Json {
   return JSON.parse(JSON.stringify(value));
 }

@@ -12,14 +12,14 @@ import { clockOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { updateLines } from './doubt-action.ts';
 
-/** Used if the service states none: section 2.3 of service-api.md has no default, 8 is the documented one. */
+/** If the service states none: service-api.md section 2.3 has no default, 8 is the documented one. */
 const MIN_KEY_LENGTH = 8;
 
 /**
- * The service's data about an instance from three GETs, one after another; with `restores` from a fourth.
- * Data for which its interface has no call is left out (service-api.md section 4.4: V0 has neither overview
- * nor configuration). Rejects with the first failure. A list of restores that the token may not read, or that
- * the service does not have, is no failure: then it is unknown what is under way.
+ * Three GETs, one after another; with `restores` a fourth. Leaves out data for which the interface has no
+ * call (service-api.md section 4.4: V0 has neither overview nor configuration). Rejects with the first
+ * failure, except for a list of restores that the token may not read or the service does not have: it is then
+ * unknown what is under way.
  */
 export async function readInstance(
   service: ServiceClient,
@@ -39,7 +39,7 @@ export async function readInstance(
   };
 }
 
-/** Answers that remain the same however often restores are requested: no permission, or no such list. */
+/** No permission, or no such list: asking again gives the same answer. */
 const WITHOUT_LIST: ReadonlySet<unknown> = new Set([403, 404, 405, 410, 501]);
 
 async function restoresOf(
@@ -60,7 +60,6 @@ async function restoresOf(
   }
 }
 
-/** The facts that a confirmation depends on. */
 export function instanceBaseline(
   overview: InstanceOverview | undefined,
   config: BackupsConfig | undefined,
@@ -88,12 +87,12 @@ function restoresOn(restores: readonly Restore[]): Pick<Baseline, 'runningRestor
   };
 }
 
-/** The done backup that was triggered last; by id if times are missing or equal. */
+/** Triggered last; by id if times are missing or equal. */
 export function newestOf(backups: readonly Backup[]): Backup | undefined {
   return doneBackups(backups)[0];
 }
 
-/** The done backups, last triggered first; by id if times are missing or equal. */
+/** Last triggered first; by id if times are missing or equal. */
 export function doneBackups(backups: readonly Backup[]): readonly Backup[] {
   return backups
     .filter((backup) => backup.status === 'done')
@@ -101,21 +100,20 @@ export function doneBackups(backups: readonly Backup[]): readonly Backup[] {
 }
 
 /**
- * Whether a task is known not to have ended (service-api.md section 3). A task with an unknown status counts
- * as open only if it came after a call (`isOpen`); `oddRows` reports earlier ones.
+ * False for an unknown status (service-api.md section 3): that counts as open only after a call (`isOpen`);
+ * `oddRows` reports earlier ones.
  */
 export function isUnderWay({ status }: { readonly status: string }): boolean {
   return status === 'queued' || status === 'running';
 }
 
-/** The statuses of section 3; a newer status means that the end is unknown. */
+/** Service-api.md section 3; with another status, the end is unknown. */
 const KNOWN: ReadonlySet<string> = new Set(['queued', 'running', 'done', 'failed', 'deleted']);
-/** More names would add nothing. */
 const MAX_NAMED = 5;
 
 /**
- * The parts of a list that cannot be judged: unreadable rows, and tasks with an undocumented status. They
- * stop nothing, since a newer service may show old tasks with a new status.
+ * Rows that cannot be judged: unreadable ones, and tasks with an undocumented status. They stop nothing,
+ * since a newer service may show old tasks with a new status.
  */
 export function oddRows(
   what: 'backup' | 'restore',
@@ -130,12 +128,11 @@ export function oddRows(
   return [...unreadWords(what, unread), ...(unknown.length === 0 ? [] : [words])];
 }
 
-/** A sentence about a restore under way. */
 export function restoreWords({ id, status }: Restore, instance: string): string {
   return `restore ${id} of ${instance} is ${show(status, 40)}`;
 }
 
-/** The service's fields in the flow's terms; missing fields stay missing. */
+/** Missing fields stay missing. */
 export function factsOfBackup(backup: Backup): BackupFacts {
   return {
     id: backup.id,
@@ -151,9 +148,7 @@ export function factsOfBackup(backup: Backup): BackupFacts {
 
 export type TaskTimes = Pick<BackupFacts, 'triggeredAt' | 'finishedAt'>;
 
-/**
- * The facts of a task, and how far its times lie in the future of the service's clock, which shows `clockMs`.
- */
+/** Adds how far the times lie in the future of the service's clock, which shows `clockMs`. */
 export function withAhead<Facts extends TaskTimes>(
   facts: Facts,
   clockMs: number,
@@ -171,8 +166,7 @@ export function factsOfRestore(restore: Restore): RestoreFacts {
     ...(restore.backup_id === undefined ? {} : { backup: restore.backup_id }),
     ...(from === undefined ? {} : { restoredFrom: from }),
     ...(restore.triggered_at === undefined ? {} : { triggeredAt: restore.triggered_at }),
-    // Section 2.2 of service-api.md does not list it for restores; if a service returns it, as for backups,
-    // it is used.
+    // Service-api.md section 2.2 does not list it for restores; used if a service returns it, as for backups.
     ...(typeof restore['started_at'] === 'string' ? { startedAt: restore['started_at'] } : {}),
     ...(restore.finished_at === undefined ? {} : { finishedAt: restore.finished_at }),
   };
@@ -182,7 +176,7 @@ function time(task: Backup | Restore): number {
   return instantOf(task.triggered_at ?? task.finished_at) ?? 0;
 }
 
-/** Reads the facts that the operator's confirmation depends on again, right before the change. Only GETs. */
+/** Right before the change. Only GETs. */
 export function recheck(deps: ActivityDeps): ActivityOf<'recheck'> {
   return readVerb(async (_, { signal }) => {
     const seen = await readInstance(deps.service, signal, { restores: true });
@@ -191,10 +185,10 @@ export function recheck(deps: ActivityDeps): ActivityOf<'recheck'> {
   });
 }
 
-/** Enough to choose from, and small enough to be journalled. */
+/** Enough to choose from, small enough for the journal. */
 const MAX = 50;
 
-/** The newest 50 done backups, newest first (service-api.md endpoint 1). */
+/** The newest 50, newest first (service-api.md endpoint 1). */
 export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
   return readVerb(async (_, { signal, now }) => {
     const { value, skew } = await deps.service.backups(signal);
@@ -211,7 +205,7 @@ export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
   });
 }
 
-/** Which key opens a backup, by the record, and by the first blocks that were tried last. */
+/** By the record, and by the first blocks that were tried last. */
 function opensOf(
   backup: BackupFacts,
   { proven, unopened = [] }: Ledger,

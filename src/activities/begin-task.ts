@@ -18,7 +18,7 @@ import { type Look, lookingBeyond, type Telling, wasPlainlyAccepted } from './ev
 import { baselineOf, lookAt, sentTask } from './once-task.ts';
 import { lackOfKey, recoveryFromElsewhere, restoreOfBackup, restoreToInstant } from './restore-fits.ts';
 
-/** Requests one backup (service-api.md endpoint 3), at most once for each intent. */
+/** Service-api.md endpoint 3, at most once for each intent. */
 export function createBackup(deps: ActivityDeps): ActivityOf<'createBackup'> {
   return {
     kind: 'once',
@@ -36,9 +36,8 @@ export function createBackup(deps: ActivityDeps): ActivityOf<'createBackup'> {
 }
 
 /**
- * Restores one of the instance's backups into it (service-api.md endpoint 7), at most once for each intent. A
- * colleague's restore of the same backup at the same moment cannot be distinguished from ours; it is adopted,
- * since the alternative is to send twice.
+ * Service-api.md endpoint 7, at most once for each intent. A colleague's restore of the same backup at the
+ * same moment looks like ours; it is adopted, since the alternative is to send twice.
  */
 export function restoreBackup(deps: ActivityDeps): ActivityOf<'restoreBackup'> {
   return {
@@ -54,15 +53,15 @@ export function restoreBackup(deps: ActivityDeps): ActivityOf<'restoreBackup'> {
 }
 
 /**
- * Restores the instance to a point in time (service-api.md endpoint 18), at most once for each intent. The
- * answer names no restore, so even an accepted one is looked up in the list; if it does not appear there
- * within the in-flight window, a person is asked, and it is never absent.
+ * Service-api.md endpoint 18, at most once for each intent. The answer names no restore, so even an accepted
+ * one is looked up in the list; if it does not appear within the in-flight window, a person is asked, and it
+ * is never absent.
  */
 export function restoreToTime(deps: ActivityDeps): ActivityOf<'restoreToTime'> {
   return {
     kind: 'once',
     async prepare({ targetTime }, { signal }) {
-      // The restore is recognized by it later, so check it before anything is armed.
+      // The restore is recognized by the time later, so it is checked before anything is armed.
       if (instantOf(targetTime) === undefined)
         return no('pitr.no-time', 'the time to restore to is not a full date and time', {
           hints: ['write it like 2026-03-01T02:59:00Z; nothing was sent to the service'],
@@ -97,10 +96,7 @@ function isOnlyOne({ baseline, tasks }: Look<Restore>): boolean {
   return tasks.filter(({ id }) => !before.has(id)).length === 1;
 }
 
-/**
- * Recovers another instance's backup into this one, the target (service-api.md endpoint 11), at most once for
- * each intent. Without the key nothing is armed.
- */
+/** Recovers another instance's backup (service-api.md endpoint 11), at most once for each intent. */
 export function performRecovery(deps: ActivityDeps): ActivityOf<'performRecovery'> {
   return {
     kind: 'once',
@@ -127,7 +123,7 @@ export function performRecovery(deps: ActivityDeps): ActivityOf<'performRecovery
   };
 }
 
-/** The key from the key store. It stays in memory: unlike a result of `run`, it is not journalled. */
+/** The key stays in memory: unlike a result of `run`, this is not journalled. */
 async function keyFor(
   { keyring }: ActivityDeps,
   { fingerprint, source }: InputOf<'performRecovery'>,

@@ -16,9 +16,9 @@ type Listed = Task & {
 };
 
 /**
- * Tasks in a list that the run did not send: they were not listed before the first send, and are not ours. A
- * router may send a call twice, and a colleague may be at work. Without a record of sends, tasks triggered
- * since task `id` count. Pure.
+ * Tasks that the run did not send: not listed before the first send, and not ours. A router may send a call
+ * twice, and a colleague may be at work. Without a record of sends, tasks triggered since task `id` count.
+ * Pure.
  */
 export function beyondSent(
   tasks: readonly Listed[],
@@ -41,7 +41,7 @@ export function beyondSent(
   });
 }
 
-/** The tasks of a list, plus its unreadable rows with a readable id: they exist, and have not ended. */
+/** Adds unreadable rows with a readable id: such tasks exist, and have not ended. */
 export function withUnread<Row extends Listed>(
   tasks: readonly Row[],
   unread: readonly UnreadRow[] = [],
@@ -61,12 +61,11 @@ export function withUnread<Row extends Listed>(
 
 const ENDED: ReadonlySet<string> = new Set(['done', 'failed', 'deleted']);
 
-/** Whether a task has not ended; a task with an unknown status has not. */
+/** A task with an unknown status is open. */
 export function isOpen({ status }: Pick<Task, 'status'>): boolean {
   return !ENDED.has(status);
 }
 
-/** Such a task in the run's form. */
 export function toBeside({ id, status, triggered_at, backup_id, metadata }: Listed): TaskBeside {
   return {
     id,
@@ -77,7 +76,7 @@ export function toBeside({ id, status, triggered_at, backup_id, metadata }: List
   };
 }
 
-/** The result of a last look before the end of a run, or why there is none. */
+/** Before the end of a run. */
 export interface LastLook {
   readonly beside?: TaskBeside[];
   /** Why the list could not be read. */
@@ -85,8 +84,8 @@ export interface LastLook {
 }
 
 /**
- * Looks at the list once more, and waits while it shows a restore under way that was not sent. An unreadable
- * list does not block; the result says that it was not read.
+ * Waits while the list shows a restore under way that was not sent. An unreadable list does not block; the
+ * result says that it was not read.
  */
 export async function lastLook(
   { service }: Pick<ActivityDeps, 'service'>,
@@ -106,5 +105,4 @@ export async function lastLook(
   return looked.ok ? looked.output : { unlooked: looked.failure.shortMessage };
 }
 
-/** More tasks would add nothing. */
 const MAX = 20;

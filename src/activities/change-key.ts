@@ -23,8 +23,8 @@ import type { ActivityDeps } from './deps.ts';
 import { type Accepted, retryThrottled, sentAgain } from './once-task.ts';
 
 /**
- * Puts the new key into the key store; nothing is overwritten. If the process dies inside, a generated key
- * may stay there unused, and another one is generated; an entered key must be entered again.
+ * Overwrites nothing. If the process dies inside, a generated key may stay unused, and another one is
+ * generated; an entered key must be entered again.
  */
 export function storeKey(deps: ActivityDeps): ActivityOf<'storeKey'> {
   return repeatableVerb(async ({ origin, given, minLength }, { instance }) => {
@@ -50,8 +50,8 @@ async function entered(deps: ActivityDeps, instance: string, fingerprint: string
 }
 
 /**
- * Reads the stored key back and compares its fingerprint. Only then the ledger gets `key.pending`, in the
- * same transaction, before any byte of the key is sent.
+ * Compares the fingerprint. Only then the ledger gets `key.pending`, in the same transaction, before any byte
+ * of the key is sent.
  */
 export function readBackKey(deps: ActivityDeps): ActivityOf<'readBackKey'> {
   return readVerb(async ({ key }, { instance, runId }) => {
@@ -80,9 +80,9 @@ export function readBackKey(deps: ActivityDeps): ActivityOf<'readBackKey'> {
 }
 
 /**
- * Seals a stored key and puts the copies into every place of the config; the copy in the store is appended
- * with the result. Sealing again replaces the copies. If the process dies inside, some folders have the copy,
- * and it is sealed again.
+ * Puts sealed copies into every place of the config; the copy in the store is appended with the result.
+ * Sealing again replaces the copies. If the process dies inside, some folders have the copy, and it is sealed
+ * again.
  */
 export function escrowKey(deps: ActivityDeps): ActivityOf<'escrowKey'> {
   return repeatableVerb(async ({ fingerprint }, { instance }) => {
@@ -100,8 +100,8 @@ export function escrowKey(deps: ActivityDeps): ActivityOf<'escrowKey'> {
 }
 
 /**
- * Sets a stored key on the instance (service-api.md endpoint 9). The same key again changes nothing more, so
- * after a crash it is set again; `sendKey` explains how doubt about it is kept.
+ * Service-api.md endpoint 9. The same key again changes nothing more, so after a crash it is set again;
+ * `sendKey` explains how doubt is kept.
  */
 export function setKey(deps: ActivityDeps): ActivityOf<'setKey'> {
   return repeatableVerb(async (input, context) => {
@@ -112,25 +112,23 @@ export function setKey(deps: ActivityDeps): ActivityOf<'setKey'> {
 
 interface KeyToSend {
   readonly fingerprint: string;
-  /** The key believed to have been in force before. */
+  /** Believed to have been in force before. */
   readonly previous?: string | undefined;
 }
 
-/** The result of a call with a key for the machine, and the answer, if there was one. */
+/** `sent`: the answer, if there was one. */
 interface KeySent<T> {
   readonly result: ActivityResult<KeySetting>;
   readonly sent: SendOutcome<T> | undefined;
 }
 
 /**
- * Sends a stored key. `key.sent` is in the ledger before a byte of it is sent, so if the process dies inside,
- * the key is in doubt instead of appearing never sent. The outcome is recorded with the result: `key.set`,
- * `key.refused`, or `key.uncertain` for a lost answer. A lost answer is no failure: both keys are kept, and
- * the next backup decides. A refusal answers one request only: while an earlier one with the same key has no
- * answer, the result is unknown.
- *
- * Nothing is sent for a key that is not stored, nor while a request with another key may still arrive
- * (`key.may-arrive`).
+ * `key.sent` is in the ledger before a byte of the key is sent, so if the process dies inside, the key is in
+ * doubt and does not look unsent. The outcome is recorded with the result: `key.set`, `key.refused`, or
+ * `key.uncertain` for a lost answer, which is no failure: both keys are kept, and the next backup decides. A
+ * refusal answers one request only: while an earlier one with the same key has no answer, the result is
+ * unknown. Nothing is sent for a key that is not stored, nor while a request with another key may still
+ * arrive (`key.may-arrive`).
  */
 async function sendKey<T>(
   deps: ActivityDeps,
@@ -196,7 +194,7 @@ async function loaded(
   }
 }
 
-/** Whatever led here, no key is sent that only one machine has. */
+/** On every path: a key that only one machine has is not sent. */
 function notEscrowed(instance: string, fingerprint: string): Failure {
   const text = `key ${fingerprint} has no sealed copy, and the config asks for one before a key is sent`;
   const hints = [
@@ -216,9 +214,9 @@ function mayArrive(untilMs: number): Failure {
 }
 
 /**
- * Reads the `backup_guid` for recovering the instance's backups elsewhere (service-api.md endpoint 10).
- * Without a key it changes nothing and may be repeated freely. With one it changes the key: repeating it
- * changes nothing more, the ledger records it as for `setKey`, and a lost answer is KEY UNCERTAIN.
+ * Reads the `backup_guid` for recoveries elsewhere (service-api.md endpoint 10). Without a key it changes
+ * nothing. With one it changes the key: repeating it changes nothing more, the ledger records it as for
+ * `setKey`, and a lost answer is KEY UNCERTAIN.
  */
 export function prepareRecovery(deps: ActivityDeps): ActivityOf<'prepareRecovery'> {
   return repeatableVerb(async ({ fingerprint, previous }, context) => {
@@ -240,8 +238,8 @@ interface PreparationAnswer {
 type Answer = SendOutcome<PreparationAnswer>;
 
 /**
- * Whether another answer would add nothing. A 202 may omit the guid for now, and a truncated or mistyped
- * answer says nothing; but a readable 200 without the guid is final.
+ * Another answer would add nothing. A 202 may omit the guid for now, and a truncated or mistyped answer says
+ * nothing; but a readable 200 without the guid is final.
  */
 function isLastWord({ value, raw, status }: Accepted<PreparationAnswer>): boolean {
   if (value.backupGuid !== undefined) return true;

@@ -7,10 +7,10 @@ import type { ActivityDeps } from './deps.ts';
 import { retryThrottled, sentAgain } from './once-task.ts';
 
 /**
- * Changes backup settings (service-api.md endpoint 9) and reads them back, since a service may accept the
- * call and keep its settings (section 4.1 rule 1). Repeating it changes nothing more, so after a crash they
- * are set again. If the answer is lost, the settings read back decide: `adopted` if they show every change,
- * otherwise a failure that may be retried.
+ * Service-api.md endpoint 9. Reads the settings back, since a service may accept the call and keep its
+ * settings (section 4.1 rule 1). Repeating it changes nothing more, so after a crash they are set again.
+ * After a lost answer, the settings read back decide: `adopted` if they show every change, otherwise a
+ * failure that may be retried.
  */
 export function changeBackupSettings(deps: ActivityDeps): ActivityOf<'changeBackupSettings'> {
   return repeatableVerb(async ({ settings }, context) => {
@@ -70,8 +70,8 @@ const LABELS = {
 } as const;
 
 /**
- * Whether the revision can forbid maintenance updates (service-api.md section 4.2 item 6). Nothing is sent:
- * if the operator of the platform disabled the call, this shows only when it is made.
+ * By the revision (service-api.md section 4.2 item 6). Sends nothing: if the operator of the platform
+ * disabled the call, this shows only when it is made.
  */
 export function updatesChangeable(deps: ActivityDeps): ActivityOf<'updatesChangeable'> {
   return {
@@ -88,10 +88,9 @@ export function updatesChangeable(deps: ActivityDeps): ActivityOf<'updatesChange
 }
 
 /**
- * Allows or forbids maintenance updates (revision 61 only, service-api.md section 4.2 item 6). Repeating it
- * changes nothing more, so after a crash it is set again. No call reads the setting back: if its answers are
- * lost repeatedly, that is a failure that may be retried later. After a lost answer the evidence says
- * `mayBeInForce`, whatever the outcome of the next request.
+ * Revision 61 only, service-api.md section 4.2 item 6. Repeating it changes nothing more, so after a crash it
+ * is set again. No call reads the setting back, so repeatedly lost answers are a failure that may be retried
+ * later. After a lost answer the evidence says `mayBeInForce`, whatever the outcome of the next request.
  */
 export function changeUpdateSetting(deps: ActivityDeps): ActivityOf<'changeUpdateSetting'> {
   return repeatableVerb(async ({ setting }, context) => {
@@ -116,7 +115,7 @@ export function changeUpdateSetting(deps: ActivityDeps): ActivityOf<'changeUpdat
   });
 }
 
-/** service-api.md section 4.2 item 6: the operator of the platform decides whether this exists. */
+/** The operator of the platform decides whether the call exists (service-api.md section 4.2 item 6). */
 function notOffered(failure: Failure): Failure {
   if (failure.code !== 'service.not-found') return failure;
   return {

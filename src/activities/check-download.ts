@@ -2,12 +2,12 @@ import { type Beginning, BLOCK_BYTES, beginningOf, PROBE_BYTES } from '../backup
 import { LifeboatError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
 
-/** What is known about a download after its last byte. Sizes in bytes. */
+/** After the last byte. Sizes in bytes. */
 interface Arrived {
   /** Its first bytes, up to `PROBE_BYTES`. */
   readonly head: Uint8Array;
   readonly bytes: number;
-  /** The listed `size` of the backup (service-api.md section 2.1). Undefined or 0: none is listed. */
+  /** The `size` of the backup (service-api.md section 2.1); undefined or 0 if none is listed. */
   readonly listed: number | undefined;
   /** The length that the answers announced. */
   readonly announced: number | undefined;
@@ -16,26 +16,26 @@ interface Arrived {
 }
 
 /**
- * The verdict about a download from outside. `whole`: encrypted, with the listed length or, without one, the
- * announced length. `other-size`: it looks whole but has another length than listed; the document does not
- * say what the listed size counts. `size-unknown`: nothing states its length. `not-encrypted`: gzip. None of
- * them proves that a key opens it.
+ * By a look from outside. `whole`: encrypted, with the listed length or, without one, the announced length.
+ * `other-size`: it looks whole but has another length than listed; what the listed size counts is
+ * undocumented. `size-unknown`: nothing states its length. `not-encrypted`: gzip. No verdict proves that a
+ * key opens it.
  */
 type Verdict = 'whole' | 'other-size' | 'size-unknown' | 'not-encrypted';
 
 export interface Checked {
   readonly verdict: Verdict;
   readonly beginning: Extract<Beginning, 'encrypted' | 'gzip'>;
-  /** The listed size; undefined if there is none. */
+  /** Undefined if there is none. */
   readonly listed: number | undefined;
-  /** The announced length; undefined if there was none. */
+  /** Undefined if there was none. */
   readonly announced: number | undefined;
 }
 
 /**
- * Checks a download from outside. Throws `backup.empty` for a file without content, `backup.not-a-backup` for
- * another kind of file, `backup.truncated` if another try may get all of it, and `backup.misshapen` if it has
- * its announced and listed length but cannot be decrypted.
+ * Throws `backup.empty` for a file without content, `backup.not-a-backup` for another kind of file,
+ * `backup.truncated` if another try may get all of it, and `backup.misshapen` if it has its announced and
+ * listed length but cannot be decrypted.
  */
 export function checkDownload({ head, bytes, listed: size, announced, framed }: Arrived): Checked {
   const listed = size !== undefined && size > 0 ? size : undefined;
@@ -47,7 +47,7 @@ export function checkDownload({ head, bytes, listed: size, announced, framed }: 
     if (bytes < PROBE_BYTES) throw empty(`${bytes} bytes without any content`);
     throw misshapen(bytes);
   }
-  // A broken connection looks like this end.
+  // A broken connection can end the same way.
   if (!framed && listed !== undefined && bytes < listed)
     throw truncated(bytes, listed, 'with its connection');
   const verdict = verdictOf(beginning, bytes, listed, announced);
@@ -78,7 +78,7 @@ export function checkedWords(
   return `checked: ${size} (${inBytes(bytes)}), ${begins}, SHA-256 ${sha256}`;
 }
 
-/** Doubts about a download, a sentence each; none for a whole one. */
+/** A sentence each; none for a whole download. */
 export function warningsOf({ beginning, listed, announced }: Checked, bytes: number): readonly string[] {
   const warnings: string[] = [];
   if (beginning === 'gzip')
@@ -91,8 +91,8 @@ export function warningsOf({ beginning, listed, announced }: Checked, bytes: num
 }
 
 /**
- * The maximum bytes of a backup if no answer announces a length: twice its listed size plus 64 MiB, because
- * the document does not say what `size` counts. Without a listed size, unlimited.
+ * The limit if no answer announces a length: twice the listed size plus 64 MiB, because what `size` counts is
+ * undocumented. Unlimited without a listed size.
  */
 export function mostBytes(listed: number | undefined): number {
   return listed === undefined || listed <= 0 ? Number.POSITIVE_INFINITY : listed * 2 + 64 * 1024 * 1024;

@@ -5,19 +5,19 @@ import { formatSeconds } from '../base/format.ts';
 export const Skew = z.object({ skewMs: z.number(), uncertaintyMs: z.number() });
 export type Skew = z.infer<typeof Skew>;
 
-/** When a request was armed, lost and looked for. Milliseconds since 1970, by this machine's clock. */
+/** Of a request. Milliseconds since 1970, by this machine's clock. */
 export interface Times {
   readonly armedAtMs: number;
-  /** When it was first armed, if a refusal came in between: a task of the first send is no older. */
+  /** If a refusal came in between: a task of the first send is no older. */
   readonly firstArmedAtMs?: number | undefined;
-  /** When the answer was lost: a request may still arrive after it. `armedAtMs` if unknown. */
+  /** A request may still arrive after this. `armedAtMs` if unknown. */
   readonly lostAtMs?: number | undefined;
   readonly nowMs: number;
-  /** How long a lost request may still arrive, from its loss. */
+  /** A lost request may arrive for this time after its loss. */
   readonly inFlightMs: number;
 }
 
-/** What is known about the two clocks around a request whose answer was lost. */
+/** The two clocks around a request whose answer was lost. */
 export interface Clocks extends Times {
   /** From the answer before the request; null if it had no `Date`. */
   readonly skewBefore: Skew | null;
@@ -25,21 +25,20 @@ export interface Clocks extends Times {
   readonly skewNow: Skew | undefined;
 }
 
-/** Tasks may be stamped by another clock than answers; stamps may be truncated to whole seconds. */
+/** Tasks may be stamped by another clock than answers, and in whole seconds. */
 const CLOCK_MARGIN_MS = 5_000;
 const FIRST_LOOK_MS = 500;
 const LATER_LOOK_MS = 5_000;
 const EAGER_MS = 10_000;
 
-/** Whether two times of the service can be the same, written with and without fractions of a second. */
+/** Two times of the service may be the same, with and without fractions of a second. */
 export function isSameInstant(oneMs: number, otherMs: number): boolean {
   return Math.abs(oneMs - otherMs) <= 1_000;
 }
 
 /**
- * Whether a time of the service is before or after the arming. If a clock was set in between, the two
- * measured skews differ; then only a time before it by both counts as before. `unknown` if neither could be
- * measured.
+ * Compares with the arming. If a clock was set in between, the two measured skews differ; then only a time
+ * before it by both counts as before. `unknown` if neither could be measured.
  */
 export function side(instantMs: number, clocks: Clocks): 'before' | 'after' | 'unknown' {
   const skews = [clocks.skewBefore, clocks.skewNow ?? null].filter((skew) => skew !== null);
@@ -49,10 +48,7 @@ export function side(instantMs: number, clocks: Clocks): 'before' | 'after' | 'u
   return instantMs < fromMs + least - CLOCK_MARGIN_MS ? 'before' : 'after';
 }
 
-/**
- * Milliseconds from the arming to a time of the service (negative: before it); undefined if its clock is
- * unknown.
- */
+/** From the arming to a time of the service (negative: before it); undefined if its clock is unknown. */
 export function sinceArming(
   instantMs: number,
   { armedAtMs, firstArmedAtMs = armedAtMs, skewBefore, skewNow }: Clocks,
@@ -61,7 +57,7 @@ export function sinceArming(
   return skew === undefined ? undefined : instantMs - firstArmedAtMs - skew.skewMs;
 }
 
-/** When to look again; undefined once a request can no longer be under way. */
+/** Undefined once a request can no longer be under way. */
 export function nextLook(clocks: Clocks): { readonly ms: number; readonly untilMs: number } | undefined {
   const elapsed = elapsedMs(clocks);
   const left = clocks.inFlightMs - elapsed;
@@ -70,16 +66,13 @@ export function nextLook(clocks: Clocks): { readonly ms: number; readonly untilM
   return { ms: Math.min(pace, left + 1), untilMs: clocks.nowMs + left };
 }
 
-/**
- * The longest duration of a send: a minute more than the router waits (service-api.md section 8), plus a
- * margin.
- */
+/** A minute more than the router waits (service-api.md section 8), plus a margin. */
 const LONGEST_SEND_MS = 17 * 60_000;
 
 /**
- * The time since the loss, by whichever clock shows less: a clock that was set forward must not end the
- * waiting. If a process died in its send, only the moment when that was noticed is known; however late it is,
- * the send had ended by its deadline.
+ * Since the loss, by the clock that shows less: a clock that was set forward must not end the waiting. If a
+ * process died in its send, only the moment when that was noticed is known, but the send had ended by its
+ * deadline.
  */
 export function elapsedMs(clocks: Clocks): number {
   const { armedAtMs, lostAtMs, skewBefore, skewNow } = clocks;
@@ -91,9 +84,9 @@ export function elapsedMs(clocks: Clocks): number {
 }
 
 /**
- * The time since a moment of this machine. If time ran backwards, this machine's clock was set back, and the
- * service's clock counts. With `isLater`, for a moment after the arming, the clock may also have been set
- * forward before that moment, which then already is in the new time.
+ * If time ran backwards, this machine's clock was set back, and the service's clock counts. With `isLater`,
+ * for a moment after the arming, the clock may also have been set forward before that moment, which then
+ * already is in the new time.
  */
 function sinceMs(fromMs: number, { nowMs, skewBefore, skewNow }: Clocks, isLater = false): number {
   const byOurs = nowMs - fromMs;
@@ -106,18 +99,18 @@ function sinceMs(fromMs: number, { nowMs, skewBefore, skewNow }: Clocks, isLater
   return isLater && byTheirs < -noise - CLOCK_MARGIN_MS ? byOurs : byTheirs;
 }
 
-/** The service's present time, as far as its answer tells. Milliseconds since 1970. */
+/** By the service's answer, if it says. Milliseconds since 1970. */
 export function clockOf(now: Date, skew: Skew | undefined): number {
   return now.getTime() + (skew?.skewMs ?? 0);
 }
 
-/** Whole seconds the service's clock is ahead; 0 if the skew is within its error, undefined if unknown. */
+/** Whole seconds; 0 if the skew is within its error, undefined if unknown. */
 export function secondsAhead(skew: Skew | undefined): number | undefined {
   if (skew === undefined) return undefined;
   return Math.abs(skew.skewMs) <= skew.uncertaintyMs ? 0 : Math.round(skew.skewMs / 1000);
 }
 
-/** What is known of the service's clock, in a sentence for a person who judges its times. */
+/** For a person who judges the service's times. */
 export function clockSentence({ skewBefore, skewNow }: Pick<Clocks, 'skewBefore' | 'skewNow'>): string {
   const skew = skewNow ?? skewBefore;
   if (skew === null) return 'the service does not report its clock, so its times say little';

@@ -11,7 +11,7 @@ import { LostBaseline } from './evaluate-tasks.ts';
 
 export type Action = NonNullable<InputOf<'waitForInstance'>['action']>;
 
-/** The instance and the service's clock before an action was requested; null if not reported. */
+/** Before an action was requested; null if not reported. */
 const KnownInstance = z.object({
   state: z.string().nullable(),
   updatedAt: z.string().nullable(),
@@ -19,7 +19,7 @@ const KnownInstance = z.object({
   skew: Skew.nullable(),
 });
 
-/** With `lost`, nothing is known of the instance before, so no difference is a sign. */
+/** With `lost`, the instance before is unknown, so no difference is a sign. */
 export const ActionBaseline = z.union([
   LostBaseline.transform(() => ({
     state: null,
@@ -36,19 +36,19 @@ export interface ActionLook extends Times {
   readonly action: Action;
   readonly baseline: ActionBaseline;
   readonly overview: InstanceOverview;
-  /** The service's clock, from the answer with `overview`. */
+  /** From the answer with `overview`. */
   readonly skew: Skew | undefined;
   readonly refusal?: InDoubt['refusal'];
 }
 
 /**
- * Decides the outcome of a lost request for an action, from the instance's overview alone. An update landed
- * if an offered one no longer is; a restart if the instance deploys and did not before, even if another
- * person began that, since each deployment restarts it. A deployment is no sign of a recreate or an update: a
- * colleague's restart looks the same, and the requested action would never be done. A newer `updated_at` is
- * no sign: a change of a setting moves it too. Nothing lists actions, and a quick one leaves no other trace,
- * so the request is never absent: a person decides. A refused one that is first looked for when it can no
- * longer be under way is absent: what the instance does by then is other work. Pure.
+ * Decides a lost request for an action by the instance's overview alone. An update landed if an offered one
+ * no longer is; a restart if the instance deploys and did not before, even if another person began that,
+ * since each deployment restarts it. A deployment is no sign of a recreate or an update: a colleague's
+ * restart looks the same, and the requested action would never be done. A newer `updated_at` is no sign: a
+ * change of a setting moves it too. Nothing lists actions, and a quick one leaves no other trace, so the
+ * request is never absent: a person decides. A refused request that is first looked for when it can no longer
+ * be under way is absent: the instance does other work by then. Pure.
  */
 export function judgeAction(look: ActionLook): Judgement<Started> {
   const { action, baseline, overview, armedAtMs, firstArmedAtMs, lostAtMs, nowMs, inFlightMs, skew } = look;
@@ -90,16 +90,14 @@ export function judgeAction(look: ActionLook): Judgement<Started> {
   return { verdict: 'ambiguous', failure: failure.toFailure() };
 }
 
-/** The pending maintenance updates as lines, to compare two moments; undefined if not reported. */
+/** One line for each, to compare two moments; undefined if not reported. */
 export function updateLines(overview: InstanceOverview): string[] | undefined {
   return overview.available_updates
     ?.map(({ name, type, version }) => JSON.stringify([name, type, version]))
     .sort();
 }
 
-/**
- * Whether some updates are no longer offered. Both as `updateLines` returns them; undefined: not reported.
- */
+/** Takes results of `updateLines`. False if one of them was not reported. */
 export function areUpdatesGone(
   before: readonly string[] | undefined,
   now: readonly string[] | undefined,
@@ -111,13 +109,13 @@ export function areUpdatesGone(
 
 const DEPLOYS = 'the instance is deploying, and was not before';
 
-/** An update is identified by name and version; a service may change the word for its type. */
+/** By name and version; a service may change the word for the type. */
 function identityOf(line: string): string {
   const [name, , version] = JSON.parse(line) as unknown[];
   return JSON.stringify([name, version]);
 }
 
-/** What the instance would show only if the requested action was done. */
+/** Only the requested action leaves these signs. */
 function signsOf({ action, baseline, overview }: ActionLook): string[] {
   const isGone = areUpdatesGone(baseline.updates ?? undefined, updateLines(overview));
   return [
@@ -126,7 +124,7 @@ function signsOf({ action, baseline, overview }: ActionLook): string[] {
   ];
 }
 
-/** What fits the action, but also many other causes. */
+/** Fit the action, but also many other causes. */
 function hintsOf({ action, baseline, overview }: ActionLook, clocks: Clocks): string[] {
   if (baseline.state === 'deploying') return [];
   const before = instantOf(baseline.updatedAt ?? undefined);
@@ -138,7 +136,7 @@ function hintsOf({ action, baseline, overview }: ActionLook, clocks: Clocks): st
   ];
 }
 
-/** An action that ran before ours explains a deployment as well. */
+/** False if a deployment before ours explains it. */
 function deploys(baseline: ActionBaseline, overview: InstanceOverview): boolean {
   return overview.state === 'deploying' && baseline.state !== 'deploying';
 }

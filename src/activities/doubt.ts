@@ -27,28 +27,26 @@ const SHOWN = 20;
 const UNDER_WAY: ReadonlySet<string> = new Set(['queued', 'running']);
 
 /**
- * Decides the outcome of a lost request for a backup, from the service's list alone: any new one suffices,
- * even a scheduled one, since it was made after all earlier steps of the run. Pure.
+ * By the list alone: any new backup suffices, even a scheduled one, since it was made after all earlier steps
+ * of the run. Pure.
  */
 export function judgeBackup(look: Look<Backup>): Judgement<Triggered> {
   return judgeTask(look, { what: 'backup', anyServes: true, fit: () => ({ is: 'ours', why: 'it is new' }) });
 }
 
 /**
- * Decides the outcome of a lost request for a task, from the service's list alone. Exactly one new task, and
- * it fits: it landed. None: wait until a request can no longer be under way, then it is absent; but if the
- * service itself refused it because of a task already under way, ask a person at once, since waiting adds
- * nothing. After a refusal a task is adopted only if it was triggered at about that time, since a later one
- * of someone else looks the same. In all other cases a person decides, with every candidate and the reasons.
- * Pure.
+ * Decides a lost request for a task by the list alone. Exactly one new task, and it fits: it landed. None:
+ * wait until a request can no longer be under way, then it is absent; but if the service itself refused it
+ * because of a task already under way, ask a person at once, since waiting adds nothing. After a refusal a
+ * task is adopted only if it was triggered at about that time, since a later one of someone else looks the
+ * same. In all other cases a person decides, with every candidate and the reasons. Pure.
  */
 export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
   if (look.baseline.lost === true) return judgeLost(look, telling);
   const clocks = clocksOf(look);
   const evaluated = newTasks(look, telling, clocks);
   const fitting = nearestFirst(evaluated).filter((one) => !isApart(one));
-  // Only its time contradicts it, and another clock may have stamped it: beside such a twin nothing is
-  // certain.
+  // Only its time contradicts it, and another clock may have stamped it: with such a twin nothing is certain.
   const twins = telling.anyServes ? [] : evaluated.filter((one) => isApart(one) && one.isAlike);
   const candidates = fitting.length === 1 ? [...fitting, ...twins] : fitting;
   const others = evaluated.filter((one) => isApart(one) && !candidates.includes(one)).map(toLine);
@@ -91,8 +89,8 @@ export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Ro
 }
 
 /**
- * The record of the call is lost, so nothing in the list is known to be new, and others may have followed its
- * outcome. A person judges every task since then; nothing is landed or absent automatically.
+ * Without a record of the call, nothing is known to be new, and others may have followed its outcome. A
+ * person judges every task since then; nothing is landed or absent automatically.
  */
 function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
   const clocks = clocksOf(look);
@@ -122,7 +120,7 @@ function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Ju
   );
 }
 
-/** No candidate, and the request is no longer under way. Absent only if nothing contradicts it. */
+/** The request is no longer under way. Absent only if nothing contradicts it. */
 function nothingFits<Row extends Task>(
   look: Look<Row>,
   telling: Telling<Row>,
@@ -149,15 +147,13 @@ function nothingFits<Row extends Task>(
   const gap = gapOf(look, what);
   const question = gap && askAboutGap(gap, look, telling, evidence);
   if (question !== undefined) return question;
-  // Without a clock of the service, the wait was measured by one that may have been set.
+  // Without the service's clock, the wait was measured by one that may have been set.
   const certainty: Certainty =
     clocks.skewBefore !== null && clocks.skewNow !== undefined ? 'certain' : 'likely';
   return { verdict: 'absent', evidence: { ...evidence, certainty } };
 }
 
-/**
- * The question if the list may have omitted the task; undefined if what it omits certainly belongs to others.
- */
+/** The list may have omitted the task; undefined if what it omits certainly belongs to others. */
 function askAboutGap<Row extends Task>(
   gap: Gap<Row>,
   look: Look<Row>,
@@ -208,7 +204,7 @@ function ask(
   return { verdict: 'ambiguous', failure: failure.toFailure() };
 }
 
-/** The answer, in words: not every answer that leaves a doubt was lost. */
+/** Not every answer that leaves a doubt was lost. */
 function answerOf(look: Look<Task>, what: string): string {
   const { lost, refusal, baseline } = look;
   if (baseline.lost === true) return 'the record of the call is lost';
@@ -221,7 +217,7 @@ function answerOf(look: Look<Task>, what: string): string {
   return `the service refused it: ${lost.shortMessage}${busy}`;
 }
 
-/** Triggered so long after the refusal that it may be another request. */
+/** So late that it may be another request. */
 function isLongAfterRefusal({ distanceMs }: Evaluated, look: Look<Task>): boolean {
   return look.refusal !== undefined && (afterRefusalMs(distanceMs, look) ?? 0) > LIST_LAG_MS;
 }

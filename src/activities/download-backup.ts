@@ -33,10 +33,10 @@ import { watchProgress } from './watchdog.ts';
 const STILL = { seconds: 60, basis: 'default', detail: 'no data has arrived since then' } as const;
 
 /**
- * Downloads a backup as it is, encrypted, into the instance's folder. It gets its final name only when
- * complete and on disk; before that it is a `.part` file, which is continued after a crash if the service
- * offers ranges. A file that is not a backup, or ends inside a block of the cipher, fails; a file of another
- * size than listed is a result with that verdict: only reading it proves it.
+ * Encrypted, into the instance's folder. It gets its final name only when complete and on disk; before that
+ * it is a `.part` file, which is continued after a crash if the service offers ranges. A file that is not a
+ * backup, or ends inside a block of the cipher, fails; another size than listed is only a verdict, because
+ * only reading proves a backup.
  */
 export function downloadBackup(deps: ActivityDeps): ActivityOf<'downloadBackup'> {
   return readVerb(async ({ id, size, purpose }, context) => {
@@ -64,24 +64,20 @@ export function downloadBackup(deps: ActivityDeps): ActivityOf<'downloadBackup'>
   });
 }
 
-/** Where a download is saved and how it is opened. */
 export interface SaveOptions {
   /** Exists only when complete and on disk; before that it is `PATH.part`, with a note beside it. */
   readonly path: string;
-  /** Identifies the content: a `.part` file of anything else is not continued. */
+  /** Identifies the content: a `.part` file of other content is not continued. */
   readonly of: string;
-  /** The size that the service lists for the backup; undefined if none. Bytes. */
+  /** Bytes; undefined if the service lists none. */
   readonly listed: number | undefined;
-  /**
-   * Where to keep a finished download that cannot be a whole backup, since a person may still need it.
-   * Default: it is deleted.
-   */
+  /** Keeps a finished download here if it is no whole backup: a person may need it. Default: deleted. */
   readonly aside?: string;
   open(from: { readonly offset: number; readonly ifRange?: string }): Promise<Download>;
-  /** Called at the beginning of each request and after each chunk. Bytes of the whole file. */
+  /** At the beginning of each request and after each chunk. Bytes of the whole file. */
   readonly report: (done: number, download: Download) => void;
   readonly signal: AbortSignal;
-  /** The pause after the first request without data; doubles each time. Default 500 ms. */
+  /** After the first request without data; doubles each time. Default 500 ms. */
   readonly firstPauseMs?: number;
   /** Without ranges, a request that broke off sooner than this is repeated. Default two minutes. */
   readonly anewWithinMs?: number;
@@ -89,15 +85,15 @@ export interface SaveOptions {
 
 export interface Saved {
   readonly bytes: number;
-  /** SHA-256 of the whole file, lower-case hex. */
+  /** Of the whole file, lower-case hex. */
   readonly sha256: string;
   readonly requests: number;
   readonly checked: Checked;
 }
 
-/** A download that broke off later than this was cut because of its length, and would be cut again. */
+/** A later cut is due to the length of the download, and would happen again. */
 const ANEW_WITHIN_MS = 120_000;
-/** Bytes between two syncs: a power cut loses no more than this. */
+/** Bytes between two syncs: a power cut loses no more. */
 const SYNC_EVERY = 32 * 1024 * 1024;
 
 /** After these, the received bytes are useless for the next request. */
@@ -109,19 +105,18 @@ const IN_VAIN: readonly string[] = [
 ];
 
 /**
- * Saves a download. If the service offers ranges, it continues by itself after a request that broke off (the
- * platform's router ends them after 15 minutes, service-api.md section 8), and after a process that died,
- * from the last byte known to be on disk. Without ranges, or if they are promised and then refused, a
- * download that broke off soon is restarted a few times; after that, and at once if it broke off late, it
- * rejects with `backup.cut` or `backup.truncated` and leaves nothing behind. A file that cannot be written
- * rejects with `download.write`, one that does not fit with `disk.full`, and what has arrived is kept. A
- * finished download gets its name only if `checkDownload` accepts it. Without an announced length it stops at
- * `mostBytes`.
+ * If the service offers ranges, it continues after a request that broke off (the platform's router ends them
+ * after 15 minutes, service-api.md section 8), and after a process that died, from the last byte known to be
+ * on disk. Without ranges, or if they are promised and then refused, a download that broke off soon is
+ * restarted a few times; after that, and at once if it broke off late, it rejects with `backup.cut` or
+ * `backup.truncated` and leaves nothing behind. Rejects with `download.write` for a file that cannot be
+ * written, and with `disk.full` for one that does not fit; what has arrived is kept. A finished download gets
+ * its name only if `checkDownload` accepts it. Without an announced length it stops at `mostBytes`.
  */
 export async function saveDownload(options: SaveOptions): Promise<Saved> {
   const part = `${options.path}.part`;
   const folder = dirname(options.path);
-  /** For the present file: what an earlier process left may be of another one. */
+  /** Only for this file: an earlier process may have left another one. */
   let refusesOffsets = false;
   let asked = 0;
   for (let requests = 1, fruitless = 0; ; requests += 1) {
@@ -191,7 +186,7 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
   }
 }
 
-/** One request, to its end. Whatever arrived is on disk and noted when it rejects. */
+/** To its end. What arrived is on disk and noted when it rejects. */
 async function fetchOnce(options: SaveOptions, part: string, before: Part) {
   // Before the request: a service that waits for a reader may give up.
   const known = await hashFile(part, before.size);
@@ -229,7 +224,7 @@ interface Appending extends Pick<SaveOptions, 'report' | 'listed' | 'path'> {
   readonly most: number;
 }
 
-/** Appends the stream to the file; returns the length of the whole. */
+/** Returns the length of the whole file. */
 async function append(
   file: FileHandle,
   { download, chunks }: { readonly download: Download; readonly chunks: AsyncIterable<Buffer> },
@@ -270,7 +265,7 @@ function cut(cause: unknown): LifeboatError {
   });
 }
 
-/** Adds where the bytes are that are not a backup as they are. */
+/** Adds where the bytes are, which are no backup as they are. */
 function keptAside(thrown: unknown, path: string): LifeboatError {
   return withMore(errorFrom(failureOf(thrown)), {
     hints: [`what arrived is kept as ${show(path, 4_096)}: do not take it for a backup`],
@@ -278,7 +273,7 @@ function keptAside(thrown: unknown, path: string): LifeboatError {
   });
 }
 
-/** The error for a file that cannot be written; undefined for any other error. */
+/** Undefined if the error is not about writing the file. */
 function writeError(thrown: unknown, path: string): LifeboatError | undefined {
   const code = errorCode(thrown) ?? '';
   const words = code === 'ENOENT' ? 'its folder does not exist' : FILE_TROUBLE[code];

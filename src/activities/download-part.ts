@@ -11,22 +11,22 @@ import type { Download } from '../service/client.ts';
 
 const Note = z.object({
   of: z.string(),
-  /** Bytes certain to be on disk. */
+  /** Certain to be on disk. Bytes. */
   size: z.number(),
-  /** Bytes of the whole file, if the service has said so. */
+  /** Of the whole file, if the service has said so. Bytes. */
   total: z.number().optional(),
   etag: z.string().optional(),
   marks: z.object({ etag: z.string().optional(), modified: z.string().optional() }).optional(),
   resumable: z.boolean(),
 });
 
-/** The data about a `.part` file, stored beside it as `.part.json`. */
+/** Stored beside a `.part` file, as `.part.json`. */
 type Note = z.infer<typeof Note>;
 export type Part = Omit<Note, 'of'>;
 
 export const NO_PART: Part = { size: 0, resumable: false };
 
-/** The part that can be continued from an earlier request. What that wrote after its last note is cut off. */
+/** Cuts off what an earlier request wrote after its last note. */
 export async function readPart(part: string, of: string): Promise<Part> {
   try {
     const note = Note.parse(JSON.parse(await readFile(noteOf(part), 'utf8')));
@@ -38,7 +38,7 @@ export async function readPart(part: string, of: string): Promise<Part> {
   }
 }
 
-/** Notes what is on disk; the caller must have synced it. */
+/** The caller must have synced the part. */
 export async function writeNote(part: string, note: Note): Promise<void> {
   await writeFile(noteOf(part), JSON.stringify(note), { mode: 0o600 });
 }
@@ -48,7 +48,7 @@ export async function forgetPart(part: string, what: 'note' | 'all'): Promise<vo
   if (what === 'all') await rm(part, { force: true });
 }
 
-/** The SHA-256 of the first `end` bytes of a file, to be continued. */
+/** Of the first `end` bytes, to be continued. */
 export async function hashFile(path: string, end: number): Promise<Hash> {
   const hash = createHash('sha256');
   if (end === 0) return hash;
@@ -60,14 +60,14 @@ function noteOf(part: string): string {
   return `${part}.json`;
 }
 
-/** How many consecutive requests may bring nothing before giving up. */
+/** Gives up after this many requests in a row without data. */
 export const FRUITLESS = 4;
-/** Pause after the first of them; doubles each time. */
+/** After the first of them; doubles each time. */
 export const FIRST_PAUSE_MS = 500;
 
 /**
- * The data of a stream, and then its failure. A stream that fails by itself drops unread data, so that a
- * service that always breaks off soon would deliver nothing at all.
+ * The data of a stream, then its failure. A failing stream drops unread data, so a service that always breaks
+ * off soon would otherwise deliver nothing.
  */
 export function holdOn(stream: Readable): AsyncIterable<Buffer> {
   const held = new PassThrough();
@@ -84,7 +84,7 @@ export function holdOn(stream: Readable): AsyncIterable<Buffer> {
   })();
 }
 
-/** Whether an error may pass by itself; a refusal does not. */
+/** A refusal does not pass by itself. */
 export function isPassing(thrown: unknown): boolean {
   const passing = [
     'service.reset',
@@ -103,13 +103,13 @@ export function neverBegan(thrown: unknown, asked: number): LifeboatError {
   });
 }
 
-/** How many requests a failed attempt took. */
+/** Of a failed attempt. */
 export function requestsOf(thrown: unknown): number {
   const { requests } = failureOf(thrown).evidence;
   return typeof requests === 'number' ? requests : 1;
 }
 
-/** The error for an answer that ended before the announced length. */
+/** An answer ended before the announced length. */
 export function short(bytes: number, total: number): LifeboatError {
   return new LifeboatError('backup.truncated', `the download ended after ${bytes} of ${total} bytes`, {
     hints: ['try again; a router may cut downloads that take longer than 15 minutes'],
@@ -138,10 +138,7 @@ export function requireSame(
   });
 }
 
-/**
- * The first bytes of a backup file, enough to try keys on. A missing file is a clear error; the caller
- * provides the hints.
- */
+/** Enough bytes to try keys on. Rejects with `backup.no-file`; the caller provides the hints. */
 export async function readHead(path: string, hints: readonly string[] = []): Promise<Uint8Array> {
   try {
     const file = await open(path, 'r');

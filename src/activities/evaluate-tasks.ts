@@ -10,14 +10,14 @@ import type { Json } from '../store/journal.ts';
 import type { InDoubt, Judgement } from './activity.ts';
 import { type Clocks, isSameInstant, Skew, side, sinceArming, type Times } from './clocks.ts';
 
-/** Stands in for the baseline of a call whose record is lost: nothing is known of what was there before. */
+/** The record of the call is lost: nothing is known of the tasks before it. */
 export const LostBaseline = z.strictObject({ lost: z.literal(true) });
 
-/** The tasks of one kind before another was requested, and the service's clock then. */
+/** One kind of tasks before another was requested, and the service's clock then. */
 const KnownTasks = z.object({
-  /** Id and trigger time of every task; milliseconds by the service's clock, null if not reported. */
+  /** Id and trigger time; milliseconds by the service's clock, null if not reported. */
   tasks: z.array(z.tuple([z.number(), z.number().nullable()])),
-  /** Which of them had not ended. */
+  /** Not ended. */
   underWay: z.array(z.number()).default([]),
   skew: Skew.nullable(),
 });
@@ -29,17 +29,16 @@ export const TaskBaseline = z.union([
 ]);
 export type TaskBaseline = z.input<typeof KnownTasks> & { readonly lost?: true };
 
-/** How far a list may lag behind the service's own answer. */
+/** A list may lag this far behind the service's own answer. */
 export const LIST_LAG_MS = 60_000;
 
-/** What backups and restores have in common (service-api.md sections 2.1 and 2.2). */
+/** Common to backups and restores (service-api.md sections 2.1 and 2.2). */
 export type Task = Pick<Backup, 'id' | 'status' | 'triggered_at'>;
 
 /**
- * How a new task relates to the request. `ours`: all that is reported fits. `unreported`: the deciding fact
- * is missing, and may come while the task is under way. `doubtful`: it may be ours, but something contradicts
- * it. `unlikely`: it seems to be another's, but while it exists ours is not proven absent. `other`: it is
- * another's.
+ * `ours`: all that is reported fits. `unreported`: the deciding fact is missing, and may come while the task
+ * is under way. `doubtful`: it may be ours, but something contradicts it. `unlikely`: it seems to be
+ * another's, but while it exists ours is not proven absent. `other`: it is another's.
  */
 export interface Fit {
   readonly is: 'ours' | 'unreported' | 'doubtful' | 'unlikely' | 'other';
@@ -47,53 +46,52 @@ export interface Fit {
 }
 
 /**
- * How certain it is that a task is ours, for a person who judges it. `certain`: it does what was requested,
- * and was triggered after the request by a known clock; only the same request by someone else looks like
- * this. `likely`: nothing contradicts it.
+ * For a person who judges a task. `certain`: it does what was requested, and was triggered after the request
+ * by a known clock; only the same request by someone else looks like this. `likely`: nothing contradicts it.
  */
 export type Certainty = 'certain' | 'likely' | 'possible' | 'unlikely';
 
-/** A look at the service's list after a lost answer. */
+/** After a lost answer. */
 export interface Look<Row extends Task> extends Times {
   readonly baseline: TaskBaseline;
   readonly tasks: readonly Row[];
   readonly unread?: readonly UnreadRow[] | undefined;
-  /** The service's clock, from the answer with `tasks`. */
+  /** From the answer with `tasks`. */
   readonly skew: Skew | undefined;
   readonly lost?: InDoubt['lost'];
   readonly refusal?: InDoubt['refusal'];
-  /** The service's answer about ids that the list does not show. */
+  /** For ids that the list does not show. */
   readonly beyond?: Beyond<Row> | undefined;
 }
 
-/** How tasks of one kind are told apart. */
+/** Tells the tasks of one kind apart. */
 export interface Telling<Row extends Task> {
   readonly what: 'backup' | 'restore';
-  /** True if any new task suffices: then a missing or early time is no reason to ask. */
+  /** Any new task suffices: a missing or early time is no reason to ask. */
   readonly anyServes: boolean;
   readonly fit: (task: Row) => Fit;
-  /** What a person needs to distinguish candidates, besides id, status and time. */
+  /** Helps a person to distinguish candidates, besides id, status and time. */
   readonly details?: (task: Row) => Readonly<Record<string, Json>>;
 }
 
-/** A judged task that was not listed before. */
+/** Not listed before. */
 export interface Evaluated {
   readonly task: Task;
   readonly fit: Fit;
   readonly certainty: Certainty;
-  /** Whether everything it reports about its purpose fits the request. */
+  /** Everything that it reports about its purpose fits the request. */
   readonly isAlike: boolean;
   readonly details: Readonly<Record<string, Json>>;
-  /** How long after the request it was triggered, by the service's clock; negative if before. */
+  /** From the request to the trigger, by the service's clock; negative if before. */
   readonly distanceMs: number | undefined;
 }
 
-/** Whether it is considered another's. */
+/** Considered another's. */
 export function isApart({ fit }: Evaluated): boolean {
   return fit.is === 'unlikely' || fit.is === 'other';
 }
 
-/** Every task that was not listed before, with its relation to the request. */
+/** Tasks that were not listed before. */
 export function newTasks<Row extends Task>(
   look: Look<Row>,
   telling: Telling<Row>,
@@ -133,17 +131,14 @@ const TOO_LATE: Fit = {
   why: 'it was triggered when the refused request could no longer be under way',
 };
 
-/**
- * A refused request ends with its answer: if it was forwarded nevertheless, it arrives within the time in
- * which a lost one would.
- */
+/** A refused request ends with its answer: if forwarded anyway, it arrives as soon as a lost one would. */
 function isTooLate(at: number | undefined, look: Look<Task>, clocks: Clocks): boolean {
   if (at === undefined || look.refusal === undefined) return false;
   const late = afterRefusalMs(sinceArming(at, clocks), look);
   return late !== undefined && late > look.inFlightMs;
 }
 
-/** Milliseconds from the refusal to the trigger of a task; undefined if unknown. */
+/** From the refusal to the trigger; undefined if unknown. */
 export function afterRefusalMs(distanceMs: number | undefined, look: Look<Task>): number | undefined {
   const { armedAtMs, firstArmedAtMs = armedAtMs, lostAtMs = armedAtMs } = look;
   return distanceMs === undefined ? undefined : distanceMs - (lostAtMs - firstArmedAtMs);
@@ -166,16 +161,13 @@ function grade(
 interface Marks {
   readonly at: number | undefined;
   readonly isReused: boolean;
-  /** By the clock that stamped both, it was triggered before the newest listed one. */
+  /** Triggered before the newest listed one, by the clock that stamped both. */
   readonly isOlder: boolean;
-  /** Its id is lower than that of one listed before. */
+  /** Its id is lower than one listed before. */
   readonly isLower: boolean;
 }
 
-/**
- * How a task compares to those listed before, by two facts that need no clock of ours: the clock that stamps
- * tasks may differ from that of the answers.
- */
+/** Two facts that need no clock of ours: tasks and answers may be stamped by different clocks. */
 function orderOf(
   id: number,
   at: number | undefined,
@@ -186,7 +178,7 @@ function orderOf(
   return { isOlder, isLower: tasks.some(([before]) => id < before) };
 }
 
-/** Combines what the content of a task says with its time and id. */
+/** Combines the content of a task with its time and id. */
 function evaluate(
   fit: Fit,
   { at, isReused, isOlder, isLower }: Marks,
@@ -204,7 +196,7 @@ function evaluate(
   // A list of the newest tasks shows an older one again after another was deleted.
   if (at === undefined && isLower && !isReused)
     return { is: 'unlikely', why: 'its id is lower than one that was listed already, but not listed then' };
-  // Never proof that it is another's: tasks may be stamped by another clock than answers.
+  // No proof that it is another's: tasks may be stamped by another clock than answers.
   if (when === 'before')
     return { is: 'unlikely', why: 'it was triggered before the request, but not listed then' };
   if (fit.is !== 'ours') return fit;
@@ -214,13 +206,13 @@ function evaluate(
   return { is: 'doubtful', why: 'the clock of the service is not known, so its time says nothing' };
 }
 
-/** The tasks triggered nearest to the request first, since only some are kept. */
+/** By distance from the request, since only some are kept. */
 export function nearestFirst(evaluated: readonly Evaluated[]): readonly Evaluated[] {
   const far = ({ distanceMs }: Evaluated) => Math.abs(distanceMs ?? Number.MAX_VALUE);
   return evaluated.toSorted((one, other) => far(one) - far(other));
 }
 
-/** A task as shown to a person, and kept as evidence. */
+/** For a person, and for the evidence. */
 export function toLine({ task, fit, certainty, details, distanceMs }: Evaluated) {
   return {
     id: task.id,
@@ -242,22 +234,22 @@ function distanceWords(distanceMs: number): string {
   return `${formatSeconds(seconds)} ${distanceMs < 0 ? 'before' : 'after'} the request`;
 }
 
-/** Whether the service accepted the request without returning a new task id. */
+/** Accepted without a new task id. */
 export function wasAccepted(lost: InDoubt['lost']): boolean {
   return lost?.code === 'service.no-id' || lost?.code === 'service.old-id';
 }
 
 /**
- * Whether it accepted the request and returned nothing that contradicts a new task being ours. An answer with
- * an old id may be a cached copy of an earlier one.
+ * Nothing in the answer contradicts a new task being ours. An answer with an old id may be a cached copy of
+ * an earlier one.
  */
 export function wasPlainlyAccepted(lost: InDoubt['lost']): boolean {
   return lost?.code === 'service.no-id';
 }
 
 /**
- * Whether the service itself said that such a task is already under way (409, service-api.md section 4.2 item
- * 2). This does not prove that nothing was done, since the first of two sends of a router may have arrived. A
+ * The service itself said that such a task is already under way (409, service-api.md section 4.2 item 2).
+ * This does not prove that nothing was done, since the first of two sends of a router may have arrived. A
  * proxy's own words do not count.
  */
 export function isRefusal(lost: InDoubt['lost']): boolean {
@@ -266,10 +258,10 @@ export function isRefusal(lost: InDoubt['lost']): boolean {
   return typeof word === 'string' ? /^[\w.-]+$/u.test(word) : typeof text === 'string';
 }
 
-/** The service's answer about ids that its list does not show: `none` if it knows none of the next ones. */
+/** For ids that the list does not show: `none` if the service knows none of the next ones. */
 type Beyond<Row> = 'none' | 'not asked' | readonly Row[];
 
-/** Why a list does not prove that a task is absent; undefined if it would have shown the task. */
+/** Why a list does not prove that a task is absent. */
 export type Gap<Row> =
   | { readonly is: 'lost'; readonly id: number }
   | { readonly is: 'short' }
@@ -277,10 +269,10 @@ export type Gap<Row> =
   | { readonly is: 'left-out'; readonly rows: readonly Row[] };
 
 /**
- * Whether a list would have shown a requested task. It must hold what it held before, and extend to the time
+ * Undefined if the list would have shown the task. It must hold what it held before, and extend to the time
  * of the call: a service may list only its newest tasks, or only its oldest. Only a list of backups may lose
- * its oldest rows, since old backups are deleted. Whether it extends far enough is determined by asking for
- * the ids that come next: times are unreliable, since tasks may be stamped by another clock. Pure.
+ * its oldest rows, since old backups are deleted. Whether it extends far enough is found by asking for the
+ * ids that come next, because tasks may be stamped by another clock. Pure.
  */
 export function gapOf<Row extends Task>(
   { baseline, tasks, refusal, beyond = 'not asked', unread = [] }: Look<Row>,
@@ -300,7 +292,7 @@ export function gapOf<Row extends Task>(
 
 type Listed = readonly (readonly [id: number, atMs: number | null])[];
 
-/** A task that was listed before and is now missing without a known reason. */
+/** Listed before, and now missing without a known reason. */
 function lostRow(before: Listed, ids: readonly number[], what: 'backup' | 'restore'): number | undefined {
   const now = new Set(ids);
   const inOrder = before.toSorted(
@@ -311,15 +303,12 @@ function lostRow(before: Listed, ids: readonly number[], what: 'backup' | 'resto
   return kept.findLast(([id]) => !now.has(id))?.[0];
 }
 
-/** How many of the ids after the last one are requested. */
+/** Ids that are asked for after the last known one. */
 const NEXT_IDS = 3;
-/** The maximum number of ids requested in one look. */
+/** The limit of ids in one look. */
 const MAX_IDS = 20;
 
-/**
- * Asks the service for the tasks after those of its list, if `judge` found that the list may be short. This
- * works only if ids are consecutive.
- */
+/** If `judge` found that the list may be short. Works only if ids are consecutive. */
 export async function lookingBeyond<Row extends Task, Output>(
   service: Pick<ServiceClient, 'backup' | 'restore' | 'limits'>,
   what: 'backup' | 'restore',
@@ -353,7 +342,7 @@ export async function lookingBeyond<Row extends Task, Output>(
   return judge({ ...look, beyond: found.length === 0 ? 'none' : found });
 }
 
-/** The first ids that a task since the call may have; undefined if ids have gaps. */
+/** For a task since the call; undefined if ids have gaps. */
 function nextIds(before: readonly number[], now: readonly number[]) {
   const listed = new Set(now);
   const ids = [...new Set([...before, ...now])].toSorted((one, other) => one - other);
@@ -368,7 +357,7 @@ function nextIds(before: readonly number[], now: readonly number[]) {
   };
 }
 
-/** A task by its id; undefined if the service knows none, `not asked` if its answer does not tell. */
+/** Undefined if the service knows no such task, `not asked` if its answer does not tell. */
 async function known<Row>(read: () => Promise<Answer<Row>>): Promise<Row | undefined | 'not asked'> {
   try {
     return (await read()).value;

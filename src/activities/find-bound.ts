@@ -12,11 +12,11 @@ import { type ActivityContext, type ActivityOf, ok, readVerb } from './activity.
 import type { ActivityDeps } from './deps.ts';
 
 /**
- * Finds what must be bound again: the applications of the config and of the platform. Parameters of bindings
- * are on disk when it ends, so it is called before anything is unbound. A platform that is missing or cannot
- * be asked is no failure: then everything is done by hand and a note says why. Fails with `app.unknown` for
- * an unknown name, and with `credentials.*` if the config names a platform, since only a new token is
- * missing. `target` is the other side of the run.
+ * The applications of the config and of the platform. Parameters of bindings are on disk when it ends, so it
+ * is called before anything is unbound. A platform that is missing or cannot be asked is no failure:
+ * everything is then done by hand and a note says why. Fails with `app.unknown` for an unknown name, and with
+ * `credentials.*` if the config names a platform, since only a new token is missing. `target` is the other
+ * side of the run.
  */
 export function findBound(deps: ActivityDeps, target?: ActivityDeps): ActivityOf<'findBound'> {
   return readVerb(async ({ restored, only, remember }, context) => {
@@ -114,7 +114,7 @@ function chosen(apps: readonly FoundApp[], only: readonly string[] | undefined):
   });
 }
 
-/** The applications without their parameters, which are in files from now on. */
+/** Moves the parameters into files. */
 function keepAll(apps: readonly FoundApp[], folder: string, { runId }: ActivityContext): Promise<BoundApp[]> {
   return Promise.all(
     apps.map(async ({ parameters, bindings, ...bound }) => {
@@ -146,7 +146,7 @@ function unseenNotes(from: FoundBindings | undefined): string[] {
   );
 }
 
-/** Reported only if something is bound whose parameters were not kept from an earlier look. */
+/** Only if something is bound whose parameters were not kept from an earlier look. */
 function unreportedNotes(
   from: FoundBindings | undefined,
   { apps, keys }: { readonly apps: readonly BoundApp[]; readonly keys: readonly ServiceKey[] },
@@ -168,9 +168,8 @@ export interface MergedApps {
 }
 
 /**
- * The applications of the config and of the platform, each once, with a unique key: the name, plus space and
- * org if names repeat. With `asked` false, no platform could be asked, and nothing is said about which side
- * knows what.
+ * Each once, with a unique key: the name, plus space and org if names repeat. `asked`: a platform answered;
+ * without it, no note says which side knows an application.
  */
 function mergeApps(named: readonly NamedApp[], found: readonly FoundApp[], asked: boolean): MergedApps {
   const isMeant = (app: FoundApp) => named.some((one) => isSame(one, app));
@@ -198,7 +197,7 @@ function mergeApps(named: readonly NamedApp[], found: readonly FoundApp[], asked
   return { apps: withKeys(apps), notes };
 }
 
-/** Keeps the findings of an earlier look: a binding that is gone now existed then. */
+/** A binding that is gone now was found by the earlier look. */
 export function remembering(
   apps: readonly FoundApp[],
   remember: Bound | undefined,
@@ -215,7 +214,7 @@ export function remembering(
 
 interface Memory {
   readonly runId: string;
-  /** When the earlier look was. RFC 3339. */
+  /** Of the earlier look. RFC 3339. */
   readonly foundAt: string;
 }
 
@@ -245,13 +244,13 @@ function bindingOf(app: FoundApp, then: BoundApp, { runId, foundAt }: Memory): B
   return isThere || isNew ? then.binding : { ...then.binding, ...app.binding };
 }
 
-/** The present keys, and those of an earlier look that are gone: a removed one must be made again. */
+/** Includes keys of an earlier look that are gone: a removed one must be made again. */
 export function mergeKeys(now: FoundBindings['keys'], then: readonly ServiceKey[]): FoundBindings['keys'] {
   const kept = now.map((key) => ({ ...then.find(({ name }) => name === key.name), ...key }));
   return [...kept, ...then.filter(({ name }) => !now.some((key) => key.name === name))];
 }
 
-/** Whether an entry of the config means this application. */
+/** An entry of the config means this application. */
 export function isSame(
   one: Pick<NamedApp, 'name' | 'space' | 'org'>,
   app: Pick<BoundApp, 'name' | 'space' | 'org'>,
@@ -261,7 +260,7 @@ export function isSame(
   return one.name === app.name && agrees(one.space, app.space) && agrees(one.org, app.org);
 }
 
-/** What the config says about an application that the platform shows. */
+/** From the config. */
 function givenBy(named: readonly NamedApp[], app: FoundApp): Pick<BoundApp, 'owner' | 'reconnect'> {
   const meant = named.filter((one) => isSame(one, app));
   const owner = meant.find((one) => one.owner !== undefined)?.owner;
@@ -300,19 +299,17 @@ function withKeys(apps: readonly FoundApp[]): readonly FoundApp[] {
   });
 }
 
-/** Where the parameters of a binding are kept, and a digest to verify them. */
 interface KeptParameters {
   readonly parametersFile: string;
-  /** SHA-256 of the file's bytes, lower-case hex. */
+  /** Of the file's bytes, lower-case hex. */
   readonly parametersSha256: string;
 }
 
 const KIND = { name: 'file of binding parameters', mayBeLinkOrPipe: false };
 
 /**
- * Keeps the parameters of an application's binding for the run, in a file that only its owner can read. The
- * same parameters produce the same file. When it resolves they are on disk, so the binding may be removed.
- * Rejects with `keys.io` and `trust.refused`.
+ * In a file for the run that only its owner can read; the same parameters produce the same file. When it
+ * resolves they are on disk, so the binding may be removed. Rejects with `keys.io` and `trust.refused`.
  */
 async function keepParameters(
   folder: string,

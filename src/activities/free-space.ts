@@ -6,10 +6,7 @@ import { show } from '../base/text.ts';
 /** Bytes that a download leaves free: on a full disk the journal cannot record what a run did. */
 export const KEPT_FREE = 64 * 1024 * 1024;
 
-/**
- * Bytes that this user can still write below a folder; undefined if the file system does not say. Rejects if
- * there is no folder.
- */
+/** Bytes for this user; undefined if the file system does not say. Rejects if there is no folder. */
 export async function freeSpace(folder: string): Promise<number | undefined> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return blocks === 0 ? undefined : bavail * bsize;

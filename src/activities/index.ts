@@ -27,17 +27,13 @@ import { negativeTest, verifyBackup } from './verify-backup.ts';
 import { waitForInstance } from './wait-for-instance.ts';
 import { waitForBackup, waitForRestore } from './wait-for-task.ts';
 
-/** The instances that a run acts on. */
 export interface DepsBySide {
   readonly instance: ActivityDeps;
-  /** The instance that a recovery goes into. */
+  /** For a recovery. */
   readonly target?: ActivityDeps | undefined;
 }
 
-/**
- * Activities for every verb, by name. An input with `on: 'target'` is performed on the target: with that
- * instance's name and ledger.
- */
+/** By name. An input with `on: 'target'` is performed on the target, with that instance's name and ledger. */
 export function activitiesFor(instances: DepsBySide): Activities {
   const { instance, target } = instances;
   const here = verbsOn(instance, instances);
@@ -77,7 +73,7 @@ function verbsOn(deps: ActivityDeps, { instance, target }: DepsBySide) {
     renewServiceKey: renewServiceKey(deps),
     reconnectApp: reconnectApp(deps),
     proveApp: proveApp(deps),
-    // A run without a target of its own goes into its instance, and knows its source by the record alone.
+    // A run without a target goes into its instance, and knows its source by the record alone.
     inspectTarget: inspectTarget(deps, target === undefined ? undefined : instance),
     listBackups: listBackups(deps),
     pitrRange: pitrRange(deps),
@@ -93,9 +89,7 @@ function verbsOn(deps: ActivityDeps, { instance, target }: DepsBySide) {
 type Run = (input: unknown, context: ChangeContext) => Promise<ActivityResult<unknown>>;
 type Once = OnceActivity<{ readonly intent: string }, unknown>;
 
-/**
- * Activities for both instances of a run: an input with `on: 'target'` goes to `there`, any other to `here`.
- */
+/** An input with `on: 'target'` goes to `there`, any other to `here`. */
 function bySide(here: Activities, there: Activities, target: string): Activities {
   const twins = Object.entries<AnyActivity>(here).map(([verb, activity]) => [
     verb,

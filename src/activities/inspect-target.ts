@@ -15,13 +15,12 @@ import type { ActivityDeps } from './deps.ts';
 import { START_IT } from './preflight.ts';
 
 const SKEW_WORTH_A_WORD_S = 60;
-/** Enough to show the tasks under way; more would be no stronger reason. */
+/** Enough tasks under way to show. */
 const MAX = 50;
 
 /**
- * Inspects the instance that a recovery goes into: its identity, whether it is empty, fits the source and has
- * room. Only GETs. Metrics and the platform are optional; what they do not report is a warning. `sourceDeps`
- * is the source of the config.
+ * Its identity, whether it is empty, fits the source and has room. Only GETs. Metrics and the platform are
+ * optional: gaps are warnings. `sourceDeps` is the source of the config.
  */
 export function inspectTarget(
   deps: ActivityDeps,
@@ -63,7 +62,7 @@ export function inspectTarget(
   });
 }
 
-/** Omits what is not reported, so that a comparison sees it as such. */
+/** Omits what is not reported, so that a comparison sees that. */
 function identityOf(
   overview: InstanceOverview,
   backups: readonly Backup[],
@@ -110,12 +109,11 @@ interface Bound {
   readonly warnings: readonly string[];
 }
 
-/** The maximum number of names kept; more would add nothing. */
 const MAX_NAMES = 100;
 
 /**
- * The applications bound to an instance: those in the config, except those in `intended`, and those known to
- * the platform. A platform that cannot be asked is a warning. Rejects only if the signal is aborted.
+ * Those in the config, except `intended`, and those of the platform. A platform that cannot be asked is a
+ * warning. Rejects only if the signal is aborted.
  */
 async function boundAt(
   { apps, platform, dashboardUrl }: Pick<ActivityDeps, 'apps' | 'platform' | 'dashboardUrl'>,
@@ -156,7 +154,7 @@ function unknownBound(why: string): Bound {
   };
 }
 
-/** The room for the data on the target's fullest disk. */
+/** On the target's fullest disk. */
 interface TargetRoom {
   readonly disk: TargetFacts['disk'];
   /** The parachute has opened: the node is stopped. */
@@ -170,9 +168,8 @@ const QUANTITY = 2_000;
 const FACTOR = 3;
 
 /**
- * Estimates whether the data of a backup fits under the parachute's threshold (service-api.md section 2.8),
- * as far as the metrics tell: the persistent disk with the least room among all nodes counts. Rejects only if
- * the signal is aborted.
+ * The room under the parachute's threshold (service-api.md section 2.8), as far as the metrics tell: the
+ * persistent disk with the least room among all nodes counts. Rejects only if the signal is aborted.
  */
 async function targetDisk(
   service: Pick<ServiceClient, 'metrics'>,
@@ -230,10 +227,10 @@ function unknownRoom(why: string): TargetRoom {
   return { disk: undefined, isOpen: false, warnings: [`the disk of the target is not known: ${why}`] };
 }
 
-/** The states in which an instance can be recovered into (service-api.md section 2.4). */
+/** A recovery into an instance works in these states (service-api.md section 2.4). */
 const READY: ReadonlySet<string> = new Set(['available', 'provisioned']);
 
-/** Obstacles to the target, the worst first, and mere warnings. Pure. */
+/** The worst blocker first. Pure. */
 function targetBlockers(seen: SeenTarget): {
   readonly blockers: Failure[];
   readonly warnings: readonly string[];
@@ -311,7 +308,7 @@ function stateBlockers({ name, identity, backups, restores }: SeenTarget): Failu
   ];
 }
 
-/** Even a new instance may have scheduled backups of nothing: a person must judge whether they hold data. */
+/** A new instance may have scheduled backups of an empty database: a person must judge them. */
 function emptinessBlockers({ name, identity, backups, unseenApps }: SeenTarget): Failure[] {
   const { boundApps, restores } = identity;
   const newest = newestOf(backups);
@@ -409,7 +406,7 @@ function cleaned(text: string | undefined): string | null {
 interface SeenTarget {
   readonly name: string;
   readonly source: LostInstance | undefined;
-  /** The config gives both the same address, however it is spelled. */
+  /** In the config, however the address is spelled. */
   readonly isAtSource: boolean;
   readonly identity: TargetIdentity;
   readonly backups: readonly Backup[];
@@ -419,10 +416,10 @@ interface SeenTarget {
 }
 
 /**
- * Whether the target is the source itself. The same name or address in the config shows it, and so do backups
- * whose ids begin with the source's guid (domain 1.2). The same id within the same service does not:
- * instances of another region count from 1 as well. It counts only if nothing contradicts it, which the
- * source's backups would; otherwise it is a warning.
+ * The same name or address in the config shows that the target is the source, and so do backups whose ids
+ * begin with the source's guid (domain 1.2). The same id within the same service does not: instances of
+ * another region count from 1 as well. It counts only if nothing contradicts it, which the source's backups
+ * would; otherwise it is a warning.
  */
 function sourceOrTarget({ name, source, isAtSource, identity, backups }: SeenTarget): {
   readonly blockers: readonly Failure[];

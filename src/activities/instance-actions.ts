@@ -7,7 +7,7 @@ import { type Action, ActionBaseline, judgeAction, updateLines } from './doubt-a
 import { isRefusal } from './evaluate-tasks.ts';
 import { sentUnaccepted, timesOf } from './once-task.ts';
 
-/** An action of the instance that shows only in its overview. `send` is the one call that begins it. */
+/** An action shows only in the instance's overview. `send` is the one call that begins it. */
 function onceAction<Input extends { readonly intent: string }>(
   action: Action,
   deps: ActivityDeps,
@@ -55,7 +55,7 @@ function onceAction<Input extends { readonly intent: string }>(
 }
 
 /**
- * The service already does the same (409 in its own words): it began nothing for this request. It is still
+ * The service already does the same (409 in its own words), so it began nothing for this request. It is still
  * looked up, since the first of two sends of a router may have arrived.
  */
 function underWay(action: Action, sent: SendOutcome<unknown>): Sent<never> | undefined {
@@ -68,17 +68,17 @@ function underWay(action: Action, sent: SendOutcome<unknown>): Sent<never> | und
   return { sent: 'absent', failure, refused: true };
 }
 
-/** Restarts the instance (service-api.md endpoint 14), at most once for each intent. */
+/** Service-api.md endpoint 14, at most once for each intent. */
 export function restart(deps: ActivityDeps): ActivityOf<'restart'> {
   return onceAction('restart', deps, (_, context) => deps.service.restart(context));
 }
 
-/** Recreates the instance (service-api.md endpoint 13), at most once for each intent. */
+/** Service-api.md endpoint 13, at most once for each intent. */
 export function recreate(deps: ActivityDeps): ActivityOf<'recreate'> {
   return onceAction('recreate', deps, (_, context) => deps.service.recreate(context));
 }
 
-/** Applies the pending maintenance updates (service-api.md endpoint 15), at most once for each intent. */
+/** Service-api.md endpoint 15, at most once for each intent. */
 export function update(deps: ActivityDeps): ActivityOf<'update'> {
   return onceAction('update', deps, async ({ serviceId }, context) => {
     let offering = serviceId;

@@ -16,10 +16,7 @@ import { readParameters } from './find-bound.ts';
 import { proveByCommand } from './reconnect.ts';
 import { watchProgress } from './watchdog.ts';
 
-/**
- * Less than the platform's own limits for staging and starting, so that you are told before they end the
- * step.
- */
+/** Less than the platform's limits for staging and starting: the warning comes before they end the step. */
 const STILL = {
   seconds: 300,
   basis: 'default',
@@ -27,8 +24,8 @@ const STILL = {
 } as const;
 
 /**
- * One change at the platform. Without a platform it fails with `platform.none`: nothing was sent, and the
- * step is done by hand. `what` names the step for the screen.
+ * One change. Without a platform it fails with `platform.none`: nothing was sent, and the step is done by
+ * hand. `what` names the step for the screen.
  */
 function onPlatform(
   deps: ActivityDeps,
@@ -40,7 +37,7 @@ function onPlatform(
   return atPlatform(deps, context, what, (platform, options) => step(platform, { ...options, mayLeave }));
 }
 
-/** As `onPlatform`, for a read. */
+/** Like `onPlatform`, for a read. */
 async function atPlatform(
   deps: ActivityDeps,
   context: ActivityContext,
@@ -65,10 +62,7 @@ async function atPlatform(
   }
 }
 
-/**
- * Removes the binding from before the restore. Removing one that is gone changes nothing, so it is
- * repeatable.
- */
+/** The binding from before the restore. Removing one that is gone changes nothing, so it is repeatable. */
 export function unbindApp(deps: ActivityDeps): ActivityOf<'unbindApp'> {
   return {
     kind: 'repeatable',
@@ -80,9 +74,9 @@ export function unbindApp(deps: ActivityDeps): ActivityOf<'unbindApp'> {
 }
 
 /**
- * Binds an application with its earlier name and parameters, which come from their private file and are in no
- * journal. A binding from an earlier attempt is reused. `binding.parameters-lost`: the file is missing or
- * changed, and nothing was bound.
+ * With the earlier name and parameters, which come from their private file and are in no journal. A binding
+ * from an earlier attempt is reused. `binding.parameters-lost`: the file is missing or changed, and nothing
+ * was bound.
  */
 export function bindApp(deps: ActivityDeps): ActivityOf<'bindApp'> {
   return {
@@ -95,7 +89,7 @@ export function bindApp(deps: ActivityDeps): ActivityOf<'bindApp'> {
   };
 }
 
-/** Stages and starts an application and waits for all its instances. Continues an earlier attempt. */
+/** Stages, starts, and waits for all instances. Continues an earlier attempt. */
 export function restageApp(deps: ActivityDeps): ActivityOf<'restageApp'> {
   return {
     kind: 'repeatable',
@@ -107,9 +101,9 @@ export function restageApp(deps: ActivityDeps): ActivityOf<'restageApp'> {
 }
 
 /**
- * Replaces a service key under its old name, with the parameters kept when it was found: they survive a crash
- * between its removal and its creation. A key that was made after the restore is left alone, so this is
- * repeatable. `binding.parameters-lost`: the file is missing or changed, and nothing was done.
+ * Under its old name, with the parameters kept when it was found: they survive a crash between its removal
+ * and its creation. A key made after the restore stays, so this is repeatable. `binding.parameters-lost`: the
+ * file is missing or changed, and nothing was done.
  */
 export function renewServiceKey(deps: ActivityDeps): ActivityOf<'renewServiceKey'> {
   return {
@@ -128,8 +122,8 @@ export function renewServiceKey(deps: ActivityDeps): ActivityOf<'renewServiceKey
 }
 
 /**
- * Whether an application works with its new credentials, wherever they came from: by its own proof if it has
- * one, else by the platform. `app.not-rebound` and `reconnect.not-proven` say what is missing.
+ * By the application's own proof if it has one, else by the platform. `app.not-rebound` and
+ * `reconnect.not-proven` say what is missing.
  */
 export function proveApp(deps: ActivityDeps): ActivityOf<'proveApp'> {
   return {

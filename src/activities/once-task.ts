@@ -17,7 +17,7 @@ import { isUnderWay } from './baseline.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Look, type Task, TaskBaseline } from './evaluate-tasks.ts';
 
-/** The preparation of a task's send: the present list, and a token in memory. */
+/** Prepares the send of a task: the present list, and a token in memory. */
 export async function baselineOf(
   { service }: Pick<ActivityDeps, 'service'>,
   list: 'backups' | 'restores',
@@ -40,9 +40,8 @@ export async function baselineOf(
 }
 
 /**
- * How the send of a task ended. One that was accepted without naming a new task is not over, and the list
- * decides: `service.no-id` if no id came, `service.old-id` if `baseline` already lists it, so that it says
- * nothing about this request.
+ * If a task was accepted without a new id, the list decides: `service.no-id` if no id came, `service.old-id`
+ * if `baseline` already lists it, so that it says nothing about this request.
  */
 export function sentTask(
   sent: SendOutcome<{ readonly id?: number | undefined }>,
@@ -66,7 +65,7 @@ function unnamed(code: string, message: string): Sent<never> {
   return { sent: 'unknown', failure: new LifeboatError(code, message).toFailure() };
 }
 
-/** How a send ended that was not accepted; undefined for an accepted one. */
+/** Undefined for an accepted send. */
 export function sentUnaccepted(
   sent: SendOutcome<unknown>,
 ): Exclude<Sent<never>, { sent: 'landed' }> | undefined {
@@ -77,15 +76,14 @@ export function sentUnaccepted(
   return { sent: 'absent', failure, refused: true, ...againAfter(sent) };
 }
 
-/** A look at the list. Rejects if the baseline in memory is not from `baselineOf`. */
+/** Rejects if the baseline in memory is not from `baselineOf`. */
 export async function lookAt<Row extends Task>(
   list: () => Promise<Answer<readonly Row[]>>,
   memory: InDoubt,
   { inFlightMs }: ActivityDeps,
   { now }: ActivityContext,
 ): Promise<Look<Row>> {
-  // Taken before the list is requested: a task that arrives while the answer is on its way must not count as
-  // absent.
+  // Taken before the request: a task that arrives while the answer is on its way must not count as absent.
   const nowMs = now().getTime();
   const { value, skew, unread } = await list();
   return {
@@ -101,10 +99,7 @@ export async function lookAt<Row extends Task>(
   };
 }
 
-/**
- * When it was armed, first and last, and when it was lost, in milliseconds. Throws if the arming is not a
- * valid time: everything is measured from it.
- */
+/** Milliseconds. Throws if the arming is not a valid time: everything is measured from it. */
 export function timesOf({
   armedAt,
   firstArmedAt = armedAt,
@@ -119,16 +114,15 @@ export function timesOf({
 }
 
 const ATTEMPTS = 3;
-/** A call that the service accepted. */
 export type Accepted<T> = Extract<SendOutcome<T>, { readonly outcome: 'accepted' }>;
 
 /** Before the second attempt; doubled before the third. */
 const PAUSE_MS = 500;
 
 /**
- * Sends a call that is harmless to repeat until there is an answer, at most three times. Returns the last
- * outcome, whatever it is: a lost answer to such a call need not be put to a person. `isEnough` checks an
- * accepted answer: without the requested data it counts as lost.
+ * Repeats a harmless call until there is an answer, at most three times. Returns the last outcome, whatever
+ * it is: a lost answer to this kind of call need not be put to a person. `isEnough` checks an accepted
+ * answer: without the requested data it counts as lost.
  */
 export function sentAgain<T>(
   send: () => Promise<SendOutcome<T>>,
@@ -144,8 +138,7 @@ export function sentAgain<T>(
 }
 
 /**
- * Sends a call that is harmless to repeat until it is not throttled, at most three times. Stops at a lost
- * answer, since that loss matters.
+ * Repeats a harmless call while throttled, at most three times. Stops at a lost answer: that loss matters.
  */
 export function retryThrottled<T>(
   send: () => Promise<SendOutcome<T>>,
@@ -170,7 +163,7 @@ async function repeat<T>(
   }
 }
 
-/** When a throttled call may be repeated; empty if the wait is too long. */
+/** For a throttled call; empty if the wait is too long. */
 function againAfter(sent: SendOutcome<unknown>): { readonly againMs?: number } {
   return sent.outcome === 'accepted' || sent.againMs === undefined ? {} : { againMs: sent.againMs };
 }

@@ -5,15 +5,15 @@ import { show } from '../base/text.ts';
 import { type ActivityOf, because, no, ok } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 
-/** Closer to an edge it is a risk: before the end of a base backup, or beyond the last archived change. */
+/** Closer to an edge is a risk: before the end of a base backup, or beyond the last archived change. */
 const MARGIN_AT_START_MS = 5_000;
 const MARGIN_AT_END_MS = 1_000;
 const SECOND_MS = 1_000;
 
 /**
- * Reads which points in time can be restored (service-api.md endpoint 17). Fails with `service.unsupported`
- * if the revision cannot restore to one, `pitr.not-available` for an instance without continuous archiving,
- * `pitr.bad-range` for times that are unreadable or in the wrong order.
+ * Service-api.md endpoint 17. Fails with `service.unsupported` if the revision cannot restore to a point in
+ * time, `pitr.not-available` for an instance without continuous archiving, `pitr.bad-range` for times that
+ * are unreadable or in the wrong order.
  */
 export function pitrRange(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'pitrRange'> {
   return {

@@ -9,10 +9,10 @@ import {
   type Overdue,
 } from './activity.ts';
 
-/** How long to wait for a service that cannot be asked, or answers nonsense. */
+/** The wait for a service that cannot be asked, or answers nonsense. */
 const PATIENCE_MS = 120_000;
 
-/** Failures that may pass by themselves: unreachable, too busy, or a page or broken answer from a proxy. */
+/** May pass by themselves: unreachable, too busy, or a page or broken answer from a proxy. */
 const PASSING: ReadonlySet<string> = new Set([
   'service.unreachable',
   'service.timeout',
@@ -26,27 +26,27 @@ const PASSING: ReadonlySet<string> = new Set([
   'service.redirect',
 ]);
 
-/** The result of one look. Without `result`, looks again. */
+/** Without `result`, looks again. */
 export interface Seen<Output> {
-  /** The service's own status, shown while waiting. */
+  /** The service's own word, shown while waiting. */
   readonly status: string;
   readonly result?: ActivityResult<Output> | undefined;
-  /** Set if it takes longer than expected. */
+  /** Longer than expected. */
   readonly overdue?: Overdue | undefined;
 }
 
 const FIRST_PAUSE_MS = 250;
 const SLOWEST_PAUSE_MS = 15_000;
-/** How long to look often; after that a long wait costs little. */
+/** After this, a longer pause between looks costs little. */
 const EAGER_MS = 30_000;
 
-/** The error of a service that lags a moment behind its own answer. */
+/** The service may lag a moment behind its own answer. */
 const BEHIND = 'service.not-found';
 
 /**
- * Looks repeatedly, at growing intervals, until a look gives a result. Fails with the service's own failure
- * if it could not be asked for two minutes, at once if it refuses, and if the signal is aborted. `what` names
- * the thing for the screen.
+ * At growing intervals, until a look gives a result. Fails with the service's own failure if it could not be
+ * asked for two minutes, at once if it refuses, and if the signal is aborted. `what` names the thing for the
+ * screen.
  */
 export async function poll<Output>(
   what: string,
@@ -87,10 +87,9 @@ export async function poll<Output>(
 const PAUSE_MS = 5_000;
 
 /**
- * Adds patience to an activity: if the service cannot be asked for the outcome of a lost request, it is asked
- * again for two minutes, since one broken answer is no reason to ask a person. Nothing is concluded and
- * nothing is sent until then. After that `judge` rejects as before. How long it could not be asked is not
- * stored: another process starts counting again.
+ * If the service cannot be asked for the outcome of a lost request, it is asked again for two minutes, since
+ * one broken answer is no reason to ask a person. Until then nothing is concluded or sent; after that `judge`
+ * rejects as before. The time is not stored: another process starts counting again.
  */
 export function lookingAgain<Input extends { readonly intent: string }, Output>(
   activity: OnceActivity<Input, Output>,

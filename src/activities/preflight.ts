@@ -19,7 +19,7 @@ import { clockOf, secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { lackOfKey } from './restore-fits.ts';
 
-/** States in which a key change makes no sense; an unknown state only warns (service-api.md section 3). */
+/** A key change makes no sense in these; an unknown state only warns (service-api.md section 3). */
 const BLOCKING_STATES = new Set(['deleted', 'deploying', 'failed', 'stopped']);
 const USUAL_STATES = new Set(['available', 'provisioned']);
 /** Revisions after 62 can stop an instance, and start it again (a beta: `POST /v1/instances/ID/start`). */
@@ -30,9 +30,9 @@ const SKEW_WORTH_A_WORD_S = 60;
 type Seen = Awaited<ReturnType<typeof readInstance>>;
 
 /**
- * Checks everything that a change of an instance depends on: instance, configuration, backups, the key store.
- * Only GETs. The permission to change shows only at the change itself: a 403 there changes nothing. Facts
- * without a call in the interface are listed in `unsaid`, never guessed.
+ * Everything that a change depends on: instance, configuration, backups, the key store. Only GETs. The
+ * permission to change shows only at the change itself: a 403 there changes nothing. Facts without a call in
+ * the interface are listed in `unsaid`, never guessed.
  */
 export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
   return readVerb(async (input, { signal, now }) => {
@@ -73,18 +73,17 @@ export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
   });
 }
 
-/** What the service reports about an instance, and the obstacles to a change in it. */
 interface InstanceLook {
   readonly seen: Seen;
   readonly baseline: Baseline;
-  /** Seconds that the service's clock is ahead. */
+  /** How far the service's clock is ahead. */
   readonly skew: number | undefined;
   readonly warnings: readonly string[];
   /** The worst first. */
   readonly blockers: readonly Failure[];
 }
 
-/** The part of the preflight without key and ledger. Rejects with the first failure of the GETs. */
+/** Without key and ledger. Rejects with the first failure of the GETs. */
 async function lookAtInstance(
   service: ServiceClient,
   { instance, tolerant = false, restores: wanted }: InputOf<'preflight'>,
@@ -193,9 +192,7 @@ function restoreObstacles(
   return [failure];
 }
 
-/**
- * A time of the service that lies in the future of its own clock: then no age can be derived from its times.
- */
+/** With a time in the future of the service's own clock, no age can be derived from its times. */
 function ofFuture({ backups, skew }: Seen, now: Date): string[] {
   const newest = newestOf(backups);
   const aheadSeconds = futureSeconds(newest?.triggered_at, clockOf(now, skew));

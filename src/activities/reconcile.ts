@@ -13,10 +13,10 @@ import type { ActivityDeps } from './deps.ts';
 const SHOWN = 2_000;
 
 /**
- * Runs the reconciliation command of the config and reads the newest time and the count from its output.
- * Without a command the result says so. A command that fails or takes too long is data, since the source of a
- * recovery may be gone; only stopping the run fails this. If the process dies inside, the command may
- * continue to its end; it is a query, so it is run again.
+ * Reads the newest time and the count from the output of the config's command. Without a command the result
+ * says so. A command that fails or takes too long is data, since the source of a recovery may be gone; only
+ * stopping the run fails this. If the process dies inside, the command may continue to its end; it is a
+ * query, so it is run again.
  */
 export function reconcile(deps: Pick<ActivityDeps, 'reconcile'>): ActivityOf<'reconcile'> {
   return readVerb(async ({ when }, { instance, signal, now }) => {
@@ -66,7 +66,6 @@ function toFailure(code: string, shortMessage: string, stderr = ''): Failure {
   }).toFailure();
 }
 
-/** The result of a reconciliation. */
 export interface Measure {
   /** RFC 3339 in UTC. */
   readonly newest?: string;
@@ -81,8 +80,8 @@ const DATE = /(?<![\w-])\d{4}-\d{2}-\d{2}(?![\w-])/gu;
 const WHOLE = /(?<![\w.-]|\d[,:])\d+(?![\w-]|[.,:]\d)/u;
 
 /**
- * The first date and time in a text, taken as UTC if it has no zone, and the first whole number that is part
- * of neither a date nor a decimal. Omits what is missing, and a number too large to be exact. Pure.
+ * The first date and time, as UTC if it has no zone, and the first whole number outside of dates and
+ * decimals. Omits what is missing, and a number too large to be exact. Pure.
  */
 export function readMeasure(text: string): Measure {
   const newest = [...text.matchAll(MOMENT)]

@@ -8,14 +8,14 @@ import { type ActivityContext, type ActivityOf, type ActivityResult, because, ok
 import type { ActivityDeps } from './deps.ts';
 import { isSame, reconnectOf } from './find-bound.ts';
 
-/** The end of a command's output is shown, since the reason for a failure is there. */
+/** The end of a command's output, where the reason for a failure is. */
 const SAID = 300;
 
 /**
- * Runs the team's own command that gives an application its new credentials. It is taken from the present
- * config, and only if it is the one that was listed: a command from a journal is never run.
- * `reconnect.changed`: it is another one; `reconnect.not-run`: it could not be started; in both cases nothing
- * was done. `reconnect.failed` and `reconnect.timeout`: it ran, and may have done a part of its work.
+ * The team's own command gives an application its new credentials. It is taken from the present config, and
+ * only if it is the listed one: a command from a journal is never run. `reconnect.changed`: it is another
+ * one; `reconnect.not-run`: it could not be started; in both cases nothing was done. `reconnect.failed` and
+ * `reconnect.timeout`: it ran, and may have done a part of its work.
  */
 export function reconnectApp(deps: ActivityDeps): ActivityOf<'reconnectApp'> {
   return {
@@ -28,7 +28,7 @@ export function reconnectApp(deps: ActivityDeps): ActivityOf<'reconnectApp'> {
 }
 
 /**
- * Runs the command that proves that an application works with its new credentials; it changes nothing.
+ * The team's proof that an application works with its new credentials; it changes nothing.
  * `reconnect.not-proven`: its exit code was not 0; else as `reconnectApp`.
  */
 export function proveByCommand(
@@ -72,7 +72,7 @@ async function byCommand(
 
 const NAMES = { command: 'the command', proof: 'the proof' } as const;
 
-/** The command in the present config, if it is the one that was listed. */
+/** From the present config, if it is the listed one. */
 function configured(deps: ActivityDeps, app: BoundApp, which: keyof Reconnect) {
   const named = deps.apps?.find((one) => isSame(one, app) && one.reconnect !== undefined);
   const isListed = JSON.stringify(reconnectOf({ reconnect: named?.reconnect }).reconnect);
@@ -122,9 +122,7 @@ const CAUTION = {
   proof: ['the proof changes nothing: run it again when you have seen to the cause'],
 } as const;
 
-/**
- * The end of its output, in one line. Secrets are blanked before cutting: half a secret would not be found.
- */
+/** One line. Secrets are blanked before cutting: half a secret would not be found. */
 function lastWords({ stdout, stderr }: Ended, blank: (text: string, limit: number) => string): string {
   const lines = `${blank(stdout, STDOUT_LIMIT)}\n${blank(stderr, STDERR_LIMIT)}`
     .split(/[\r\n]+/u)

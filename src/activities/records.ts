@@ -20,9 +20,7 @@ import {
 import { lastLook } from './beside.ts';
 import type { ActivityDeps } from './deps.ts';
 
-/**
- * Records in the ledger which key opened which backup, read to its last byte. Looks at the list once more.
- */
+/** For a key that opened the backup to its last byte. Looks at the list once more. */
 export function recordProof(deps: ActivityDeps): ActivityOf<'recordProof'> {
   return {
     kind: 'repeatable',
@@ -35,9 +33,8 @@ export function recordProof(deps: ActivityDeps): ActivityOf<'recordProof'> {
 }
 
 /**
- * Records the proof in the instance's ledger: which key opened which backup, and that no old key does; and a
- * follow-up to retire each key that it replaced, once no retained backup needs it. Changes nothing at the
- * service.
+ * Which key opened which backup, and that no old key does; and a follow-up to retire each key that it
+ * replaced, once no retained backup needs it. Changes nothing at the service.
  */
 export function recordRotation(deps: ActivityDeps): ActivityOf<'recordRotation'> {
   return repeatableVerb(async ({ record }, context) => {
@@ -63,7 +60,7 @@ interface Proof {
   readonly negative?: NegativeTest | undefined;
 }
 
-/** The ledger's fact about a key that opened a backup that was read to its end. */
+/** The key opened the backup to its end. */
 export function proofFact(fingerprint: string, { run, backup, verification, negative }: Proof): LedgerFact {
   const { id, backupId, triggeredAt } = backup;
   return {
@@ -91,8 +88,8 @@ function isRefused(negative: NegativeTest | undefined): boolean {
 }
 
 /**
- * Records in the ledger of the changed instance what it holds now, and its source. Looks at its restores once
- * more, and waits while one is under way that was not sent.
+ * In the ledger of the changed instance: its content now, and the source. Looks at its restores once more,
+ * and waits while one is under way that was not sent.
  */
 export function recordRecovery(deps: ActivityDeps): ActivityOf<'recordRecovery'> {
   return {
@@ -110,8 +107,8 @@ export function recordRecovery(deps: ActivityDeps): ActivityOf<'recordRecovery'>
 }
 
 /**
- * Puts a recovery card into the instance's ledger, where `readCard` finds it when the instance is gone. A
- * machine has no clock, so times missing in the draft are set to now. Sends nothing.
+ * `readCard` finds the card when the instance is gone. A machine has no clock, so missing times are set to
+ * now. Sends nothing.
  */
 export function recordCard(deps: ActivityDeps): ActivityOf<'recordCard'> {
   return {
@@ -130,7 +127,7 @@ export function recordCard(deps: ActivityDeps): ActivityOf<'recordCard'> {
   };
 }
 
-/** The key of a card: whether this key store has it, and its newest sealed copies on record. */
+/** Whether this key store has it, and its newest sealed copies on record. */
 async function keyFactor(
   { name, keyring, ledger }: ActivityDeps,
   fingerprint: string,
@@ -145,9 +142,8 @@ async function keyFactor(
 }
 
 /**
- * What the instance's ledger and the key store know for a recovery without the instance: the newest card, the
- * backups that were opened with a key, newest first, the keys that are held, and the backups that it last
- * listed. Makes no call to the service, which may be gone.
+ * From the ledger and the key store, for a recovery without the instance: the newest card, opened backups,
+ * newest first, held keys, and the last list of backups. Makes no call to the service, which may be gone.
  */
 export function readCard(deps: ActivityDeps): ActivityOf<'readCard'> {
   return readVerb(async () => {
@@ -165,9 +161,8 @@ const PATIENCE_MS = 10_000;
 const DAY_S = 86_400;
 
 /**
- * The follow-ups for the keys that a new one replaced: keep each until no retained backup needs it, then
- * retire it. One that is already open in the ledger is not opened again. Rejects if the ledger cannot be
- * read.
+ * For each replaced key: keep it until no retained backup needs it, then retire it. A follow-up that is
+ * already open in the ledger is not opened again. Rejects if the ledger cannot be read.
  */
 async function retirements(
   deps: ActivityDeps,

@@ -11,7 +11,7 @@ import { type Fit, type Telling, wasPlainlyAccepted } from './evaluate-tasks.ts'
 /** Times come with and without fractions of a second. */
 const ROUNDING_MS = 1_000;
 
-/** Recognizes a restore of an own backup (service-api.md endpoint 7) by that backup's id, if known. */
+/** Service-api.md endpoint 7: an own backup is recognized by its id, if known. */
 export function restoreOfBackup(backup: number | undefined): Telling<Restore> {
   return telling(({ backup_id }) => {
     if (backup === undefined) return { is: 'doubtful', why: 'which backup was to be restored is lost' };
@@ -22,10 +22,10 @@ export function restoreOfBackup(backup: number | undefined): Telling<Restore> {
 }
 
 /**
- * Recognizes a disaster recovery (endpoint 11). Its id is that of another instance's backup, which cannot be
- * compared with anything here. If the times of that backup are known, a restore from another time is a
- * colleague's recovery of something else. Without them all recoveries look alike, so none is taken for ours
- * unless the service is known to have accepted our request.
+ * Endpoint 11. The id is that of another instance's backup, which cannot be compared with anything here. If
+ * the times of that backup are known, a restore from another time is a colleague's recovery of something
+ * else. Without them all recoveries look alike, so none is taken for ours unless the service is known to have
+ * accepted our request.
  */
 export function recoveryFromElsewhere(
   ownBackups: readonly Backup[],
@@ -33,7 +33,7 @@ export function recoveryFromElsewhere(
   expected: ExpectedOrigin = {},
 ): Telling<Restore> {
   return telling((restore) => {
-    // Revision 61 says so when someone else's recovery runs, and then the listed one is theirs.
+    // Revision 61 says so while someone else's recovery runs; then the listed one is theirs.
     if (lost?.code === 'service.conflict')
       return { is: 'doubtful', why: 'the service answered that a restore was under way already' };
     const unexpected = against(expected, restore);
@@ -51,7 +51,7 @@ export function recoveryFromElsewhere(
   });
 }
 
-/** A recovery is ours only if its backup is known, or ours is known to have begun. */
+/** Ours only if its backup is known, or ours is known to have begun. */
 function fromElsewhere(expected: ExpectedOrigin, lost: InDoubt['lost'], why: string): Fit {
   if (timesOf(expected).length > 0 || wasPlainlyAccepted(lost)) return { is: 'ours', why };
   return { is: 'doubtful', why: `${why}, and the time of the one that was asked for has not been reported` };
@@ -61,14 +61,14 @@ function timesOf({ triggeredAt, startedAt, finishedAt }: ExpectedOrigin): number
   return [triggeredAt, startedAt, finishedAt].map(instantOf).filter((time) => time !== undefined);
 }
 
-/** What contradicts a restore of the expected backup; undefined if no time was expected. */
+/** Undefined if no time was expected. */
 function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefined {
   const { orNewer = false } = expected;
   const times = timesOf(expected);
   if (times.length === 0) return undefined;
   const from = instantOf(metadata?.restored_from);
   if (from === undefined) return { is: 'unreported', why: 'the time of the restored backup is not reported' };
-  // Which moment of a backup its "creation date" means is undocumented: any between its first and its last.
+  // Which moment of a backup "creation date" means is undocumented: any from its first to its last.
   const begun = Math.min(...times) - ROUNDING_MS;
   const ended = Math.max(...times) + ROUNDING_MS;
   if (from >= begun && (orNewer || from <= ended)) return undefined;
@@ -76,10 +76,10 @@ function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefin
 }
 
 /**
- * Recognizes a restore to a point in time (endpoint 18) by `restored_from`, which is the chosen time. Another
- * time may still be that of the backup used, the closest one before it (sections 2.2 and 4.1 rule 4); but a
- * restore of just that backup looks the same. So `ownBackups` is given only if the service is known to have
- * accepted our request and shows only one new restore.
+ * Endpoint 18: `restored_from` is the chosen time. Another time may still be that of the backup used, the
+ * closest one before it (sections 2.2 and 4.1 rule 4); but a restore of just that backup looks the same. So
+ * `ownBackups` is given only if the service is known to have accepted our request and shows only one new
+ * restore.
  */
 export function restoreToInstant(targetTime: string, ownBackups: readonly Backup[] = []): Telling<Restore> {
   const target = instantOf(targetTime);
@@ -107,9 +107,7 @@ function telling(fit: (restore: Restore) => Fit): Telling<Restore> {
   };
 }
 
-/**
- * Which of its times "creation date" means is undocumented, and a backup without times may be from any time.
- */
+/** Any of its times may be the "creation date"; a backup without times may be from any time. */
 function wasMadeAt(backup: Backup, ms: number): boolean {
   return tellsTime(backup, ms) || momentsOf(backup).length === 0;
 }
@@ -130,9 +128,8 @@ function momentsOf({ triggered_at, started_at, finished_at }: Backup): number[] 
 }
 
 /**
- * The failure if no key of an instance is held here, so that its backup could not be opened; undefined if one
- * is. The service never returns a key, and accepts one only for future backups. Rejects with the key store's
- * errors.
+ * Undefined if a key of the instance is held here. Without one the backup could not be opened: the service
+ * never returns a key, and accepts one only for future backups. Rejects with the key store's errors.
  */
 export async function lackOfKey(keyring: Keyring, instance: string): Promise<Failure | undefined> {
   if ((await keyring.list(instance)).length > 0) return undefined;

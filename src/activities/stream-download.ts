@@ -22,10 +22,9 @@ interface StreamOptions extends Pick<SaveOptions, 'open' | 'listed' | 'report' |
 }
 
 /**
- * Writes a download to a stream. The first byte is written only after the service's answer begins like a
- * backup. It continues after a request that broke off only under a strong ETag, because written bytes cannot
- * be taken back. Rejects, saying that the output is not whole, if it breaks off for good, if the reader goes
- * away, and with the errors of `checkDownload`.
+ * Writes the first byte only after the answer begins like a backup. Continues after a request that broke off
+ * only under a strong ETag, because written bytes cannot be taken back. Rejects, saying that the output is
+ * not whole, if it breaks off for good, if the reader goes away, and with the errors of `checkDownload`.
  */
 export async function streamDownload(options: StreamOptions): Promise<Saved> {
   const { listed, signal, firstPauseMs = FIRST_PAUSE_MS } = options;
@@ -62,7 +61,7 @@ export async function streamDownload(options: StreamOptions): Promise<Saved> {
   }
 }
 
-/** What was written, over all requests. */
+/** Over all requests. */
 interface SoFar {
   readonly hash: Hash;
   head: Buffer;
@@ -97,7 +96,7 @@ async function writeOnce({ open, listed, report, to }: StreamOptions, so: SoFar)
   }
 }
 
-/** Waits until a stream has room again. Rejects with its error. */
+/** Waits until the stream has room again. Rejects with its error. */
 async function write(to: NodeJS.WritableStream, chunk: Buffer): Promise<void> {
   const written = new Promise<void>((resolve, reject) =>
     to.write(chunk, (error) => (error ? reject(error) : resolve())),

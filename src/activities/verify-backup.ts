@@ -23,13 +23,13 @@ import { proofFact } from './records.ts';
 const AGAIN = 'try again: it is downloaded from the beginning';
 
 /**
- * Finds the held key that opens a backup file, trying the expected one first, and reads the file with it to
- * its last byte. If a key other than the expected one opens it, that is a result, not a failure: the ledger
- * gets `key.refuted`, and the machine decides. An expected key that is not held is not refuted: the one that
- * opens may be the same key under this key store's name. With `record`, the ledger also gets `key.proven`. A
- * backup that cannot be proven is a failure, and the ledger gets `backup.unopened`: from then on it does not
- * count as recoverable. With `discard`, the file is deleted once the result is on record, and stays if the
- * process dies between the two or the result is a failure.
+ * Tries the held keys, the expected one first, and reads the file to its last byte with the one that opens
+ * it. Another key than the expected one is a result, not a failure: the ledger gets `key.refuted`, and the
+ * machine decides. An expected key that is not held is not refuted: the one that opens may be the same key
+ * under this key store's name. With `record`, the ledger also gets `key.proven`. A backup that cannot be
+ * proven is a failure, and the ledger gets `backup.unopened`: from then on it does not count as recoverable.
+ * With `discard`, the file is deleted once the result is on record; it stays if the process dies between the
+ * two or the result is a failure.
  */
 export function verifyBackup(deps: ActivityDeps): ActivityOf<'verifyBackup'> {
   return readVerb(async (input, context) => {
@@ -72,13 +72,10 @@ export function verifyBackup(deps: ActivityDeps): ActivityOf<'verifyBackup'> {
   });
 }
 
-/** A backup with less than this share of the last proven one's content may lack much of the data. */
+/** With less than this share of the last proven one's content, much of the data may be missing. */
 const SHRUNK = 0.5;
 
-/**
- * The newest proven backup other than this one, if it held more than twice as much. Proofs of older versions
- * have no size.
- */
+/** The newest other proven backup, if it held more than twice as much. Old proofs have no size. */
 async function largerBefore(deps: ActivityDeps, backup: number, contentBytes: number) {
   const { proven } = await deps.ledger();
   const last = proven.find((one) => one.id !== backup && one.contentBytes !== undefined);
@@ -86,7 +83,7 @@ async function largerBefore(deps: ActivityDeps, backup: number, contentBytes: nu
   return { id: last.id, contentBytes: last.contentBytes };
 }
 
-/** If the proof would be recorded automatically, without a person's consent. */
+/** A proof is not recorded automatically then: a person has to agree. */
 function muchSmaller(
   id: number,
   bytes: number,
@@ -99,7 +96,6 @@ function muchSmaller(
   });
 }
 
-/** Adds the ledger's fact about a backup that could not be proven. */
 function withFact(
   result: ActivityResult<never>,
   body: {
@@ -167,9 +163,9 @@ function refutation(
 }
 
 /**
- * Tries every other key held for the instance on the backup, in every key-derivation profile. None may open
- * it: otherwise the rotation changed nothing. A key that another key store named (`Keyring.adopt`) may also
- * be held under this one's own name: that is the same key.
+ * In every key-derivation profile. No other key may open the backup: otherwise the rotation changed nothing.
+ * A key that another key store named (`Keyring.adopt`) may also be held under this one's own name: that is
+ * the same key.
  */
 export function negativeTest(deps: ActivityDeps): ActivityOf<'negativeTest'> {
   return readVerb(async ({ path, except }, { instance }) => {

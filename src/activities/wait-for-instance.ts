@@ -10,28 +10,28 @@ import { areUpdatesGone, updateLines } from './doubt-action.ts';
 import { poll, type Seen } from './poll.ts';
 import { watchdog } from './watchdog.ts';
 
-/** The states in which an instance can be used (service-api.md section 2.4). */
+/** An instance can be used in these states (service-api.md section 2.4). */
 const STEADY: ReadonlySet<string> = new Set(['provisioned', 'available']);
-/** An update that is still offered this long after its deployment is not considered installed. */
+/** An update that is still offered this long after its deployment is not installed. */
 const PATIENCE_MS = 120_000;
 /**
- * A sign that shows only that something changed counts after this long without another change, or after the
- * instance's in-flight window, if that is shorter.
+ * A mere sign of a change counts after this long without another change, or after the instance's in-flight
+ * window, if that is shorter.
  */
 const QUIET_MS = 60_000;
 /** Nothing lists actions, so there is no history of them. */
 const DEFAULT_SECONDS = 900;
 
 /**
- * Waits until an accepted action is over: a steady state after another one was seen, and for an update, fewer
- * offered updates. A service may move `updated_at` when it accepts and begin later, so that only starts a
- * quiet period: the action counts as over once the instance has been steady and unchanged throughout it. If
- * the action was over before the first look and left no trace, it counts as over when the in-flight window
- * has passed since the run began to wait: it cannot begin any more, and `seenDeploying` is false. `reason`
- * says which of these applied. Fails with `instance.failed` or `instance.deleted` if the service says so, and
- * with `instance.unchanged` for an update that is still offered when it should be over. An unknown state
- * counts as under way and is shown. If the process dies inside, the next one watches from the beginning, and
- * the in-flight window continues.
+ * An accepted action is over after a steady state that follows another one and, for an update, fewer offered
+ * updates. A service may move `updated_at` when it accepts and begin later, so that only starts a quiet
+ * period: the action counts as over once the instance has been steady and unchanged throughout it. If the
+ * action was over before the first look and left no trace, it counts as over when the in-flight window has
+ * passed since the run began to wait: it cannot begin any more, and `seenDeploying` is false. `reason` says
+ * which of these applied. Fails with `instance.failed` or `instance.deleted` if the service says so, and with
+ * `instance.unchanged` for an update that is still offered when it should be over. An unknown state counts as
+ * under way and is shown. If the process dies inside, the next one watches from the beginning, and the
+ * in-flight window continues.
  */
 export function waitForInstance(
   deps: Pick<ActivityDeps, 'service' | 'objectives' | 'inFlightMs'>,
@@ -74,7 +74,7 @@ export function waitForInstance(
   };
 }
 
-/** The instance at rest: since when, and since when nothing has changed. Milliseconds since 1970. */
+/** Milliseconds since 1970: at rest since, and without a change since. */
 interface Still {
   readonly steadyMs: number;
   readonly unchangedMs: number;
@@ -89,17 +89,17 @@ function stillSince(before: Still | undefined, overview: InstanceOverview, nowMs
 }
 
 interface Watched {
-  /** Whether it was seen in an unsteady state. */
+  /** Seen in an unsteady state. */
   readonly wasBusy: boolean;
   readonly quietForMs: number;
   readonly quietMs: number;
-  /** How long ago the action was accepted, once that is longer than the in-flight window. */
+  /** Since the action was accepted, once that is longer than the in-flight window. */
   readonly acceptedForMs?: number;
 }
 
 type Known = Pick<InstanceReady, 'reason' | 'seenDeploying' | 'simulated'>;
 
-/** How it is known that the action is over; undefined while it is not, empty if none was requested. */
+/** Undefined until the action is known to be over, empty if none was requested. */
 function howKnown(
   input: InputOf<'waitForInstance'>,
   overview: InstanceOverview,
@@ -136,7 +136,7 @@ function isStillOffered(input: InputOf<'waitForInstance'>, overview: InstanceOve
   return action === 'update' && updates.length > 0 && isReported && !isInstalled(input, overview);
 }
 
-/** Whether the service's own time of the last change differs from before; both are by the same clock. */
+/** Both times are by the service's clock. */
 function hasMoved(before: string | undefined, now: string | undefined): boolean {
   const [was, is] = [instantOf(before), instantOf(now)];
   return was !== undefined && is !== undefined && was !== is;

@@ -12,24 +12,23 @@ import { LIST_LAG_MS, type Task } from './evaluate-tasks.ts';
 import { poll } from './poll.ts';
 import { type Timed, watchdog } from './watchdog.ts';
 
-/** A task to wait for, and how to read its end. */
 export interface Awaited<Row extends Task & Timed, Facts extends TaskTimes> {
   readonly kind: 'backup' | 'restore';
   readonly id: number;
-  /** The side of the run that it is on. */
+  /** The side of the run. */
   readonly on?: 'target' | undefined;
   readonly look: () => Promise<{ readonly value: Row; readonly skew?: Skew | undefined }>;
-  /** The list of the instance's tasks of the same kind. */
+  /** Of the instance, for the same kind. */
   readonly listed: (signal: AbortSignal) => Promise<{
     readonly value: readonly (Task & Timed)[];
     readonly unread?: readonly UnreadRow[] | undefined;
   }>;
-  /** The recovery time objective, if the task is part of the recovery. Milliseconds. */
+  /** If the task is part of the recovery. Milliseconds. */
   readonly rtoMs?: number | undefined;
   readonly facts: (task: Row) => Facts;
-  /** Whether the service has said that it is simulated. */
+  /** The service has said that it is simulated. */
   readonly isSimulated: () => boolean;
-  /** What is safe to do if it failed. */
+  /** What is safe to do after a failure. */
   readonly hints: readonly string[];
 }
 
@@ -37,7 +36,7 @@ export interface Awaited<Row extends Task & Timed, Facts extends TaskTimes> {
 const DEFAULT_SECONDS = 1_800;
 
 /**
- * Polls a task until it is done, and no restore is under way that was not sent. Fails with `<kind>.failed` or
+ * Polls until the task is done, and no restore is under way that was not sent. Fails with `<kind>.failed` or
  * `<kind>.deleted` if the service says so, with `<kind>.gone` if the service does not know it for as long as
  * `poll` waits, with `doubt.unlisted` if its list lacks it a minute after its end, and as `poll` does if the
  * service cannot be asked: the task itself continues. An unknown status counts as under way and is shown.
@@ -89,7 +88,7 @@ function waitForTask<Row extends Task & Timed, Facts extends TaskTimes>(
   return waited.then((result) => (isGone(result) ? gone(kind, id) : result)).finally(() => over.abort());
 }
 
-/** A task missing from the instance's own list may belong to another instance. */
+/** It may belong to another instance. */
 function unlisted(kind: 'backup' | 'restore', id: number): ActivityResult<never> {
   return no(
     'doubt.unlisted',
@@ -121,7 +120,7 @@ function gone(kind: 'backup' | 'restore', id: number): ActivityResult<never> {
   );
 }
 
-/** When the stage began, by this machine's clock; undefined if the service or its clock does not tell. */
+/** By this machine's clock; undefined if the service or its clock does not tell. */
 function beginOf(
   { triggered_at, started_at }: Task & Timed,
   stage: 'queued' | 'running',
@@ -131,7 +130,7 @@ function beginOf(
   return reported === undefined || skew === undefined ? undefined : reported - skew.skewMs;
 }
 
-/** Polls a backup until it is done; see `waitForTask` for how it fails. */
+/** See `waitForTask` for how it fails. */
 export function waitForBackup(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'waitForBackup'> {
   return {
     kind: 'read',
@@ -158,7 +157,7 @@ export function waitForBackup(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'
   };
 }
 
-/** Done but useless: it was made without a key that a person has. */
+/** Made without a key that a person has. */
 function unopenable(id: number, instance: string): ActivityResult<never> {
   return no(
     'backup.unopenable',
@@ -171,9 +170,7 @@ function unopenable(id: number, instance: string): ActivityResult<never> {
   );
 }
 
-/**
- * The backup with its `backup_id`, which revision 62 returns only in the list (service-api.md section 2.1).
- */
+/** Revision 62 returns the `backup_id` only in the list (service-api.md section 2.1). */
 async function look(
   deps: Pick<ActivityDeps, 'service'>,
   id: number,
@@ -187,9 +184,8 @@ async function look(
 }
 
 /**
- * Polls a restore until it is done, however it was requested; see `waitForTask` for how it fails. If the
- * service does not say when the work began, seeing it begin separates the queue from the work. A later
- * process may not have seen it.
+ * However the restore was requested; see `waitForTask` for how it fails. If the service does not say when the
+ * work began, seeing it begin separates the queue from the work. A later process may not have seen it.
  */
 export function waitForRestore(
   deps: Pick<ActivityDeps, 'service' | 'objectives'>,
@@ -231,7 +227,7 @@ export function waitForRestore(
   };
 }
 
-/** Revision 61 says when a restore began (service-api.md section 3); the schema does not include it. */
+/** Revision 61 reports `started_at` (service-api.md section 3); the schema does not include it. */
 function timed(restore: Restore) {
   const { started_at } = restore;
   return { ...restore, started_at: typeof started_at === 'string' ? started_at : undefined };

@@ -2,7 +2,7 @@ import { formatSeconds } from '../base/format.ts';
 import { instantOf, msOf } from '../base/instant.ts';
 import type { ActivityContext, Overdue, Progress } from './activity.ts';
 
-/** The service's times of a finished task, which show how long it took; each may be missing. */
+/** The service's times of a finished task; each may be missing. */
 export interface Timed {
   readonly status: string;
   readonly triggered_at?: string | undefined;
@@ -10,19 +10,18 @@ export interface Timed {
   readonly finished_at?: string | undefined;
 }
 
-/** What a task waits for: its turn, or its end. */
+/** A task waits for its turn, or for its end. */
 export type Stage = 'queued' | 'running';
 
-/** The input for a limit. */
 export interface Expectation {
-  /** The tasks' name in a sentence: `backups`. */
+  /** In a sentence: `backups`. */
   readonly what: string;
   /**
    * Tasks of the same kind and instance. Read once, in parallel to the task, and only after some time; its
    * errors are ignored, and until it resolves nothing is overdue.
    */
   readonly earlier?: (() => Promise<readonly Timed[]>) | undefined;
-  /** The recovery time objective, if any. Milliseconds. */
+  /** Milliseconds. */
   readonly rtoMs?: number | undefined;
   /** Used without a history or an objective. */
   readonly defaultSeconds: number;
@@ -34,16 +33,16 @@ export interface Limit {
   readonly detail: string;
 }
 
-/** Nothing is called slow before that, whatever the history says: queues and networks vary. */
+/** The shortest limit, whatever the history says: queues and networks vary. */
 const MIN_BY_HISTORY = 60;
 const MIN_BY_OBJECTIVE = 10;
 const MAX = 86_400;
-/** Only the newest count, since instances grow. */
+/** Only the newest tasks count, since instances grow. */
 const COUNTED = 20;
 
 /**
- * Detects whether a task takes too long. The time counts from the service's times, converted to this
- * machine's clock, and never from later than when the task was first seen in its stage.
+ * Counts from the service's times, by this machine's clock, but never from later than when the task was first
+ * seen in its stage.
  */
 export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityContext, 'now' | 'begunAt'>) {
   const firstMs = now().getTime();
@@ -72,10 +71,7 @@ export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityC
   };
 }
 
-/**
- * How far a limit is exceeded. Each doubling counts as another limit, so that a task that never ends is
- * reported less and less often.
- */
+/** Each doubling counts as another limit, so that a task that never ends is reported less and less often. */
 export function overdueSince(sinceMs: number, nowMs: number, limit: Limit): Overdue | undefined {
   const seconds = (nowMs - sinceMs) / 1_000;
   if (seconds <= limit.seconds) return undefined;
@@ -90,9 +86,8 @@ export function overdueSince(sinceMs: number, nowMs: number, limit: Limit): Over
 }
 
 /**
- * The limit of a stage. From the history of finished tasks: three times the median, or one and a half times
- * the longest unless that is an outlier; else what is left of the objective; else the default. `leftMs` is
- * what was left when the waiting began.
+ * From the history of finished tasks: three times the median, or one and a half times the longest unless that
+ * is an outlier; else what is left of the objective (`leftMs`, from the start of the wait); else the default.
  */
 export function limitFrom(
   tasks: readonly Timed[],
@@ -146,9 +141,8 @@ export function limitFrom(
 }
 
 /**
- * The seconds of a task in a stage; empty if the service does not tell, or reports something impossible. If
- * it does not say when a task was picked up, as revision 62 does not, the whole time stands for either stage:
- * neither was longer.
+ * Empty if the service does not tell, or reports something impossible. If it does not say when a task was
+ * picked up, as revision 62 does not, the whole time stands for either stage: neither was longer.
  */
 function secondsOf({ status, triggered_at, started_at, finished_at }: Timed, stage: Stage): number[] {
   if (status !== 'done') return [];
@@ -159,8 +153,8 @@ function secondsOf({ status, triggered_at, started_at, finished_at }: Timed, sta
 }
 
 /**
- * Watches a step that reports progress: if nothing has changed for the limit, the last report is repeated as
- * overdue. `stop` ends it; until then a timer runs that keeps no process alive.
+ * If nothing has changed for the limit, repeats the last report as overdue. `stop` ends it; until then a
+ * timer runs that keeps no process alive.
  */
 export function watchProgress(
   { report, now }: Pick<ActivityContext, 'report' | 'now'>,

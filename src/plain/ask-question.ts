@@ -11,16 +11,16 @@ import { formatHere } from '../view/zone.ts';
 import type { Asker } from './ask.ts';
 import { describeFollowUp } from './describe-question.ts';
 
-/** What asking needs besides the question. */
+/** Besides the question. */
 export interface AskingHelp {
   /** The run's clock. */
   readonly now: () => Date;
-  /** The fallback script, row by row, printable. */
+  /** Row by row, printable. */
   readonly fallback: () => readonly string[];
   readonly readMoment: MomentReader;
 }
 
-/** Asks until there is an answer, the operator leaves, or the question is gone. */
+/** Until there is an answer, the operator leaves, or the question is gone. */
 export async function askLine(
   question: QuestionView,
   asker: Asker,
@@ -49,12 +49,12 @@ export async function askLine(
   }
 }
 
-/** Whether a number alone is an answer; if words are typed, it needs a slash before it. */
+/** A number alone is an answer; if words are typed, a number needs a slash before it. */
 function isNumbered({ kind }: QuestionView): boolean {
   return kind === 'choice' || kind === 'followUps';
 }
 
-/** What the numbers mean, in order: the follow-ups, then the options. */
+/** In the order of the numbers: the follow-ups, then the options. */
 function rowsOf(question: QuestionView) {
   const followUps =
     question.kind === 'followUps'
@@ -63,7 +63,7 @@ function rowsOf(question: QuestionView) {
   return [...followUps, ...question.options.map((option) => ({ kind: 'option' as const, option }))];
 }
 
-/** Shows one follow-up in full, then the ways to close it by number; an empty line leads back. */
+/** Shows a follow-up in full, then the ways to close it by number; an empty line leads back. */
 async function closeFollowUp(
   question: QuestionView & { kind: 'followUps' },
   followUp: FollowUpView,
@@ -132,7 +132,7 @@ async function direct(
   return undefined;
 }
 
-/** Only reads what was typed; a separate word accepts the moment, after it was shown in both zones. */
+/** Only reads the text; a separate word accepts the moment, after it was shown in both zones. */
 async function momentAnswer(
   question: QuestionView & { kind: 'time' },
   line: string,

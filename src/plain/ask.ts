@@ -3,20 +3,20 @@ import { Writable } from 'node:stream';
 import { QUIET_MS, SEVERAL_LINES } from '../view/question-words.ts';
 import type { Streams } from './terminal.ts';
 
-/** Reads lines from the operator, one at a time. */
+/** One line at a time, from the operator. */
 export interface Asker {
-  /** The next line, without its end; undefined when the terminal has ended or the question is gone. */
+  /** Without its end; undefined when the terminal has ended or the question is gone. */
   line(prompt: string, how?: 'shown' | 'hidden'): Promise<string | undefined>;
   say(text: string): void;
-  /** Drops what is typed until the next `line`. */
+  /** Drops input until the next `line`. */
   pause(): void;
   close(): void;
 }
 
-/** Turns the terminal's marking of where a paste begins and ends on, and off. */
+/** The terminal marks where a paste begins and ends, or stops doing so. */
 const [PASTES_MARKED, PASTES_PLAIN] = ['\u001b[?2004h', '\u001b[?2004l'];
 
-/** Asks for one line; undefined on Escape, or when the terminal is closed or the signal comes first. */
+/** Undefined on Escape, or when the terminal is closed or the signal comes first. */
 export async function typedLine(
   streams: Streams,
   prompt: string,
@@ -36,8 +36,8 @@ export async function typedLine(
 }
 
 /**
- * Opens the terminal for questions. Readline reads the lines: it leaves editing to the terminal's habits and
- * keeps a hidden line off the screen. Ends with `signal`.
+ * Readline reads the lines: it leaves editing to the terminal's habits and keeps a hidden line off the
+ * screen. Ends with `signal`.
  */
 export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal): Asker {
   let hidden = false;
@@ -61,8 +61,8 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
     if (key?.name === 'paste-end') endPaste();
   };
   stdin.on('keypress', hear);
-  // A paste never submits: its text stays in the line and waits for a pressed key. Pasted lines that were
-  // joined would be one that the operator has not written.
+  // A paste never submits: its text stays in the line and waits for a pressed key. Joined lines would be one
+  // line that the operator has not written.
   const endPaste = () => {
     const { before = '', lines = [] } = paste ?? {};
     paste = undefined;
@@ -127,8 +127,8 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
 }
 
 /**
- * Resolves when nothing was typed for `QUIET_MS`. Input from before a prompt was readable, from a held key or
- * a paste of several lines, is meant for something else and is dropped.
+ * Resolves after `QUIET_MS` without input. Input from before a prompt was readable, from a held key or a
+ * paste of several lines, is meant for something else and is dropped.
  */
 async function quiet(lastHeard: () => number): Promise<void> {
   const began = performance.now();

@@ -1,7 +1,7 @@
 import { show } from '../base/text.ts';
 import type { ApprovalView, QuestionView, Tone } from '../view/run-view.ts';
 
-/** The state of a second person's approval, in one line that fits beside a name to type. */
+/** One line that fits beside a name to type. */
 export function approvalLine(approval: ApprovalView): { readonly text: string; readonly tone: Tone } {
   const { state, by = '', expiresAt, problem } = approval;
   const who = show(by, 200);
@@ -32,13 +32,13 @@ export function approvalLine(approval: ApprovalView): { readonly text: string; r
   }
 }
 
-/** What the second person needs; empty if there is nothing left for them to do. */
+/** For the second person; empty if nothing is left to do. */
 export function approvalSteps({ state, challenge, file, command }: ApprovalView): readonly string[] {
   if (state !== 'needed' || challenge === '') return [];
   return [`file: ${show(file)}`, `sign: ${show(command)}`];
 }
 
-/** The approval of a question as lines; empty if none is needed. */
+/** Empty if no approval is needed. */
 export function describeApproval(question: QuestionView): string[] {
   const approval = question.kind === 'typed-name' ? question.approval : undefined;
   if (approval === undefined) return [];
@@ -47,7 +47,7 @@ export function describeApproval(question: QuestionView): string[] {
   return [`  ${mark}${text}`, ...approvalSteps(approval).map((step) => `  ${step}`)];
 }
 
-/** What has changed about an approval since the last look at the same question. */
+/** Since the last look at the same question. */
 export function newsOfApproval(before: QuestionView | undefined, after: QuestionView | undefined): string[] {
   if (before?.kind !== 'typed-name' || after?.kind !== 'typed-name') return [];
   if (before.approval === undefined || after.approval === undefined) return [];

@@ -7,12 +7,12 @@ import type { FollowUpView, QuestionOption, QuestionView, RunView } from '../vie
 import { formatHere } from '../view/zone.ts';
 import { describeApproval } from './describe-approval.ts';
 
-/** Longest command that is printed whole. */
+/** Longer than any command. */
 const COMMAND_LIMIT = 4_000;
 
 /**
- * A question as lines. For an operator: with the numbers to type. Without one: with the flags that would have
- * answered it, so that readers of a job's log know how to continue.
+ * For an operator: with the numbers to type. Without one: with the flags that would have answered it, so that
+ * readers of a job's log know how to continue.
  */
 export function describeQuestion(
   question: QuestionView,
@@ -40,7 +40,7 @@ function describeStakes({ stakes }: QuestionView & { kind: 'typed-name' }, now: 
   return stakesWords(stakes, now).map(({ name, text }) => `  ${`${name}:`.padEnd(13)}${show(text)}`);
 }
 
-/** The facts of a failure, and the commands that lead on, each whole on a line of its own. */
+/** Each command is whole on a line of its own. */
 function describeTrouble(question: QuestionView): string[] {
   if (question.kind !== 'choice' || question.trouble === undefined) return [];
   const { facts, commands } = question.trouble;
@@ -130,7 +130,7 @@ function howToAnswer(question: QuestionView, inTerminal: readonly string[]): str
   return [...(flag.length === 0 ? ['no flag answers this'] : flag), ...inTerminal];
 }
 
-/** The answer that `--yes` would give, if any. */
+/** For `--yes`. */
 function flagFor(question: QuestionView): string[] {
   const recommended = question.options.find((option) => option.recommended && option.disabled === undefined);
   return recommended === undefined || recommended.needs !== undefined
@@ -138,7 +138,7 @@ function flagFor(question: QuestionView): string[] {
     : [`--yes answers this with: ${show(recommended.label)}`];
 }
 
-/** One follow-up in one line: what to do, until when, since when and by whom. */
+/** What to do, until when, since when and by whom. */
 export function followUpLine(followUp: FollowUpView): string {
   const { text, tone } = dueWords(followUp);
   const due = tone === 'warn' ? `attention: ${text}` : text;
@@ -146,10 +146,7 @@ export function followUpLine(followUp: FollowUpView): string {
   return words.filter((word) => word !== '').join(', ');
 }
 
-/**
- * One follow-up in full: the commands to copy, each on a line of its own from the first column, and the ways
- * to close it.
- */
+/** With the commands to copy, each on a line of its own from the first column, and the ways to close it. */
 export function describeFollowUp(followUp: FollowUpView, ways: readonly QuestionOption[]): string[] {
   return [
     `${show(followUp.subject)}: ${followUpLine(followUp)}`,

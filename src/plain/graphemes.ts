@@ -6,29 +6,25 @@
  */
 
 /**
- * Whether every character of a text takes one cell of a terminal, and none joins its neighbour: printable
- * ASCII, Latin letters, dashes and quotes, arrows, and the characters of boxes and bars. False says nothing
- * about the text. Ambiguous widths count as narrow.
+ * Every character takes one cell of a terminal, and none joins its neighbour: printable ASCII, Latin letters,
+ * dashes and quotes, arrows, and the characters of boxes and bars. False says nothing about the text.
+ * Ambiguous widths count as narrow.
  */
 export function isOneCellEach(text: string): boolean {
   return !OTHER_CELLS.test(text);
 }
 
-/** U+25FD and U+25FE are wide; the three dingbats are those that the screen uses. */
+/** U+25FD and U+25FE are wide; the screen uses these three dingbats. */
 const OTHER_CELLS =
   /[^\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u25ff\u2713\u2717\u276f]/u;
 
-/**
- * The same plus control characters, which join nothing either, except a line feed after a carriage return.
- */
+/** Without control characters, which join nothing, except a line feed after a carriage return. */
 const MAY_JOIN =
   /[^\u0000-\u000c\u000e-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u25ff\u2713\u2717\u276f]/u;
 
 let whole: Intl.Segmenter | undefined;
 
-/**
- * `Intl.Segmenter` for graphemes in the locale of the process, built only for a text with other characters.
- */
+/** In the locale of the process; `Intl.Segmenter` is built only for a text with other characters. */
 export class GraphemeSegmenter {
   segment(text: string): Graphemes {
     if (!MAY_JOIN.test(text)) return segmentsOf(text);
@@ -41,7 +37,7 @@ interface Graphemes extends Iterable<Intl.SegmentData> {
   containing(index?: number): Intl.SegmentData | undefined;
 }
 
-/** The graphemes of a text in which each UTF-16 unit is one. */
+/** Each UTF-16 unit is one grapheme. */
 function segmentsOf(text: string): Graphemes {
   const at = (index: number): Intl.SegmentData => ({ segment: text.charAt(index), index, input: text });
   return {

@@ -17,21 +17,20 @@ import { cells, cutText } from './width.ts';
 
 export interface PlainOptions {
   /**
-   * Gives the answers that the flags decide. Undefined leaves the question to the operator, or, without one,
-   * ends this process's part of the run. Without this function and without an operator, another process has
-   * to answer, and a question is described only when it stays open.
+   * The answers that the flags decide. Undefined leaves the question to the operator, or, without one, ends
+   * this process's part of the run. Without this function and without an operator, another process has to
+   * answer, and a question is described only when it stays open.
    */
   readonly answer?: (question: QuestionView) => Answer | undefined;
-  /** Whether an operator can be asked, on a terminal at stdin and stderr. Default: no. */
+  /** An operator can be asked, on a terminal at stdin and stderr. Default: no. */
   readonly interactive?: boolean;
-  /** Reads what was typed for a moment. Default: the parser of this program. */
+  /** Default: the parser of this program. */
   readonly readMoment?: MomentReader;
 }
 
 /**
- * Shows a run as lines: what happens goes to stderr, one line for each thing, nothing is ever overwritten but
- * a progress line on a terminal; the summary goes to stdout. For pipes, CI, dumb terminals and screen
- * readers.
+ * Events go to stderr, one line each; only a progress line on a terminal is overwritten. The summary goes to
+ * stdout. For pipes, CI, dumb terminals and screen readers.
  *
  * SIGINT, SIGTERM and SIGHUP detach the run: it stays open and can be resumed.
  */
@@ -84,7 +83,7 @@ export async function showRunPlainly(
       try {
         for (;;) {
           const answer = await askLine(question, asker, help);
-          // The question is still open, so it is the terminal that has ended.
+          // The question is still open, so the terminal has ended.
           if (answer === 'gone') return signal.aborted ? undefined : leave(LEFT.inputEnded);
           if (answer === 'leave') return leave(LEFT.byOperator);
           asker.pause();
@@ -133,7 +132,7 @@ export async function showRunPlainly(
   }
 }
 
-/** A short name for an answer: its option, its way to close a follow-up, or just that it was given. */
+/** Its option, its way to close a follow-up, or just that it was given. */
 function labelOf(question: QuestionView, { event, id }: Answer): string {
   const followUp = question.kind === 'followUps' ? question.open.find((one) => one.id === id) : undefined;
   const options =
@@ -146,20 +145,20 @@ function isBeside(question: QuestionView): boolean {
   return question.kind === 'choice' && question.beside === true;
 }
 
-/** How long another process has to answer a question before it is described. */
+/** For another process to answer, before a question is described. */
 const PATIENCE_MS = 500;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Longest row of a script that is printed whole. */
+/** Longer than any row of a script. */
 const LONGEST_ROW = 4000;
 
-/** The fallback script as lines for a terminal: as it is on disk, but unable to control the terminal. */
+/** As it is on disk, but unable to control the terminal. */
 export function fallbackLines(fallback: string): string[] {
   return fallback.split('\n').map((row) => show(row, LONGEST_ROW));
 }
 
-/** Turns successive views of a run into lines that say what is new. */
+/** Turns views of a run into lines that say what is new. */
 interface Reporter {
   report(view: RunView): void;
   lines(texts: readonly string[]): void;
@@ -167,7 +166,7 @@ interface Reporter {
   end(): void;
 }
 
-/** Time between two progress lines in a file or a pipe. A terminal rewrites one line every second. */
+/** Between two progress lines in a file or a pipe. A terminal rewrites one line every second. */
 const PROGRESS_MS = 15_000;
 const REWRITE_MS = 1000;
 
@@ -178,9 +177,9 @@ export function createReporter(
   const colour = wantsColour(stderr, env);
   const rewrites = stderr.isTTY === true && env['TERM'] !== 'dumb' && env['INK_SCREEN_READER'] !== 'true';
   let last: RunView | undefined;
-  /** The current place in the run, as the newest line of the log names it. */
+  /** By the newest line of the log. */
   let place: string | undefined;
-  /** What was said about when the whole run ends: that the time is known, or that it is late. */
+  /** About the end of the whole run: that its time is known, or that it is late. */
   let expectedSaid: string | undefined;
   let open = 0;
   let progressAt = Number.NEGATIVE_INFINITY;
@@ -240,9 +239,7 @@ export function createReporter(
   return { report, end, lines };
 }
 
-/**
- * The current step, and the steps that were skipped on the way. Numbers count the steps that this run takes.
- */
+/** The current step, and skipped steps before it. Numbers count the steps that this run takes. */
 function newsOfSteps(before: RunView['rail'] | undefined, after: RunView['rail']): string[] {
   const named = (step: RailStep) => `step ${after.indexOf(step) + 1} of ${after.length}`;
   const stateBefore = (id: string) => before?.find((step) => step.id === id)?.state;
@@ -263,7 +260,7 @@ function newsOfSteps(before: RunView['rail'] | undefined, after: RunView['rail']
   ];
 }
 
-/** The follow-ups opened and closed since the last look, and how many are open. */
+/** Since the last look, with the number of open ones. */
 function newsOfFollowUps(
   before: readonly FollowUpView[] | undefined,
   after: readonly FollowUpView[],
@@ -281,7 +278,7 @@ function newsOfFollowUps(
     : [...news, left === 0 ? 'all follow-ups are closed' : `follow-ups open: ${left}`];
 }
 
-/** The tone as a word, since a line may be read without its colour. */
+/** As a word, since a line may be read without its colour. */
 const WORDS: Readonly<Record<Tone, string>> = {
   plain: '',
   good: '',
@@ -290,7 +287,7 @@ const WORDS: Readonly<Record<Tone, string>> = {
   bad: 'failed: ',
 };
 
-/** The entries appended since the last look; the log may have lost its oldest ones since then. */
+/** Since the last look; the log may have lost its oldest entries since then. */
 function newEntries(before: readonly LogLine[], after: readonly LogLine[]): readonly LogLine[] {
   const same = (one: LogLine | undefined, other: LogLine | undefined) =>
     one?.at === other?.at && one?.text === other?.text;
@@ -302,7 +299,7 @@ function newEntries(before: readonly LogLine[], after: readonly LogLine[]): read
   return after;
 }
 
-/** How long the step usually takes, to follow the current activity. */
+/** The usual time of the step, to follow the current activity. */
 function expectedOf({ activity }: RunView): string {
   return activity?.expected === undefined ? '' : `, step: ${show(activity.expected)}`;
 }

@@ -5,10 +5,7 @@ import { afterLeaving, type RunEnd } from '../view/run-port.ts';
 import type { ObjectiveView, OutcomeView, RunView, Tone } from '../view/run-view.ts';
 import { followUpLine } from './describe-question.ts';
 
-/**
- * The last lines about a run, for stdout: how it ended, what it was, how to continue. Plain text, one fact
- * per line.
- */
+/** For stdout: how the run ended, what it was, how to continue. Plain text, one fact per line. */
 export function formatSummary(view: RunView, end: RunEnd): string {
   const about = `run ${show(view.runId)}: ${show(view.title)}, ${show(view.instance)}, ${view.mode}`;
   const { outcome } = view;
@@ -59,7 +56,7 @@ export function formatSummary(view: RunView, end: RunEnd): string {
   return lines(title, about, ...clocks, ...followUps, afterLeaving(view));
 }
 
-/** `proven: the key is rotated and proven`; if the sentence begins with the verdict, it is not repeated. */
+/** `proven: the key is rotated and proven`; a verdict at the start of the sentence is not repeated. */
 function headline({ verdict, title }: OutcomeView): string {
   return title.startsWith(verdict) ? show(title) : `${verdict}: ${show(title)}`;
 }

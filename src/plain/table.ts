@@ -5,8 +5,8 @@ export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
   /**
-   * May be cut when the table is wider than the terminal: at its end, or with `start` at its beginning, if
-   * the end is what distinguishes rows. The widest such column shrinks first.
+   * May be cut if the terminal is narrow: at its end, or with `start` at its beginning, if the end is what
+   * distinguishes rows. The widest of these columns shrinks first.
    */
   readonly gives?: boolean | 'start';
   /** Left out, the last one first, if the table is too wide even after shrinking. */
@@ -14,9 +14,8 @@ export interface Column {
 }
 
 export interface TableOptions {
-  /** Maximum width in cells. Leave it out for a pipe: then nothing is cut. */
+  /** Maximum width in cells. Without it, as for a pipe, nothing is cut. */
   readonly width?: number;
-  /** Paints the title row bold. */
   readonly colour?: boolean;
 }
 
@@ -24,9 +23,8 @@ const GAP = '  ';
 const NARROWEST = 8;
 
 /**
- * Lays rows out in columns, one line each, with a title row. Every cell goes through `show`, so text of a
- * server is safe here. No trailing blanks, no line longer than `width` (unless no column may shrink or be
- * left out).
+ * One line for each row, with a title row. Cleans every cell, so untrusted text is safe. No trailing blanks,
+ * no line longer than `width` (unless no column may shrink or be left out).
  */
 export function formatTable(
   all: readonly Column[],
@@ -49,7 +47,7 @@ export function formatTable(
   return [options.colour ? `\u001b[1m${title}\u001b[22m` : title, ...clean.map(line)].join('\n');
 }
 
-/** The indexes of the columns that stay: all, or as many as fit. */
+/** All columns, or as many as fit. */
 function fitting(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -69,7 +67,7 @@ function fitting(
   return kept;
 }
 
-/** Cells; of any number of rows, which a call with each of them as an argument would not take. */
+/** In cells. Works for any number of rows; one call with all of them as arguments would not. */
 function widest(
   title: string,
   rows: readonly (readonly string[])[],

@@ -1,12 +1,12 @@
 import stringWidth from 'string-width';
 import { GraphemeSegmenter, isOneCellEach } from './graphemes.ts';
 
-/** The width of a text in terminal cells. */
+/** In terminal cells. */
 export function cells(text: string): number {
   return isOneCellEach(text) ? text.length : stringWidth(text);
 }
 
-/** Cuts a text to at most `width` cells; the last one is an ellipsis if something is missing. */
+/** To at most `width` cells; the last one is an ellipsis if something is missing. */
 export function cutText(text: string, width: number, ellipsis = '…'): string {
   if (cells(text) <= width) return text;
   const mark = cells(ellipsis) <= width ? ellipsis : '';
@@ -14,7 +14,7 @@ export function cutText(text: string, width: number, ellipsis = '…'): string {
   return head + mark;
 }
 
-/** Cuts from the other side: the first cell is the ellipsis if something is missing. */
+/** From the other side: the first cell is the ellipsis if something is missing. */
 export function cutStart(text: string, width: number, ellipsis = '…'): string {
   if (cells(text) <= width) return text;
   const mark = cells(ellipsis) <= width ? ellipsis : '';
@@ -28,9 +28,9 @@ export function cutStart(text: string, width: number, ellipsis = '…'): string 
 }
 
 /**
- * Splits a text after as many whole characters (graphemes) as fit into `width` cells. With `least` 1 it
- * always takes something: of a single character that is too wide, with many spacing marks, as many code
- * points as fit, but at least one.
+ * After as many whole characters (graphemes) as fit into `width` cells. With `least` 1 it always takes
+ * something: of a single character that is too wide, with many spacing marks, as many code points as fit, but
+ * at least one.
  */
 export function splitAt(text: string, width: number, least: 0 | 1 = 0): [head: string, rest: string] {
   if (isOneCellEach(text)) {
@@ -49,7 +49,7 @@ export function splitAt(text: string, width: number, least: 0 | 1 = 0): [head: s
   return [text, ''];
 }
 
-/** How much of a single grapheme fits, in UTF-16 units, whole code points only. */
+/** Of a single grapheme, in UTF-16 units, whole code points only. */
 function lengthThatFits(grapheme: string, width: number): number {
   const [first = '', ...others] = grapheme;
   let head = first;

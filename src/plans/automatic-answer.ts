@@ -3,21 +3,19 @@ import { type Answer, optionKey, type Question, STOP_EVENT } from '../../machine
 import { stillOpen } from '../../machines/parts/unfinished.ts';
 import type { Trouble } from './conductor-port.ts';
 
-/** The question of a child, and what is known against it. */
 interface Asked {
   readonly question: Question | undefined;
   readonly asksAbout: Trouble | undefined;
   readonly warning: string | undefined;
-  /** Whether a name was typed in it before. */
+  /** A name was typed in it before. */
   readonly hasConfirmed: boolean;
 }
 
 /**
- * The answer that a plan gives to a question of a child; undefined where a person has to. It is the name that
- * was confirmed for the group, unless something is known against it; what a question recommends; the backup
- * that the step names; and the end of a step that a person passed, whose group was stopped, or whose failure
- * the plan passes. It decides nothing else: not what became of a call in doubt, and not whether a call that
- * never arrived is sent again. Pure.
+ * Undefined if a person has to answer. A plan answers with the name that was confirmed for the group, unless
+ * something is known against it; with a recommended answer; with the backup that the step names; and with the
+ * end of a step that a person passed, whose group was stopped, or whose failure the plan passes. It does not
+ * decide the outcome of a call in doubt, or a second send of a call that never arrived. Pure.
  */
 export function automaticAnswer(
   step: Step,
@@ -56,25 +54,24 @@ export function automaticAnswer(
   return chosen && { event: optionKey(chosen.event) };
 }
 
-/** What was decided for the group, the step and the plan. */
+/** For the group, the step and the plan. */
 interface Given {
   readonly isConfirmed: boolean;
-  /** Whether a person has the step tried again: a run of its own begins when this one has ended. */
+  /** A person wants another attempt: a run of its own begins when this one has ended. */
   readonly isRepeated: boolean;
-  /** Whether its group was stopped: a recovery can be resumed by itself then, and nothing else can. */
+  /** Of a stopped group, only a recovery can be resumed by itself. */
   readonly isStopped: boolean;
   readonly passed: Passed | undefined;
   readonly rehearsal: boolean;
 }
 
-/** How a person has passed the step. */
 interface Passed {
   readonly how: 'skipped' | 'done-outside';
   readonly text: string;
 }
 
 /**
- * A step of the plan gets the words of the person. To pass a step of a runbook's own would let that go on, so
+ * A step of the plan gets the person's words. Passing a step inside a runbook would let the runbook go on, so
  * the runbook is ended.
  */
 function passedBy(step: Step, question: Question, { how, text }: Passed): Answer | undefined {
@@ -84,7 +81,7 @@ function passedBy(step: Step, question: Question, { how, text }: Passed): Answer
   return stopOf(question, text);
 }
 
-/** The follow-up that only a rehearsal leaves: its target goes when the plan has ended. */
+/** Only a rehearsal leaves this follow-up: its target is removed when the plan has ended. */
 const REMOVE_TARGET = 'remove-target';
 
 function leftToTheEnd({ followUps, skip }: Question & { kind: 'followUps' }): Answer | undefined {
@@ -98,7 +95,7 @@ function stopOf(question: Question, why: string | undefined): Answer | undefined
   return { event: STOP_EVENT, ...(why === undefined ? {} : { text: why }) };
 }
 
-/** Whether a run can be ended by the answer to its question: one that has replaced data cannot. */
+/** A run that has replaced data cannot be ended by an answer. */
 export function offersEnd({ options }: Pick<Question, 'options'>): boolean {
   return options.some(({ event, disabled }) => event.type === STOP_EVENT && disabled === undefined);
 }

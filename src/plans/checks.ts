@@ -10,19 +10,18 @@ import type { ListedBackup } from '../view/fleet/status-schema.ts';
 import type { CheckState } from './evaluation-schema.ts';
 import { PROVEN_LATE_MS, SILENT_MS } from './periods.ts';
 
-/** The answer to a check, before it ages. */
+/** Before it ages. */
 export interface Found {
   readonly state: CheckState;
   readonly code: string;
   /** One printable line, lower case, no stop. */
   readonly reason: string;
-  /** When it was asked last, in milliseconds since 1970; undefined if it never was. */
+  /** Milliseconds since 1970; undefined if it was never asked. */
   readonly askedAt?: number | undefined;
 }
 
 type Ask = (facts: InstanceFacts, nowMs: number) => Found;
 
-/** How each check is answered from the facts. */
 export const ASK: Readonly<Record<CheckId, Ask>> = {
   reachable,
   token,
@@ -43,18 +42,13 @@ export const ASK: Readonly<Record<CheckId, Ask>> = {
   evaluated,
 };
 
-/**
- * A target that no run has touched has nothing to recover, whatever its service backs up and whatever key it
- * has.
- */
+/** A target that no run has touched has nothing to recover, whatever backups or key it has. */
 export function holdsNothing({ role, record }: Pick<InstanceFacts, 'role' | 'record'>): boolean {
   if (role !== 'target' || record.state !== 'known') return false;
   return !wasUsed(record.value);
 }
 
-/**
- * Whether the record shows that an instance was recovered, or prepared for that. Its key alone shows nothing.
- */
+/** By the record, the instance was recovered, or prepared for that. Its key alone shows nothing. */
 export function wasUsed({ ledger: { card, proven }, recovered }: InstanceRecord): boolean {
   return card !== undefined || proven.length > 0 || recovered !== undefined;
 }
@@ -64,7 +58,7 @@ function filled(ask: Ask): Ask {
     holdsNothing(facts) ? without('target.empty', 'it holds nothing of its own') : ask(facts, nowMs);
 }
 
-/** It answers, and takes the token. */
+/** It answers, and accepts the token. */
 function reachable(facts: InstanceFacts, nowMs: number): Found {
   const { overview, backups, seen } = facts;
   const failed = [backups, overview].flatMap((part) => (part.state === 'failed' ? [part] : []));
@@ -118,10 +112,7 @@ function token({ token: part, objectives, backups }: Validity, nowMs: number): F
 
 type Validity = Pick<TargetFacts, 'token' | 'objectives' | 'backups'>;
 
-/**
- * The platform lets its user change the instance. The service itself is not asked: a call that changes
- * nothing shows no right.
- */
+/** By the platform, for its user. The service is not asked: a call that changes nothing shows no right. */
 function manage({ right }: InstanceFacts): Found {
   if (right.state === 'missing')
     return without('platform.none', 'the config names no platform by its address, so no right is asked for');
@@ -312,7 +303,7 @@ function pitr({ window, backups, objectives }: InstanceFacts, nowMs: number): Fo
   return green(words, askedAt);
 }
 
-/** The instance that it would be recovered into is there, alike and empty. */
+/** The target is there, alike and empty. */
 function target(facts: InstanceFacts, nowMs: number): Found {
   const { target: other } = facts;
   if (other === undefined) return without('target.none', 'the config names no target for it');
@@ -320,14 +311,14 @@ function target(facts: InstanceFacts, nowMs: number): Found {
 }
 
 /**
- * What is asked of an instance and of its target before one is recovered into the other. It is small: it is
- * kept of each of thousands that a plan names.
+ * For an instance and its target, before one is recovered into the other. Small, because it is kept for each
+ * of thousands in a plan.
  */
 export interface TargetFacts extends Pick<InstanceFacts, 'name' | 'objectives' | 'overview' | 'token'> {
   readonly backups: Part<{ readonly skewMs?: number | undefined }>;
   /** See `wasUsed`. */
   readonly isUsed: Part<boolean>;
-  /** Whether the key store holds a key of it. */
+  /** The key store holds a key of it. */
   readonly hasKey: Part<boolean>;
 }
 
@@ -345,7 +336,7 @@ function mapped<Value, Other>(part: Part<Value>, of: (value: Value) => Other): P
   return part.state === 'known' ? { ...part, value: of(part.value) } : part;
 }
 
-/** Whether a target is there, empty, and such that the instance could be recovered into it. */
+/** The target is there, empty, and the instance could be recovered into it. */
 export function fitOfTarget(source: TargetFacts, other: TargetFacts, nowMs: number): Found {
   const { overview, objectives } = source;
   const { name, backups, isUsed } = other;
@@ -384,7 +375,7 @@ function apps({ policy }: InstanceFacts): Found {
   return { state: 'green', code: 'ok', reason: `the config says ${words}` };
 }
 
-/** Its data was brought back by a proven run, and nothing changed since. */
+/** A proven run restored its data, and nothing changed since. */
 function restored({ record, overview, backups }: InstanceFacts): Found {
   if (knownOf(backups)?.isSimulated === true)
     return red(
@@ -435,10 +426,10 @@ function evaluated({ policy }: InstanceFacts): Found {
   return green(`evaluated on ${formatTime(asked.lastAt)} UTC`, msOf(asked.lastAt));
 }
 
-/** The longest name of a plan or a service that is kept on record. */
+/** The longest name of a plan or a service on record. */
 export const SHAPE_LIMIT = 80;
 
-/** The newest backup that is listed, or was when the instance was seen last. */
+/** By the list, or by the last one if the service does not answer. */
 function listOf({ backups, seen }: InstanceFacts): {
   readonly newest?: ListedBackup | undefined;
   readonly askedAt?: number | undefined;
@@ -452,7 +443,7 @@ function listOf({ backups, seen }: InstanceFacts): {
   return { newest: { id, backupId, size, downloadable, triggeredAt }, askedAt: instantOf(seen?.at) };
 }
 
-/** The keys that the newest backup may have; that of its fit or its proof, if there is one. */
+/** Of the newest backup; the key of its fit or its proof, if there is one. */
 function keysNow(facts: InstanceFacts, ledger: Ledger): readonly string[] {
   const { newest } = listOf(facts);
   if (newest === undefined)

@@ -8,8 +8,8 @@ const TIME_DIGITS = 10;
 const OTHER_DIGITS = 16;
 
 /**
- * The id of the run of a step: it follows from the run of the plan, the step, the lane and the attempt, so
- * that starting it twice is starting it once. It sorts with its plan. Pure.
+ * Follows from the run of the plan, the step, the lane and the attempt, so that starting a step twice is
+ * starting it once. It sorts with its plan. Pure.
  */
 export function childRunId(planRun: string, { group, step, lane, attempt }: Start): string {
   const digest = hash('sha256', JSON.stringify([planRun, group, step, lane, attempt]), 'buffer');

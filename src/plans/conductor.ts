@@ -29,20 +29,20 @@ import {
   whyLeft,
 } from './standing.ts';
 
-/** How many lanes of an evaluation one entry has. */
+/** Lanes of an evaluation in one entry. */
 const LANES_AT_ONCE = 500;
 
-/** How long a child waits that could not be begun, and how often one that was left is looked at. */
+/** Pause before a child that could not be begun, and between looks at one that was left. */
 const AGAIN_MS = 5_000;
 
-/** How many runs of steps are begun at once: each waits for the store, and for its reads of it. */
+/** Runs that are begun at once: each waits for the store, and for its reads of it. */
 const STARTS_AT_ONCE = 16;
 
 /**
- * Drives the run of a plan in this process: asks the scheduler what may start, starts it, and tells the
- * plan's run what became of it. Everything that decides is on record before it has an effect, so a process
- * that dies at any instant is followed by one that continues: children have ids that follow from their step,
- * and each knows by itself what it has sent.
+ * Drives a plan's run in this process: asks the scheduler what may start, starts it, and reports the results
+ * to the plan's run. Every decision is on record before it has an effect, so after the death of a process
+ * another one continues: children have ids that follow from their step, and each knows by itself what it has
+ * sent.
  */
 export class Conductor {
   readonly #port: ConductorPort;
@@ -62,19 +62,19 @@ export class Conductor {
     this.#port = port;
   }
 
-  /** Begins. Resolves when the plan's run is over in this process; rejects with what broke it. */
+  /** Resolves when the plan's run is over in this process; rejects with what broke it. */
   async run(): Promise<void> {
     const unsubscribe = this.#port.plan.subscribe(() => this.#ask());
     try {
       const recorded = await this.#port.children();
       for (const child of recorded) this.#recorded.set(keyOf(child), child);
-      // What is under way comes first: it holds its slots before anything new may have one.
+      // Open children first: they hold their slots before anything new may have one.
       await this.#beginAll(recorded.filter(({ result }) => result === undefined));
       this.#isRunning = true;
       this.#ask();
       await this.#port.plan.ended;
     } finally {
-      // Where its run was lost, another process conducts the plan, and knows more than this one.
+      // If its run was lost, another process conducts the plan, and knows more than this one.
       this.#isRunning = false;
       unsubscribe();
       clearTimeout(this.#timer);
@@ -83,7 +83,7 @@ export class Conductor {
     if (this.#broken !== undefined) throw this.#broken;
   }
 
-  /** Every child, with what it asks. */
+  /** With their questions. */
   children(): readonly ShownChild[] {
     return this.#all();
   }
@@ -93,15 +93,12 @@ export class Conductor {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether everything waits for a person: nothing is under way, and no time is waited for. */
+  /** Everything waits for a person: nothing is under way, and no time is awaited. */
   isWaiting(): boolean {
     return this.#isIdle;
   }
 
-  /**
-   * A decision of a person about a group or a lane. Rejects with `answer.misfit` where it does not fit; a
-   * wish of another process is refused on record instead.
-   */
+  /** Rejects with `answer.misfit` if it does not fit; refuses a wish of another process on record instead. */
   async decide(event: PlanDecision, label: string, wish?: number): Promise<void> {
     try {
       assertFits(fitOf(this.#port.plan.snapshot(), event));
@@ -115,8 +112,8 @@ export class Conductor {
   }
 
   /**
-   * Throws `plan.not-failed` unless a step may be tried again: its last attempt has failed, or asks and can
-   * be ended. What is done is never sent again.
+   * Throws `plan.not-failed` unless the last attempt has failed, or asks and can be ended. A step that is
+   * done is never sent again.
    */
   async #assertRepeatable(place: Pick<Start, 'group' | 'lane' | 'step'>): Promise<void> {
     const { group, lane, step } = place;
@@ -141,10 +138,7 @@ export class Conductor {
     return obstacleToAnother(last.runId, await this.#port.onRecord(last.runId));
   }
 
-  /**
-   * The answer to a child's question. One that lets it work again waits for a free slot of its group; then
-   * this resolves when it was given.
-   */
+  /** An answer that lets the child work again waits for a free slot; this resolves when it was given. */
   async answer(runId: string, answer: Answer): Promise<void> {
     const { key, live } = this.#liveOf(runId);
     if (key === undefined || live?.driven === undefined) throw notHere(runId);
@@ -153,7 +147,7 @@ export class Conductor {
     this.#ask();
   }
 
-  /** Gives an answer; one that was left is taken up again for it. */
+  /** A child that was left is taken up again for its answer. */
   async #give(key: string, { start, driven, isLeft }: Live, answer: Answer): Promise<void> {
     if (!isLeft) return driven?.answer(answer);
     await this.#begin(start, { isAnswering: true });
@@ -166,14 +160,12 @@ export class Conductor {
     }
   }
 
-  /** Has a child try again what waits for credentials; nothing happens if it does not. */
+  /** Tries again, if the child waits for credentials; otherwise a no-op. */
   wake(runId: string): void {
     this.#liveOf(runId).live?.driven?.wake();
   }
 
-  /**
-   * Leaves the plan and its children, all of them resumable. `awaits`: nothing goes on before a person acts.
-   */
+  /** All children stay resumable. `awaits`: nothing goes on before a person acts. */
   async leave(why: string, awaits?: 'person'): Promise<void> {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
@@ -190,7 +182,7 @@ export class Conductor {
     return { key, live };
   }
 
-  /** Asks for another look at what may happen; several wishes are one. */
+  /** Several requests for a look become one. */
   #ask(): void {
     this.#isIdle = false;
     for (const listener of this.#listeners) listener();
@@ -231,7 +223,7 @@ export class Conductor {
     this.#rest(wakeMs, false);
   }
 
-  /** Puts an evaluation on record, in parts: an entry has a limit, and a plan may have thousands of lanes. */
+  /** In parts: an entry has a size limit, and a plan may have thousands of lanes. */
   async #evaluated(lanes: readonly LaneFacts[]): Promise<void> {
     const { plan } = this.#port;
     let from = 0;
@@ -241,7 +233,7 @@ export class Conductor {
     await plan.tell({ type: 'plan.evaluated', ...(from === 0 ? {} : { from }), lanes: last });
   }
 
-  /** Nothing happens until something ends, a person decides, or this time has come. */
+  /** Until something ends, a person decides, or this time has come. */
   #rest(wakeMs: number | undefined, hasQuestion: boolean): void {
     clearTimeout(this.#timer);
     const again = [...this.#live.values()].flatMap(({ problem, isLeft, result, againMs }) =>
@@ -260,8 +252,8 @@ export class Conductor {
   }
 
   /**
-   * Takes up again what could not be taken up. What is at work by the record keeps its slot until then; all
-   * else waits for a free one.
+   * Retries children that could not be taken up. One at work by the record keeps its slot until then; the
+   * others wait for a free one.
    */
   async #tryAgain(): Promise<void> {
     const now = this.#port.now();
@@ -308,9 +300,9 @@ export class Conductor {
     }
   }
 
-  /** A child that could not be taken up. Never rejects. */
+  /** The child could not be taken up. Never rejects. */
   async #problemOf(live: Omit<Live, 'problem' | 'holdsSlot'>, thrown: unknown): Promise<Live> {
-    // What the record does not say holds its slot: too few instances at once do no harm.
+    // If the record does not say, it holds its slot: too few instances at once do no harm.
     const holdsSlot = await this.#isAtWorkByRecord(live.start).catch(() => true);
     const againMs = this.#port.now() + AGAIN_MS;
     return { ...live, driven: undefined, isLeft: false, problem: failureOf(thrown), holdsSlot, againMs };
@@ -322,7 +314,7 @@ export class Conductor {
     return (await this.#port.onRecord(child.runId))?.question === undefined;
   }
 
-  /** Answers that the plan gives by itself: the names that were confirmed for it, and what is recommended. */
+  /** With the names that were confirmed for the plan, and with recommended answers. */
   #answerByItself(): void {
     const context = this.#port.plan.snapshot().context as PlanContext;
     for (const live of this.#live.values()) {
@@ -342,7 +334,7 @@ export class Conductor {
     }
   }
 
-  /** The answer that the plan gives to a child now, with its question; undefined if it gives none. */
+  /** With its question; undefined if the plan gives no answer. */
   #automatic({ driven, start, step, given, result, isLeft }: Live, context: PlanContext) {
     if (driven === undefined || result !== undefined || isLeft) return undefined;
     const state = driven.state();
@@ -355,8 +347,8 @@ export class Conductor {
   }
 
   /**
-   * Leaves a child that the plan does without as soon as it asks a person, so that it can be resumed by
-   * itself. One that is needed again is begun again when its step is due.
+   * Leaves a child that the plan can do without as soon as it asks a person, so that it can be resumed by
+   * itself. If it is needed again, it begins again when its step is due.
    */
   async #leaveAsking(context: PlanContext): Promise<void> {
     for (const [key, live] of this.#live) {
@@ -373,7 +365,7 @@ export class Conductor {
     }
   }
 
-  /** Learns from the record what has ended of the children that were left. */
+  /** By the record. */
   async #lookAtLeft(): Promise<void> {
     const now = this.#port.now();
     for (const live of this.#live.values()) {
@@ -391,7 +383,7 @@ export class Conductor {
     return isStopped(groups[group], now?.state);
   }
 
-  /** Gives the answers that have waited for a slot. */
+  /** Those that have waited for a slot. */
   async #drain(): Promise<void> {
     for (const one of this.#queued.splice(0)) {
       const live = this.#live.get(one.key);
@@ -415,14 +407,14 @@ export class Conductor {
 
   #all(): readonly ShownChild[] {
     const context = this.#port.plan.snapshot().context as PlanContext;
-    // A child on record that is open is taken up when its step is due: the scheduler sees it as not begun.
+    // An open child on record is taken up when its step is due: the scheduler sees it as not begun.
     const over = [...this.#recorded].flatMap(([key, child]) =>
       this.#live.has(key) || child.result === undefined ? [] : [endedChild(child, child.result)],
     );
     return [...over, ...[...this.#live.values()].map((live) => this.#kept(live, context))];
   }
 
-  /** The same object as before where nothing changed: screens draw again only what did. */
+  /** The same object if nothing changed, because screens draw only changes. */
   #kept(live: Live, context: PlanContext): ShownChild {
     const [before, now] = [live.shown, this.#shown(live, context)];
     const names = Object.keys(now) as (keyof ShownChild)[];
@@ -445,8 +437,8 @@ export class Conductor {
   }
 
   /**
-   * Ends the steps that were left open on instances that were taken out: only the run of the plan could go on
-   * with them. The run of a runbook stays open: it is a recovery of its own.
+   * Ends steps that were left open on instances that were taken out: only the plan's run could continue them.
+   * The run of a runbook stays open: it is a recovery of its own.
    */
   async #endLeftSteps(): Promise<void> {
     for (const child of await this.#port.children()) {

@@ -9,13 +9,13 @@ import type { PlanContext } from '../../machines/plan.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { planFacts } from './facts.ts';
 
-/** A decision that a person may take about the run of a plan. */
+/** By a person, about a plan's run. */
 export type PlanDecision =
   | GroupDecision
   | { readonly type: 'operator.setSource'; readonly source: 'up' | 'down' }
   | { readonly type: 'operator.stop'; readonly text: string };
 
-/** Whether a decision fits now; else, in words, why it changes nothing, or does not fit and what does. */
+/** In words: why a decision changes nothing, or does not fit and what does. */
 export type Fit =
   | { readonly is: 'fit' }
   | { readonly is: 'so-already'; readonly why: string }
@@ -24,20 +24,20 @@ export type Fit =
 const FIT: Fit = { is: 'fit' };
 const soAlready = (why: string): Fit => ({ is: 'so-already', why });
 
-/** Throws `answer.misfit` where a decision does not fit. */
+/** Throws `answer.misfit` if it does not fit. */
 export function assertFits(fit: Fit): void {
   if (fit.is === 'fit') return;
   throw new LifeboatError('answer.misfit', fit.why, { hints: ['the run is unchanged'] });
 }
 
-/** Whether a decision changes anything in the run of a plan as it is. Pure. */
+/** For the plan's run as it is. Pure. */
 export function fitOf(snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>, event: PlanDecision): Fit {
   const { source, stopped, groups } = snapshot.context as PlanContext;
   if (event.type === 'operator.setSource')
     return source === event.source ? soAlready(`the source counts as ${source} already`) : FIT;
   const records = planFacts(snapshot, [], 0)?.records ?? {};
   if (event.type === 'operator.stop') {
-    // The last steps of a plan that was stopped can be stopped, too.
+    // The last steps of a stopped plan can be stopped, too.
     const goesOn = Object.values(records).some(({ state }) => !isOver(state) && state !== 'stopping');
     return stopped === undefined || goesOn ? FIT : soAlready('the plan is being stopped already');
   }
@@ -96,7 +96,7 @@ function misfit(why: string): Fit {
   return { is: 'misfit', why };
 }
 
-/** How a group stands, and what can be decided about it. */
+/** The state of a group, and its possible decisions. */
 const STATES: Readonly<Record<GroupState, { readonly is: string; readonly takes: string }>> = {
   waiting: { is: 'has not begun', takes: 'can be stopped, and begins when the groups before it are done' },
   running: { is: 'runs', takes: 'can be paused or stopped' },

@@ -8,9 +8,8 @@ import type { Check, Evaluation, InstanceVerdict, Waiver } from './evaluation-sc
 import { DRILL_SHARE, ESCROW_SHARE, MISSED_EVALUATIONS, PERIODS, type Period } from './periods.ts';
 
 /**
- * Whether an instance could be recovered at a moment, with every check. What was not asked within its period
- * is never green, and a missing fact never is. Without new facts a later moment gives no better verdict.
- * Pure.
+ * At a moment, with every check. A check that was not asked within its period, or lacks a fact, is never
+ * green. Without new facts a later moment gives no better verdict. Pure.
  */
 export function evaluate(facts: InstanceFacts, now: Date): Evaluation {
   const nowMs = now.getTime();
@@ -25,10 +24,9 @@ export function evaluate(facts: InstanceFacts, now: Date): Evaluation {
   };
 }
 
-/** An instance as it was evaluated: all that the evaluation of a plan needs of it. */
+/** All that the evaluation of a plan needs. */
 export interface EvaluatedInstance extends Pick<Evaluation, 'verdict' | 'reason'>, TargetFacts {}
 
-/** Keeps of an instance and its evaluation what plans need. */
 export function keptForPlans(
   facts: InstanceFacts,
   { verdict, reason }: Pick<Evaluation, 'verdict' | 'reason'>,
@@ -36,10 +34,10 @@ export function keptForPlans(
   return { ...targetFactsOf(facts), verdict, reason };
 }
 
-/** The checks that count in the verdict; `restored` only tells PROVEN from READY. */
+/** These do not count in the verdict; `restored` only tells PROVEN from READY. */
 const BESIDE: ReadonlySet<CheckId> = new Set(['restored', 'waivers', 'evaluated']);
 
-/** Whether a check keeps an instance from being ready, and is not waived. */
+/** Keeps an instance from being ready, and is not waived. */
 export function countsAgainst({ id, state, waiver }: Pick<Check, 'id' | 'state' | 'waiver'>): boolean {
   return (state === 'red' || state === 'unknown') && waiver === undefined && !BESIDE.has(id);
 }
@@ -68,7 +66,7 @@ function checkOf(id: CheckId, facts: InstanceFacts, nowMs: number): Check {
   return { id, ...answer, ...(waiver === undefined ? {} : { waiver }) };
 }
 
-/** The answer to a check at a moment, with its age and period. Pure. */
+/** With its age and period. Pure. */
 export function answerAt(
   found: Found,
   period: Period | undefined,
@@ -97,7 +95,7 @@ function periodOf(id: CheckId, { policy }: InstanceFacts): Period | undefined {
   return PERIODS[id];
 }
 
-/** Only what is green ages: a red answer stays red until somebody asks again. */
+/** Only a green answer ages: a red one stays red until the check is asked again. */
 function aged(found: Found, period: Period | undefined, nowMs: number): Found {
   const { state, reason, askedAt } = found;
   if (state !== 'green' || period === undefined) return found;
@@ -114,14 +112,14 @@ function aged(found: Found, period: Period | undefined, nowMs: number): Found {
   };
 }
 
-/** An age in hours, or in days from three days on. */
+/** In hours, or in days from three days on. */
 function ageWords(ageMs: number): string {
   return ageMs < 3 * DAY_MS ? formatSpan(ageMs / 1000) : counted(Math.floor(ageMs / DAY_MS), 'day');
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The waiver that ends last, if it is not over. */
+/** The one that ends last, if it is not over. */
 function waiverOf(id: CheckId, { policy }: InstanceFacts, nowMs: number): Waiver | undefined {
   const [last] = (policy?.waivers ?? [])
     .filter(({ check, until }) => check === id && nowMs < msOf(until))

@@ -3,10 +3,7 @@ import { CHECK_IDS, type CheckId, PLAN_CHECK_IDS } from '../base/check-id.ts';
 import type { DeepReadonly } from '../base/deep-readonly.ts';
 import { seconds, time } from '../base/fields.ts';
 
-/*
- * The evaluation of an instance as it is printed. Screens import only types from here, so that none of them
- * loads the schema.
- */
+/* Screens import only types from here, so that they do not load the schema. */
 
 /**
  * `proven`: a restore or a rehearsal brought its data back, nothing changed since, and that is not too long
@@ -60,7 +57,7 @@ export interface Evaluation extends DeepReadonly<z.infer<typeof Evaluation>> {
 const PlanCheck = z.object({ id: z.enum(PLAN_CHECK_IDS), ...checked });
 export type PlanCheck = DeepReadonly<z.infer<typeof PlanCheck>>;
 
-/** How long a plan takes by earlier runs. */
+/** By earlier runs. */
 export const PlanForecast = z.object({
   seconds: seconds.describe('at least this long, if steps have no known time'),
   path: z.array(z.string()).describe('the groups that decide how long it takes'),
@@ -71,7 +68,7 @@ export const PlanForecast = z.object({
 
 const count = z.int().nonnegative();
 
-/** The evaluation of a plan: the worst of its instances, and its own checks. */
+/** The worst of its instances, and its own checks. */
 export const PlanEvaluation = z.object({
   plan: z.string(),
   verdict: InstanceVerdict.exclude(['empty']),

@@ -5,19 +5,16 @@ import type { PlanContext } from '../../machines/plan.ts';
 import { closingGroups } from './resolve.ts';
 import type { Child, GroupRecord, PlanFacts, Start } from './schedule.ts';
 
-/** The phases of a plan's run whose groups have steps. */
+/** Their groups have steps. */
 export type SteppedPhase = 'groups' | typeof HEALTHY | typeof FINALLY;
 
-/** The phase with steps that a plan's run is in; undefined in any other phase. Pure. */
+/** Undefined in any other phase. Pure. */
 function steppedPhase({ value }: Pick<AnyMachineSnapshot, 'value'>): SteppedPhase | undefined {
   const [phase] = typeof value === 'string' ? [value] : Object.keys(value as object);
   return phase === 'groups' || phase === HEALTHY || phase === FINALLY ? phase : undefined;
 }
 
-/**
- * What decides which children may start, from the run of a plan and its children; undefined in a phase that
- * has none. Pure.
- */
+/** Decide which children may start; undefined in a phase that has none. Pure. */
 export function planFacts(
   snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>,
   children: readonly Child[],
@@ -37,7 +34,7 @@ export function planFacts(
   return { groups, records, children, source: context.source, rehearsal: context.input.rehearsal, nowMs };
 }
 
-/** Where the lanes of all groups stand when none of them goes on: for a list of a plan that is over. Pure. */
+/** For a list of a plan that is over: no group goes on. Pure. */
 export function standingFacts(context: PlanContext, children: readonly Child[], nowMs: number): PlanFacts {
   const { groups } = context.input;
   const records = Object.fromEntries(
@@ -50,7 +47,6 @@ export function standingFacts(context: PlanContext, children: readonly Child[], 
   return { groups, records, children, source: context.source, rehearsal: context.input.rehearsal, nowMs };
 }
 
-/** The groups of a phase. */
 export function groupsOf(
   { input }: Pick<PlanContext, 'input'>,
   phase: SteppedPhase,
@@ -60,9 +56,7 @@ export function groupsOf(
   return [phase === HEALTHY ? closing.healthy : closing.finally];
 }
 
-/**
- * Where a child belongs: its group, step and lane, in whatever phase. Throws if the plan has no such place.
- */
+/** The group, step and lane of a child, in any phase. Throws if the plan has no such place. */
 export function placeOf(input: PlanInput, { group, step, lane }: Omit<Start, 'attempt'>) {
   for (const phase of ['groups', HEALTHY, FINALLY] as const)
     for (const one of groupsOf({ input }, phase)) {

@@ -8,9 +8,8 @@ import type { Check, Evaluation, PlanCheck, PlanEvaluation } from './evaluation-
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * The findings of an evaluation: one for each check that is not green. One that was open keeps when it was
- * first seen and when it is due: one period of its check later, at least a day. `owner` is that of findings
- * without another. Pure.
+ * One for each check that is not green. An open finding keeps when it was first seen and when it is due: one
+ * period of its check later, at least a day. `owner` is for findings without another. Pure.
  */
 export function findingsOf(
   { checks }: { readonly checks: readonly (Check | PlanCheck)[] },
@@ -41,10 +40,7 @@ function findingOf(
   ];
 }
 
-/**
- * What is to go on record of an evaluation; undefined where the record says the same already: the same
- * verdict, the same findings, the same plan and service. Pure.
- */
+/** Undefined if the record already has the same verdict, findings, plan and service. Pure. */
 export function toRecord(
   evaluation: Pick<Evaluation | PlanEvaluation, 'verdict' | 'reason'>,
   findings: readonly Finding[],
@@ -64,7 +60,7 @@ export function toRecord(
   return Object.keys(shape).length === 0 ? made : { ...made, shape };
 }
 
-/** Reasons name ages, which change all the time. */
+/** Without reasons: they name ages, which change all the time. */
 function keysOf(findings: readonly Finding[]): string {
   return JSON.stringify(
     findings.map(({ check, state, owner, waivedUntil }) => [check, state, owner, waivedUntil]),

@@ -5,10 +5,10 @@ import { planFacts } from './facts.ts';
 import { Front } from './front.ts';
 import { type PlanFacts, type Start, schedule } from './schedule.ts';
 
-/** How long a step takes on a lane, in milliseconds; undefined if nothing shows it. */
+/** Milliseconds on a lane; undefined if not known. */
 export type TimeOf = (step: Step, start: Start) => number | undefined;
 
-/** When a group of a plan begins and ends, if nothing goes wrong. Milliseconds from the start of the plan. */
+/** If nothing goes wrong. Milliseconds from the start of the plan. */
 export interface GroupTimes {
   readonly id: string;
   readonly beginMs: number;
@@ -18,17 +18,14 @@ export interface GroupTimes {
 export interface Forecast {
   readonly groups: readonly GroupTimes[];
   readonly totalMs: number;
-  /** The groups that decide when the plan is over, in their order. */
+  /** These decide when the plan is over, in their order. */
   readonly path: readonly string[];
-  /** How many steps have no known time: they count as none, so the plan takes longer. */
+  /** Steps without a known time count as none, so the plan takes longer. */
   readonly unknown: number;
   readonly steps: number;
 }
 
-/**
- * How long a plan takes if nothing goes wrong: it is run by its own scheduler with children that only take
- * time. Pure.
- */
+/** If nothing goes wrong: runs the plan by its own scheduler, with children that only take time. Pure. */
 export function forecastOf(input: PlanInput, timeOf: TimeOf): Forecast {
   const machine = planMachine(input.groups.map(({ id }) => id));
   const unasked = {
@@ -87,7 +84,7 @@ export function forecastOf(input: PlanInput, timeOf: TimeOf): Forecast {
   return { groups, totalMs: nowMs, path: criticalPath(input.groups, times), unknown, steps: count };
 }
 
-/** The facts with only the lanes on which something can be decided next. */
+/** Only the lanes on which something can be decided next. */
 function narrowed(facts: PlanFacts, fronts: ReadonlyMap<string, Front>): PlanFacts {
   const parts = facts.groups.map((group) => {
     const front = facts.records[group.id]?.state === 'running' ? fronts.get(group.id) : undefined;
@@ -100,7 +97,7 @@ function narrowed(facts: PlanFacts, fronts: ReadonlyMap<string, Front>): PlanFac
   };
 }
 
-/** A forecast as it is printed, beside the recovery time objective in milliseconds. Pure. */
+/** To print; `rto` in milliseconds. Pure. */
 export function shownForecast(
   { totalMs, path, steps, unknown }: Forecast,
   { rto }: { readonly rto?: number | undefined },
@@ -114,7 +111,7 @@ export function shownForecast(
   };
 }
 
-/** A forecast is asked before anything is confirmed, so no name is wanted: steps count only by their time. */
+/** A forecast is made before any confirmation, so no name is needed: steps count only by their time. */
 function unconfirmed(groups: readonly ResolvedGroup[]): readonly ResolvedGroup[] {
   return groups.map((group) => ({
     ...group,

@@ -1,7 +1,7 @@
 import type { Lane, ResolvedGroup } from '../../machines/parts/plan.ts';
 import { type Child, lanesOf, type PlanFacts, type Start } from './schedule.ts';
 
-/** A lane at its number in the group, with its children. */
+/** By its number in the group. */
 interface Placed {
   readonly at: number;
   readonly lane: Lane;
@@ -10,9 +10,8 @@ interface Placed {
 
 /**
  * The lanes of a group on which its scheduler can decide something next, for a plan in which nothing fails.
- * A scheduler that sees only these decides the same as one that sees all lanes, without looking at each of
- * ten thousand lanes at each end of one: lanes take slots in their order, so those that come after as many
- * as there are slots have to wait.
+ * The decisions are the same as with all lanes, without a look at each of ten thousand lanes at each end of
+ * one: lanes take slots in their order, so only as many as there are slots can be next.
  */
 export class Front {
   readonly #group: ResolvedGroup;
@@ -21,9 +20,9 @@ export class Front {
   #queue: Placed[] = [];
   #next = 0;
   #shown: Placed[] = [];
-  /** Where lanes pass step by step: those that have passed the present one. */
+  /** With `by-step`: lanes that have passed the present step. */
   #passed: Placed[] = [];
-  /** Of the lanes that are done, the one that ended last: the next wave counts from it. */
+  /** The done lane that ended last: the next wave counts from it. */
   #last: Placed | undefined;
 
   constructor(group: ResolvedGroup) {
@@ -54,16 +53,15 @@ export class Front {
     this.#passed.push(placed);
   }
 
-  /** The facts of a phase with only these lanes of the group. */
   narrowed(facts: PlanFacts): Pick<PlanFacts, 'groups' | 'children'> {
     this.#fill(facts);
     const all = [...(this.#last === undefined ? [] : [this.#last]), ...this.#shown];
-    // One lane stands for all waves to come.
+    // One lane stands for all later waves.
     const ahead = this.#group.lanes.slice(this.#begun, this.#begun + 1);
     return this.#facts(all, ahead);
   }
 
-  /** Lets lanes come to the front where others are done, as many as there are slots. */
+  /** As many as there are slots, as others are done. */
   #fill(facts: PlanFacts): void {
     for (;;) {
       const { groups, children } = this.#facts(this.#shown, []);

@@ -5,30 +5,29 @@ import type { DrivenChild, ShownChild } from './conductor-port.ts';
 import type { Start } from './schedule.ts';
 import { standingOf } from './standing.ts';
 
-/** One child in the process that conducts its plan. */
+/** In the process that conducts its plan. */
 export interface Live {
   readonly start: Start;
   readonly step: Step;
   readonly driven: DrivenChild | undefined;
   /** Why it could not be begun, or taken up. */
   readonly problem: Failure | undefined;
-  /** Whether it could not be taken up, and is at work by the record. */
+  /** It could not be taken up, and is at work by the record. */
   readonly holdsSlot: boolean;
-  /** When it is tried again, or looked at again after it was left. */
+  /** The next attempt, or the next look after it was left. */
   againMs: number;
   readonly given: GivenAnswers;
   result: 'done' | 'failed' | undefined;
   endedMs: number | undefined;
-  /** Why it failed, where something did. */
+  /** Why it failed. */
   cause: string | undefined;
   isAnswering: boolean;
-  /** Whether the plan has left it: another process may go on with it. */
+  /** The plan has left it: another process may go on with it. */
   isLeft: boolean;
-  /** As it was shown last. */
   shown?: ShownChild;
 }
 
-/** A child as screens and the scheduler see it. `isAutomatic`: its question is answered by the plan. Pure. */
+/** `isAutomatic`: the plan answers its question. Pure. */
 export function shownLive(
   { start, step, driven, problem, holdsSlot, result, endedMs, cause, isLeft }: Live,
   at: { readonly isAutomatic: boolean; readonly isAnswered: boolean; readonly nowMs: number },
@@ -53,7 +52,7 @@ export function shownLive(
     const standing = standingOf(step, driven.startedMs, driven.state(), at);
     return { ...shown, ...standing, isAnswered: at.isAnswered };
   }
-  // Another process has it, perhaps one that has died: its hold ends then, and it is taken up here.
+  // Another process has it, perhaps one that has died: its hold then ends, and it is taken up here.
   const isElsewhere = holdsSlot && problem?.code === 'journal.held';
   if (isElsewhere) return { ...shown, state: 'at-work', where: problem.shortMessage };
   return { ...shown, state: 'failing', problem: problem?.shortMessage };

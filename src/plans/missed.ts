@@ -2,19 +2,19 @@ import { isoOf } from '../base/date.ts';
 import { instantOf, msOf } from '../base/instant.ts';
 import { DRILL_SHARE, MISSED_EVALUATIONS } from './periods.ts';
 
-/** What is known of the drills of a home. */
+/** Of a home. */
 interface Drills {
   readonly lastProven?: { readonly at: string } | undefined;
   readonly everySeconds?: number | undefined;
 }
 
-/** Whether no drill was proven for 1.25 of its period. Pure. */
+/** No drill was proven for 1.25 of its period. Pure. */
 export function isDrillMissed(drills: Drills, now: Date): boolean {
   const since = drillMissedSince(drills);
   return since !== undefined && msOf(since) <= now.getTime();
 }
 
-/** From when on a drill is missed, RFC 3339; undefined without a period, or if none was ever proven. Pure. */
+/** RFC 3339; undefined without a period, or if no drill was ever proven. Pure. */
 export function drillMissedSince({ lastProven, everySeconds }: Drills): string | undefined {
   const at = instantOf(lastProven?.at);
   if (at === undefined || everySeconds === undefined) return undefined;
@@ -22,8 +22,8 @@ export function drillMissedSince({ lastProven, everySeconds }: Drills): string |
 }
 
 /**
- * The instance whose evaluation has been missed for longest, and since when; `since` is undefined for one
- * that was never evaluated. `everyMs` is the period of evaluations. Undefined if none is missed. Pure.
+ * The instance that is missed for longest; `since` is undefined if it was never evaluated. `everyMs` is the
+ * period of evaluations. Undefined if none is missed. Pure.
  */
 export function evaluationMissed(
   names: readonly string[],

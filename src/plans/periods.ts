@@ -4,19 +4,18 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long the answer to a check counts. Milliseconds. */
+/** An answer counts for this time. Milliseconds. */
 export interface Period {
   /** After this it is not green any more: it has to be asked again. */
   readonly green: number;
-  /** After this it is red: nobody asked for so long that the answer proves nothing. */
+  /** After this it is red: the answer is too old to prove anything. */
   readonly red?: number;
 }
 
 /**
- * How long each answer counts. A check without a row does not age: it is computed from the clock itself, or
- * from the config. What the config sets itself takes the place of a row: `drills.every` for `restored` (red
- * after 1.25 of it), `keys.escrow.proof` for `escrow` (red after four thirds of it), and two times
- * `evaluate.every` for `evaluated`.
+ * A check without a row does not age: it is computed from the clock itself, or from the config. Config values
+ * replace rows: `drills.every` for `restored` (red after 1.25 of it), `keys.escrow.proof` for `escrow` (red
+ * after four thirds of it), and two times `evaluate.every` for `evaluated`.
  */
 export const PERIODS: Readonly<Partial<Record<CheckId, Period>>> = {
   reachable: { green: 30 * MINUTE },
@@ -35,20 +34,20 @@ export const PERIODS: Readonly<Partial<Record<CheckId, Period>>> = {
   restored: { green: 90 * DAY, red: 112.5 * DAY },
 };
 
-/** How long it counts that a person has signed an approval. */
+/** For a person's signature of an approval. */
 export const SIGNED_PERIOD: Period = { green: 90 * DAY };
 
-/** An instance that fails to answer for this long is red: three periods of `reachable`. Milliseconds. */
+/** An instance without an answer for this long is red: three periods of `reachable`. Milliseconds. */
 export const SILENT_MS = 90 * MINUTE;
 
-/** After this many periods of `keys.escrow.proof`, a proof counts for nothing. */
+/** After this many periods of `keys.escrow.proof`, a proof does not count. */
 export const ESCROW_SHARE = 4 / 3;
 
-/** A drill that is not done by this many of its periods is a finding. */
+/** A drill not done within this many of its periods is a finding. */
 export const DRILL_SHARE = 1.25;
 
-/** An evaluation that is not made for this many of its periods is a finding. */
+/** An evaluation not made within this many of its periods is a finding. */
 export const MISSED_EVALUATIONS = 2;
 
-/** The longest that the data of a backup may be older than its proof. Milliseconds. */
+/** The longest time from a backup to its proof. Milliseconds. */
 export const PROVEN_LATE_MS = 7 * DAY;

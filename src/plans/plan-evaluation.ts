@@ -11,33 +11,32 @@ import { type Forecast, shownForecast } from './forecast.ts';
 import { DRILL_SHARE, PERIODS, type Period, SIGNED_PERIOD } from './periods.ts';
 import { targetOf } from './resolve.ts';
 
-/** What is known of a plan. */
 export interface PlanKnown {
   readonly name: string;
-  /** The plan with its instances; `problem` where it cannot be run: one printable line. */
+  /** With its instances; `problem`, one printable line, if it cannot be run. */
   readonly file: PlanRead | { readonly problem: string };
-  /** Every instance and target of the plan. One that is missing was not asked. */
+  /** Instances and targets; a missing one was not asked. */
   readonly evaluated: ReadonlyMap<string, EvaluatedInstance>;
-  /** The newest run of it that was proven, with what it had pinned. */
+  /** The newest proven run, with what it had pinned. */
   readonly lastProven?: ProvenPlan | undefined;
-  /** The people who may approve, each once; `problem` where that cannot be read. */
+  /** Each person who may approve once; `problem` if that cannot be read. */
   readonly approvers: readonly Approver[] | { readonly problem: string };
-  /** The names of the targets of notifications. */
+  /** Targets of notifications. */
   readonly notified: readonly string[];
-  /** The names of the person who would start it. */
+  /** Names of the person who would start it. */
   readonly starter: readonly string[];
 }
 
 interface PlanRead extends Pick<PlanInput, 'plan' | 'groups'> {
-  /** What tells the plan with its instances from any other, live and as a rehearsal; not its contacts. */
+  /** Identify the plan with its instances, without its contacts. */
   readonly digests: Readonly<Record<'LIVE' | 'REHEARSAL', string>>;
-  /** Why it could not be rehearsed; undefined where it could. */
+  /** Undefined if it could be rehearsed. */
   readonly unrehearsable: string | undefined;
-  /** How long it takes by earlier runs. */
+  /** By earlier runs. */
   readonly forecast: Forecast;
 }
 
-/** A run of a plan that was proven, and the digest of what it had pinned. */
+/** With the digest of what it had pinned. */
 export interface ProvenPlan {
   readonly runId: string;
   readonly mode: 'LIVE' | 'REHEARSAL';
@@ -47,9 +46,8 @@ export interface ProvenPlan {
 }
 
 /**
- * Whether a plan could recover its instances at a moment: the worst of its instances, and its own checks. It
- * is proven when each instance is and the plan, as it stands now, was run to a proven end within its
- * `drill.every`. Pure.
+ * At a moment: the worst of its instances, and its own checks. Proven when each instance is and the plan, as
+ * it is now, was run to a proven end within its `drill.every`. Pure.
  */
 export function evaluatePlan(known: PlanKnown, now: Date): PlanEvaluation {
   const { name, file, evaluated } = known;
@@ -89,7 +87,7 @@ interface Asked {
   readonly nowMs: number;
 }
 
-/** The instances of a plan, each once. */
+/** Each once. */
 export function instancesOf(groups: readonly ResolvedGroup[]): readonly string[] {
   return [
     ...new Set(
@@ -159,7 +157,7 @@ function targets({ known: { file, evaluated }, nowMs }: Asked): Found {
   );
 }
 
-/** The critical path by earlier runs keeps the recovery time objective. */
+/** The critical path by earlier runs meets the recovery time objective. */
 function time({ known: { file } }: Asked): Found {
   if ('problem' in file) return without('plan.unread', file.problem);
   const { plan, forecast } = file;
@@ -177,8 +175,8 @@ function time({ known: { file } }: Asked): Found {
 }
 
 /**
- * Notifications have a target, and enough people may approve, without the one who starts it where the plan
- * says so. That they have their keys is as old as the approval that showed it: the oldest of those needed.
+ * Notifications have a target, and enough people may approve, without the starter if the plan says so. An
+ * approval shows that people have their keys: the answer is as old as the oldest one needed.
  */
 function people({ known: { file, approvers, starter, notified } }: Asked): Found {
   if ('problem' in file) return without('plan.unread', file.problem);
@@ -221,7 +219,7 @@ function people({ known: { file, approvers, starter, notified } }: Asked): Found
   return open ?? green('enough people can approve it, and have signed an approval', Math.min(...shown));
 }
 
-/** The plan as it stands now was run to a proven end, as a rehearsal or live. */
+/** The plan as it is now was run to a proven end, as a rehearsal or live. */
 function rehearsed({ known: { file, lastProven } }: Asked): Found {
   if ('problem' in file) return without('plan.unread', file.problem);
   const found = rehearsedBy(file, lastProven);
@@ -239,7 +237,7 @@ function rehearsedBy(file: PlanRead, lastProven: ProvenPlan | undefined): Found 
   return green(words, askedAt);
 }
 
-/** What does not age: it is read from the files at hand. */
+/** Does not age: read from the files at hand. */
 function fixed(reason: string): Found {
   return { state: 'green', code: 'ok', reason };
 }

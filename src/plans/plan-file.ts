@@ -8,16 +8,15 @@ import { readYaml, wrongFile, type YamlFile } from '../config/read-yaml.ts';
 import type { JsonSchema } from '../config/schema.ts';
 import type { Misfit } from './resolve.ts';
 
-/** A plan as it was read. */
 export interface ReadPlan {
   readonly plan: Plan;
   readonly text: string;
   readonly sha256: string;
-  /** The places of some keys in the file, in its order. */
+  /** In the order of the file. */
   readonly placesOf: (found: readonly Misfit[]) => readonly ProblemInFile[];
 }
 
-/** A plan is at most this long, in bytes: it is kept whole in the first entry of its run. */
+/** Bytes: a plan is kept whole in the first entry of its run. */
 export const LONGEST_PLAN = 256 * 1024;
 
 const PLAN_FILE: YamlFile<typeof PlanFile> = {
@@ -28,10 +27,7 @@ const PLAN_FILE: YamlFile<typeof PlanFile> = {
     new LifeboatError('plan.yaml', `${path} is not YAML: ${why}`, { exitCode: EXIT.usage }),
 };
 
-/**
- * Reads the text of a plan. Throws `plan.yaml` and `plan.invalid` (exit 2) with all of its problems, each
- * with line and column.
- */
+/** Throws `plan.yaml` and `plan.invalid` (exit 2) with all problems, each with line and column. */
 export function readPlan(text: string, path: string): ReadPlan {
   const { data, parsed } = readYaml(text, path, PLAN_FILE);
   return {
@@ -55,7 +51,7 @@ function placesIn(parsed: Parsed, found: readonly Misfit[]): readonly ProblemInF
   return problemsIn(issues as z.core.$ZodIssue[], parsed, planJsonSchema());
 }
 
-/** `lifeboat.plan/1` as JSON Schema, draft 7, for editors. It accepts everything that `readPlan` accepts. */
+/** `lifeboat.plan/1`, draft 7, for editors. It accepts everything that `readPlan` accepts. */
 export function planJsonSchema(): JsonSchema {
   made ??= makeSchema();
   return made;

@@ -4,30 +4,30 @@ import { replacesData, touchesOf } from '../../machines/parts/touches.ts';
 import { mostSimilar } from '../base/similar.ts';
 import type { InstanceConfig } from '../config/schema.ts';
 
-/** What a plan is resolved against: the parts of lifeboat.yaml that it names. */
+/** The parts of lifeboat.yaml that a plan names. */
 export interface Surroundings {
   readonly instances: Readonly<Record<string, InstanceConfig>>;
   readonly hasApprovers: boolean;
-  /** The names of the targets of notifications. */
+  /** Targets of notifications. */
   readonly notified: readonly string[];
 }
 
-/** Something in a plan that does not fit lifeboat.yaml. */
+/** Does not fit lifeboat.yaml. */
 export interface Misfit {
-  /** Where it is in the file. */
+  /** In the file. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** The groups of a plan with their instances, and what does not fit. A plan with misfits is not run. Pure. */
+/** A plan with misfits is not run. Pure. */
 export interface Resolved {
   readonly groups: readonly ResolvedGroup[];
   readonly misfits: readonly Misfit[];
 }
 
 /**
- * Finds the instances of each group, in the order of lifeboat.yaml, and their targets: for a rehearsal those
- * of `drill.into`, where the plan names some. Pure.
+ * The instances of each group, in the order of lifeboat.yaml, and their targets; for a rehearsal those of
+ * `drill.into`, if given. Pure.
  */
 export function resolvePlan(plan: Plan, around: Surroundings, { rehearsal = false } = {}): Resolved {
   const misfits: Misfit[] = [];
@@ -59,14 +59,14 @@ export function resolvePlan(plan: Plan, around: Surroundings, { rehearsal = fals
   return { groups, misfits };
 }
 
-/** The scratch instances that `drill.into` names by a pattern, in the order of lifeboat.yaml. */
+/** By the pattern of `drill.into`, in the order of lifeboat.yaml. */
 function scratchOf(into: string | undefined, { instances }: Surroundings): string[] {
   if (into === undefined || into.includes('{name}')) return [];
   const pattern = patternOf(into);
   return Object.keys(instances).filter((name) => instances[name]?.rehearsal === true && pattern.test(name));
 }
 
-/** Takes the next of the scratch instances; without one left, the lane has the pattern for a target. */
+/** Takes the next scratch instance; if none is left, the lane gets the pattern as its target. */
 function rehearsedIn({ name, target }: Lane, into: string, scratch: string[]): Lane {
   if (target === undefined) return { name };
   return {
@@ -75,7 +75,7 @@ function rehearsedIn({ name, target }: Lane, into: string, scratch: string[]): L
   };
 }
 
-/** Why a plan could not be rehearsed in the scratch instances of its `drill.into`. Pure. */
+/** For the scratch instances of `drill.into`. Pure. */
 export function rehearsalMisfits(plan: Plan, around: Surroundings): readonly Misfit[] {
   const { misfits } = resolvePlan(plan, around, { rehearsal: true });
   return misfits.filter(({ path }) => path[0] === 'drill');
@@ -151,7 +151,7 @@ function unknownInstance(name: string, all: readonly string[]): string {
   return [`there is no instance ${name} in lifeboat.yaml`, ...mostSimilar(name, all)].join('; ');
 }
 
-/** A name pattern: `*` stands for any text. */
+/** `*` stands for any text. */
 function patternOf(pattern: string): RegExp {
   const parts = pattern.split('*').map((part) => part.replaceAll(/[\\^$.+?()[\]{}|]/gu, String.raw`\$&`));
   return new RegExp(`^${parts.join('.*')}$`, 'u');
@@ -194,7 +194,7 @@ function checkStep(step: Step, { group, lanes, around, add }: Around): void {
   }
 }
 
-/** What each runbook takes of `with`. */
+/** Of `with`, by runbook. */
 const TAKES: Readonly<Record<string, readonly string[]>> = {
   'disaster-recovery': ['phase'],
   'change-instance': ['action'],
@@ -218,7 +218,7 @@ function checkRunbook(step: Step & { readonly kind: 'runbook' }, lanes: readonly
     add(['runbook'], 'a recovery needs a target: add one to `for`, such as target: "{name}-dr"');
 }
 
-/** How many lanes begin in each wave: the last size repeats, a share is rounded up. */
+/** Lanes in each wave: the last size repeats, a share is rounded up. */
 function sizesOf({ waves }: Group, lanes: number): readonly number[] {
   const sizes: number[] = [];
   for (let left = lanes, wave = 0; left > 0; wave += 1) {
@@ -237,7 +237,7 @@ function stopAtOf({ stopWhen }: Group, lanes: number): number | undefined {
     : Math.max(1, Math.ceil((lanes * stopWhen.failedShare) / 100));
 }
 
-/** The checks and the last steps of a plan as groups, so that they run like all others. */
+/** The checks and last steps of a plan, to run like all others. */
 export function closingGroups({ healthy, finally: last }: Pick<Plan, 'healthy' | 'finally'>): {
   readonly healthy: ResolvedGroup;
   readonly finally: ResolvedGroup;
@@ -266,7 +266,7 @@ function groupOf(id: string, steps: readonly Step[]): ResolvedGroup {
   };
 }
 
-/** The target whose data a lane replaces; undefined where it replaces none of another instance. */
+/** The target whose data a lane replaces, if any. */
 export function targetOf({ steps }: Pick<ResolvedGroup, 'steps'>, { target }: Lane): string | undefined {
   const replaces = steps.some((step) => {
     if (step.kind !== 'runbook') return false;

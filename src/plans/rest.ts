@@ -3,7 +3,7 @@ import { type GroupData, NEW_GROUP } from '../../machines/parts/plan-events.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { groupsOf, type SteppedPhase } from './facts.ts';
 
-/** A run of a step, as the journal shows it. */
+/** By the journal. */
 export interface RestChild {
   readonly runId: string;
   readonly group: string;
@@ -13,14 +13,14 @@ export interface RestChild {
   readonly result?: 'done' | 'failed' | undefined;
 }
 
-/** A step that is left to be done on an instance. */
+/** Left to be done on an instance. */
 export interface RestStep {
   readonly step: Step;
-  /** The attempt that would do it. */
+  /** For this step. */
   readonly attempt: number;
-  /** Its run, if one is begun and still open. */
+  /** If a run is begun and still open. */
   readonly openRun: string | undefined;
-  /** Whether an earlier attempt has failed. */
+  /** An earlier attempt has failed. */
   readonly hasFailed: boolean;
 }
 
@@ -28,9 +28,9 @@ export interface RestLane {
   readonly lane: Lane;
   /** From 1. */
   readonly wave: number;
-  /** Why a person took it out. */
+  /** A person's reason for taking it out. */
   readonly out: string | undefined;
-  /** Empty for one that has passed every step. */
+  /** Empty if every step is passed. */
   readonly steps: readonly RestStep[];
 }
 
@@ -44,8 +44,8 @@ export interface RestGroup {
 }
 
 /**
- * What is left of a plan's run, in the order of the plan: also of groups that were stopped. Steps that do not
- * belong to the run, or that people passed, are none. Pure.
+ * In the order of the plan, also of stopped groups. Without steps that do not belong to the run, or that
+ * people passed. Pure.
  */
 export function restOfPlan(context: PlanContext, children: readonly RestChild[]): readonly RestGroup[] {
   return (['groups', 'healthy', 'finally'] as const).flatMap((phase) =>

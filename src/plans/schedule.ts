@@ -8,8 +8,8 @@ import {
 } from '../../machines/parts/plan-events.ts';
 
 /**
- * How a child stands: `at-work` acts by itself; `waiting` asks a person; `failing` asks what to do about a
- * failure; the others have ended. A run that ended without proof has failed: it shows nothing.
+ * `at-work` acts by itself; `waiting` asks a person; `failing` asks about a failure; the others have ended. A
+ * run that ended without proof has failed: it shows nothing.
  */
 export type ChildState = 'at-work' | 'waiting' | 'failing' | 'done' | 'failed';
 
@@ -21,18 +21,18 @@ export interface Child {
   /** From 1; a person may ask for another one. */
   readonly attempt: number;
   readonly state: ChildState;
-  /** When it began and ended, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly startedMs?: number | undefined;
   readonly endedMs?: number | undefined;
-  /** Set on one that is `failing` only because it takes longer than its step allows: nobody is asked. */
+  /** `failing` only because it takes longer than its step allows: no question is asked. */
   readonly isLate?: boolean | undefined;
-  /** Set on one that asks and that the plan has left: the process that resumes it goes on with it. */
+  /** Asks, and the plan has left it: the process that resumes it goes on with it. */
   readonly isLeft?: boolean | undefined;
-  /** Set on one that this process could not take up, and that is at work by the record. */
+  /** This process could not take it up, and it is at work by the record. */
   readonly holdsSlot?: boolean | undefined;
 }
 
-/** A group of a plan's run: its state, and what is on record about its lanes. */
+/** Its state, and the record of its lanes. */
 export interface GroupRecord extends GroupData {
   readonly state: GroupState;
 }
@@ -47,7 +47,6 @@ export interface PlanFacts {
   readonly nowMs: number;
 }
 
-/** A child to start. */
 export interface Start {
   readonly group: string;
   readonly step: string;
@@ -55,19 +54,18 @@ export interface Start {
   readonly attempt: number;
 }
 
-/** What tells one child of a plan's run from all others. */
+/** Unique among the children of a plan's run. */
 export function keyOf({ group, lane, step, attempt }: Start): string {
   return `${group}/${lane}/${step}#${attempt}`;
 }
 
-/** What happens next: events to record first, or children to start, and when time alone changes that. */
+/** Events to record first, or children to start; `wakeMs`: when time alone changes that. */
 export interface Next {
   readonly events: readonly GroupEvent[];
   readonly starts: readonly Start[];
   readonly wakeMs: number | undefined;
 }
 
-/** Where a lane stands. */
 export type LaneState =
   | { readonly is: 'later' }
   | { readonly is: 'ready'; readonly step: Step; readonly attempt: number }
@@ -77,9 +75,9 @@ export type LaneState =
   | { readonly is: 'done'; readonly endedMs: number };
 
 /**
- * What may start next. Pure: the same facts give the same answer, whatever order they came in, so limits hold
- * after any restart. Children are counted as the journal shows them; the caller starts what this returns, and
- * asks again with every change.
+ * The next starts. Pure: the same facts give the same answer, in any order, so limits hold after any restart.
+ * Children are counted as the journal shows them; the caller starts what this returns, and asks again with
+ * every change.
  */
 export function schedule(facts: PlanFacts): Next {
   const parts = facts.groups.map((group) => nextOfGroup(group, facts));
@@ -113,7 +111,7 @@ function nextOfGroup(group: ResolvedGroup, facts: PlanFacts): Next {
       return { ...next, wakeMs: earliest([next.wakeMs, limitMs]) };
     }
     case 'stopping': {
-      // No person is waited for: what asks one is left as it is, and nothing of it is lost.
+      // Does not wait for a person: a child that asks is left as it is, and nothing of it is lost.
       const isUnderWay = facts.children.some((child) => child.group === id && goesOn(child));
       if (isUnderWay) return NOTHING;
       const [start] = id === FINALLY ? untold(group, record, facts) : [];
@@ -126,7 +124,7 @@ function nextOfGroup(group: ResolvedGroup, facts: PlanFacts): Next {
   }
 }
 
-/** The notifications that have not begun: people are told how a plan ended, whatever else was left undone. */
+/** Notifications that have not begun: people are told how a plan ended, whatever else was left undone. */
 function untold(group: ResolvedGroup, record: GroupRecord, facts: PlanFacts): readonly Start[] {
   const isLeft = ({ id, kind }: Step, lane: string) =>
     kind === 'notify' &&
@@ -139,9 +137,7 @@ function untold(group: ResolvedGroup, record: GroupRecord, facts: PlanFacts): re
   );
 }
 
-/**
- * When the time of a group is over, in milliseconds since 1970; it counts from the start of its first step.
- */
+/** Milliseconds since 1970; counts from the start of the group's first step. */
 function limitOf({ id, timeout }: ResolvedGroup, { children }: PlanFacts): number | undefined {
   if (timeout === undefined) return undefined;
   const starts = children.flatMap((child) =>
@@ -167,7 +163,7 @@ function running(group: ResolvedGroup, record: GroupRecord, facts: PlanFacts): N
   if (stopAt !== undefined && counted.length >= stopAt)
     return only({ type: 'group.held', group: id, why: 'stop-rule', lanes: named(counted) });
   if (failed.length > 0) return only({ type: 'group.held', group: id, why: 'failed', lanes: named(failed) });
-  // A failure that a person is asked about may still turn out well: it holds the group back without an entry.
+  // A failure with an open question may still turn out well: it holds the group without an entry.
   const isAtRule = stopAt !== undefined && failedLanes(lanes, record, 'all').length >= stopAt;
   const failing = lanes.filter((one) => one.state.is === 'failing' && isNew(one));
   if (isAtRule || failing.some((one) => onFailureOf(one) !== 'continue')) return NOTHING;
@@ -181,7 +177,7 @@ function running(group: ResolvedGroup, record: GroupRecord, facts: PlanFacts): N
   return { ...NOTHING, starts: startsOf(group, current) };
 }
 
-/** The next wave, if the one before has settled and a person let it begin where that is asked for. */
+/** If the last one has settled and, with `promote`, a person let it begin. */
 function nextWave(
   group: ResolvedGroup,
   record: GroupRecord,
@@ -201,8 +197,8 @@ function nextWave(
 }
 
 /**
- * How many lanes of a group may begin to work, by a start or by the answer to a question: one that waits for
- * a person holds no slot, so it needs one again.
+ * For lanes that begin to work, by a start or by an answer: a lane that waits for a person holds no slot, so
+ * it needs one again.
  */
 export function freeSlots(group: ResolvedGroup, facts: PlanFacts): number {
   return freeAmong(group, lanesOf(group, facts));
@@ -239,45 +235,42 @@ function firstStep({ steps }: ResolvedGroup, lanes: readonly StandingLane[]): st
   return steps[Math.min(...at)]?.id;
 }
 
-/** Kinds that work on something; a person or the time is waited for without a slot. */
+/** These work on something; waiting for a person or the time takes no slot. */
 const NEEDS_SLOT: ReadonlySet<Step['kind']> = new Set(['runbook', 'check', 'command', 'notify']);
 
-/** Whether a step counts against `maxConcurrency` while it works. */
+/** Counts against `maxConcurrency`. */
 export function takesSlotWhenAtWork({ kind }: Step): boolean {
   return NEEDS_SLOT.has(kind);
 }
 
 /**
- * Whether a lane counts against `maxConcurrency`: one that waits for a person does not. What a process that
- * died had begun may be under way at its service: its slot is not free before its run was taken up.
+ * A lane that waits for a person takes none. The work of a process that died may be under way at its service:
+ * its slot is not free before its run was taken up.
  */
 export function takesSlot(state: LaneState): boolean {
   if (!('child' in state) || !takesSlotWhenAtWork(state.step)) return false;
   return state.is === 'at-work' || state.child.holdsSlot === true;
 }
 
-/** Whether a child acts by itself: no person has to do anything for its end. */
+/** A child acts by itself: it ends without a person. */
 function goesOn({ state, isLate = false, isLeft = false }: Child): boolean {
   return (state === 'at-work' && !isLeft) || isLate;
 }
 
 /**
- * Whether a step failed in a way that its plan passes, with a run that can only be resumed by itself: it
- * stays open, and counts as a failure.
+ * A failed step that its plan passes, with a run that can only be resumed by itself: it stays open, and
+ * counts as a failure.
  */
 function isLeftOpen({ state, isLeft = false }: Child, { onFailure }: Step): boolean {
   return isLeft && state === 'failing' && onFailure === 'continue';
 }
 
-/** Whether nothing more happens on a lane by itself. A failed one that was not accepted holds its group. */
+/** Nothing more happens by itself. A failed lane that was not accepted holds its group. */
 function isEndedLane({ is }: LaneState): boolean {
   return is === 'done' || is === 'out' || is === 'failed';
 }
 
-/**
- * Lanes on which a step has failed, also where the group continues without that step. Lanes without which a
- * person lets the group continue do not count again.
- */
+/** Lanes with a failed step, also if the group continues without that step. Accepted lanes do not count. */
 function failedLanes(
   lanes: readonly StandingLane[],
   { accepted }: GroupRecord,
@@ -296,16 +289,16 @@ function isOpenChild({ state }: Child): boolean {
 interface StandingLane {
   readonly lane: Lane;
   readonly state: LaneState;
-  /** Whether a step of it has failed that no person has passed. */
+  /** A step has failed that no person has passed. */
   readonly hasFailed: boolean;
 }
 
-/** How many lanes the first waves have. */
+/** In the first waves. */
 function lanesBegun({ sizes }: Pick<ResolvedGroup, 'sizes'>, waves: number): number {
   return sizes.slice(0, waves).reduce((sum, size) => sum + size, 0);
 }
 
-/** Every lane of a group with where it stands. */
+/** Every lane with its state. */
 export function lanesOf(group: ResolvedGroup, facts: PlanFacts): readonly StandingLane[] {
   const record = recordOf(facts, group.id);
   const byLane = new Map<string, Child>();
@@ -335,8 +328,8 @@ export function lanesOf(group: ResolvedGroup, facts: PlanFacts): readonly Standi
 }
 
 /**
- * Whether an attempt stands although another was asked for: that begins when this one has ended, and never
- * when this one did its work after all. `later`: the attempt known so far.
+ * An earlier attempt still counts after another was asked for: the next one begins when it has ended, and
+ * never if it was done after all. `later`: the attempt known so far.
  */
 function standsBefore(child: Child, later: Child | undefined): boolean {
   if (later !== undefined && later.attempt > child.attempt) return false;
@@ -349,7 +342,7 @@ interface Known {
   readonly facts: PlanFacts;
 }
 
-/** A lane whose wave has not begun. */
+/** Its wave has not begun. */
 function ahead({ name }: Lane, { out }: GroupRecord): LaneState {
   return { is: Object.hasOwn(out, name) ? 'out' : 'later' };
 }
@@ -362,7 +355,7 @@ function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }
     const child = byLane.get(key);
     endedMs = Math.max(endedMs, child?.endedMs ?? 0);
     const isOpen = child !== undefined && isOpenChild(child);
-    // A run that a person has passed still has to end before anything else is done to the instance.
+    // A passed run still has to end before anything else is done to the instance.
     if (Object.hasOwn(record.passed, key) && !isOpen) continue;
     if (child === undefined) {
       if (isOut) return { is: 'out' };
@@ -370,7 +363,7 @@ function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }
       return { is: 'ready', step, attempt: record.attempts[key] ?? 1 };
     }
     if (child.state === 'done') continue;
-    // What waits on an instance that was taken out is a matter of its own.
+    // A question on an instance that was taken out does not concern the group.
     if (isOut && child.state !== 'at-work' && child.state !== 'failed') return { is: 'out' };
     if (isLeftOpen(child, step)) continue;
     if (child.state !== 'failed') return { is: child.state, step, child };
@@ -381,7 +374,7 @@ function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }
   return isOut ? { is: 'out' } : { is: 'done', endedMs };
 }
 
-/** Whether a step belongs to this run. One that has begun is never asked. */
+/** The step belongs to this run. Not asked for a step that has begun. */
 function isMeant({ when, rehearsal }: Step, facts: PlanFacts): boolean {
   if (facts.rehearsal && rehearsal !== undefined) return false;
   return when === undefined || when === `source-${facts.source}`;
@@ -391,7 +384,7 @@ function recordOf({ records }: PlanFacts, id: string): GroupRecord {
   return records[id] ?? { ...NEW_GROUP, state: 'waiting' };
 }
 
-/** What became of the lanes of a group; `simulated` are its runs on a simulated service. */
+/** `simulated` are the group's runs on a simulated service. */
 export function resultOf(group: ResolvedGroup, facts: PlanFacts, simulated: readonly Start[]): GroupResult {
   const states = lanesOf(group, facts).map(({ state, hasFailed }) => ({ is: state.is, hasFailed }));
   const done = states.filter(({ is, hasFailed }) => is === 'done' && !hasFailed).length;

@@ -8,21 +8,21 @@ import { automaticAnswer, offersEnd } from './automatic-answer.ts';
 import type { ChildSnapshot, ConductorPort, RecordedChild, ShownChild } from './conductor-port.ts';
 import type { ChildState, Start } from './schedule.ts';
 
-/* Where a child of a plan's run stands: by what this process sees of it, or by the record alone. Pure. */
+/* A child's state, by what this process sees of it, or by the record alone. Pure. */
 
-/** What the plan of a child has decided. */
+/** By the plan of a child. */
 interface Decided extends Pick<ConductorPort, 'differences'> {
   readonly context: PlanContext;
-  /** Whether the group of the child was stopped, or stops. */
+  /** The child's group was stopped, or stops. */
   readonly isStopped: boolean;
 }
 
-/** Whether a group was stopped, or stops: nothing of it waits for a person any more. */
+/** Of a stopped group, nothing waits for a person any more. */
 export function isStopped(data: GroupData | undefined, state: GroupState | undefined): boolean {
   return state === 'stopping' || data?.ended === 'stopped';
 }
 
-/** The answer that the plan gives by itself to the question of a child; undefined where a person has to. */
+/** Undefined if a person has to answer. */
 export function answerOfPlan(
   start: Start,
   step: Step,
@@ -47,8 +47,8 @@ export function answerOfPlan(
 }
 
 /**
- * Why the plan leaves a child that asks a person, so that it can be resumed by itself; undefined if it waits
- * for the answer. A step that was passed, or whose failure the plan passes, is ended where its run can be:
+ * Why the plan leaves a child that asks a person, so that it can be resumed by itself; undefined if the plan
+ * waits for the answer. A step that was passed, or whose failure the plan passes, is ended if its run allows:
  * one that has replaced data offers no end. Pure.
  */
 export function whyLeft(
@@ -68,15 +68,15 @@ export function whyLeft(
     : undefined;
 }
 
-/** Why an attempt of a step stands, and what a person can do about it. */
+/** Why an attempt counts, and what a person can do about it. */
 export interface Obstacle {
   readonly why: string;
   readonly way?: string;
 }
 
 /**
- * What keeps a step from being tried again in a run of its own: the run before it asks something that only
- * its own answer settles. Undefined where that run can be ended. Pure.
+ * Against another attempt: the run before it asks something that only its own answer resolves. Undefined if
+ * that run can be ended. Pure.
  */
 export function obstacleToAnother(
   runId: string,
@@ -88,7 +88,7 @@ export function obstacleToAnother(
   return { why: `run ${runId} has to be answered, ${cause}`, way: `to answer: lifeboat resume ${runId}` };
 }
 
-/** How an open child stands. `isAutomatic`: its question is answered by the plan. */
+/** For an open child. `isAutomatic`: the plan answers its question. */
 export function standingOf(
   step: Step,
   startedMs: number,
@@ -101,7 +101,7 @@ export function standingOf(
   const is = stateOf({ question, asksAbout, paused }, isAutomatic);
   const isLate = is === 'at-work' && nowMs >= lateMs(step, startedMs);
   return {
-    // It can still turn out well: it holds back what a failure holds back, and no slot.
+    // It can still turn out well: it holds back what a failure holds back, but takes no slot.
     state: isLate ? 'failing' : is,
     isLate,
     where,
@@ -122,7 +122,7 @@ function stateOf(
   return asksAbout === undefined || asksAbout === 'absence' ? 'waiting' : 'failing';
 }
 
-/** When a runbook has taken longer than its step allows: no check, because that has an end of its own. */
+/** For a runbook with a timeout; a check ends by itself. */
 export function lateMs(step: Step, startedMs: number): number {
   return step.kind === 'runbook' && step.timeout !== undefined
     ? startedMs + step.timeout
@@ -133,19 +133,19 @@ function lateWords({ timeout = 0 }: Step): string {
   return `it has taken longer than ${formatSeconds(timeout / 1000)} and is still under way`;
 }
 
-/** Whether a child waits for a person; one that is only late does not. */
+/** Waits for a person; a child that is only late does not. */
 export function isAsking({ state, isLate = false }: Pick<ShownChild, 'state' | 'isLate'>): boolean {
   return !isLate && (state === 'waiting' || state === 'failing');
 }
 
-/** Whether a child goes on by itself, in its time or late. */
+/** Goes on by itself, in its time or late. */
 export function isUnderWay({ state, isLate = false, isLeft, problem }: ShownChild): boolean {
   return isLate || (state === 'at-work' && problem === undefined && !isLeft);
 }
 
 const ended = new WeakMap<RecordedChild, ShownChild>();
 
-/** A child that has ended, as the journal has it; the same object for the same record. */
+/** By the journal; the same object for the same record. */
 export function endedChild(child: RecordedChild, state: 'done' | 'failed'): ShownChild {
   const known = ended.get(child);
   if (known?.state === state) return known;

@@ -2,8 +2,8 @@ import { stringify } from 'yaml';
 import type { Config } from '../config/schema.ts';
 
 /**
- * The text of a first plan: a group for each tag, in the order in which the tags appear, and one for the
- * instances that have none, each after the one before. Undefined if no instance has a target. Pure.
+ * A first plan: a group for each tag, in the order of the tags, and one for instances without a tag, each
+ * after the one before. Undefined if no instance has a target. Pure.
  */
 export function starterPlan(name: string, { instances }: Pick<Config, 'instances'>): string | undefined {
   const sources = Object.entries(instances).filter(([, { role }]) => role === 'source');
@@ -53,8 +53,8 @@ function untagged(names: readonly string[]): Part {
 }
 
 /**
- * The ending by which most sources find a target: `-dr` where there is `orders` and `orders-dr`. Each start
- * of a target is looked up, so it takes as long for each of ten thousand targets as for each of ten.
+ * The ending by which most sources find a target: `-dr` for `orders` and `orders-dr`. Looks each start of a
+ * target up, so each of ten thousand targets takes as long as each of ten.
  */
 function suffixOf(sources: readonly string[], targets: readonly string[]): string | undefined {
   const places = new Map(sources.map((source, at) => [source, at]));

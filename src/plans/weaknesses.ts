@@ -1,17 +1,16 @@
 import type { Check, Plan, ResolvedGroup, Step } from '../../machines/parts/plan.ts';
 import { type Misfit, rehearsalMisfits, resolvePlan, type Surroundings, targetOf } from './resolve.ts';
 
-/** What a plan needs beside its file. */
+/** Besides the file of the plan. */
 interface Around {
   readonly surroundings: Surroundings;
-  /** The names of instances that hold data of their own, by the record. */
+  /** Instances that hold data of their own, by the record. */
   readonly filled: ReadonlySet<string>;
 }
 
 /**
- * What a plan may have and should not: checks that cannot fail, steps whose way back nobody has written down,
- * notifications that nobody gets, targets that hold data, and a rehearsal that has too few scratch instances.
- * Each with its place in the file. Pure.
+ * Checks that cannot fail, steps without a written way back, notifications without a receiver, targets that
+ * hold data, and a rehearsal with too few scratch instances. Each with its place in the file. Pure.
  */
 export function weaknessesIn(plan: Plan, { surroundings, filled }: Around): readonly Misfit[] {
   const { groups, healthy, finally: last } = plan;
@@ -76,7 +75,7 @@ function findingsOf(step: Step, path: Misfit['path']): readonly Misfit[] {
   return step.kind === 'check' ? cannotFail(step.check, [...path, 'check']) : undo;
 }
 
-/** Kinds that change something outside of lifeboat. */
+/** Change something outside of lifeboat. */
 const CHANGES: ReadonlySet<Step['kind']> = new Set(['runbook', 'manual', 'command']);
 
 /** Programs that always end well. */

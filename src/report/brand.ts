@@ -15,10 +15,7 @@ export interface Logo {
 /** The maximum bytes of a logo file. */
 export const LARGEST_LOGO = 256 * 1024;
 
-/**
- * A logo from the bytes of a PNG file. Throws `report.logo` for everything else: an image is refused, never
- * repaired.
- */
+/** The logo in a PNG file. Throws `report.logo` for anything else: an image is never repaired. */
 export function logoOf(bytes: Uint8Array): Logo {
   try {
     const buffer = Buffer.from(bytes);
@@ -44,10 +41,7 @@ const LARGEST_SIDE = 4096;
 /** Length, type and checksum of a chunk. */
 const AROUND = 12;
 
-/**
- * Reads a PNG chunk by chunk, from header to end. Throws `NotALogo` for a file that is not a PNG, that is
- * incomplete, or that would need a lot of memory to show.
- */
+/** Throws `NotALogo` for a file that is no complete PNG, or that would need a lot of memory to show. */
 function assertPng(bytes: Buffer): void {
   if (!bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) throw new NotALogo('it is not a PNG');
   let at = SIGNATURE.length;

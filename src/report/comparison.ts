@@ -14,10 +14,7 @@ import {
   time,
 } from './render/document.ts';
 
-/**
- * A figure of two runs. Seconds; the difference and the ratio compare the second with the first, and are
- * missing if either figure is.
- */
+/** Of two runs, in seconds. `difference` and `ratio` compare the second with the first, if both are known. */
 const Pair = z.object({
   label: z.string(),
   first: z.number().optional(),
@@ -48,7 +45,7 @@ export const Comparison = z.object({
   parts: z.enum(['steps', 'groups']).default('steps'),
   runs: z.tuple([Side, Side]),
   alarms: z.array(z.object({ title: z.string(), text: z.string(), at: z.string(), by: z.string() })),
-  /** Why the figures of the two cannot simply be compared; empty if they can. */
+  /** Why the figures are not comparable; empty if they are. */
   cautions: z.array(z.string()),
   words: z.array(Words),
   times: z.array(Pair),
@@ -113,10 +110,7 @@ const PROVEN: Readonly<Record<string, string>> = {
   undefined: 'not over',
 };
 
-/**
- * A recovery that is running, given up or not shown has no final duration: its figures are listed, but not
- * compared.
- */
+/** A recovery that is not over or not shown has no final duration: its figures are listed, not compared. */
 function recoveryTimes(first: Report, second: Report): Pair[] {
   const isLoose = [first, second].some(
     ({ measured }) =>
@@ -134,7 +128,6 @@ function recoveryTimes(first: Report, second: Report): Pair[] {
   ];
 }
 
-/** A figure of two runs, compared if both are known. */
 export function pairOf(label: string, first: number | undefined, second: number | undefined): Pair {
   if (first === undefined || second === undefined) return { label, first, second };
   const difference = Number((second - first).toFixed(3));
@@ -202,7 +195,6 @@ function cautionsOf(first: Report, second: Report): string[] {
   ];
 }
 
-/** Two runs side by side as a document. */
 export function comparisonPages(comparison: Comparison): Document {
   const { runs, alarms, cautions, words, times, steps, parts, generatedAt, schema } = comparison;
   const [first, second] = runs;

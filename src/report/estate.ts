@@ -19,7 +19,6 @@ import {
 } from './render/document.ts';
 
 const seconds = z.number();
-/** What was measured against an objective. */
 export const Objective = z.object({
   measuredSeconds: seconds.optional(),
   limitSeconds: seconds.optional(),
@@ -46,11 +45,10 @@ const EstateInstance = z.object({
   isConfigured: z.boolean(),
   /** The backup that was last opened and read to its end, at any time. */
   proven: z.object({ backup: z.number(), at: z.string(), key: z.string() }).optional(),
-  /** The key recorded as being in force. */
   key: z.object({ fingerprint: z.string(), since: z.string().optional() }).optional(),
   /** When the recovery card was made; without one, a lost instance cannot be recovered elsewhere. */
   cardAt: z.string().optional(),
-  /** Keys that were destroyed although something needed them: backups may exist that nobody can open. */
+  /** Keys that were destroyed although something needed them: some backups may be unreadable. */
   destroyedByForce: z.array(z.object({ key: z.string(), at: z.string(), because: z.string() })),
   followUps: z.object({ open: z.int(), overdue: z.int() }),
   /** The runs of the period, oldest first. */
@@ -146,7 +144,6 @@ export function estateOf(
   };
 }
 
-/** The figures of an objective, as a list of runs has them. */
 export function objective({ measuredSeconds, limitSeconds, result }: NonNullable<Report['measured']>['rto']) {
   return {
     ...(measuredSeconds === undefined ? {} : { measuredSeconds }),
@@ -192,7 +189,6 @@ function resultOf({ status, proven }: Pick<Report['outcome'], 'status' | 'proven
   return proven === true ? 'proven' : 'not proven';
 }
 
-/** All instances over a period as a document. */
 export function estatePages(estate: Estate): Document {
   const { instances, plans, since, generatedAt, schema } = estate;
   const period = `${time(since)} to ${time(generatedAt)}`;
@@ -212,7 +208,7 @@ export function estatePages(estate: Estate): Document {
   };
 }
 
-/** What heads the document: it concerns every run and backup of these instances. */
+/** At the top: it concerns every run and backup of these instances. */
 function forced(instances: readonly EstateInstance[]): Block[] {
   const rows = instances.flatMap(({ name, destroyedByForce }) =>
     destroyedByForce.map(({ key, at, because }): Text[] => [{ bad: name }, { code: key }, time(at), because]),

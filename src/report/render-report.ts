@@ -15,9 +15,8 @@ export const FORMATS = ['md', 'json', 'html'] as const;
 export type ReportFormat = (typeof FORMATS)[number];
 
 /**
- * A report in one of its forms: Markdown, one line of JSON that is exactly the report, or one self-contained
- * HTML file. Texts of a journal are inert in all of them. A `brand` heads the page, and does not change the
- * record.
+ * A report as Markdown, as one line of JSON that is exactly the report, or as one self-contained HTML file.
+ * Texts of a journal are inert in all of them. A `brand` heads the page, and does not change the record.
  */
 export function renderReport(report: Report, format: ReportFormat, brand: Brand = {}): string {
   return render(report, () => pagesOf(report), format, brand);

@@ -21,24 +21,20 @@ import { rotationOf } from './model/rotation.ts';
 export interface ReportOptions extends RecordProof, CourseOptions {
   /** Facts about the instance that this run wrote to its ledger: keys, cards, proven backups. */
   readonly ledger?: readonly Entry[];
-  /**
-   * All that the ledger of the instance tells, for what was so before the run: when the old key was set.
-   * Default: `ledger`.
-   */
+  /** The whole ledger of the instance, for its state before the run. Default: `ledger`. */
   readonly history?: readonly Entry[];
-  /** The record of who has shown that they can open sealed copies of keys. */
+  /** Proofs of people that they can open sealed copies of keys. */
   readonly holders?: readonly Entry[];
   /** Losses accepted in the store: what they took of the run is unknown. They head the record. */
   readonly losses?: readonly Loss[];
-  /** The follow-ups of the run. Default: those in its last entry, where it is closed. */
+  /** Default: those in the run's last entry, if it is closed. */
   readonly followUps?: readonly WrittenFollowUp[] | undefined;
 }
 
 /**
- * The record of a run: what an auditor asks for, from the run's entries alone, so that it can be made again
- * at any time with the same content. Pure. A run that is not over gives a record that says so; what only
- * people know is left open, never made up. What stands behind the end of a run is listed, and changes nothing
- * of what is said about it.
+ * The record of a run, from its entries alone, so that it can be made again at any time with the same
+ * content. Pure. For an open run it says so; what only people know is left open, never made up. Entries after
+ * the end of the run are listed, and change nothing else.
  */
 export function buildReport(all: readonly Entry[], options: ReportOptions): Report {
   const entries = untilEnd(all);
@@ -86,7 +82,7 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
   return Report.parse(cleaned(report));
 }
 
-/** Kinds of follow-up that take away what the run has left behind. */
+/** These follow-ups remove what the run has left behind. */
 const CLEANUP = ['remove-target', 'old-binding', 'retire-key'];
 
 const KINDS = { LIVE: 'real', REHEARSAL: 'rehearsal' } as const;
@@ -121,10 +117,7 @@ function runOf(entries: readonly Entry[]): Report['run'] {
   };
 }
 
-/**
- * How the run ended, and whether that is proven. If applications were left without the data, it is no proven
- * recovery, whatever the run itself says.
- */
+/** If applications were left without the data, the recovery is not proven, whatever the run itself says. */
 function outcomeOf(entries: readonly Entry[], all: readonly WrittenFollowUp[]): Report['outcome'] {
   const closed = find(entries, 'run.closed')?.body;
   const abandoned = find(entries, 'run.abandoned')?.body;
@@ -152,7 +145,6 @@ function said(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** What the recovery took and lost, compared with its objectives, and how each was measured. */
 function measuredOf(measures: Measures): Measured {
   const { objectives: limits, time, point, restores } = measures;
   const { decide, queue, execute, human, rebind } = time.slicesMs;
@@ -203,10 +195,7 @@ export function followUpRows(entries: readonly Entry[], all: readonly WrittenFol
   });
 }
 
-/**
- * The given follow-ups, otherwise those of the run's last entry. One that a person closed has the time of
- * that answer.
- */
+/** The given ones, else those of the run's last entry. One that a person closed has that answer's time. */
 function followUpsOf(
   entries: readonly Entry[],
   given: readonly WrittenFollowUp[] | undefined,

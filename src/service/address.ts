@@ -4,7 +4,7 @@ import { plainAddress, redact } from '../base/redact.ts';
 import { show } from '../base/text.ts';
 import type { Revision, Route } from './revisions.ts';
 
-/** The addresses of one instance. Both bases have no trailing slash and share one origin. */
+/** Both bases have no trailing slash and share one origin. */
 export interface InstanceAddress {
   readonly id: string;
   readonly origin: string;
@@ -21,9 +21,9 @@ export interface RevisionAddress extends InstanceAddress {
 }
 
 /**
- * Derives the addresses of an instance from the URL that `cf service` prints, or from its V1 form; scheme,
- * host, prefix and id are the same in both (service-api.md section 4). Throws `config.url` for everything
- * else. An address without a revision suffices for `detectRevision`, but not for `openService`.
+ * From the URL that `cf service` prints, or from its V1 form; scheme, host, prefix and id are the same in
+ * both (service-api.md section 4). Throws `config.url` for everything else. Without a revision the result is
+ * only for `detectRevision`, not for `openService`.
  */
 export function addressFrom(url: string): InstanceAddress;
 export function addressFrom(url: string, revision: Revision): RevisionAddress;
@@ -41,12 +41,12 @@ export function addressFrom(url: string, revision?: Revision): InstanceAddress |
   };
 }
 
-/** The URL of a call. `id` replaces `:id`. */
+/** `id` replaces `:id`. */
 export function urlOf(address: InstanceAddress, route: Route, id?: number): string {
   return `${address[route.base]}${route.path.replace(':id', String(id))}`;
 }
 
-/** Whether a URL's host name means this machine (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3). */
+/** The host name means this machine (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3). */
 export function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost\.?|127(?:\.\d+){3}|\[::1\])$/u.test(hostname);
 }

@@ -9,35 +9,31 @@ import type { InterfaceLimits, Operation } from './revisions.ts';
 import type { UnreadRow } from './rows.ts';
 import type { Backup, PLAIN_READS, Restore } from './schemas.ts';
 
-/** A read answer: the parsed value and the service's own clock, for measuring skew. */
+/** With the service's own clock, to measure skew. */
 export interface Answer<T> {
   readonly value: T;
-  /** The answer's JSON as received, for users who want the service's own fields. Its texts are untrusted. */
+  /** As received, for users who want the service's own fields. Its texts are untrusted. */
   readonly raw: unknown;
   readonly status: number;
-  /** The difference between the service's clock and ours, by its `Date` header; undefined without one. */
+  /** By the `Date` header; undefined without one. */
   readonly skew: Skew | undefined;
-  /** The rows of a list that could not be read; undefined means none. */
+  /** Rows of a list that could not be read. */
   readonly unread?: readonly UnreadRow[] | undefined;
 }
 
 /**
- * How a mutating call ended. It never rejects for anything that happens on the network. `accepted`: a
- * documented status, or another 2xx with a matching body; fields missing from the body are undefined.
- * `refused`: an answer says that it was not done: 401, 405, 407 or 429, or 400, 403, 404, 412, 422 in the
- * service's own words. `never-sent`: provably not a byte of the request was sent (unresolved name, refused
- * connection, no token, a call that the revision lacks, a V0 listing that could not be read first).
- * `unknown`: everything else (reset, timeout, 409, 5xx, redirect, unreadable answer): in doubt, ask the
- * service.
+ * Never rejects for anything on the network. `accepted`: a documented status, or another 2xx with a matching
+ * body; fields missing from the body are undefined. `refused`: an answer says that it was not done: 401, 405,
+ * 407 or 429, or 400, 403, 404, 412, 422 in the service's own words. `never-sent`: provably not a byte was
+ * sent (unresolved name, refused connection, no token, a call that the revision lacks, a V0 listing that
+ * could not be read first). `unknown`: everything else (reset, timeout, 409, 5xx, redirect, unreadable
+ * answer): in doubt, ask the service.
  */
 export type SendOutcome<T> =
   | {
       readonly outcome: 'accepted';
       readonly value: T;
-      /**
-       * The answer's JSON as received, with the call's secrets blanked; undefined if there is none.
-       * Untrusted.
-       */
+      /** As received, with the call's secrets blanked; undefined without JSON. Untrusted. */
       readonly raw: unknown;
       readonly status: number;
       readonly serverDate: Date | undefined;
@@ -46,14 +42,14 @@ export type SendOutcome<T> =
       readonly outcome: 'refused' | 'never-sent' | 'unknown';
       readonly failure: Failure;
       /**
-       * Set if the call was rejected with 429, before it was processed: after this many milliseconds it may
-       * be sent once more. Not set if the service asks for a longer pause than a read would wait.
+       * After a 429, which is rejected unprocessed: milliseconds until it may be sent once more. Not set if
+       * the service asks for a longer pause than a read would wait.
        */
       readonly againMs?: number;
       readonly serverDate: Date | undefined;
     };
 
-/** The result of creating a backup; a 202 of revision 61 may have no id. */
+/** A 202 of revision 61 may have no id. */
 interface CreatedBackup {
   readonly id: number | undefined;
   readonly message: string | undefined;
@@ -61,38 +57,33 @@ interface CreatedBackup {
 
 export interface Download {
   readonly stream: Readable;
-  /**
-   * The position of the stream in the file: the requested offset, or 0 if the service sends the whole file
-   * again.
-   */
+  /** In the file: the requested offset, or 0 if the service sends the whole file again. */
   readonly offset: number;
-  /** `Content-Length`, the bytes of this stream, if the service sends one. */
+  /** Bytes of this stream, by `Content-Length`. */
   readonly length: number | undefined;
   /** Bytes of the whole file, if the service says so. */
   readonly total: number | undefined;
   /**
-   * Whether the answer states its end, by a length or in chunks (RFC 9112 section 6.3). Otherwise a broken
-   * connection looks like the end.
+   * The answer states its end, by a length or in chunks (RFC 9112 section 6.3). Otherwise a broken connection
+   * looks like the end.
    */
   readonly framed: boolean;
-  /** Whether the service says that it can continue from an offset. */
+  /** By the service's own header. */
   readonly acceptsRanges: boolean;
-  /** A value for `ifRange`: a strong validator (RFC 9110 section 8.8.1). Undefined without one. */
+  /** For `ifRange`: a strong validator (RFC 9110 section 8.8.1). */
   readonly etag: Untrusted | undefined;
-  /** `ETag` and `Last-Modified` as received. If they differ, the bytes may too. */
+  /** As received. If they differ, the bytes may too. */
   readonly marks: { readonly etag?: Untrusted; readonly modified?: Untrusted };
   readonly serverDate: Date | undefined;
 }
 
 export interface DownloadOptions {
-  /** Never use the POST of an earlier V0 reference: for checks that send only GETs. */
+  /** Never the POST of an earlier V0 reference: for checks that send only GETs. */
   readonly onlyGet?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The number of bytes already downloaded. Default 0. */
+  /** Bytes already downloaded. Default 0. */
   readonly offset?: number | undefined;
-  /**
-   * The `etag` of the answer that they came from: a file that has changed since is sent from its beginning.
-   */
+  /** The `etag` of their answer: a file that has changed since is sent from its beginning. */
   readonly ifRange?: string | undefined;
 }
 
@@ -103,21 +94,18 @@ interface ConfigChange {
   readonly exclude_from_auto_backup?: boolean;
 }
 
-/** `allowed_update_time` of revision 61 (section 2.5). */
+/** Revision 61 (section 2.5). */
 export interface UpdateSetting {
   readonly type: string;
   readonly allowed: boolean;
 }
 
-/** The result of starting an action of the instance; its body is undocumented (endpoints 13 to 15). */
+/** The body is undocumented (endpoints 13 to 15). */
 export interface StartedAction {
   readonly message: Untrusted | undefined;
 }
 
-/**
- * Reads that need no more than their operation. `pitrRange` rejects with `service.not-found` if there is no
- * continuous archiving (section 4.1 rule 4).
- */
+/** `pitrRange` rejects with `service.not-found` without continuous archiving (section 4.1 rule 4). */
 export type PlainReads = {
   readonly [Name in keyof typeof PLAIN_READS]: (
     signal?: AbortSignal,
@@ -125,55 +113,53 @@ export type PlainReads = {
 };
 
 /**
- * One instance of the service (service-api.md section 4). Reads are retried with jitter and reject with a
- * LifeboatError; mutating calls are sent once, on a new HTTP/1.1 connection, and report how they ended;
- * `leave` is called at the last instant.
+ * Service-api.md section 4, for one instance. Reads are retried with jitter and reject with a LifeboatError;
+ * mutating calls are sent once, on a new HTTP/1.1 connection, and report how they ended; `leave` is called at
+ * the last instant.
  *
  * Codes: `credentials.missing`, `credentials.refused` (401), `service.forbidden` (403), `service.not-found`
  * (404), `service.conflict` (409), `service.precondition` (412), `service.invalid` (400, 422), `service.busy`
  * (429), `service.error` (5xx), `service.unreachable`, `service.timeout`, `service.reset`,
  * `service.redirect`, `service.stopped`, `service.bad-answer` (HTML, empty, truncated, not JSON, wrong
- * shape), `service.too-large`, and `service.unsupported` for what the instance's revision does not have: then
- * nothing is sent.
+ * shape), `service.too-large`, and `service.unsupported` for what the revision lacks: then nothing is sent.
  */
 export interface ServiceClient extends PlainReads {
   /**
-   * Whether an answer so far has said that the service is simulated (`lifeboat-lab: simulated`): then there
-   * is no data behind it, and nothing that is done with it proves a recovery.
+   * An answer so far has said so (`lifeboat-lab: simulated`): there is no data behind the service, and
+   * nothing done with it proves a recovery.
    */
   readonly isSimulated: () => boolean;
-  /** What the instance's interface cannot report; undefined for V1. */
+  /** Undefined for V1. */
   readonly limits: InterfaceLimits | undefined;
-  /** Whether the instance's revision has a call; a missing one ends with `service.unsupported`. */
+  /** A call that the revision lacks ends with `service.unsupported`. */
   supports(operation: Operation): boolean;
   /** Throws `service.unsupported` for a call that the revision lacks. */
   require(operation: Operation): void;
   /**
    * Reads the token for the next mutating call in advance, so that nothing slow stands between the record of
-   * the call's beginning and its first byte. Rejects with `credentials.missing`.
+   * its beginning and its first byte. Rejects with `credentials.missing`.
    */
   ready(signal?: AbortSignal): Promise<void>;
   backups(signal?: AbortSignal): Promise<Answer<readonly Backup[]>>;
   backup(id: number, signal?: AbortSignal): Promise<Answer<Backup>>;
   restores(signal?: AbortSignal): Promise<Answer<readonly Restore[]>>;
   restore(id: number, signal?: AbortSignal): Promise<Answer<Restore>>;
-  /** The latest `quantity` elements (at least 1), or all. Lines that are not data points are left out. */
+  /** The latest `quantity` elements (at least 1), or all, without lines that are not data points. */
   metrics(options?: {
     readonly quantity?: number;
     readonly signal?: AbortSignal;
   }): Promise<Answer<readonly MetricPoint[]>>;
   /**
-   * The encrypted bytes, from `offset` if given. A service that cannot continue there sends the whole file:
-   * then `Download.offset` is 0 and the earlier bytes must be discarded. Rejects for any other range than the
-   * requested one, and with `service.bad-answer` for a file that begins neither as an encrypted backup nor as
-   * gzip, or that is encoded without a request for it: nothing of these is passed on. An empty file is passed
-   * on.
+   * Encrypted, from `offset` if given. A service that cannot continue there sends the whole file: then
+   * `Download.offset` is 0 and the earlier bytes must be discarded. Rejects for any other range, and with
+   * `service.bad-answer` for a file that begins neither as an encrypted backup nor as gzip, or that is
+   * encoded without a request for it: nothing of these is passed on. An empty file is passed on.
    */
   download(id: number, options?: DownloadOptions): Promise<Download>;
   createBackup(leave?: Leave): Promise<SendOutcome<CreatedBackup>>;
-  /** Restores a backup of the instance into the same instance (endpoint 7). The id is that of the restore. */
+  /** Endpoint 7, into the same instance. The id is that of the restore. */
   restoreBackup(id: number, leave?: Leave): Promise<SendOutcome<{ readonly id: number | undefined }>>;
-  /** Setting the same values again is harmless (service-api.md 4.1 rule 1): this call may be repeated. */
+  /** Setting the same values again is harmless (service-api.md 4.1 rule 1): may be repeated. */
   changeBackupsConfig(
     change: ConfigChange,
     leave?: Leave,
@@ -183,9 +169,7 @@ export interface ServiceClient extends PlainReads {
     options?: { readonly key?: Secret | undefined },
     leave?: Leave,
   ): Promise<SendOutcome<{ readonly backupGuid: Untrusted | undefined }>>;
-  /**
-   * Endpoint 11, on the target. `backupGuid` may be a `backup_id`, which recovers that backup (domain: fork).
-   */
+  /** Endpoint 11, on the target. A `backup_id` as `backupGuid` recovers that backup (domain: fork). */
   performRecovery(
     options: { readonly backupGuid: string; readonly key: Secret },
     leave?: Leave,
@@ -194,9 +178,7 @@ export interface ServiceClient extends PlainReads {
   restart(leave?: Leave): Promise<SendOutcome<StartedAction>>;
   /** Endpoint 15. `serviceId` is the overview's `service_id`. */
   update(options: { readonly serviceId: string }, leave?: Leave): Promise<SendOutcome<StartedAction>>;
-  /**
-   * Revision 61 only (section 4.2 item 6): allows or forbids maintenance updates. Repeating it is harmless.
-   */
+  /** Revision 61 only (section 4.2 item 6). Repeating it is harmless. */
   changeUpdateSetting(
     setting: UpdateSetting,
     leave?: Leave,
@@ -209,18 +191,16 @@ export interface ServiceClient extends PlainReads {
   close(): Promise<void>;
 }
 
-/** The difference between the service's clock and this machine's. */
 export interface Skew {
-  /** Milliseconds the service is ahead; negative if it is behind. The middle of the possible range. */
+  /** Milliseconds that the service's clock is ahead; negative if behind. The middle of the possible range. */
   readonly skewMs: number;
   /** The true value is within this distance of `skewMs`. */
   readonly uncertaintyMs: number;
 }
 
 /**
- * Bounds the clock skew from one answer. The `Date` header (RFC 9110 section 6.6.1) is truncated to whole
- * seconds and was written between sending and receiving, so the truth lies in `(date - received, date + 1 s -
- * sent]`.
+ * The `Date` header (RFC 9110 section 6.6.1) is truncated to whole seconds and was written between sending
+ * and receiving, so the truth lies in `(date - received, date + 1 s - sent]`.
  */
 export function skewMs(serverDate: Date, sentAt: Date, receivedAt: Date): Skew {
   const least = serverDate.getTime() - receivedAt.getTime();

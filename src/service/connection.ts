@@ -25,18 +25,16 @@ export interface ConnectionOptions extends ReadingOptions {
   readonly limits?: Partial<Limits>;
 }
 
-/** The reading and the sending side for one instance; they share its token and the cookies of its origin. */
+/** For one instance; both sides share its token and the cookies of its origin. */
 export interface Connection {
   readonly reader: Reader;
   readonly sender: Sender;
-  /** Reads the token for the next mutating call. */
+  /** For the next mutating call. */
   ready(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-/**
- * Nothing is sent and no token is read until one of the sides is used. Throws `config.ca` or `config.proxy`.
- */
+/** Sends nothing and reads no token until it is used. Throws `config.ca` or `config.proxy`. */
 export function openConnection({ origin }: InstanceAddress, options: ConnectionOptions): Connection {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const tap = heardBy(options);
@@ -53,7 +51,7 @@ export function openConnection({ origin }: InstanceAddress, options: ConnectionO
   };
 }
 
-/** Both sides hear when the host asks to be spared. */
+/** Both sides hear when the host asks for a pause. */
 function heardBy({ pace, tap }: ReadingOptions): Tap | undefined {
   if (pace === undefined) return tap;
   return (heard) => {
@@ -64,24 +62,23 @@ function heardBy({ pace, tap }: ReadingOptions): Tap | undefined {
 
 export interface ReadingOptions {
   readonly token: TokenReader;
-  /** What this client shares with others; `source` is what they read their token from. */
+  /** `source` is the origin of the shared token. */
   readonly shared?: { readonly access: SharedAccess; readonly source: string } | undefined;
-  /** Trusted in addition to Node's certificates. */
+  /** In addition to Node's certificates. */
   readonly caFile?: CaFile | undefined;
   /** Receives every request in full, for a transcript. */
   readonly tap?: Tap | undefined;
   readonly awaits?: Awaits | undefined;
-  /** Shared by all clients of a process that may ask the same host. */
+  /** For all clients of a process that may ask the same host. */
   readonly pace?: HostPace | undefined;
 }
 
-/** The read-only access to an origin, and what it shares with the sending side. */
+/** Read-only, with what it shares with the sending side. */
 export interface ReadingSide {
   readonly reader: Reader;
   readonly network: Network;
   readonly tokens: TokenCache;
   readonly jar: CookieJar;
-  /** Aborted by `close`. */
   readonly closed: AbortSignal;
   close(): Promise<void>;
 }
@@ -89,7 +86,7 @@ export interface ReadingSide {
 /** Made once, since making it takes as long as reading a short answer. */
 const CLOSED = new DOMException('the client was closed', 'AbortError');
 
-/** Nothing is sent and no token is read until it is used. Throws `config.ca` or `config.proxy`. */
+/** Sends nothing and reads no token until it is used. Throws `config.ca` or `config.proxy`. */
 export function openReadingSide(origin: string, limits: Limits, options: ReadingOptions): ReadingSide {
   const { shared } = options;
   const network = (shared?.access.networkFor ?? networkFor)(origin, options.caFile, limits);
@@ -97,7 +94,7 @@ export function openReadingSide(origin: string, limits: Limits, options: Reading
   const jar = openCookieJar(origin);
   const closing = new AbortController();
   let opened: { readonly dispatcher: Dispatcher; readonly close: () => Promise<void> } | undefined;
-  // The HTTP client takes as long to load as a screen to draw, so it is loaded for the first call.
+  // The HTTP client takes as long to load as a screen to draw, so the first call loads it.
   const dispatcher = () => {
     if (opened !== undefined) return opened.dispatcher;
     const reads = network.openForReads();
@@ -129,14 +126,14 @@ export function openReadingSide(origin: string, limits: Limits, options: Reading
 
 const MAX = 20;
 
-/** A value that a header can carry byte for byte (RFC 9110 section 5.5), of limited length. */
+/** A header can carry it byte for byte (RFC 9110 section 5.5); of limited length. */
 const LINE = /^[\t\x20-\x7e\x80-\xff]{1,4096}$/u;
 
-/** The session cookies of one origin (service-api.md section 5, item 2), in memory only. */
+/** Session cookies of one origin (service-api.md section 5, item 2), in memory only. */
 export interface CookieJar {
-  /** Keeps the `Set-Cookie` headers of an answer from `url`; those of any other origin are dropped. */
+  /** Drops headers from any other origin. */
   keep(url: URL, setCookie: string | readonly string[] | undefined): Promise<void>;
-  /** The `Cookie` header for a request to `url`; undefined if there is none to send. */
+  /** Undefined if there is no cookie to send. */
   header(url: URL): Promise<string | undefined>;
 }
 
@@ -146,8 +143,8 @@ interface Opened {
 }
 
 /**
- * A jar for one origin: scheme, host and port. Cookies do not distinguish ports (RFC 6265 section 8.5), so
- * the origin is compared here. The rules of RFC 6265 come from a library, loaded with the first cookie.
+ * Cookies do not distinguish ports (RFC 6265 section 8.5), so scheme, host and port are compared here. A
+ * library with the rules of RFC 6265 is loaded with the first cookie.
  */
 export function openCookieJar(origin: string): CookieJar {
   let opening: Promise<Opened> | undefined;

@@ -21,9 +21,8 @@ interface DetectOptions extends ConnectionOptions {
 }
 
 /**
- * Detects which revision answers at an address, with GETs that change nothing. Without decisive evidence it
- * assumes revision 62, marked as uncertain. Rejects if the backups may not be listed (`credentials.*`,
- * `service.forbidden`) and if there is no answer at all.
+ * Sends only GETs. Without decisive evidence it assumes revision 62, marked as uncertain. Rejects if the
+ * backups may not be listed (`credentials.*`, `service.forbidden`) and if there is no answer at all.
  *
  * `started_at` is no evidence, since services later than revision 62 return it again. The evidence is a
  * single backup that has its `backup_id` (service-api.md sections 2.1 and 4.2), and whether there is a V1
@@ -51,7 +50,6 @@ export async function detectRevision(address: InstanceAddress, options: DetectOp
   }
 }
 
-/** The conclusion from both signs. */
 function evaluate(named: boolean, download: 'there' | 'not there' | 'unclear'): Detection {
   if (download === 'there') return sure(61, 'there is a V1 download');
   const [naming] = BACKUP_FIELDS.backup_id.one;
@@ -84,7 +82,7 @@ const TROUBLE: readonly string[] = [
   'service.too-large',
 ];
 
-/** Whether a read exists. JSON of another shape shows that it does, a web page does not. */
+/** JSON of another shape shows that the read exists, a web page does not. */
 async function look<T>(reading: Promise<{ readonly value: T }>): Promise<Sight<T>> {
   try {
     return { seen: 'it', value: (await reading).value };

@@ -9,7 +9,7 @@ import { badAnswerError } from './failures.ts';
 import { dateOf, type ReadCall, type Reader, type ReadResponse } from './reader.ts';
 import { DOWNLOADS, type DownloadRoute } from './revisions.ts';
 
-/** Failures that mean "not by this way" rather than "not this backup". */
+/** These mean "not by this way" rather than "not this backup". */
 const WAY_IS_CLOSED: readonly string[] = [
   'service.not-found',
   'service.error',
@@ -22,12 +22,12 @@ interface OpenOptions extends DownloadOptions {
   readonly onRequest: () => void;
 }
 
-/** RFC 9110 section 8.8.3, a strong one, short enough for a header. */
+/** RFC 9110 section 8.8.3; strong, and short enough for a header. */
 const STRONG_ETAG = /^"[\x21\x23-\x7e]{0,250}"$/u;
 
 /**
- * Opens the encrypted bytes of a backup by the first way in `order` that returns them. If none does, throws
- * the first way's error. `requests` in the evidence of every rejection says how often the service was asked.
+ * By the first way in `order` that returns the bytes; if none does, throws the first way's error. `requests`
+ * in the evidence of every rejection counts the requests.
  */
 export async function openDownload(
   reader: Reader,
@@ -59,8 +59,7 @@ async function openByFirst(
     } catch (error) {
       if (!(error instanceof LifeboatError) || !WAY_IS_CLOSED.includes(error.code)) throw error;
       if (error.evidence['download'] === 'offset') throw error;
-      // An error in the middle of a file says nothing about the way to it, but a page in place of the file
-      // does.
+      // An error in the middle of a file says nothing about the way to it; a page in place of the file does.
       if (offset > 0 && error.code === 'service.bad-answer' && error.evidence['download'] !== 'refused')
         throw notFrom(offset, { ...error.evidence }, error);
       failures.push(error);
@@ -176,10 +175,7 @@ function strongEtag(headers: IncomingHttpHeaders): string | undefined {
   return typeof etag === 'string' && STRONG_ETAG.test(etag) ? etag : undefined;
 }
 
-/**
- * The encoding that an answer claims; `identity` was requested. `aws-chunked`, a remnant of object stores, is
- * no encoding.
- */
+/** `identity` was requested. `aws-chunked`, a remnant of object stores, is no encoding. */
 function encodingOf({ 'content-encoding': claimed }: IncomingHttpHeaders): string | undefined {
   const encodings = String(claimed ?? '')
     .split(',')
@@ -196,7 +192,7 @@ const FOREIGN_FILES = {
 /**
  * A login page comes with 200 and any type, and servers label unencoded `.tgz` files as encoded. The first
  * bytes decide, before any is passed on: a file that begins as an encrypted backup is one, whatever its
- * label. Behind a claimed encoding the content is unknown, since gzip may encode anything.
+ * label. With another claimed encoding the content is unknown, since gzip may encode anything.
  */
 async function assertOwnFile(stream: Readable, { status, headers }: ReadResponse): Promise<void> {
   const first = (await firstBytes(stream)) ?? Buffer.alloc(0);
@@ -217,10 +213,7 @@ async function assertOwnFile(stream: Readable, { status, headers }: ReadResponse
   });
 }
 
-/**
- * The first bytes of a stream, which stay in it: at least `BEGINNING_BYTES`, fewer if it ends earlier,
- * undefined if it is empty.
- */
+/** They stay in the stream: `BEGINNING_BYTES`, fewer if it ends earlier, undefined if it is empty. */
 function firstBytes(stream: Readable): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     // A stream that failed before there were listeners emits no further error event.
@@ -229,7 +222,7 @@ function firstBytes(stream: Readable): Promise<Buffer | undefined> {
       return;
     }
     const onReadable = () => {
-      // That many bytes, or the rest if the stream has ended.
+      // `BEGINNING_BYTES`, or the rest if the stream has ended.
       const chunk = stream.read(BEGINNING_BYTES) as Buffer | null;
       if (chunk === null) return;
       stopListening();

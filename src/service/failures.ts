@@ -10,7 +10,7 @@ const STILL_THE_SAME = 'nothing was changed: it is safe to try again';
 
 const SLOW = 'the service is silent, or slow: try again when it is less busy';
 
-/** The failure of a request without a complete answer, by the error codes of Node and undici. */
+/** No complete answer, by the error codes of Node and undici. */
 const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
   [/^E(?:NOTFOUND|AI_AGAIN)$|^EAI_/u, 'service.unreachable', 'the name of the service cannot be resolved'],
   [/^ECONNREFUSED$/u, 'service.unreachable', 'the service refuses the connection'],
@@ -53,8 +53,8 @@ const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
 ];
 
 /**
- * Converts anything a request threw into a LifeboatError, in which `peer` is who was asked. Only the
- * original's code and redacted message are kept, as evidence: an undici error can hold headers and raw bytes.
+ * `peer` was asked. Only the original's code and redacted message are kept, as evidence: an undici error can
+ * hold headers and raw bytes.
  */
 export function transportError(
   thrown: unknown,
@@ -82,7 +82,7 @@ export function transportError(
   });
 }
 
-/** The proxy's part in a failed connection; undefined without one, and for TLS errors. */
+/** Undefined without a proxy, and for TLS errors. */
 function proxyBehind(thrown: unknown, words: string) {
   const proxy = blamedProxy(thrown);
   if (proxy === undefined || words.includes('TLS')) return undefined;
@@ -101,7 +101,7 @@ function proxyBehind(thrown: unknown, words: string) {
   };
 }
 
-/** The `code` of a Node or undici error, or the error's name. */
+/** Of a Node or undici error, or the error's name. */
 export function errorCode(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'unknown';
   const { code } = thrown as { code?: unknown };
@@ -148,7 +148,7 @@ export function redirectError(what: string): LifeboatError {
   });
 }
 
-/** Hints for TLS errors, by cause (the codes of Node's tls and of OpenSSL). */
+/** By cause (the codes of Node's tls and of OpenSSL). */
 const TLS_HINTS: readonly (readonly [RegExp, hints: readonly string[]])[] = [
   [
     /^CERT_HAS_EXPIRED$/u,

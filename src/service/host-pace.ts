@@ -1,11 +1,10 @@
 import { retryAfterMs } from './limits.ts';
 
-/** How long a host is spared that answers 429 without saying for how long. Milliseconds. */
+/** The pause for a host that answers 429 without a time. Milliseconds. */
 const UNSAID_MS = 5_000;
-/** The longest that one answer can keep a host waiting. Milliseconds. */
+/** The longest pause by one answer. Milliseconds. */
 const MAX_MS = 10 * 60_000;
 
-/** What is told of an answer. */
 interface Answered {
   readonly url: string;
   readonly status: number | undefined;
@@ -13,9 +12,9 @@ interface Answered {
 }
 
 /**
- * Until when the hosts of this process have asked to be spared: by 429, or by 503 with `Retry-After` (RFC
- * 6585 section 4, RFC 9110 section 10.2.3). One such answer speaks for all instances of its host, whichever
- * run has received it. In memory only: a process that begins learns it from its first answer.
+ * The pauses that hosts have asked for: by 429, or by 503 with `Retry-After` (RFC 6585 section 4, RFC 9110
+ * section 10.2.3). An answer counts for all instances of its host, in all runs of the process. In memory
+ * only: a new process learns it from its first answer.
  */
 export class HostPace {
   readonly #until = new Map<string, number>();
@@ -34,7 +33,7 @@ export class HostPace {
     this.#until.set(origin, Math.max(until, this.#until.get(origin) ?? 0));
   }
 
-  /** Milliseconds until the host of this address may be asked again; 0 if it may be now. */
+  /** Milliseconds; 0 if the host of this address may be asked now. */
   waitMs(url: string): number {
     const { origin } = new URL(url);
     const left = (this.#until.get(origin) ?? 0) - this.#now();

@@ -12,7 +12,7 @@ import { type Limits, retryAfterMs } from './limits.ts';
 type Interceptor = Dispatcher.DispatcherComposeInterceptor;
 type Handler = Dispatcher.DispatchHandler;
 
-/** Adds the token to requests for `origin` and to no others, whatever a redirect or a bug requests. */
+/** To `origin` and to no others, whatever a redirect or a bug requests. */
 export function authorise(origin: string): Interceptor {
   return (dispatch) => (options, handler) => {
     const { token, headers } = options as CallOptions;
@@ -21,7 +21,7 @@ export function authorise(origin: string): Interceptor {
   };
 }
 
-/** Reports every request to its call. It is nearer to the network than the retries. */
+/** Reports every request to its call; nearer to the network than the retries. */
 export function countRequests(): Interceptor {
   return (dispatch) => (options, handler) => {
     (options as CallOptions).onRequest?.();
@@ -29,7 +29,6 @@ export function countRequests(): Interceptor {
   };
 }
 
-/** Applies the network limits to every request. */
 export function limitTimes(limits: Limits): Interceptor {
   return (dispatch) => (options, handler) => {
     const { answer } = options as CallOptions;
@@ -43,7 +42,7 @@ const RETRIED_CODES =
   /^(?:ECONNRESET|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH|ETIMEDOUT|EPIPE|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)$/u;
 /** A connection that the network dropped stays silent, but a new one may work. */
 const SILENCE = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/u;
-/** The number of attempts after silence: each takes half a minute. */
+/** Each silent attempt takes half a minute. */
 const SILENT_ATTEMPTS = 2;
 
 /**
@@ -63,7 +62,7 @@ export function retryReads(limits: Limits): Interceptor {
   });
 }
 
-/** Milliseconds before the next attempt; undefined for none. `failed` counts the attempts so far. */
+/** Milliseconds; undefined for no further attempt. `failed` counts the attempts so far. */
 function pauseBefore(
   error: Error,
   failed: number,
@@ -91,20 +90,20 @@ function pauseBefore(
   return Math.max(asked ?? 0, pause);
 }
 
-/** The reads of many runs that wait for one moment are spread over this many milliseconds after it. */
+/** Reads of many runs that wait for one moment are spread over these milliseconds after it. */
 const SPREAD_MS = 1_000;
 
 /**
- * Holds a GET or HEAD back while its host asks to be spared, whichever call was told so; for no longer than a
- * retry would wait. It is nearer to the network than the retries. A mutating call is never held back: its
- * record says that it is on its way.
+ * Holds a GET or HEAD back while its host asks for a pause, but no longer than a retry would wait. It is
+ * nearer to the network than the retries. A mutating call is never held back: its record says that it is on
+ * its way.
  */
 export function keepPace(pace: HostPace | undefined, limits: Limits): Interceptor {
   return (dispatch) => (options, handler) => {
     const isRead = options.method === 'GET' || options.method === 'HEAD';
     const wait = isRead ? (pace?.waitMs(String(options.origin)) ?? 0) : 0;
     if (wait === 0) return dispatch(options, handler);
-    // The caller's signal ends the call for the caller at once, and undici sees it when it is dispatched.
+    // The caller's signal ends the call for the caller at once; undici sees it at dispatch.
     setTimeout(
       () => dispatch(options, handler),
       Math.min(wait, limits.retryAfterMs) + Math.random() * SPREAD_MS,
@@ -113,15 +112,13 @@ export function keepPace(pace: HostPace | undefined, limits: Limits): Intercepto
   };
 }
 
-/** Called at the end of every request, including retries. What it throws is ignored. */
+/** At the end of every request, including retries. Its errors are ignored. */
 export type Tap = (heard: HttpExchange) => void;
 
-/** For larger answers only size and hash are kept. */
+/** Of larger answers only size and hash are kept. */
 const KEPT_BYTES = 64 * 1024;
 
-/**
- * Passes every request to `tap`. It is nearer to the network than the collecting and retrying interceptors.
- */
+/** Nearer to the network than the collecting and retrying interceptors. */
 export function listen(tap: Tap | undefined): Interceptor {
   return (dispatch) => (options, handler) =>
     tap === undefined ? dispatch(options, handler) : dispatch(options, new Listener(options, handler, tap));
@@ -207,7 +204,7 @@ class Listener implements Handler {
   }
 }
 
-/** The token as sent, and without its scheme word. */
+/** As sent, and without its scheme word. */
 function formsOf(token: Secret | undefined): readonly Secret[] {
   if (token === undefined) return [];
   const [, bare] = /^\S+\s+(\S.*)$/u.exec(token.reveal()) ?? [];

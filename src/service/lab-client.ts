@@ -19,7 +19,6 @@ export interface LabAddress {
   readonly token: TokenReader;
 }
 
-/** A call of the lab's own routes. */
 export interface LabCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** From `/lab`, with each part encoded. */
@@ -27,16 +26,16 @@ export interface LabCall {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** Milliseconds until a lab has answered: a database that is restarted recovers first. */
+/** Limits for an answer in milliseconds: a restarted database recovers first. */
 const LOOK_MS = 5_000;
 const CHANGE_MS = 60_000;
 
 const LIMITS = { ...DEFAULT_LIMITS, connectMs: 2_000, jsonBytes: 4 * 1024 * 1024 };
 
 /**
- * Sends one request to a lab: it is not repeated, no redirect is followed, and the token goes only to the
- * lab's origin. Rejects with `lab.unreachable`, `lab.refused`, `lab.bad-answer`, with the errors of the token
- * source, and with the reason of the signal. Texts in the value are untrusted.
+ * Sends one request, without repetition or redirects; the token goes only to the lab's origin. Rejects with
+ * `lab.unreachable`, `lab.refused`, `lab.bad-answer`, with the errors of the token source, and with the
+ * reason of the signal. Texts in the value are untrusted.
  */
 export async function askLab<T>(
   { url, token: read }: LabAddress,
@@ -110,7 +109,6 @@ function silent(host: string, ms: number, call: LabCall): LifeboatError {
   });
 }
 
-/** Rewords an error of the service client for a lab. */
 function inWords(error: LifeboatError, host: string, call: LabCall): LifeboatError {
   const { code, shortMessage, evidence } = error;
   if (code === 'lab.refused') return error;
@@ -134,18 +132,18 @@ function afterwards({ method }: LabCall): string {
     : 'the lab may still have done it: the Lab screen shows what is true now';
 }
 
-/* The displayed parts of a lab's answers. Other fields are ignored, so that a newer lab can be used. */
+/* Other fields of the answers are ignored, so that a newer lab can be used. */
 
-/** An active fault. Missing fields match everything. */
+/** Missing fields match everything. */
 export const LabFault = z.object({
   method: maybe(text),
   path: maybe(text),
   instance: maybe(text),
-  /** How many matching calls it lets through first. */
+  /** Matching calls that it lets through first. */
   after: maybe(z.number()),
-  /** How many more calls it hits. */
+  /** Further calls that it hits. */
   times: maybe(z.union([z.number(), z.literal('always')])),
-  /** The share of matching calls that it hits. */
+  /** Its share of matching calls. */
   probability: maybe(z.number()),
   effect: z.record(z.string(), z.unknown()),
 });
@@ -153,7 +151,7 @@ export type LabFault = z.infer<typeof LabFault>;
 
 export const LabOverview = z.object({
   engine: maybe(text),
-  /** Whether it has no databases. */
+  /** It has no databases. */
   simulated: maybe(z.boolean()),
   revision: maybe(z.number()),
   scenario: maybe(text),
@@ -166,7 +164,7 @@ export const LabCalls = z.array(
   z.object({ at: text, endpoint: text, instance: text, detail: maybe(z.record(z.string(), z.unknown())) }),
 );
 
-/** `GET /lab/scenario`, and the answer when one begins. */
+/** `GET /lab/scenario`, and the answer when a scenario begins. */
 export const LabScenarios = z.object({
   playing: maybe(text),
   scenarios: z.array(z.object({ name: text, summary: text })),
@@ -180,11 +178,11 @@ export const LabSettings = z.object({ routerMs: z.number(), updateBlocking: z.bo
 /** The answer to a disaster, or to its end. */
 export const LabDisaster = z.object({ name: text, state: text });
 
-/** The answer to the deletion of an instance. */
+/** For the deletion of an instance. */
 export const LabDeleted = z.object({ name: text, state: text });
 
-/** An answer that only lists the active faults. */
+/** Only lists the active faults. */
 export const LabFaults = z.object({ faults: z.array(LabFault) });
 
-/** The answer to a token renewal: the file that holds the new token. */
+/** The file has the new token. */
 export const LabTokens = z.object({ file: text });

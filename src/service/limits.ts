@@ -1,9 +1,9 @@
 import { httpDate } from '../base/date.ts';
 import { errorCode } from './failures.ts';
 
-/** The client's limits. All times in milliseconds, all sizes in bytes. */
+/** Times in milliseconds, sizes in bytes. */
 export interface Limits {
-  /** To set up TCP and TLS. */
+  /** For TCP and TLS. */
   readonly connectMs: number;
   /** To the headers of a read's answer: two minutes must suffice for any list. */
   readonly headersMs: number;
@@ -11,20 +11,17 @@ export interface Limits {
   readonly bodyMs: number;
   /** A whole read, including its retries. */
   readonly readMs: number;
-  /**
-   * To the beginning of a download: the platform's router gives up after 15 minutes (service-api.md section
-   * 8).
-   */
+  /** The platform's router gives up after 15 minutes (service-api.md section 8). */
   readonly downloadHeadersMs: number;
-  /** A mutating call, to the answer; longer than the router waits, so that its 504 is seen. */
+  /** To the answer of a mutating call; longer than the router waits, so that its 504 is seen. */
   readonly sendMs: number;
   /** The same for a harmless, repeatable call, which need not wait for the router. */
   readonly repeatableSendMs: number;
   readonly jsonBytes: number;
   readonly errorBytes: number;
-  /** Sends of one read, including the first. */
+  /** For one read, including the first. */
   readonly attempts: number;
-  /** The first pause between two attempts; doubles each time, with jitter. */
+  /** The first pause; doubles each time, with jitter. */
   readonly retryBaseMs: number;
   /** The longest `Retry-After` to wait for; with a longer one the answer is passed on. */
   readonly retryAfterMs: number;
@@ -47,10 +44,7 @@ export const DEFAULT_LIMITS: Limits = {
   retryAfterMs: 20_000,
 };
 
-/**
- * The wait that a `Retry-After` requests, in milliseconds (RFC 9110 section 10.2.3: seconds or a date);
- * undefined for anything else.
- */
+/** Milliseconds (RFC 9110 section 10.2.3: seconds or a date); undefined for anything else. */
 export function retryAfterMs(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined;
   if (/^\d{1,9}$/u.test(value)) return Number(value) * 1000;
@@ -58,16 +52,10 @@ export function retryAfterMs(value: unknown): number | undefined {
   return ms === undefined ? undefined : Math.max(0, ms - Date.now());
 }
 
-/**
- * Errors that come at once, and stop once a service has restarted. A connection that timed out has already
- * been awaited long enough.
- */
+/** Come at once, and stop once a service has restarted. A timed-out connection was awaited long enough. */
 const PASSING = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH)$/u;
 
-/**
- * Milliseconds before a failed connection is tried again; undefined if retrying cannot help, as with a bad
- * certificate. `failed` counts the attempts so far.
- */
+/** Milliseconds; undefined if retrying cannot help, as with a bad certificate. `failed` counts attempts. */
 export function pauseBeforeConnecting(error: unknown, failed: number, limits: Limits): number | undefined {
   if (failed >= limits.attempts || !PASSING.test(errorCode(error))) return undefined;
   return limits.retryBaseMs * 2 ** (failed - 1) * (0.5 + Math.random());

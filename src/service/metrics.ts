@@ -1,21 +1,21 @@
 import { type Untrusted, untrust } from '../base/text.ts';
 
-/** One data point (service-api.md section 2.8). */
+/** Service-api.md section 2.8. */
 export interface MetricPoint {
-  /** The whole path as the service sent it, including `<service_type>.<index>.`. */
+  /** As the service sent it, including `<service_type>.<index>.`. */
   readonly path: Untrusted;
   readonly value: number;
   /** Milliseconds since 1970; the service sends seconds. */
   readonly atMs: number;
 }
 
-/** All points of one path, oldest first. */
+/** Oldest first. */
 export interface MetricSeries {
   readonly path: Untrusted;
   readonly points: readonly { readonly value: number; readonly atMs: number }[];
 }
 
-/** A path without its prefix; both parts of the prefix are undefined if the path has none. */
+/** Both parts of the prefix are undefined if the path has none. */
 interface MetricPath {
   readonly service: Untrusted | undefined;
   /** The node, counted from 0. */
@@ -23,14 +23,14 @@ interface MetricPath {
   readonly name: Untrusted;
 }
 
-/** The maximum number of points taken from an answer; the service lists the latest last, so these stay. */
+/** The service lists the latest points last; these are kept. */
 export const MAX_POINTS = 200_000;
 
 /** The latest time that a Date can hold (ECMA-262 section 21.4.1.1). Milliseconds. */
 const LAST_MOMENT = 8.64e15;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu;
 
-/** Reads the elements of an answer, without those that are not data points; at most the last 200,000. */
+/** Without elements that are not data points; at most the last 200,000. */
 export function readMetrics(elements: readonly unknown[]): readonly MetricPoint[] {
   const points = elements.flatMap((element) =>
     typeof element === 'string' ? (readMetricPoint(element) ?? []) : [],
@@ -38,7 +38,7 @@ export function readMetrics(elements: readonly unknown[]): readonly MetricPoint[
   return points.length > MAX_POINTS ? points.slice(-MAX_POINTS) : points;
 }
 
-/** Reads one `<metric_path> <numeric_value> <unix_timestamp_seconds>`; undefined for anything else. */
+/** `<metric_path> <numeric_value> <unix_timestamp_seconds>`; undefined for anything else. */
 export function readMetricPoint(line: string): MetricPoint | undefined {
   const [path, value, seconds, more] = line.trim().split(/\s+/u);
   if (path === undefined || value === undefined || seconds === undefined || more !== undefined)
@@ -47,7 +47,7 @@ export function readMetricPoint(line: string): MetricPoint | undefined {
   return Number.isFinite(point.value) && Math.abs(point.atMs) <= LAST_MOMENT ? point : undefined;
 }
 
-/** Groups points by path, in order of first appearance; unknown paths are kept. */
+/** By path, in order of first appearance; unknown paths are kept. */
 export function seriesOf(points: readonly MetricPoint[]): readonly MetricSeries[] {
   const byPath = Map.groupBy(points, (point) => point.path);
   return [...byPath].map(([path, of]) => ({
@@ -56,7 +56,7 @@ export function seriesOf(points: readonly MetricPoint[]): readonly MetricSeries[
   }));
 }
 
-/** A path of section 2.8, and any other path; a number between dots may be part of the service type. */
+/** A path of section 2.8, and any other; a number between dots may be part of the service type. */
 const KNOWN = /^(?<service>.+?)\.(?<index>\d{1,9})\.(?<name>(?:system|parachute)\..+)$/su;
 const OTHER = /^(?<service>.+?)\.(?<index>\d{1,9})\.(?<name>.+)$/su;
 
@@ -74,8 +74,8 @@ function decimal(text: string): number {
 }
 
 /**
- * The parachute's data about one disk of one node: it stops the node when the disk is fuller than the
- * threshold (service-api.md section 2.8). Each value is the latest one; undefined if there is none.
+ * The parachute stops a node when a disk is fuller than the threshold (service-api.md section 2.8). Latest
+ * values; undefined if there is none.
  */
 export interface ParachuteDisk {
   readonly service: Untrusted | undefined;
@@ -87,13 +87,13 @@ export interface ParachuteDisk {
   /** 0 to 100. */
   readonly usedThreshold: number | undefined;
   readonly activated: boolean | undefined;
-  /** When the newest of these was measured. Milliseconds since 1970. */
+  /** Of the newest value. Milliseconds since 1970. */
   readonly atMs: number;
 }
 
 const FACT = /^parachute\.disk\.(?<disk>[^.]+)\.(?<fact>used_percent|used_threshold|activated)$/u;
 
-/** The disks of all nodes, in order of first appearance. Of points with the same time the last counts. */
+/** Of all nodes, in order of first appearance. Of points with the same time the last counts. */
 export function parachuteDisks(points: readonly MetricPoint[]): readonly ParachuteDisk[] {
   const facts = points.flatMap((point) => {
     const { service, index, name } = describePath(point.path);

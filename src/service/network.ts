@@ -6,14 +6,14 @@ import { blame, proxyFor } from './proxies.ts';
 import type { OneConnection } from './send-once.ts';
 import { type CaFile, tlsOptions } from './tls.ts';
 
-/** Connections to one origin; `close` drops them, with what is pending on them. */
+/** `close` drops the connections, with what is pending on them. */
 interface ReadConnections {
   readonly dispatcher: Dispatcher;
   readonly close: () => Promise<void>;
 }
 
 export interface Network {
-  /** Keep-alive connections for reads, HTTP/1.1. */
+  /** Keep-alive, HTTP/1.1. */
   openForReads(): ReadConnections;
   /** For a single request, directly or through a proxy; `gate` admits its one connection. */
   openForOneSend(gate: OneConnection): Dispatcher;
@@ -22,9 +22,8 @@ export interface Network {
 guardAnswerHeads();
 
 /**
- * How this machine reaches `origin`: directly, or through the proxy that the environment names for it (see
- * `proxyFor`). `caFile` is trusted in addition to Node's certificates. Throws `config.ca` for an unusable
- * file and `config.proxy` for an unusable proxy.
+ * Directly, or through the proxy that the environment names (see `proxyFor`). `caFile` is trusted in addition
+ * to Node's certificates. Throws `config.ca` for an unusable file and `config.proxy` for an unusable proxy.
  */
 export function networkFor(origin: string, caFile: CaFile | undefined, limits: Limits): Network {
   const tls = tlsOptions(caFile, limits);
@@ -76,14 +75,14 @@ const MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
 /** llhttp's own code for it, which undici drops. */
 const TWO_LENGTHS = 'HPE_UNEXPECTED_CONTENT_LENGTH';
 
-/** A message of undici's diagnostics channels. */
+/** On undici's diagnostics channels. */
 interface About {
   readonly request: unknown;
 }
 
 interface Waiting {
   readonly socket: Socket;
-  /** Bytes read from the connection when the request was sent. */
+  /** Read from the connection when the request was sent. */
   readonly from: number;
 }
 
@@ -132,10 +131,7 @@ function forget(request: unknown): void {
   timer = undefined;
 }
 
-/**
- * The filter of a connection. The first request on it installs the filter below `read`, which undici uses to
- * get bytes.
- */
+/** The first request on a connection installs the filter below `read`, which undici uses to get bytes. */
 function headOf(socket: Socket): AnswerHead {
   const known = heads.get(socket);
   if (known !== undefined) return known;
@@ -153,13 +149,13 @@ function headOf(socket: Socket): AnswerHead {
   return head;
 }
 
-/** The beginning of an interim answer; as many bytes as `CONTINUE`. */
+/** The beginning of an interim answer, as long as `CONTINUE`. */
 const INTERIM = /^HTTP\/1\.[01] 1\d\d/u;
 const CONTINUE = 'HTTP/1.1 100';
 const LINE_END = 0x0a;
 const RETURN = 0x0d;
 
-/** Removes the heads of `100 Continue` from the bytes before an answer, however they are split. */
+/** Removes the heads of `100 Continue` before an answer, however the bytes are split. */
 class AnswerHead {
   #at: 'status' | 'skipped' | 'interim' | 'answer' = 'answer';
   /** The beginning of an undecided status line. */
@@ -172,7 +168,7 @@ class AnswerHead {
     this.#held = Buffer.alloc(0);
   }
 
-  /** The part of a chunk that is for the parser. */
+  /** Returns the bytes for the parser. */
   take(chunk: Buffer): Buffer {
     let rest = chunk;
     const kept: Buffer[] = [];
@@ -200,7 +196,7 @@ class AnswerHead {
     return kept.length === 0 ? rest : Buffer.concat([...kept, rest]);
   }
 
-  /** The end of the head, after its first empty line. Undefined if it has not arrived yet. */
+  /** After the first empty line; undefined if that has not arrived yet. */
   #endOf(bytes: Buffer): number | undefined {
     for (const [index, byte] of bytes.entries()) {
       if (byte === LINE_END) {

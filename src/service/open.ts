@@ -8,14 +8,14 @@ import { v0Methods } from './v0.ts';
 import { v1Methods } from './v1.ts';
 
 export interface ServiceOptions extends ConnectionOptions {
-  /** The ways to a download in the order of attempts; default: the revision's documented order. */
+  /** In the order of attempts; default: the revision's documented order. */
   readonly downloadOrder?: readonly DownloadRoute[] | undefined;
 }
 
 /**
- * Opens the client of one instance for its revision. Nothing is sent and no token is read until a method is
- * called. Throws `config.ca` or `config.proxy` if the network settings cannot work. After `close()` open
- * reads end with `service.stopped` and a mutating call under way ends as `unknown`.
+ * Sends nothing and reads no token until a method is called. Throws `config.ca` or `config.proxy` if the
+ * network settings cannot work. After `close()` open reads end with `service.stopped` and a mutating call
+ * under way ends as `unknown`.
  */
 export function openService(address: RevisionAddress, options: ServiceOptions): ServiceClient {
   const { revision } = address;

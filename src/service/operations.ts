@@ -21,7 +21,7 @@ export interface SendRequest<T> {
   readonly leave?: Leave | undefined;
 }
 
-/** The calls of one revision, by name. A missing one ends with `service.unsupported`, and nothing is sent. */
+/** A call that the revision lacks ends with `service.unsupported`, and nothing is sent. */
 export interface Operations {
   supports(operation: Operation): boolean;
   require(operation: Operation): void;
@@ -29,7 +29,7 @@ export interface Operations {
   send<T>(operation: Callable, request: SendRequest<T>): Promise<SendOutcome<T>>;
 }
 
-/** Binds a connection to a revision's table of methods, paths and success statuses. */
+/** By the revision's table of methods, paths and success statuses. */
 export function operationsOf(
   connection: Connection,
   address: InstanceAddress,
@@ -56,7 +56,7 @@ export function operationsOf(
   };
 }
 
-/** The outcome of a mutating call that was not begun, and why. */
+/** The call was not begun. */
 export function unsent(error: unknown): SendOutcome<never> {
   return { outcome: 'never-sent', failure: failureOf(error), serverDate: undefined };
 }

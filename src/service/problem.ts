@@ -8,13 +8,13 @@ import { show, TRY_AGAIN_SOON, type Untrusted, untrust } from '../base/text.ts';
 
 const TEXT_LIMIT = 2000;
 
-/** The content of an error answer, in any of the three bodies of service-api.md section 7. */
+/** From any of the three error bodies of service-api.md section 7. */
 export interface Problem {
   readonly status: number;
   /** V1's single camel-case word. */
   readonly word: Untrusted | undefined;
   readonly text: Untrusted | undefined;
-  /** Whether the body has exactly the service's own form: a proxy answers with something else. */
+  /** The body has exactly the service's own form: a proxy answers with something else. */
   readonly fromService: boolean;
 }
 
@@ -22,10 +22,10 @@ const V1_BODY = lazily(() => z.object({ error: z.string(), description: z.string
 const V1_DOWNLOAD_BODY = lazily(() => z.object({ message: z.string(), status: z.number().nullish() }));
 const V0_BODY = lazily(() => z.object({ msg: z.string() }));
 
-/** Section 7 item 1: a single word. Frameworks and proxies use a phrase, such as "Bad Gateway". */
+/** Section 7 item 1. Frameworks and proxies use a phrase, such as "Bad Gateway". */
 const SINGLE_WORD = /^[\w.-]+$/u;
 
-/** Reads an error body. Never throws: an unreadable one has no words. Echoed secrets are blanked. */
+/** Never throws: an unreadable body has no words. Echoed secrets are blanked. */
 export function readProblem(status: number, body: Buffer, secrets: readonly Secret[]): Problem {
   const json = parseJson(body);
   const v1 = V1_BODY().safeParse(json);
@@ -68,7 +68,7 @@ const BY_STATUS: Readonly<Record<number, Row>> = {
   504: ['service.error', 'the router gave up waiting for the service', TRY_AGAIN_SOON],
 };
 
-/** The error for a status that is not a success (service-api.md section 7, RFC 9110 section 15). */
+/** For a status that is not a success (service-api.md section 7, RFC 9110 section 15). */
 export function problemError(problem: Problem, headers: IncomingHttpHeaders): LifeboatError {
   const { status, word, text } = problem;
   const [code, words, ...hints] = BY_STATUS[status] ?? rowOfClass(status);
@@ -89,7 +89,7 @@ export function problemError(problem: Problem, headers: IncomingHttpHeaders): Li
   return new LifeboatError(code, `${words} (${status})${quoted}`, options);
 }
 
-/** The id that finds the request in the logs of the service's operator. */
+/** Finds the request in the logs of the service's operator. */
 function requestIdOf(headers: IncomingHttpHeaders): { readonly requestId?: string } {
   const id = headers['x-request-id'] ?? headers['x-vcap-request-id'];
   return typeof id === 'string' ? { requestId: show(id, 100) } : {};
@@ -105,8 +105,8 @@ function rowOfClass(status: number): Row {
 }
 
 /**
- * The JSON value; undefined for anything else, and for JSON nested deeper than any real answer: walking
- * through such a value, even to print it, would overflow the stack.
+ * Undefined for anything but JSON, and for JSON nested deeper than any real answer: walking through it, even
+ * to print it, would overflow the stack.
  */
 export function parseJson(body: Buffer): unknown {
   if (isDeeperThan(body, DEEPEST)) return undefined;
@@ -120,10 +120,7 @@ export function parseJson(body: Buffer): unknown {
 /** service-api.md needs at most three levels. */
 const DEEPEST = 200;
 
-/**
- * Whether brackets outside of strings nest deeper than the limit. Bytes suffice: no byte of a multi-byte
- * character equals one of these.
- */
+/** Outside of strings. Bytes suffice: no byte of a multi-byte character equals one of these. */
 function isDeeperThan(json: Buffer, limit: number): boolean {
   let depth = 0;
   let isText = false;
@@ -145,9 +142,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * The JSON value of an answer, safe to show and to journal: secrets of the call that it echoes are blanked,
- * and so is an encryption key, which no answer should have (service-api.md section 4.1 rule 1). Undefined for
- * anything but JSON.
+ * Safe to show and to journal: echoed secrets of the call are blanked, and so is an encryption key, which no
+ * answer should have (service-api.md section 4.1 rule 1). Undefined for anything but JSON.
  */
 export function parseAnswer(body: Buffer, secrets: readonly Secret[]): unknown {
   const text = body.toString();

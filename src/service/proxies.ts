@@ -2,11 +2,10 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { ipNetwork } from '../base/ip-network.ts';
 import { isLoopback } from './address.ts';
 
-/** A proxy that the environment names for an address. */
 export interface ProxyInUse {
   /** Includes user and password, if given. */
   readonly url: URL;
-  /** The variable that names it. */
+  /** Names the proxy. */
   readonly variable: string;
   /** Without user and password. */
   readonly shown: string;
@@ -15,10 +14,9 @@ export interface ProxyInUse {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy for an origin, chosen as curl and cf do: `https_proxy` for https and `http_proxy` for http, else
- * `all_proxy`, in lower or upper case; an empty variable counts as unset. Undefined if the origin is reached
- * directly: this machine, and the hosts in `no_proxy`. Throws `config.proxy` if the variable names no HTTP
- * proxy.
+ * Chosen as curl and cf do: `https_proxy` for https and `http_proxy` for http, else `all_proxy`, in lower or
+ * upper case; an empty variable counts as unset. Undefined if the origin is reached directly: this machine,
+ * and the hosts in `no_proxy`. Throws `config.proxy` if the variable names no HTTP proxy.
  */
 export function proxyFor(origin: string, env: Environment = process.env): ProxyInUse | undefined {
   const target = new URL(origin);
@@ -47,9 +45,8 @@ function setIn(env: Environment, name: string) {
 }
 
 /**
- * Whether an entry of `no_proxy` covers an address. `*` covers all; a name covers itself and its subdomains,
- * `*.NAME` only those; an address or a network covers hosts written as an address, since no name is resolved
- * for it. A port must match, if given.
+ * `*` covers all; a name covers itself and its subdomains, `*.NAME` only those; an address or a network
+ * covers hosts written as an address, since no name is resolved for it. A port must match, if given.
  */
 function covers(entry: string, { hostname, port, protocol }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/gu, '').replace(/\.$/u, '');
@@ -74,12 +71,12 @@ function notHttp(variable: string): LifeboatError {
 
 const blamed = new WeakMap<object, ProxyInUse>();
 
-/** Records that a connection failed behind a proxy, for the error's wording. */
+/** For the wording of the error. */
 export function blame(error: Error, proxy: ProxyInUse): void {
   blamed.set(error, proxy);
 }
 
-/** The proxy behind which a connection failed. */
+/** A connection failed behind it. */
 export function blamedProxy(thrown: unknown): ProxyInUse | undefined {
   return thrown instanceof Error ? blamed.get(thrown) : undefined;
 }

@@ -23,30 +23,27 @@ export interface ReadCall {
   readonly onRequest?: CallOptions['onRequest'];
 }
 
-/** A final answer: redirects were followed, and a refused token was replaced once if there was another. */
+/** Redirects were followed, and a refused token was replaced once if there was another. */
 export interface ReadResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Dispatcher.ResponseData['body'];
-  /** Whether it came from the instance's own origin. */
+  /** From the instance's own origin. */
   readonly own: boolean;
 }
 
 export interface Reader {
   /** Rejects with a LifeboatError if there is no answer; an error status is an answer. */
   fetch(call: ReadCall): Promise<ReadResponse>;
-  /** A JSON answer that matches `schema`; an error status rejects. */
+  /** Matches `schema`; an error status rejects. */
   json<T>(url: string, schema: z.ZodType<T>, signal: AbortSignal | undefined): Promise<Answer<T>>;
-  /** Whether an answer of the instance's own origin has said that the service is simulated. */
+  /** An answer of the instance's own origin has said so. */
   isSimulated(): boolean;
-  /** The error for an error status. Reads the body. */
+  /** For an error status. Reads the body. */
   problemOf(response: ReadResponse): Promise<Error>;
 }
 
-/**
- * The reading side over a composed dispatcher, which is requested for each call. Never used for a call that
- * changes something.
- */
+/** Asks for the composed dispatcher at each call. Never for a call that changes something. */
 export function openReader(
   dispatcher: () => Dispatcher,
   origin: string,
@@ -167,7 +164,7 @@ export function openReader(
   return { fetch, json, isSimulated: () => isSimulated, problemOf };
 }
 
-/** The header by which a simulated service says what it is. */
+/** The header of a simulated service. */
 const LAB = 'lifeboat-lab';
 
 /** The service's own clock (RFC 9110 section 6.6.1), if readable. */
@@ -176,7 +173,7 @@ export function dateOf(headers: IncomingHttpHeaders): Date | undefined {
   return ms === undefined ? undefined : dateAt(ms);
 }
 
-/** `promise`, or a rejection with the signal's reason as soon as it aborts. */
+/** Rejects with the signal's reason as soon as it aborts. */
 export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
@@ -186,10 +183,7 @@ export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T>
   });
 }
 
-/**
- * Ten times the rows of an instance with ten backups a day after three years; more would exceed the memory
- * limit for the process.
- */
+/** Ten times the rows of ten backups a day for three years; more would exceed the process's memory limit. */
 const MAX_ROWS = 100_000;
 
 function readJson<T>(
@@ -222,7 +216,6 @@ export function notJsonWords(body: Buffer): string {
   return 'the answer is not JSON, or is cut off';
 }
 
-/** Whether a body begins like a web page. */
 export function looksLikeHtml(body: Buffer): boolean {
   return beginningOf(body) === 'html';
 }
@@ -233,8 +226,8 @@ const MAX_REDIRECTS = 5;
 const FOLLOWED: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * The target of a redirected GET. Rejects with `service.redirect` for targets that must not be followed:
- * another origin unless `elsewhere` allows it, from https to http, not HTTP, a URL with credentials.
+ * Rejects with `service.redirect` for targets that must not be followed: another origin unless `elsewhere`
+ * allows it, from https to http, not HTTP, a URL with credentials.
  */
 function nextHop(
   from: URL,

@@ -1,10 +1,10 @@
-/** Interface revision of the service (service-api.md section 9); `v0` is the deprecated interface alone. */
+/** Service-api.md section 9; `v0` is the deprecated interface alone. */
 export type Revision = 61 | 62 | 'v0';
 
-/** Ways to a backup's bytes (section 4.3). */
+/** Section 4.3. */
 export type DownloadRoute = 'v1' | 'v0' | 'v0-post';
 
-/** The operations of an instance; the names are those of the client's methods. */
+/** By the names of the client's methods. */
 export type Operation =
   | 'overview'
   | 'backups'
@@ -26,17 +26,17 @@ export type Operation =
   | 'changeUpdateSetting'
   | 'restoreToTime';
 
-/** Those with a single call: a download has several ways. */
+/** With a single call: a download has several ways. */
 export type Callable = Exclude<Operation, 'download'>;
 
-/** One call of one revision. */
+/** Of one revision. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** The base of the two addresses of an instance to which `path` is appended. */
+  /** The base address that `path` is appended to. */
   readonly base: 'v1' | 'v0';
   /** May contain `:id`. */
   readonly path: string;
-  /** The documented success statuses; without a table, those that such a call returns. */
+  /** The documented ones; without a table, those that such calls return. */
   readonly success: readonly number[];
   /** The document shows no success body, so an empty one is valid. */
   readonly silent?: boolean;
@@ -45,12 +45,12 @@ export interface Route {
 interface Row {
   readonly method: Route['method'];
   readonly path: string;
-  /** By revision; a missing revision does not have the call. */
+  /** A missing revision does not have the call. */
   readonly success: Readonly<Partial<Record<Revision, readonly number[]>>>;
   readonly silent?: boolean;
   /** Follows "cannot". */
   readonly words: string;
-  /** What a run reads with it that no other call reports. */
+  /** Facts that no other call reports. */
   readonly says?: readonly string[];
 }
 
@@ -125,22 +125,20 @@ const V0: Readonly<Partial<Record<Operation, Route>>> = {
   restoreBackup: { method: 'POST', base: 'v0', path: '/backups/restore', success: DONE },
 };
 
-/** What V0's listing omits about backups and restores (section 2.9 compared with 2.1 and 2.2). */
+/** Missing in V0's listing (section 2.9 compared with 2.1 and 2.2). */
 const NOT_LISTED = ['the size of a backup', 'which backup a restore brings back'];
 
-/** What a person must know about an older interface. */
+/** A person must know these of an older interface. */
 export interface InterfaceLimits {
-  /** The name of the interface: `V0`. */
+  /** `V0`. */
   readonly name: string;
-  /**
-   * A sentence that it will be removed, and what to use instead (section 9, rules 1 and 4: there is no date).
-   */
+  /** That it will be removed, and what to use instead (section 9, rules 1 and 4: there is no date). */
   readonly deprecation: string;
-  /** What none of its calls reports about an instance and its tasks, in words. */
+  /** Facts about an instance and its tasks that none of its calls reports, in words. */
   readonly unsaid: readonly string[];
 }
 
-/** The limits of a revision; undefined for the revisions of V1. */
+/** Undefined for the revisions of V1. */
 export function limitsOf(revision: Revision): InterfaceLimits | undefined {
   if (revision !== 'v0') return undefined;
   const reads = Object.entries(V1) as [Callable, Row][];
@@ -162,8 +160,8 @@ export const DOWNLOADS: Readonly<Record<DownloadRoute, Route>> = {
 };
 
 /**
- * The order in which the ways to a download are tried, the documented one first (section 4.3): revision 61
- * has its own, which is unavailable in revision 62; the earlier V0 reference has the V0 path with POST.
+ * The documented way first (section 4.3): revision 61 has its own, which is unavailable in revision 62; the
+ * earlier V0 reference has the V0 path with POST.
  */
 export const DOWNLOAD_ORDER: Readonly<Record<Revision, readonly DownloadRoute[]>> = {
   61: ['v1', 'v0', 'v0-post'],
@@ -171,15 +169,13 @@ export const DOWNLOAD_ORDER: Readonly<Record<Revision, readonly DownloadRoute[]>
   v0: ['v0', 'v0-post', 'v1'],
 };
 
-/**
- * Fields that only some revisions return, in the list and for a single backup (sections 2.1 and 4.2 item 1).
- */
+/** Only some revisions return these, in the list and for a single backup (sections 2.1 and 4.2 item 1). */
 export const BACKUP_FIELDS = {
   backup_id: { list: [61, 62], one: [61] },
   started_at: { list: [61], one: [61] },
 } as const satisfies Readonly<Record<string, Readonly<Record<'list' | 'one', readonly Revision[]>>>>;
 
-/** The route of an operation other than a download; undefined if the revision does not have it. */
+/** Undefined if the revision does not have the call. */
 export function routeOf(operation: Callable, revision: Revision): Route | undefined {
   if (revision === 'v0') return V0[operation];
   const { success, words: _, says: __, ...row } = V1[operation];
@@ -187,7 +183,7 @@ export function routeOf(operation: Callable, revision: Revision): Route | undefi
   return expected === undefined ? undefined : { ...row, base: 'v1', success: expected };
 }
 
-/** The operation in words, to follow "cannot", and the revisions that support it. */
+/** `words` follow "cannot". */
 export function describeOperation(operation: Callable): {
   readonly words: string;
   readonly revisions: readonly Revision[];
@@ -199,10 +195,7 @@ export function describeOperation(operation: Callable): {
   };
 }
 
-/**
- * The route of a V1 call in a revision, if it has one; a path that is not in the table exists in every
- * revision.
- */
+/** Undefined if the revision lacks the call; a path that is not in the table exists in every revision. */
 export function routeAt(
   method: Route['method'],
   path: string,
@@ -212,7 +205,7 @@ export function routeAt(
   return operation === undefined ? { method, path } : routeOf(operation, revision);
 }
 
-/** The operation of a V1 call, by method and path below the instance; undefined for an unknown one. */
+/** By method and path below the instance; undefined for an unknown call. */
 export function operationAt(method: Route['method'], path: string): Callable | undefined {
   const known = Object.entries(V1) as [Callable, Row][];
   return known.find(([, row]) => row.method === method && (row.path || '/') === (path || '/'))?.[0];

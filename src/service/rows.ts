@@ -3,18 +3,18 @@ import { instantOf } from '../base/instant.ts';
 import type { Answer } from './client.ts';
 import { badAnswerError } from './failures.ts';
 
-/** A row of a list that cannot be read. Its id is given if readable. */
+/** The id is given if readable. */
 export interface UnreadRow {
   readonly id: number | undefined;
-  /** Its trigger time, if readable; milliseconds, by the service's clock. */
+  /** The trigger time, if readable; milliseconds, by the service's clock. */
   readonly atMs: number | undefined;
-  /** The invalid field; empty if the row is not an object. */
+  /** Empty if the row is not an object. */
   readonly field: string;
 }
 
 /**
- * Reads the rows of a list one by one: a bad row hides none of the others. Throws `service.bad-answer` if not
- * even one row has an id: that is not a list of tasks. `raw` has the readable rows as received.
+ * One by one: a bad row hides none of the others. Throws `service.bad-answer` if not even one row has an id:
+ * that is not a list of tasks. `raw` has the readable rows as received.
  */
 export function readRows<T>(
   rows: readonly unknown[],
@@ -41,7 +41,6 @@ export function readRows<T>(
   return { value, raw, unread };
 }
 
-/** Reads an answer that is a list of such rows. */
 export async function listed<T>(
   asked: Promise<Answer<readonly unknown[]>>,
   schema: z.ZodType<T>,
@@ -56,7 +55,7 @@ export async function listed<T>(
   };
 }
 
-/** One sentence for each row of a list that could not be read. */
+/** One sentence for each row. */
 export function unreadWords(what: 'backup' | 'restore', unread: readonly UnreadRow[] = []): string[] {
   return unread.map(({ id, field }) => {
     const row = id === undefined ? `a row of the list of ${what}s` : `${what} ${id} in the list`;

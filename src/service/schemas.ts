@@ -6,19 +6,19 @@ import { untrust } from '../base/text.ts';
  * and fields that the revisions disagree about (`started_at`, `backup_id`) are optional everywhere.
  */
 
-/** Text of the service, well formed: a lone surrogate has no UTF-8 form for the journal. */
+/** Well formed: a lone surrogate has no UTF-8 form for the journal. */
 export const text = z.string().transform((raw) => untrust(raw.toWellFormed()));
 const STATES: ReadonlySet<string> = new Set(
   'queued running done failed deleted provisioned available deploying stopped'.split(' '),
 );
-/** A status or state (section 3). Known words are accepted in any case; unknown ones stay as received. */
+/** Section 3. Known words are accepted in any case; unknown ones stay as received. */
 export const state = z.string().transform((raw) => {
   const lower = raw.toLowerCase();
   return untrust(STATES.has(lower) ? lower : raw.toWellFormed());
 });
 /** An internal id (section 1). */
 export const id = z.int().nonnegative();
-/** A field that may be missing or null; both become undefined. */
+/** Missing or null; both become undefined. */
 export const maybe = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
@@ -77,11 +77,11 @@ export const Restore = z.looseObject({
 });
 export type Restore = z.infer<typeof Restore>;
 
-/** Section 2.7. The oldest and the newest point in time that can be restored. */
+/** Section 2.7: the oldest and the newest point in time that can be restored. */
 export const PitrRange = z.looseObject({ start_time: maybe(text), end_time: maybe(text) });
 export type PitrRange = z.infer<typeof PitrRange>;
 
-/** The answers of reads that need no more than their operation; the client has a method for each. */
+/** The client has a method for each. */
 export const PLAIN_READS = {
   overview: InstanceOverview,
   backupsConfig: BackupsConfig,

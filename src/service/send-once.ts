@@ -7,25 +7,24 @@ import type { Limits } from './limits.ts';
 import type { Network } from './network.ts';
 import { orAbort } from './reader.ts';
 
-/** The result of a request that may be sent once. */
 export type SentOnce<T> =
   | { readonly read: T }
-  /** Why it must not be sent: not a byte of it was. */
+  /** The reason; not a byte was sent. */
   | { readonly refused: unknown }
-  /** It broke. `unmade`: there never was a connection, so nothing was sent. */
+  /** `unmade`: there never was a connection, so nothing was sent. */
   | { readonly broke: unknown; readonly unmade: boolean };
 
 interface Way {
   readonly network: Network;
   readonly origin: string;
   readonly tap: Tap | undefined;
-  /** Called before, and again at the last instant; what it throws is why the request is not sent. */
+  /** Called before, and again at the last instant; if it throws, the request is not sent. */
   readonly mayLeave: () => void;
 }
 
 /**
- * Sends at most one request, on its own connection that is closed afterwards, and reads its answer. Never
- * rejects: it always reports whether something may have been sent.
+ * At most one request, on its own connection that is closed afterwards. Never rejects: it always reports
+ * whether something may have been sent.
  */
 export async function sendOnce<T>(
   { network, origin, tap, mayLeave }: Way,
@@ -65,7 +64,6 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** The request in undici's form. */
 export function optionsOnce(
   { url, method, body, token, secrets, signal }: Asked,
   limits: Limits,
@@ -101,13 +99,11 @@ export interface OneConnection {
    * opening are destroyed unused. `false` if one was given out, or the request bypassed this gate.
    */
   neverHandedOut(): boolean;
-  /** Why `mayLeave` did not let the first byte out. Then none was sent, although there was a connection. */
+  /** Why `mayLeave` refused: no byte was sent, although there was a connection. */
   refusal(): { readonly why: unknown } | undefined;
 }
 
-/**
- * `mayLeave` is called right before the first byte is sent; if it throws, the connection is ended instead.
- */
+/** Calls `mayLeave` right before the first byte; if it throws, the connection is ended instead. */
 export function oneConnection(mayLeave: () => void = () => undefined): OneConnection {
   let refused: { readonly why: unknown } | undefined;
   const refusing = (): Error | undefined => {
@@ -150,10 +146,7 @@ export function oneConnection(mayLeave: () => void = () => undefined): OneConnec
   };
 }
 
-/**
- * Hooks below `write`, which buffers: `_write` and `_writev` pass the bytes to the socket (Node's stream
- * contract).
- */
+/** Below `write`, which buffers: `_write` and `_writev` reach the socket (Node's stream contract). */
 function askBeforeWriting(socket: Socket, refusing: () => Error | undefined): void {
   const { _write, _writev } = socket;
   let isFirst = true;

@@ -23,7 +23,7 @@ const REFUSED: readonly number[] = [400, 401, 403, 404, 412, 422, 429];
  */
 const REFUSED_UNREAD: readonly number[] = [401, 405, 407, 429];
 
-/** The meaning of a status for a call that must not be sent twice. */
+/** For a call that must not be sent twice. */
 export async function outcomeOf<T>(
   call: SendCall<T>,
   response: Dispatcher.ResponseData,
@@ -52,8 +52,7 @@ export async function outcomeOf<T>(
   }
   const problem = readProblem(status, body ?? Buffer.alloc(0), secrets);
   const error = problemError(problem, headers);
-  // Any other refusal counts only in the service's own words: a proxy can replace an answer that it rejects
-  // with its 403.
+  // Other refusals count only in the service's own words: a proxy can replace an answer with its own 403.
   if (REFUSED_UNREAD.includes(status) || (REFUSED.includes(status) && problem.fromService)) {
     return {
       outcome: 'refused',
@@ -75,9 +74,7 @@ function againOf(
   return { againMs: Math.max(asked, 2 * limits.retryBaseMs) };
 }
 
-/**
- * A documented status needs no readable body; any other 2xx counts only with a body in the service's form.
- */
+/** A documented status needs no readable body; any other 2xx needs a body in the service's form. */
 function isAcceptance(
   call: SendCall<unknown>,
   status: number,
@@ -90,13 +87,13 @@ function isAcceptance(
   return typeof json === 'object' && json !== null;
 }
 
-/** The outcome of a call without an answer. `neverHandedOut`: it provably had no connection. */
+/** Without an answer. `neverHandedOut`: it provably had no connection. */
 export function lost(neverHandedOut: boolean, error: LifeboatError): SendOutcome<never> {
   if (neverHandedOut) return neverSent(error);
   return { outcome: 'unknown', failure: inDoubt(error).toFailure(), serverDate: undefined };
 }
 
-/** The outcome of a call of which not a byte was sent. */
+/** Not a byte was sent. */
 export function neverSent(error: unknown): SendOutcome<never> {
   const known = transportError(error, []);
   const said = known.hints.filter((hint) => !hint.startsWith('nothing was changed'));
@@ -106,7 +103,7 @@ export function neverSent(error: unknown): SendOutcome<never> {
   return { outcome: 'never-sent', failure: { ...known.toFailure(), hints }, serverDate: undefined };
 }
 
-/** The same error with the hint for a call that may have landed. */
+/** With the hint for a call that may have landed. */
 function inDoubt(error: LifeboatError): LifeboatError {
   const options: LifeboatErrorOptions = {
     hints: ['the service may have done it: lifeboat asks the service before it sends anything again'],
@@ -117,8 +114,8 @@ function inDoubt(error: LifeboatError): LifeboatError {
 }
 
 /*
- * Reads the success bodies of mutating calls. An unexpected body is still a success: unreadable fields are
- * undefined. `clean` blanks the call's secrets in case the service echoes them.
+ * An unexpected success body is still a success: unreadable fields are undefined. `clean` blanks the call's
+ * secrets in case the service echoes them.
  */
 
 type Clean = (text: string) => string;
@@ -130,13 +127,13 @@ export function readId(json: unknown, field: 'id' | 'restore_id'): number | unde
   return pick(Id(), json, field);
 }
 
-/** A text of the service, raw but well formed for storage. */
+/** Raw, but well formed for storage. */
 export function readText(json: unknown, field: string, clean: Clean): Untrusted | undefined {
   const text = pick(z.string(), json, field);
   return text === undefined ? undefined : untrust(clean(text).toWellFormed());
 }
 
-/** The message of endpoints 3 and 9, and optionally of endpoints 13 to 15. */
+/** Endpoints 3 and 9, and optionally endpoints 13 to 15. */
 export function readMessage(json: unknown, clean: Clean): { readonly message: Untrusted | undefined } {
   return { message: readText(json, 'message', clean) };
 }

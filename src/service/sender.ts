@@ -13,14 +13,14 @@ import { lost, neverSent, outcomeOf } from './send-outcome.ts';
 
 export interface Sender {
   /**
-   * Sends at most once, on its own connection, and never rejects for what happens on the network. A failed
-   * connection is retried for a few seconds, as for a read: until it exists nothing has been sent. What
-   * `leave` refuses at the last instant is never sent.
+   * Sends at most once, on its own connection, and never rejects for anything on the network. A failed
+   * connection is retried for a few seconds, as for a read: until it exists nothing has been sent. A call
+   * that `leave` refuses at the last instant is never sent.
    */
   send<T>(call: SendCall<T>): Promise<SendOutcome<T>>;
 }
 
-/** The changing side: HTTP/1.1, no second send, no redirect, one deadline, one connection per call. */
+/** HTTP/1.1, no second send, no redirect, one deadline, one connection per call. */
 export function openSender(
   { network, tokens, jar, closed: closing }: Omit<ReadingSide, 'reader'>,
   {

@@ -3,19 +3,19 @@ import { type Network, networkFor } from './network.ts';
 import type { CaFile } from './tls.ts';
 import { holdToken, type TokenCache, type TokenReader } from './token-source.ts';
 
-/** What the clients of many instances share while these are asked: connections for reads, and tokens. */
+/** Among clients of many instances: connections for reads, and tokens. */
 export interface SharedAccess {
-  /** As `networkFor`, once for each origin and ca file; its connections for reads outlive each client. */
+  /** Once for each origin and ca file; its connections for reads outlive each client. */
   networkFor(origin: string, caFile: CaFile | undefined, limits: Limits): Network;
-  /** The reading of a token source, once for each `source`, which says where the token comes from. */
+  /** Once for each `source`, which says where the token comes from. */
   tokensOf(source: string, read: TokenReader): TokenCache;
   /** Drops the connections, with what is pending on them. */
   close(): Promise<void>;
 }
 
 /**
- * Shares connections and tokens among clients: one instance of ten thousand costs neither a handshake nor a
- * run of the token command. All clients have the same limits. Nothing is opened until it is used.
+ * One instance of ten thousand costs neither a handshake nor a run of the token command. All clients have the
+ * same limits. Nothing is opened until it is used.
  */
 export function openSharedAccess(): SharedAccess {
   const networks = new Map<string, Network>();

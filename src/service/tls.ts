@@ -7,33 +7,32 @@ import { show } from '../base/text.ts';
 import { assertTrusted } from '../base/trusted-path.ts';
 import type { Limits } from './limits.ts';
 
-/** The variable with which, set to `0`, Node accepts every certificate. */
+/** Set to `0`, it makes Node accept every certificate. */
 export const UNCHECKED_TLS = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /**
- * Whether the environment disabled certificate checks when this module was loaded. The setting is ignored and
- * removed: Node would falsely warn that nothing is checked, and programs that Lifeboat starts would obey it.
+ * When this module was loaded. The setting is ignored and removed: Node would falsely warn that nothing is
+ * checked, and programs that Lifeboat starts would obey it.
  */
 export const askedForUncheckedTls = process.env[UNCHECKED_TLS] === '0';
 if (askedForUncheckedTls) delete process.env[UNCHECKED_TLS];
 
-/** Stands for the system's authorities, in place of a file. */
+/** In place of a file. */
 export const SYSTEM_AUTHORITIES = Symbol('the authorities of the system');
 export type CaFile = string | typeof SYSTEM_AUTHORITIES;
 
 /**
- * The options of every TLS connection of this process, to a service, a platform or a proxy: HTTP/1.1, at
- * least TLS 1.2, with the certificate checked whatever the environment says. `caFile` (PEM), or the system's
- * authorities, are trusted in addition to Node's. Throws `config.ca` for a file without certificates, and
- * `trust.refused` for one that others can write.
+ * For every TLS connection of this process, to a service, a platform or a proxy: HTTP/1.1, at least TLS 1.2,
+ * with the certificate checked whatever the environment says. `caFile` (PEM), or the system's authorities,
+ * are trusted in addition to Node's. Throws `config.ca` for a file without certificates, and `trust.refused`
+ * for one that others can write.
  */
 export function tlsOptions(caFile: CaFile | undefined, limits: Limits): buildConnector.BuildOptions {
   const ca = caFile === undefined ? undefined : [...getCACertificates('default'), ...authoritiesIn(caFile)];
   return {
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
-    // Reads do not use HTTP/2 either: a GOAWAY can leave one hanging until its timeout, and there is nothing
-    // to multiplex.
+    // Not even for reads: a GOAWAY can leave one hanging until its timeout, and nothing is multiplexed.
     allowH2: false,
     timeout: limits.connectMs,
     ...(ca === undefined ? {} : { ca }),

@@ -7,7 +7,7 @@ import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import { assertTrusted } from '../base/trusted-path.ts';
 
-/** Where the token comes from. `scheme` is put before a token without a scheme word; `none` sends it bare. */
+/** `scheme` is put before a token without a scheme word; `none` sends it bare. */
 export type TokenSource = (
   | { readonly env: string }
   | { readonly file: string }
@@ -16,23 +16,23 @@ export type TokenSource = (
 ) & { readonly scheme?: string | undefined };
 
 /**
- * Reads the source and returns the value of the `Authorization` header. Rejects with `credentials.missing` if
- * there is no usable token. Its messages never quote the token, nor the command that prints it.
+ * The value of the `Authorization` header. Rejects with `credentials.missing` if there is no usable token.
+ * Messages never quote the token, nor the command that prints it.
  */
 export type TokenReader = () => Promise<Secret>;
 
 export interface TokenHelpers {
-  /** Looks the token up in the key store; `undefined` if it is not there. */
+  /** Undefined if the key store does not have the token. */
   readonly keychain: () => Promise<Secret | undefined>;
-  /** Variables withheld from a token command, such as those with other instances' tokens. */
+  /** Withheld from a token command, such as variables with other instances' tokens. */
   readonly hideEnv?: readonly string[];
-  /** The environment of a token command, minus those; default that of this process. */
+  /** For a token command, minus those; default that of this process. */
   readonly env?: NodeJS.ProcessEnv;
   /** Default 30 s. */
   readonly commandTimeoutMs?: number;
 }
 
-/** Creates the reader of a token source. Nothing is read until the reader is called. */
+/** Reads nothing until the reader is called. */
 export function tokenReader(source: TokenSource, helpers: TokenHelpers): TokenReader {
   return async () => {
     const raw = await readRaw(source, helpers);
@@ -124,9 +124,8 @@ interface TokenCommandOptions {
 }
 
 /**
- * Runs a command through the shell and returns its output. If it fails, prints too much or takes too long,
- * rejects with `credentials.missing`; the message quotes the first bytes of its stderr, with any printed
- * token removed.
+ * Through the shell. If it fails, prints too much or takes too long, rejects with `credentials.missing`; the
+ * message quotes the first bytes of its stderr, with any printed token removed.
  */
 async function runTokenCommand(command: string, { env, timeoutMs }: TokenCommandOptions): Promise<Secret> {
   const { signal } = new AbortController();
@@ -152,28 +151,26 @@ function failed(what: string): LifeboatError {
   });
 }
 
-/** A token from one reading of its source; the object's identity distinguishes readings. */
+/** The object's identity distinguishes readings of the source. */
 export interface HeldToken {
   readonly value: Secret;
 }
 
 export interface TokenCache {
-  /** The token in use; reads the source only if there is none yet. */
+  /** Reads the source only if there is no token yet. */
   current(): Promise<HeldToken>;
   /** Reads the source now, unless `ready` has just done so. */
   fresh(): Promise<HeldToken>;
   /** Reads the source for the next `fresh`, so that it does not wait for a command. */
   ready(): Promise<void>;
-  /** After a 401 on `refused`: whether there is another token; read once for all callers. */
+  /** After a 401 on `refused`: is there another token? Read once for all callers. */
   renew(refused: HeldToken): Promise<boolean>;
 }
 
-/** How long a token read in advance stays valid for its call; after that it may have expired. */
+/** A token read in advance is valid for this time; after that it may have expired. */
 const READY_MS = 60_000;
 
-/**
- * Shares one reading of the token among all calls: a command like `cf oauth-token` takes a second or more.
- */
+/** One reading for all calls: a command like `cf oauth-token` takes a second or more. */
 export function holdToken(read: TokenReader): TokenCache {
   let held: HeldToken | undefined;
   let reading: Promise<HeldToken> | undefined;

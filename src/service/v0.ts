@@ -10,10 +10,7 @@ import { type Backup, id, maybe, type Restore, state, text } from './schemas.ts'
 import { readCreated, readId } from './send-outcome.ts';
 import { type Methods, v1Methods } from './v1.ts';
 
-/**
- * The methods of V0 (service-api.md section 4.4): its one listing, and creating and restoring a backup. All
- * others end with `service.unsupported`.
- */
+/** Section 4.4: one listing, and creating and restoring a backup. Others end with `service.unsupported`. */
 export function v0Methods(operations: Operations): Methods {
   const list = async (signal?: AbortSignal): Promise<Answer<RowsRead>> => {
     const answer = await operations.read('backups', RawListing(), { signal });
@@ -76,7 +73,7 @@ function mapped<U>(
   return { ...answer, value: map(answer.value), ...(unread.length === 0 ? {} : { unread }) };
 }
 
-/** One row of the listing, in V1 form and as received. */
+/** In V1 form and as received. */
 function oneOf<T extends { readonly id: number }>(
   answer: Answer<RowsRead>,
   field: 'backups' | 'restores',
@@ -111,12 +108,12 @@ const RestoreRow = lazily(() =>
   z.looseObject({ id, instance_id: maybe(id), backup_agent_tasks: maybe(z.array(Task())) }),
 );
 
-/** The listing before its rows are read. */
+/** Before its rows are read. */
 const RawListing = lazily(() =>
   z.looseObject({ id, backups: z.array(z.unknown()), restores: z.array(z.unknown()) }),
 );
 
-/** Section 2.9, the listing. The ids of instances are internal ones. */
+/** Section 2.9. The ids of instances are internal ones. */
 export const BackupListing = lazily(() =>
   z.looseObject({ id, backups: z.array(BackupRow()), restores: z.array(RestoreRow()) }),
 );
@@ -126,7 +123,7 @@ type RowsRead = BackupListing & {
   readonly unread: Readonly<Record<'backups' | 'restores', readonly UnreadRow[]>>;
 };
 
-/** The backups of a listing in V1 form, without size and `downloadable`. */
+/** In V1 form, without size and `downloadable`. */
 export function backupsOf(listing: BackupListing): readonly Backup[] {
   return listing.backups.map(({ id, backup_agent_task: task }) => ({
     id,
@@ -138,7 +135,7 @@ export function backupsOf(listing: BackupListing): readonly Backup[] {
   }));
 }
 
-/** The restores of a listing in V1 form; which backup they used is unknown. */
+/** In V1 form; which backup they used is unknown. */
 export function restoresOf(listing: BackupListing): readonly Restore[] {
   return listing.restores.map(({ id, backup_agent_tasks: tasks }) => ({
     id,

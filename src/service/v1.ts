@@ -8,13 +8,13 @@ import { listed } from './rows.ts';
 import { Backup, PLAIN_READS, Restore } from './schemas.ts';
 import { readCreated, readId, readMessage, readSetting, readText } from './send-outcome.ts';
 
-/** The methods that differ between versions; the rest of a client is the same for all. */
+/** These differ between versions; the rest of a client is the same for all. */
 export type Methods = Omit<
   ServiceClient,
   'isSimulated' | 'limits' | 'supports' | 'require' | 'ready' | 'download' | 'close'
 >;
 
-/** The methods of V1 (service-api.md sections 4.1 and 4.2); `operations` knows which a revision has. */
+/** Service-api.md sections 4.1 and 4.2; `operations` knows which of them a revision has. */
 export function v1Methods(operations: Operations): Methods {
   return {
     ...plainReads(operations),
@@ -40,8 +40,7 @@ export function v1Methods(operations: Operations): Methods {
       operations.send('prepareRecovery', {
         body: { encryption_key: key },
         read: (json, clean) => ({ backupGuid: readText(json, 'backup_guid', clean) }),
-        // With a key it changes the instance, and the key is proved by a backup that must not be started too
-        // early.
+        // With a key it changes the instance; the backup that proves the key must not be started too early.
         repeatable: key === undefined,
         leave,
       }),
@@ -80,7 +79,7 @@ function plainReads(operations: Operations): PlainReads {
   return Object.fromEntries(methods) as PlainReads;
 }
 
-/** Checks that the answer is about the requested task: a cache may drop a part of the path. */
+/** The answer must be about the requested task: a cache may drop a part of the path. */
 function about<T extends { readonly id: number }>(id: number, what: string, answer: Answer<T>): Answer<T> {
   if (answer.value.id === id) return answer;
   throw badAnswerError(`${what} ${id} was asked for, and the answer is about ${what} ${answer.value.id}`, {

@@ -8,9 +8,9 @@ type Controller = Dispatcher.DispatchController;
 type Handler = Dispatcher.DispatchHandler;
 
 /**
- * Collects an answer up to its cap and passes it on only when its last byte has arrived: outer interceptors
- * see either a whole answer or an error. The cap protects the process: an endless JSON array ends Node with a
- * fatal error that no `catch` sees. An error body beyond its cap is truncated, since its status suffices.
+ * Passes an answer on only when its last byte has arrived: outer interceptors see either a whole answer or an
+ * error. The cap protects the process: an endless JSON array ends Node with a fatal error that no `catch`
+ * sees. An error body beyond its cap is truncated, since its status suffices.
  *
  * A successful answer to a `stream` call passes through. If it breaks off, the error is final: a download
  * continues only by an explicit offset, because bytes of two encryptions do not fit together.
@@ -33,7 +33,7 @@ class Collector implements Handler {
       }
     | undefined;
   #streaming = false;
-  /** Bytes of a streamed body that the head announced and that have not arrived yet. */
+  /** Announced bytes of a streamed body that have not arrived yet. */
   #missing: number | undefined;
   #done = false;
 
@@ -130,7 +130,7 @@ function withoutPauses(controller: Controller): Controller {
   };
 }
 
-/** The body; undefined if it breaks off or is larger than `cap`. The status counts without it. */
+/** Undefined if it breaks off or is larger than `cap`. The status counts without it. */
 export async function readCapped(
   body: Dispatcher.ResponseData['body'],
   cap: number,
@@ -152,8 +152,8 @@ const FIRST_BLOCK = 2 * 1024;
 const LARGEST_BLOCK = 64 * 1024;
 
 /**
- * Collects bytes as they arrive, copied into blocks that grow with the answer: one sent in pieces of a few
- * bytes would otherwise take a hundred times its size, and a small one in a large block thirty times.
+ * Copies bytes into blocks that grow with the answer: one sent in pieces of a few bytes would otherwise take
+ * a hundred times its size, and a small one in a large block thirty times.
  */
 class Gathered {
   readonly #full: Buffer[] = [];
@@ -161,7 +161,6 @@ class Gathered {
   #filled = 0;
   #size = 0;
 
-  /** Bytes so far. */
   get size(): number {
     return this.#size;
   }

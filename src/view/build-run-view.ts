@@ -27,7 +27,7 @@ import {
   viewTrouble,
 } from './view-question.ts';
 
-/** What the runner knows of a run; everything below is computed from it and the clock. */
+/** The view is computed from these alone. */
 export interface RunFacts {
   readonly runbook: Runbook;
   readonly runId: string;
@@ -40,23 +40,23 @@ export interface RunFacts {
   /** See `RunView`. */
   readonly gone?: string | undefined;
   readonly chapter?: RunView['chapter'];
-  /** The times of earlier runs of the kind, once read. */
+  /** From earlier runs of the kind, once read. */
   readonly usual?: UsualTimes | undefined;
-  /** The instances that the config keeps as recovery targets. */
+  /** The config's recovery targets. */
   readonly targets?: readonly string[] | undefined;
-  /** What the driving process waits for now. */
+  /** Of the driving process, now. */
   readonly awaited?: AwaitedFacts | undefined;
   readonly now: Date;
 }
 
-/** Who has not answered what, printable; since when, and the latest time it is waited for. */
+/** `what` is printable. */
 export interface AwaitedFacts {
   readonly what: string;
   readonly sinceMs: number;
   readonly untilMs: number;
 }
 
-/** A faster answer is not worth a line. */
+/** Silence is shown after this time. */
 const SILENT_MS = 5_000;
 
 type ProgressFacts = ShownProgress & { readonly overdue?: OverdueFacts | undefined };
@@ -68,10 +68,7 @@ type ShownProgress =
 
 type Meta = StateMeta<unknown, never>;
 
-/**
- * The whole screen as data. Pure: the same facts and clock give the same view. Only new entries are read, so
- * the cost of a frame does not grow with the run.
- */
+/** Pure. Reads only new entries, so the cost of a frame does not grow with the run. */
 export function buildRunView(facts: RunFacts): RunView {
   const { runbook, snapshot, entries, now } = facts;
   const record = recordOf(entries);
@@ -82,7 +79,7 @@ export function buildRunView(facts: RunFacts): RunView {
   const section = facts.prose.get(state);
   const timeline = timelineOf(entries);
   const operator = head.operator ?? started?.by ?? 'the operator';
-  // Given up, a run also leaves what follows from a change that it may have asked for.
+  // An abandoned run also leaves the follow-ups of a change that it may have asked for.
   const leftIn = record.abandoned === undefined ? undefined : state;
   const followUps = withDeadlines(runbook.followUps?.(snapshot.context as never, leftIn) ?? [], promised);
   const outcome = viewOutcome({ ...facts, state, timeline, followUps, ...record });
@@ -118,12 +115,12 @@ export function buildRunView(facts: RunFacts): RunView {
 }
 
 function elapsedOf({ firstMs, endedMs, clockMovedMs }: Timeline, now: Date): number {
-  // Rounded like the duration of a run, so that both are the same figure.
+  // Rounded like the duration of a run, so that the figures agree.
   if (endedMs !== undefined) return Math.ceil((endedMs - firstMs) / 1000);
   return Math.max(0, (now.getTime() - clockMovedMs - firstMs) / 1000);
 }
 
-/** When a run ended, by the clock that stamps its entries; undefined while it goes on. */
+/** By the clock that stamps the entries; undefined until the run ends. */
 function endOf(timeline: Timeline | undefined): Date | undefined {
   if (timeline?.endedMs === undefined) return undefined;
   return dateAt(timeline.endedMs + timeline.clockMovedMs);
@@ -163,15 +160,15 @@ function viewRail(
   });
 }
 
-/** The phase that a run leaves, and returns to, before all its follow-ups are closed. */
+/** A run leaves this phase, and returns to it, before all its follow-ups are closed. */
 const FOLLOW_UPS_STEP = 'followUps';
 
-/** Whether a follow-up is open that no step of the run does itself. */
+/** Open, and not done by a step of the run. */
 function isLeft(followUps: readonly FollowUp[]): boolean {
   return stillOpen(followUps).some(({ doable }) => doable !== 'run');
 }
 
-/** The rest of a step besides its state: how long it took, and what the runbook says about it. */
+/** How long it took, and what the runbook says about it. */
 function lookedAt(
   { prose, now }: RunFacts,
   id: string,
@@ -204,7 +201,7 @@ function askedNow(
   return besideQuestion(meta?.beside?.(snapshot.context) ?? []);
 }
 
-/** The runbook's facts, and the number of open follow-ups unless the runbook states it. */
+/** The runbook's, plus the number of open follow-ups unless it is among them. */
 function factLines({ runbook, snapshot }: RunFacts, followUps: readonly FollowUp[]): FactLine[] {
   const lines = runbook.facts(snapshot.context as never).map(viewFact);
   const open = snapshot.status === 'active' ? viewOpen(followUps) : undefined;
@@ -223,9 +220,9 @@ function viewActivity(
   const age = Math.max(0, (now.getTime() - msOf(activity.since)) / 1000);
   const { progress } = activity;
   const overdue = progress?.overdue && (true as const);
-  // A process that came later has waited for less time than the run.
+  // A later process has waited for less time than the run.
   const seconds = Math.max(age, progress?.overdue?.seconds ?? 0);
-  // The step is overdue by a better measure, and what waits for credentials ends when they come.
+  // Overdue is a better measure, and a wait for credentials ends when they come.
   const isOpen = progress?.overdue === undefined && facts.paused === undefined;
   const end = isOpen ? endsExpected(facts, stepOf(state), record) : {};
   const awaited = awaitedWords(facts);
@@ -253,7 +250,7 @@ function awaitedWords({ awaited, now }: RunFacts): string | undefined {
   return `${what} since ${timeOfDay(sinceMs)}; Lifeboat waits until ${timeOfDay(untilMs)} UTC at most`;
 }
 
-/** Earlier runs are measured without the time in which they asked, and so is this one. */
+/** Measured without the time in which the runs asked. */
 function endsExpected(
   { runbook, usual, now }: RunFacts,
   step: string,
@@ -306,7 +303,7 @@ function viewBanner(
   };
 }
 
-/** If the instance may be lost, waiting is no advice: the question says what another try takes. */
+/** If the instance may be lost, waiting does not help: the question says what another try takes. */
 function hintsOf(failure: Failure | undefined, question: Question | undefined): readonly string[] {
   const ways = question?.kind === 'choice' ? (question.otherWays ?? []) : [];
   const isLost = ways.some(({ leadsTo }) => leadsTo.kind === 'recover');

@@ -3,19 +3,18 @@ import { hasTagAt, mainPathOf, metaAt, stepOf } from '../../machines/parts/state
 import { show } from '../base/text.ts';
 import type { PlannedCallView, PlannedStep } from './plan-schema.ts';
 
-/** The instances of a run, as its context or its flags name them. */
+/** As the run's context or its flags name them. */
 export interface PlanNames {
   readonly instance: string;
   readonly target?: string | undefined;
 }
 
-/** How the interface of an instance has a call of V1; undefined when it does not have it. */
+/** An instance's form of a V1 call; undefined if it lacks the call. */
 export type RouteFor = (call: PlannedCall) => Pick<PlannedCall, 'method' | 'path'> | undefined;
 
 /**
- * The states of a run without trouble that ask, call or do anything, in order. `path` are their names; the
- * runbook's main path by default. Calls are those of V1 unless `routeFor` says otherwise. Pure: nothing is
- * sent.
+ * The states in `path` that ask, call or do anything; by default the runbook's main path. Calls are those of
+ * V1 unless `routeFor` says otherwise. Pure: sends nothing.
  */
 export function plannedSteps(
   runbook: Runbook,
@@ -37,7 +36,7 @@ export function plannedSteps(
         title: meta.title,
         calls,
         does,
-        // What only looks needs no way back.
+        // A mere check needs no way back.
         changes: calls.some(({ changes }) => changes) || (does.length > 0 && meta.wayBack !== undefined),
         destructive: hasTagAt(runbook.machine, state, 'destructive'),
         asks: asks ? meta.title : undefined,

@@ -3,9 +3,7 @@ import { counted, readable } from '../base/format.ts';
 import { plain } from './fallback/shell-text.ts';
 import type { FollowUpView, OutcomeView, QuestionOption, QuestionView, Tone } from './run-view.ts';
 
-/**
- * The words about follow-ups that every renderer uses. The renderer cleans the texts of the follow-up itself.
- */
+/** For every renderer, which cleans the texts of the follow-up itself. */
 
 export { leftToRun, stillOpen };
 
@@ -25,7 +23,7 @@ export function openWords(followUps: readonly FollowUpView[]): {
     : { short, long: `${short}, ${overdue} overdue`, tone: 'bad' };
 }
 
-/** How it stands with the follow-ups of a run that is over when none is open: `follow-ups: all 4 done`. */
+/** For a run that is over with none open: `follow-ups: all 4 done`. */
 export function closedWords(
   followUps: readonly FollowUpView[],
   { unknown, leaves = [] }: Pick<OutcomeView, 'unknown' | 'leaves'>,
@@ -43,7 +41,7 @@ export function closedWords(
   return { text: `follow-ups: ${followUps.length - skipped} done, ${skipped} skipped`, tone: 'warn' };
 }
 
-/** The word by which a follow-up is meant on the command line, whatever others are called. */
+/** Names a follow-up on the command line, unique among all. */
 export function wordOf({
   id,
   run,
@@ -64,7 +62,7 @@ export function dueWords({ left }: FollowUpView): { readonly text: string; reado
     : { text: `due in ${briefly(left)}`, tone: 'plain' };
 }
 
-/** `open for 14m, owner mira`; the parts that are known. In its first minute nothing is said of its age. */
+/** The known parts of `open for 14m, owner mira`; no age in the first minute. */
 export function ageWords({ age, owner }: FollowUpView): string {
   return [
     ...(age === undefined || age < 60 ? [] : [`open for ${briefly(age)}`]),
@@ -72,7 +70,7 @@ export function ageWords({ age, owner }: FollowUpView): string {
   ].join(', ');
 }
 
-/** How one follow-up can be closed, the easiest way first. Each is answered with the follow-up's id. */
+/** The easiest first. Each is answered with the follow-up's id. */
 export function waysOf(question: FollowUpsQuestion, { doable }: FollowUpView): readonly QuestionOption[] {
   const done =
     doable === undefined || doable === 'again'
@@ -103,20 +101,17 @@ export function waysInWords({ doable }: FollowUpView): string {
   return `${here}by hand with a proof, or skipped with a reason`;
 }
 
-/**
- * The command that closes it by hand, to copy. An id may contain the name of a key or an application, so it
- * is quoted for the shell.
- */
+/** To copy: an id may contain the name of a key or an application, so it is quoted for the shell. */
 export function doneCommand(id: string): string {
   return `lifeboat followups done ${plain(id)} --proof TEXT`;
 }
 
-/** The command that does it from here, to copy. */
+/** To copy; does it from here. */
 export function runCommand(id: string, doable?: FollowUpView['doable']): string {
   return `lifeboat followups run ${plain(id)}${doable === 'again' ? ' --again' : ''}`;
 }
 
-/** A length of time in few characters: `45s`, `12m`, `3h 5m`, `2d 4h`. */
+/** `45s`, `12m`, `3h 5m`, `2d 4h`. */
 export function briefly(seconds: number): string {
   const minutes = Math.floor(Math.max(0, seconds) / 60);
   if (minutes < 1) return `${Math.floor(Math.max(0, seconds))}s`;
@@ -146,7 +141,7 @@ const DOERS = {
   run: ['let this run do it', 'a step of this run does it and proves it'],
 } as const;
 
-/** That a run goes on without being asked once its last other follow-up is closed, in one line. */
+/** The run continues without a question once its last other follow-up is closed. */
 export function runGoesOnWords(next: readonly { readonly what: string }[]): string {
   const words = next.map(({ what }) => readable(what)).join('; ');
   return `with this one closed, its run goes on by itself: ${words}`;

@@ -1,17 +1,16 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { isFinalAt, leavesOf, metaAt, nodesAt, stepOf, stepsOf } from '../../machines/parts/states.ts';
 
-/** A way from one state to another, with its trigger. `''` if it is taken without one. */
+/** With its trigger: `''` if it has none. */
 interface Way {
   readonly from: string;
   readonly to: string;
   readonly label: string;
 }
 
-/** Where a picture begins. */
 type First = { readonly path: string; readonly label: string };
 
-/** What a state looks like, the strongest tag first. The titles say the same in words. */
+/** The strongest tag first. The titles say the same in words. */
 const LOOKS: Readonly<Record<string, string>> = {
   destructive: 'fill:#b91c1c,color:#ffffff',
   failed: 'fill:#fde2e2,color:#7f1d1d',
@@ -19,20 +18,16 @@ const LOOKS: Readonly<Record<string, string>> = {
   question: 'fill:#dbeafe,color:#1e3a5f',
 };
 
-/** A picture, and what it leaves out. */
 export interface Drawing {
   /** A Mermaid state diagram. */
   readonly mermaid: string;
-  /**
-   * Stopping is possible almost everywhere, so it is stated, not drawn; so are the endings. One sentence a
-   * line.
-   */
+  /** Sentences, one a line: stopping is possible almost everywhere, so it is not drawn, nor are endings. */
   readonly notDrawn: string;
 }
 
 /**
- * The phases of a machine, and the ways between them; with the context of a run only those that it passes. A
- * state that only decides is no box, and all endings are one mark. Pure.
+ * The phases and the ways between them; with the context of a run only those that it passes. A state that
+ * only decides is no box, and all endings are one mark. Pure.
  */
 export function drawPhases(machine: AnyStateMachine, context?: unknown): Drawing {
   const drawn = new Set(stepsOf(machine, context).map(({ id }) => id));
@@ -58,7 +53,7 @@ export function drawPhases(machine: AnyStateMachine, context?: unknown): Drawing
   return { mermaid, notDrawn: [...(notDrawn === '' ? [] : [notDrawn]), `It ends in ${ending}.`].join('\n') };
 }
 
-/** Among several endings of one phase, all one mark, a condition would say nothing. */
+/** If one mark stands for several endings of a phase, a condition would say nothing. */
 function toOneEnd(ways: readonly Way[]): readonly Way[] {
   const ending = Map.groupBy(
     ways.filter(({ to }) => to === END),
@@ -70,7 +65,7 @@ function toOneEnd(ways: readonly Way[]): readonly Way[] {
   });
 }
 
-/** The phases that a run begins with. The initial state may be one that only decides. */
+/** The initial state may be one that only decides. */
 function firstAmong(machine: AnyStateMachine, drawn: ReadonlySet<string>): readonly First[] {
   return (machine.root.initial.target as readonly AnyStateNode[])
     .flatMap((state): First[] =>
@@ -83,8 +78,8 @@ function firstAmong(machine: AnyStateMachine, drawn: ReadonlySet<string>): reado
 }
 
 /**
- * Where the states of a phase lead out of it. A state that only passes on takes the label of the way into it,
- * and `otherwise` names the opposite condition, whose other way stays inside.
+ * Ways out of a phase. A state that only passes on takes the label of the way into it, and `otherwise` names
+ * the opposite condition, whose other way stays inside.
  */
 function leaving(phase: AnyStateNode) {
   const inside = statesIn(phase).flatMap((state) => waysFrom(state));
@@ -103,10 +98,10 @@ function leaving(phase: AnyStateNode) {
   };
 }
 
-/** Where every ending is drawn. */
+/** The mark of every ending. */
 const END = '[*]';
 
-/** The states of one phase, and where they lead. Pure. */
+/** The states of one phase, and their targets. Pure. */
 export function drawPhase(machine: AnyStateMachine, phase: string): Drawing {
   const [node] = nodesAt(machine, phase);
   const states = node === undefined ? [] : statesIn(node);
@@ -118,7 +113,7 @@ export function drawPhase(machine: AnyStateMachine, phase: string): Drawing {
   });
 }
 
-/** Every picture of a machine, as Mermaid: its phases, then each of them. Pure. */
+/** As Mermaid: the phases of a machine, then each phase. Pure. */
 export function drawingsOf(machine: AnyStateMachine): readonly string[] {
   const phases = Object.values(machine.states).filter((state) => statesIn(state).length > 0);
   return [drawPhases(machine), ...phases.map(({ key }) => drawPhase(machine, key))].map(
@@ -126,7 +121,7 @@ export function drawingsOf(machine: AnyStateMachine): readonly string[] {
   );
 }
 
-/** Every state of a machine with its ways out, as plain data. Pure. */
+/** As plain data. Pure. */
 export function machineTable(machine: AnyStateMachine): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     leavesOf(machine).flatMap((path) => {
@@ -188,9 +183,8 @@ function pathOf({ path }: AnyStateNode): string {
 }
 
 /**
- * Every way out of a state, whether an event leads along it or a condition. By hand, because
- * `toDirectedGraph` of xstate leaves out what no event leads along: one way in six, and those with the
- * conditions.
+ * With or without an event. By hand, because `toDirectedGraph` of xstate leaves out ways without one: one in
+ * six, and those with conditions.
  */
 function transitionsOf(state: AnyStateNode): readonly AnyTransitionDefinition[] {
   return [...(state.always ?? []), ...[...state.transitions.values()].flat()];
@@ -216,23 +210,23 @@ function labelOf(transition: AnyTransitionDefinition, siblings: readonly AnyTran
     .join(', ');
 }
 
-/** What has happened, in a word: the operator's choice, a failure, an expiry. Success is not labelled. */
+/** The operator's choice, a failure or an expiry in a word; success has no label. */
 function eventOf(eventType: string): string {
   if (eventType.startsWith('operator.')) return inWords(eventType.slice('operator.'.length));
   if (eventType === 'approval.expired') return 'expires';
   return eventType.startsWith('xstate.error.') ? 'fails' : '';
 }
 
-/** A condition with a name shows it; for any other only its presence is shown. */
+/** A nameless condition is only mentioned. */
 function guardOf({ guard }: AnyTransitionDefinition): string | undefined {
   if (guard === undefined) return undefined;
   const name = typeof guard === 'string' ? guard : 'type' in guard ? String(guard.type) : guard.name;
-  // A condition given in words has more than a name.
+  // A condition given in words.
   if (name.includes(' ')) return name;
   return name === '' || name === 'guard' ? 'on a condition' : inWords(name);
 }
 
-/** Ways between the same two states become one. */
+/** Joins the ways between the same two states. */
 function joined(ways: readonly Way[]): Way[] {
   const pairs = Map.groupBy(ways, ({ from, to }) => `${from} ${to}`);
   return [...pairs.values()].flatMap((pair) => {

@@ -5,18 +5,13 @@ import type { QuestionView, RunView } from './run-view.ts';
 
 export type TimeQuestion = QuestionView & { readonly kind: 'time' };
 
-/**
- * Reads a text such as `14:32` or `10 minutes ago` as a moment within the range of a question. Never rejects.
- */
+/** `14:32` or `10 minutes ago`, within the range of the question. Never rejects. */
 export type MomentReader = (
   text: string,
   about: { readonly question: TimeQuestion; readonly now: Date },
 ) => Promise<{ readonly time: Date } | { readonly problem: string }>;
 
-/**
- * The reader of the product. Its parser of dates is loaded when the first text is read: nothing else needs
- * it.
- */
+/** Loads its parser of dates with the first text, because only this needs it. */
 export const momentReader: MomentReader = async (text, { question, now }) => {
   try {
     const { readMoment } = await import('./moment.ts');
@@ -26,7 +21,7 @@ export const momentReader: MomentReader = async (text, { question, now }) => {
   }
 };
 
-/** The moment at which a view was made, by its own clock; an invalid date when the clock cannot be read. */
+/** An invalid date if the view's clock cannot be read. */
 export function nowOf({ clock }: Pick<RunView, 'clock'>): Date {
   return dateAt(msOf(clock));
 }

@@ -16,7 +16,7 @@ import {
   type Zone,
 } from './zone.ts';
 
-/** A moment and how people read it: with the offset of their own clock, and in UTC. */
+/** As people read it: with the offset of their own clock, and in UTC. */
 export interface Moment {
   readonly time: Date;
   /** `2026-03-01 03:59:00 +01:00`. */
@@ -25,7 +25,7 @@ export interface Moment {
   readonly utc: string;
 }
 
-/** Dates, or RFC 3339 texts as a question carries them. Both edges can be chosen. */
+/** Dates, or RFC 3339 texts as a question has them. Both edges can be chosen. */
 export interface MomentBounds {
   readonly earliest: Date | string;
   readonly latest: Date | string;
@@ -33,7 +33,7 @@ export interface MomentBounds {
 
 export interface MomentOptions extends MomentBounds {
   readonly now: Date;
-  /** IANA name of the zone that a text without one means; this machine's by default. */
+  /** IANA name of the zone for a text without one; default: this machine's. */
   readonly zone?: string | undefined;
 }
 
@@ -50,11 +50,10 @@ const FORMS = 'write it as 14:32, 14:32 UTC, 10 minutes ago or 2026-03-01 02:59:
 const MAX_LENGTH = 80;
 
 /**
- * Reads a point in time as an operator types it: `14:32` (the last time a clock showed that), `14:32Z`,
- * `-5m`, `10 minutes ago`, `yesterday 23:10`, `2026-03-01T02:59:00.250Z`. The answer lies within the bounds,
- * or says in one sentence why there is none: not readable, two readings, an hour that a change of the clocks
- * left out or repeated, outside the range (then with both edges). Pure but for the zone of this machine, when
- * none is given.
+ * Reads a time as an operator types it: `14:32` (the last time a clock showed that), `14:32Z`, `-5m`, `10
+ * minutes ago`, `yesterday 23:10`, `2026-03-01T02:59:00.250Z`. The result lies within the bounds; otherwise
+ * `problem` says why there is none: not readable, two readings, an hour that a change of the clocks left out
+ * or repeated, outside the range (with both edges). Pure except for this machine's zone, if none is given.
  */
 export function readMoment(text: string, options: MomentOptions): Moment | { readonly problem: string } {
   const zone = options.zone ?? localZone();
@@ -72,7 +71,7 @@ export function readMoment(text: string, options: MomentOptions): Moment | { rea
   return { problem: `${formatHere(read, zone)[0]} is ${side}: ${rangeWords(earliest, latest, zone)}` };
 }
 
-/** The range in whole seconds within it; 1970 is its earliest edge. */
+/** In whole seconds within the range; 1970 is its earliest edge. */
 function rangeWords(earliest: number, latest: number, zone: string): string {
   const [from, to] = [Math.ceil(earliest / 1000) * 1000, Math.floor(latest / 1000) * 1000];
   const [first, last] = (from <= to ? [from, to] : [earliest, latest]).map((edge) => {
@@ -82,12 +81,12 @@ function rangeWords(earliest: number, latest: number, zone: string): string {
   return earliest <= 0 ? `choose a time up to ${last}` : `choose between ${first} and ${last}`;
 }
 
-/** How people read a moment. `zone` is an IANA name; this machine's by default. */
+/** `zone` is an IANA name; default: this machine's. */
 export function momentOf(time: Date, zone: string = localZone()): Moment {
   return { time, local: formatIn(time.getTime(), zone), utc: formatUtc(time.getTime()) };
 }
 
-/** The moment `n` units later (earlier if negative), clamped to the bounds. */
+/** `n` units later (earlier if negative), clamped to the bounds. */
 export function stepMoment(time: Date, unit: MomentUnit, n: number, bounds: MomentBounds): Date {
   const { earliest, latest } = edges(bounds);
   return dateAt(Math.max(earliest, Math.min(latest, time.getTime() + n * UNIT_MS[unit])));
@@ -117,12 +116,9 @@ function readInstant(text: string, now: Date, zone: string): Read {
   return placed(found.start, rest, now, where);
 }
 
-/**
- * The zone at the end of a text: `Z`, `UTC`, `GMT` or an offset, with or without `UTC` before it. Minutes
- * east of UTC.
- */
+/** Takes `Z`, `UTC`, `GMT` or an offset, with or without `UTC` before it. Minutes east of UTC. */
 function splitOffset(text: string): { readonly rest: string; readonly offset: number | undefined } {
-  // An offset follows a time, or `2026-03-01` would end in one.
+  // An offset must follow a time, or `2026-03-01` would end in one.
   const found =
     /^(?<rest>.*\d:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[ap]m)?) ?(?:(?:Z|UTC|GMT)(?<zero>)|(?:UTC|GMT)? ?(?<sign>[+-])(?<hours>\d{2}):?(?<minutes>[0-5]\d)?)$/iu.exec(
       text,
@@ -132,10 +128,7 @@ function splitOffset(text: string): { readonly rest: string; readonly offset: nu
   return { rest, offset: (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) || 0 };
 }
 
-/**
- * Exactly three digits after the point, because the parser reads `.5` as five milliseconds. What is finer is
- * cut off.
- */
+/** Exactly three digits, because the parser reads `.5` as five milliseconds. Cuts off finer digits. */
 function withMilliseconds(text: string): string {
   return text.replace(/(\d:\d{2}:\d{2})[.,](\d+)/u, (_, time, fraction) => {
     return `${time}.${fraction.slice(0, 3).padEnd(3, '0')}`;
@@ -166,19 +159,19 @@ function placed(read: ParsedComponents, text: string, now: Date, zone: Zone): Re
   return resolved(earlier ?? wall, zone);
 }
 
-/** Also for an hour that the clocks skip, which is no instant. */
+/** Also works for an hour that the clocks skip, which is no instant. */
 function isAhead(wall: WallTime, now: Date, zone: Zone): boolean {
   const present = wallOf(now.getTime(), zone);
   const [first] = instantsOf(wall, zone);
   return first === undefined ? inUtc(wall) > inUtc(present) : first > now.getTime();
 }
 
-/** For comparing two times on one wall. */
+/** To compare two wall times. */
 function inUtc({ year, month, day, hour, minute, second, millisecond }: WallTime): number {
   return Date.UTC(year, month - 1, day, hour, minute, second, millisecond);
 }
 
-/** What a future time means instead if its date was not stated in full: the day, week or year before. */
+/** A future time without a full date means the day, week or year before. */
 function lastTime(read: ParsedComponents, wall: WallTime): WallTime | undefined {
   const back = (days: number): WallTime => {
     const date = dateAt(Date.UTC(wall.year, wall.month - 1, wall.day - days));

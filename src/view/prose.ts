@@ -2,21 +2,18 @@ import { Lexer, type Token, type Tokens } from 'marked';
 import type { AnyStateMachine } from 'xstate';
 import { leavesOf, metaAt, stepOf } from '../../machines/parts/states.ts';
 
-/** What the responder reads in a state. */
+/** For the responder, in one state. */
 export interface ProseSection extends Prose {
   readonly title: string;
 }
 
-/** Markdown, and its sections if they are known without parsing. */
+/** `tokens`, if known, saves parsing. */
 export interface Prose {
   readonly markdown: string;
   readonly tokens?: string | undefined;
 }
 
-/**
- * Marked's tokens of the Markdown, as JSON, without the texts that the tokens inside them say again: they are
- * most of it, and nothing draws them. Pure.
- */
+/** Marked's tokens as JSON, without the texts that inner tokens repeat, which are most of it. Pure. */
 export function tokensOf(markdown: string): string {
   return JSON.stringify(Lexer.lex(markdown), function (this: Partial<Tokens.Generic>, key, value: unknown) {
     if (key === 'raw') return FROM_INSIDE.has(this.type ?? '') ? undefined : value;
@@ -25,16 +22,16 @@ export function tokensOf(markdown: string): string {
   });
 }
 
-/** What is drawn from its tokens or its text; anything else is shown as it was written. */
+/** Drawn from their tokens or text; other types are shown as written. */
 const FROM_INSIDE: ReadonlySet<string> = new Set([
   ...['paragraph', 'text', 'heading', 'blockquote', 'list', 'list_item', 'code', 'table', 'space', 'def'],
   ...['escape', 'strong', 'em', 'codespan', 'link', 'br'],
 ]);
 
 /**
- * The sections of a runbook by the state they belong to. A section is a heading, followed by `<!-- state: a,
- * b -->` with the names of its states; other sections (introduction, diagram) are for readers of the file,
- * and several for one state stand below each other. Pure.
+ * By state. A section is a heading, followed by `<!-- state: a, b -->` with the names of its states; other
+ * sections (introduction, diagram) are for readers of the file. Several sections for a state are joined.
+ * Pure.
  */
 export function proseByState(markdown: string): ReadonlyMap<string, ProseSection> {
   const sections = new Map<string, ProseSection>();
@@ -72,9 +69,9 @@ function withoutComments({ type, raw }: Token): string {
 }
 
 /**
- * The prose of each state of a machine: the section of the state, the section that all runbooks with its
- * phase share (`backup.waiting`), the section of its phase, or the shared one of that (`backup`). A team's
- * section for every state is unchanged. Pure.
+ * In this order: the section of the state, the one that all runbooks with its phase share (`backup.waiting`),
+ * the section of its phase, or the shared one of that (`backup`). A team's section for every state is
+ * unchanged. Pure.
  */
 export function proseOfStates(
   machine: AnyStateMachine,
@@ -96,7 +93,7 @@ export function proseOfStates(
   return new Map(everywhere === undefined ? sections : [...sections, [EVERY_STATE, everywhere]]);
 }
 
-/** A second section for the same state is placed below the first, so that neither is lost. */
+/** Joins two sections, so that neither is lost. */
 function below(first: ProseSection | undefined, second: ProseSection): ProseSection {
   if (first === undefined) return second;
   return { title: first.title, markdown: `${first.markdown}\n\n${headed(second)}` };
@@ -106,13 +103,12 @@ function headed({ title, markdown }: ProseSection): string {
   return title === '' ? markdown : `**${title}**\n\n${markdown}`;
 }
 
-/** A section of a team's text for this state is placed below it in every state. */
+/** A team's section for this name is placed below every state. */
 const EVERY_STATE = '*';
 
 /**
- * A team's own text laid over a runbook's. Its text about a state is placed above the runbook's, because the
- * team wants it read first; its text about `*` is placed below every state. Neither hides the runbook's text.
- * Pure.
+ * A team's text about a state is placed above the runbook's, because the team wants it read first; its text
+ * about `*` below every state. Neither hides the runbook's text. Pure.
  */
 export function layOver(
   runbook: ReadonlyMap<string, ProseSection>,
@@ -132,7 +128,7 @@ export function layOver(
   );
 }
 
-/** A team's heading is kept, unless it already is the title of the whole. */
+/** Keeps a team's heading, unless it is the title of the whole. */
 function beside(title: string, section: ProseSection | undefined): string | undefined {
   return section === undefined || section.title === title ? section?.markdown : headed(section);
 }

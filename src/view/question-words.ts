@@ -4,17 +4,17 @@ import { msOf } from '../base/instant.ts';
 import type { QuestionOption, QuestionView } from './run-view.ts';
 
 /**
- * Milliseconds without a key that must pass after a question is shown before a key answers it. A key that was
- * pressed before it could be read, or that is held down, was meant for something else. Longer than keyboards
- * take between two repeats (30 to 100 ms).
+ * Milliseconds without a key between a question and a key that answers it. A key pressed before the question
+ * could be read, or held down, was meant for something else. Longer than keyboards take between two repeats
+ * (30 to 100 ms).
  */
 export const QUIET_MS = 400;
 
 /**
- * Two views ask the same question if all its promises and possible answers are the same. Only what changes
- * with time may differ: the reason why an option is disabled (it may count down), the age of a follow-up, and
- * the progress of a second person's approval, which may arrive while the operator types. The recorded facts
- * of a failure are not part of the question.
+ * Equal keys mean the same promises and answers. Only what changes with time may differ: the reason why an
+ * option is disabled (it may count down), the age of a follow-up, and the progress of a second person's
+ * approval, which may arrive while the operator types. The recorded facts of a failure are not part of the
+ * question.
  */
 export function questionKey(question: QuestionView | undefined): string {
   if (question === undefined) return '';
@@ -26,7 +26,7 @@ export function questionKey(question: QuestionView | undefined): string {
   return JSON.stringify({ ...question, options, open });
 }
 
-/** What a confirmation costs: three facts in order, each with its name. */
+/** Three facts in order, each with its name. */
 export function stakesWords(
   { overwritten, lost, lostSince, wayBack }: Stakes,
   now: number,
@@ -40,14 +40,14 @@ export function stakesWords(
 
 function agoWords(since: string | undefined, now: number): string {
   const seconds = (now - msOf(since)) / 1000;
-  // In whole minutes: what stands beside a field to type in should hold still.
+  // In whole minutes, so that text beside an input field does not move.
   return seconds >= 60 ? ` (${formatSpan(Math.floor(seconds / 60) * 60)} ago)` : '';
 }
 
-/** Why a pasted text is refused: its lines would be joined into a text that was never written. */
+/** A pasted text is refused: joined lines would make a text that was never written. */
 export const SEVERAL_LINES = 'that text has line breaks or control characters: nothing was taken';
 
-/** Why a typed name confirms nothing: the difference, if it is hard to see. */
+/** Says the difference if it is hard to see. */
 export function notTheName(typed: string, expected: string): string {
   const why = unseen(typed, expected);
   return why === undefined ? 'that is not the name: nothing happens' : `that is not the name: ${why}`;
@@ -62,10 +62,7 @@ function unseen(typed: string, expected: string): string | undefined {
   return typed.toLowerCase() === expected.toLowerCase() ? 'small and capital letters differ' : undefined;
 }
 
-/**
- * The way around an approval that cannot be given in time: first a reason, then the name as usual. It is no
- * event of any machine.
- */
+/** The way around an approval that is late: a reason, then the name as usual. No event of a machine. */
 export const BREAK_GLASS: QuestionOption = {
   event: 'break-glass',
   label: 'break the glass: go on without a second person',

@@ -8,33 +8,32 @@ import { promisedBy, readRunEntry } from '../store/run-entries.ts';
 import { entrySentences } from '../store/sentence.ts';
 import type { LogLine } from './run-view.ts';
 
-/** What the view shows of a run's entries. A screen asks many times a second, so each entry is read once. */
+/** Read from the entries. A screen asks many times a second, so each entry is read once. */
 export interface RunRecord {
-  /** The first entry, and what it says that sets limits. */
+  /** The first entry. */
   readonly started: Entry | undefined;
   readonly promised: ReturnType<typeof promisedBy>;
-  /** Every state that the run has been in, each once, by its last visit. */
+  /** Each state once, by its last visit. */
   readonly states: ReadonlySet<string>;
-  /** Milliseconds in each state that was left, the current state, and since when. */
+  /** Milliseconds in states that were left. */
   readonly spent: ReadonlyMap<string, number>;
   readonly here: { readonly state: string; readonly since: number } | undefined;
-  /** Milliseconds of it in which no process drove the run, according to the record. */
+  /** Milliseconds of it without a driving process, by the record. */
   readonly away: ReadonlyMap<string, number>;
-  /** When anything moved for the first time: until then the run was in its first step. */
+  /** The first transition; until then the run was in its first step. */
   readonly movedAt: number | undefined;
-  /** The newest lines of the log; more than are shown. */
+  /** The newest lines; more than are shown. */
   readonly log: readonly LogLine[];
-  /** What the record says about second people, in order. */
+  /** In order. */
   readonly approvals: readonly Entry[];
-  /** The entry that gave the run up. */
   readonly abandoned: Entry | undefined;
 }
 
-/** How many lines of the log can be viewed. */
+/** Lines that can be viewed. */
 export const LOG_LINES = 2_000;
 const NOISE: ReadonlySet<string> = new Set(['activity.begun', 'intent.prepared']);
 
-/** A run's entries as the view needs them; only new entries are read. */
+/** Reads only new entries. */
 export const recordOf: (entries: readonly Entry[]) => RunRecord = incrementalFold<Draft>(
   () => ({
     started: undefined,
@@ -74,7 +73,7 @@ export const recordOf: (entries: readonly Entry[]) => RunRecord = incrementalFol
     const said = record.say(entry);
     if (NOISE.has(entry.type)) return;
     record.log.push({ at: formatTime(entry.at).slice(11), ...said, ...step });
-    // Trimmed now and then, so that an entry costs the same in a run of any length.
+    // Trimmed seldom, so that the cost of an entry does not grow with the run.
     if (record.log.length > 2 * LOG_LINES) record.log.splice(0, LOG_LINES);
   },
 );
@@ -94,7 +93,7 @@ interface Draft {
   abandoned: RunRecord['abandoned'];
 }
 
-/** Milliseconds in the matching states, up to now; undefined if the run was in none of them. */
+/** Up to now; undefined if the run was in none of the states. */
 export function timeIn(
   { spent, here }: Pick<RunRecord, 'spent' | 'here'>,
   now: Date,
@@ -113,9 +112,9 @@ function moveTo(record: Draft, state: string, at: number): void {
   record.movedAt ??= at;
 }
 
-/** What is shown of a run that is only watched. Printable. */
+/** Printable. */
 export interface WatchedView {
-  /** Who drives the run, or that no process does, in one sentence without a full stop. */
+  /** The driver, or that there is none, in one sentence without a full stop. */
   readonly driver: string;
   /** No process drives it, and it has not ended: it can be taken over. */
   readonly isFree: boolean;
@@ -128,7 +127,7 @@ export function holderWords({ by, pid, host, since, isHere }: Holder): string {
   return `${who} since ${formatTime(since)} UTC`;
 }
 
-/** Who drives a run: by the store, or by the run's entries if the store names no one. */
+/** By the store, or by the run's entries if the store names no driver. */
 export function driverOf(entries: readonly Entry[], holder: Holder | undefined, runId: string): string {
   if (holder !== undefined) return `driven by ${holderWords(holder)}`;
   const resume = `resume it with: lifeboat resume ${show(runId)}`;

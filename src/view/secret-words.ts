@@ -1,23 +1,22 @@
 import { OPENSSL_KEY_BYTES } from '../../machines/parts/question.ts';
 import { counted } from '../base/format.ts';
 
-/** What may be said of a secret that is being typed: never the secret, nor any of its characters. */
+/** Never contains the secret, nor any of its characters. */
 export interface SecretWords {
   /** `43 characters, at least 12 are needed`. */
   readonly length: string;
-  /** How long it would take to guess; undefined if nothing can be chosen any more. */
+  /** Undefined for a secret that is already in use. */
   readonly strength: string | undefined;
-  /** What is often wrong with a secret, in one sentence each. */
+  /** One sentence each. */
   readonly pitfalls: readonly string[];
 }
 
-/** What a key of 256 bits takes, which is what backups are encrypted with. */
+/** Backups are encrypted with 256 bits. */
 const FULL_BYTES = 32;
 
 /**
- * Length, strength and pitfalls of `text`. `isNew` for a secret that is chosen now; one in use cannot be
- * changed. `lostLineEnd` if a paste ended with a line end, which is never taken. `guessedBits` is what a
- * program that guesses needs for it, where that was estimated.
+ * `isNew`: chosen now; a secret in use cannot be changed. `lostLineEnd`: a paste ended with a line end, which
+ * is never taken. `guessedBits`: the estimate of a program that guesses, if there is one.
  */
 export function secretWords(
   text: string,
@@ -51,9 +50,7 @@ interface SecretLook {
   readonly guessedBits?: number | undefined;
 }
 
-/**
- * What cannot be seen, or looks like a letter of ASCII: typed again by another person, it is a different key.
- */
+/** Invisible, or like an ASCII letter: typed again by another person, it is a different key. */
 function nonAscii(text: string): string {
   if (/[\p{Zs}\p{Cf}\p{Mn}]/u.test(text.replaceAll(' ', '')))
     return 'it has a character that cannot be seen, such as a no-break space or a byte order mark';
@@ -65,7 +62,7 @@ function nonAscii(text: string): string {
   return 'it has non-ASCII characters, which other tools may encode differently';
 }
 
-/** Why a secret of this text is refused for its length; blanks around it do not count. */
+/** Spaces around the secret do not count. */
 export function tooShort(text: string, least: number): string | undefined {
   const { length } = Array.from(text.trim());
   if (length >= least) return undefined;
@@ -73,7 +70,7 @@ export function tooShort(text: string, least: number): string | undefined {
 }
 
 /**
- * An upper bound from length and alphabet: right for random characters, and far too high for words. Repeated
+ * An upper bound from length and alphabet: right for random characters, far too high for words. Repeated
  * characters count as a smaller alphabet.
  */
 function strengthOf(text: string, guessed = Number.POSITIVE_INFINITY): string {
@@ -96,15 +93,15 @@ const ALPHABETS: readonly (readonly [RegExp, number])[] = [
   [/[^\x20-\x7e]/u, 100],
 ];
 
-/** What a program that guesses needs for a text, in bits. */
+/** In bits. */
 type Estimate = (text: string) => number;
 
 let loading: Promise<Estimate> | undefined;
 let loaded: Estimate | undefined;
 
 /**
- * The estimate of zxcvbn, which knows words, names, dates, keyboards and repetitions. Its dictionaries are
- * loaded at the first call: some 50 ms.
+ * By zxcvbn, which knows words, names, dates, keyboards and repetitions. The first call loads its
+ * dictionaries: some 50 ms.
  */
 export function loadEstimate(): Promise<Estimate> {
   loading ??= load();
@@ -121,7 +118,7 @@ async function load(): Promise<Estimate> {
   return loaded;
 }
 
-/** The estimate for a text that is being typed: undefined until the dictionaries are there. */
+/** Undefined until the dictionaries are loaded. */
 export function estimateIfLoaded(text: string): number | undefined {
   if (loaded !== undefined) return loaded(text);
   loadEstimate().catch(() => undefined);

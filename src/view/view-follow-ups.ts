@@ -6,16 +6,16 @@ import type { WrittenClosure, WrittenFollowUp } from '../store/run-entries.ts';
 import { ageWords, doneCommand, dueWords, runCommand, waysInWords } from './follow-up-words.ts';
 import type { FactLine, FollowUpView, Tone } from './run-view.ts';
 
-/** Long enough for any command with its names and files, so that the copied text is complete. */
+/** Longer than any command with its names and files: a copied text must be complete. */
 const COMMAND_LIMIT = 4_000;
 
 type Closed = Omit<WrittenClosure, 'evidence'>;
 
-/** What the context of a machine, a ledger and the end of a run have in common. */
+/** Common to a machine's context, a ledger and the end of a run. */
 type RawFollowUp = Omit<WrittenFollowUp, 'kind' | 'closed'> &
   Partial<Pick<FollowUp, 'commands' | 'doable'>> & { readonly closed?: Closed | undefined };
 
-/** The words for each way to close a follow-up. What was skipped is not done. */
+/** By the way that a follow-up was closed. A skipped one is not done. */
 const WAYS: Readonly<Record<string, { readonly word: string; readonly tone: Tone }>> = {
   platform: { word: 'by the platform', tone: 'good' },
   cf: { word: 'by cf', tone: 'good' },
@@ -25,7 +25,7 @@ const WAYS: Readonly<Record<string, { readonly word: string; readonly tone: Tone
   skipped: { word: 'skipped', tone: 'warn' },
 };
 
-/** One follow-up for people. The operator owns a follow-up that names no owner. */
+/** The operator owns a follow-up that names no owner. */
 export function viewFollowUp(followUp: RawFollowUp, operator: string, now: Date): FollowUpView {
   const { id, what, subject, owner, since, dueSeconds, commands, doable, closed } = followUp;
   const until = closed?.at === undefined ? now.getTime() : msOf(closed.at);
@@ -39,7 +39,7 @@ export function viewFollowUp(followUp: RawFollowUp, operator: string, now: Date)
     owner: show(owner ?? operator, 60),
     age,
     left: isRunning ? dueSeconds - age : undefined,
-    // Changes of an instance are refused while the run is open, except the run's own.
+    // Only the run itself may change an instance while it is open.
     commands: (doable === 'run' ? [runCommand(id)] : (commands ?? [])).map((command) =>
       show(command, COMMAND_LIMIT),
     ),
@@ -48,19 +48,16 @@ export function viewFollowUp(followUp: RawFollowUp, operator: string, now: Date)
   };
 }
 
-/** The label of the fact that says how many follow-ups are open. */
+/** Of the fact with the number of open follow-ups. */
 export const FOLLOW_UPS_LABEL = 'follow-ups';
 
-/** `3 open`, while a run has open follow-ups; undefined otherwise. */
+/** `3 open`; undefined if none is open. */
 export function viewOpen(followUps: readonly Pick<FollowUp, 'closed'>[]): FactLine | undefined {
   const open = followUps.filter(({ closed }) => closed === undefined).length;
   return open === 0 ? undefined : { label: FOLLOW_UPS_LABEL, value: `${open} open`, tone: 'warn' };
 }
 
-/**
- * The follow-ups that were closed in one way, each with what it is and how it was closed, in one printable
- * line.
- */
+/** Follow-ups that were closed in one way: one printable line each. */
 export function remarksOn(
   followUps: readonly FollowUp[],
   how: 'skipped' | 'hand',
@@ -77,17 +74,17 @@ export function viewClosed({ how, text, at }: Closed): NonNullable<FollowUpView[
   return { tone, text: readable(`${word}${when}: ${text}`) };
 }
 
-/** Where a follow-up is open: in an open run, or in the ledger of an instance once its run is over. */
+/** An open run, or the ledger of an instance once its run is over. */
 export interface FollowUpContext {
   readonly instance: string;
   readonly now: Date;
   readonly runId?: string | undefined;
   readonly runbook?: string | undefined;
-  /** The owner of a follow-up that names none. */
+  /** Owns a follow-up that names no owner. */
   readonly operator?: string | undefined;
 }
 
-/** One follow-up, as data for people and scripts. Every text is printable. Ages in seconds. */
+/** For people and scripts. Every text is printable. Ages in seconds. */
 export interface FollowUpRow extends FollowUpView {
   readonly kind: string;
   readonly instance: string;
@@ -95,7 +92,7 @@ export interface FollowUpRow extends FollowUpView {
   readonly runbook: string | undefined;
 }
 
-/** A follow-up of a run or a ledger with its age, what is left, its owner and its commands. Pure. */
+/** Pure. */
 export function followUpRow(followUp: FollowUp, context: FollowUpContext): FollowUpRow {
   const { instance, now, runId, runbook, operator } = context;
   return {
@@ -108,8 +105,8 @@ export function followUpRow(followUp: FollowUp, context: FollowUpContext): Follo
 }
 
 /**
- * A row as lines: what and by which id, where and since when, how it is or can be closed, and the commands,
- * each whole on a line of its own, so that it can be copied.
+ * What and its id, where and since when, the ways to close it, and the commands, each on a line of its own,
+ * so that it can be copied.
  */
 export function followUpLines(row: FollowUpRow): string[] {
   const head = `${row.id}: ${row.what}`;
@@ -131,7 +128,7 @@ function waysOf(row: FollowUpRow): string {
   return `${waysInWords(row)}: ${run}${doneCommand(row.id)}`;
 }
 
-/** Those due first, or overdue longest, before all others; of these the oldest first. */
+/** Due first or overdue longest; then the oldest. */
 export function mostUrgent(rows: readonly FollowUpRow[]): readonly FollowUpRow[] {
   return rows.toSorted(
     (one, other) =>

@@ -13,7 +13,7 @@ import { SLICES, slicesOf } from '../report/measure/slices.ts';
 import type { Entry } from '../store/journal.ts';
 import { type ObjectiveView, SHARE_TO_WARN, type Tone } from './run-view.ts';
 
-/** Recovery time and recovery point so far; empty for a run that recovers nothing. */
+/** Empty for a run that recovers nothing. */
 export function viewObjectives(
   runbook: Pick<Runbook, 'machine'>,
   entries: readonly Entry[],
@@ -85,7 +85,7 @@ function rows({ rowsBefore, rowsAfter }: RecoveryPoint): string {
     : `, ${counted(rowsBefore, 'row')} before, ${rowsAfter} after`;
 }
 
-/** As the report has it. A running objective is decided only once its limit has passed. */
+/** As in the report. A running objective is decided only once its limit has passed. */
 function verdictOf(
   verdict: Result['result'],
   limit: number | undefined,

@@ -17,21 +17,20 @@ export interface EndedRun {
   readonly runbook: Runbook;
   readonly runId: string;
   readonly snapshot: AnyMachineSnapshot;
-  /** The state that the machine ended in. */
+  /** Where the machine ended. */
   readonly state: string;
   readonly timeline: Timeline | undefined;
   readonly followUps: readonly FollowUp[];
   /** See `RunFacts`. */
   readonly targets?: readonly string[] | undefined;
-  /** What the record says about second people. */
+  /** In order. */
   readonly approvals: readonly Entry[];
-  /** The entry that abandoned the run. */
   readonly abandoned: Entry | undefined;
 }
 
 /**
- * How a run ended; undefined while it goes on. What was not done, or rests on a person's word alone, comes
- * before everything that went well; a break glass comes first.
+ * Undefined until the run is over. First a break glass, then what was not done or rests on a person's word,
+ * then what went well.
  */
 export function viewOutcome(run: EndedRun): OutcomeView | undefined {
   const { snapshot, runbook, state, followUps, abandoned } = run;
@@ -61,7 +60,7 @@ export function viewOutcome(run: EndedRun): OutcomeView | undefined {
   };
 }
 
-/** One fact, formatted and cleaned. */
+/** Formatted and cleaned. */
 export function viewFact({ label, value, unit, tone }: Fact): FactLine {
   return { label, value: readable(formatValue(value, unit)), tone: tone ?? 'plain' };
 }
@@ -81,7 +80,7 @@ const TONES: Readonly<Record<Verdict, OutcomeView['tone']>> = {
   abandoned: 'warn',
 };
 
-/** An abandoned run has no end in its machine; the person who abandoned it states the end. */
+/** The machine has no end here; the person who abandoned the run gives it. */
 function abandonedRun(run: EndedRun, entry: Entry): OutcomeView {
   const known = readRunEntry(entry);
   const reason = known?.type === 'run.abandoned' ? known.body.reason : '';
@@ -106,7 +105,7 @@ function ending(
   };
 }
 
-/** The number of open follow-ups is stated with their list. */
+/** Without the number of open follow-ups, which is stated with their list. */
 function viewGroup({ title, facts }: FactGroup): FactGroupView[] {
   const shown = facts.filter(({ label }) => label !== FOLLOW_UPS_LABEL).map(viewFact);
   return shown.length === 0 ? [] : [{ title, facts: shown }];
@@ -116,13 +115,13 @@ function tookWords(timeline: Timeline | undefined): string {
   if (timeline === undefined) return '';
   const { firstMs, endedMs = timeline.lastMs, clockMovedMs } = timeline;
   const begun = formatTime(isoOf(firstMs));
-  // Local time, as on the reader's clock.
+  // By the clock that stamps the entries.
   const ended = formatTime(isoOf(endedMs + clockMovedMs));
   const until = ended.slice(0, 10) === begun.slice(0, 10) ? ended.slice(11) : ended;
   return `${formatSeconds((endedMs - firstMs) / 1000)}, ${begun} to ${until} UTC`;
 }
 
-/** A run's view with the second person's progress, and with the way around it. Cleaned for every renderer. */
+/** Adds the second person's progress, and the way around it. Cleaned for every renderer. */
 export function withApproval(view: RunView, approval: ApprovalView | undefined): RunView {
   const { question } = view;
   if (approval === undefined || question?.kind !== 'typed-name') return view;
@@ -140,10 +139,7 @@ export function withApproval(view: RunView, approval: ApprovalView | undefined):
   };
 }
 
-/**
- * What the record says about second people, for the end of a run: who approved, and what continued without
- * approval. An approval counts for the last request of its order, unless it was withdrawn.
- */
+/** An approval counts for the last request of its order, unless it was withdrawn. */
 function approvalsIn(entries: readonly Entry[]): {
   readonly given: readonly string[];
   readonly bypassed: readonly string[];

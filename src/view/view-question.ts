@@ -21,20 +21,16 @@ import { plain } from './fallback/shell-text.ts';
 import type { FactLine, QuestionOption, QuestionView, RunView, TroubleView, WayOn } from './run-view.ts';
 import { viewFollowUp } from './view-follow-ups.ts';
 
-/** Context of a question. */
 export interface Asked {
   readonly operator: string;
   readonly now: Date;
-  /** The commitments that deadlines of follow-ups are derived from. */
+  /** Deadlines of follow-ups are derived from it. */
   readonly promised: Promised;
-  /** Configured instances that are kept as recovery targets. */
+  /** The config's recovery targets. */
   readonly targets?: readonly string[] | undefined;
 }
 
-/**
- * A machine's question for every renderer: cleaned and completed. `trouble` describes the failure that it
- * asks about.
- */
+/** Cleaned and completed for every renderer. `trouble` describes the failure that it asks about. */
 export function viewQuestion(
   question: Question,
   { operator, now, promised, targets }: Asked,
@@ -85,10 +81,7 @@ export function viewQuestion(
   }
 }
 
-/**
- * A command that leads on, cleaned. If a recovery has no target and `targets` leaves only one, it gets that
- * one.
- */
+/** Cleaned. A recovery without a target gets the only one that `targets` leaves, if there is just one. */
 export function viewWay({ when, command, leadsTo }: OtherWay, targets: readonly string[] = []): WayOn {
   const shown = { when: readable(when), command: show(command, COMMAND_LIMIT), leadsTo };
   if (leadsTo.kind !== 'recover' || leadsTo.target !== undefined) return shown;
@@ -132,14 +125,14 @@ const MINUTE_MS = 60_000;
 /** Without a known time, the picker does not start at the latest moment, which includes the mistake. */
 const UNSAID_MS = 15 * MINUTE_MS;
 
-/** `ms` before a moment, but not before `earliest`; undefined without a moment. */
+/** Not before `earliest`; undefined without a moment. */
 function before(moment: string | undefined, ms: number, earliest: string): string | undefined {
   const at = msOf(moment) - ms;
   if (Number.isNaN(at)) return undefined;
   return at < msOf(earliest) ? earliest : isoOf(at);
 }
 
-/** Clamps a suggestion to the range, so that it can be chosen. */
+/** Clamps a suggestion to the range. */
 function insideRange(earliest: string, latest: string, suggested: string) {
   const at = msOf(suggested);
   const inside = at >= msOf(earliest) && at <= msOf(latest) ? suggested : latest;
@@ -148,7 +141,7 @@ function insideRange(earliest: string, latest: string, suggested: string) {
 
 function viewNeeds({ event, needs, disabled }: MachineOption): QuestionOption['needs'] {
   if (needs !== undefined) return { what: needs.what, prompt: readable(needs.prompt) };
-  // Stopping ends the run for good, so it needs a reason, which is recorded.
+  // Stopping ends the run for good, so it needs a reason.
   const isStop = event.type === STOP_EVENT && disabled === undefined;
   return isStop ? { what: 'reason', prompt: 'the run ends for good: why is it stopped?' } : undefined;
 }
@@ -164,10 +157,7 @@ function viewOption(option: MachineOption): QuestionOption {
   };
 }
 
-/**
- * A failure according to the record: what was tried or sent and when, what came back, what the service
- * showed, and the commands that help to investigate.
- */
+/** By the record: the attempt or request, the answer, what the service showed, and commands to use. */
 export function viewTrouble(failure: Failure, entries: readonly Entry[], runId: string): TroubleView {
   return {
     facts: factsOf(failure, attemptIn(entries)),
@@ -176,7 +166,7 @@ export function viewTrouble(failure: Failure, entries: readonly Entry[], runId: 
   };
 }
 
-/** How often in a row the call failed, and with what: `the last 3 tries got 502`. */
+/** Failures in a row: `the last 3 tries got 502`. */
 function triesIn(entries: readonly Entry[]): string | undefined {
   let activity: string | undefined;
   const answers: string[] = [];
@@ -201,7 +191,7 @@ function answerIn(body: Entry['body']): string {
 
 type Found<T extends RunEntryType> = { readonly at: string; readonly body: RunEntryBody<T> };
 
-/** The call that failed last, from its entries. */
+/** The call that failed last. */
 interface Attempt {
   readonly begun: Found<'activity.begun'>;
   readonly failedAt: string;
@@ -269,7 +259,7 @@ function factsOf(failure: Failure, attempt: Attempt | undefined): FactLine[] {
   );
 }
 
-/** What was sent and how often; or what was tried, if nothing was sent. */
+/** The request and how often it was sent; if nothing was sent, the attempt. */
 function sentRow({ begun, sends }: Attempt): readonly [string, string] {
   const { verb, kind, input } = begun.body;
   const last = sends.at(-1);
@@ -287,7 +277,7 @@ function sentRow({ begun, sends }: Attempt): readonly [string, string] {
   return ['tried', `to ${words}, at ${clock(begun.at)}; ${safe[kind]}`];
 }
 
-/** What came back, if the failure says so. */
+/** Undefined if the failure has no answer. */
 function answerWords({ evidence }: Pick<Failure, 'evidence'>, at: string | undefined): string | undefined {
   const { status, word, transport, requestId } = evidence;
   const parts = [
@@ -299,7 +289,7 @@ function answerWords({ evidence }: Pick<Failure, 'evidence'>, at: string | undef
   return parts.length === 0 ? undefined : [...parts, ...(at === undefined ? [] : [clock(at)])].join(', ');
 }
 
-/** What the service showed about the outcome of a call. */
+/** About the outcome of a call. */
 function shownWords(
   { code, evidence }: Pick<Failure, 'code' | 'evidence'>,
   at: string | undefined,
@@ -321,9 +311,7 @@ function clock(at: string): string {
   return `${formatTime(at).slice(11)} UTC`;
 }
 
-/**
- * Codes of failures that `lifeboat doctor` checks: config, key store, route to the service, token, platform.
- */
+/** `lifeboat doctor` checks these: config, key store, route to the service, token, platform. */
 const DOCTORS = /^(?:(?:service|credentials|keys|platform)\.|doubt\.unreadable$)/u;
 
 function commandsFor({ code }: Failure, runId: string): TroubleView['commands'] {
@@ -335,7 +323,7 @@ function commandsFor({ code }: Failure, runId: string): TroubleView['commands'] 
   ];
 }
 
-/** Something takes longer than it should. Seconds. */
+/** Seconds. */
 export interface OverdueFacts {
   /** Total time so far, also under earlier processes. */
   readonly seconds: number;
@@ -344,17 +332,14 @@ export interface OverdueFacts {
   readonly detail: string;
 }
 
-/**
- * The banner about it; `mayLeave` if the run can be resumed later. It changes only when another limit is
- * passed, so that the same text does not appear twice.
- */
+/** `mayLeave`: the run can be resumed later. Changes only with the next limit: no text appears twice. */
 export function overdueBanner(
   title: string,
   status: string | undefined,
   overdue: OverdueFacts,
   mayLeave: boolean,
 ): RunView['banner'] {
-  // No interface tells the position in the queue.
+  // No interface reports the position in the queue.
   const state = status === 'queued' ? ', queued' : '';
   return {
     tone: 'warn',
@@ -370,7 +355,7 @@ export function overdueBanner(
   };
 }
 
-/** Options offered while waiting; undefined if the machine offers none. */
+/** While waiting; undefined if the machine offers no options. */
 export function besideQuestion(options: readonly MachineOption[]): QuestionView | undefined {
   if (options.length === 0) return undefined;
   const prompt = 'it takes longer than it should: keep waiting, or';

@@ -1,6 +1,6 @@
 import { dateAt } from '../base/date.ts';
 
-/** A date and time as a clock on the wall shows it, without a zone. Month from 1. */
+/** As a clock on the wall shows it, without a zone. Month from 1. */
 export interface WallTime {
   readonly year: number;
   readonly month: number;
@@ -11,7 +11,7 @@ export interface WallTime {
   readonly millisecond: number;
 }
 
-/** An IANA name such as `Europe/Berlin`, or a fixed offset east of UTC in minutes. */
+/** An IANA name such as `Europe/Berlin`, or minutes east of UTC. */
 export type Zone = string | number;
 
 const MINUTE_MS = 60_000;
@@ -22,22 +22,21 @@ export function localZone(): string {
 }
 
 /**
- * The instants at which a clock of the zone shows this time, in milliseconds since 1970, earliest first: one
- * on most days, none in the hour that is left out when clocks go forward, two in the hour that comes twice
- * when they go back.
+ * The instants at which a clock of the zone shows this time, in milliseconds since 1970, earliest first:
+ * usually one, none in the hour that is left out when clocks go forward, two in the hour that repeats when
+ * they go back.
  */
 export function instantsOf(wall: WallTime, zone: Zone): number[] {
   const { year, month, day, hour, minute, second, millisecond } = wall;
   const asUtc = Date.UTC(year, month - 1, day, hour, minute, second, millisecond);
-  // A clock is changed at most once within two days, so the offsets around it are the only ones it can have
-  // had. A time comes twice only where the later offset is the smaller one, so the instants are in order.
+  // A clock changes at most once within two days, so it can only have had the offsets around it. A time comes
+  // twice only if the later offset is the smaller one, so the instants are in order.
   const offsets = new Set([asUtc - DAY_MS, asUtc + DAY_MS].map((near) => offsetAt(near, zone)));
   return [...offsets]
     .filter((offset) => offsetAt(asUtc - offset * MINUTE_MS, zone) === offset)
     .map((offset) => asUtc - offset * MINUTE_MS);
 }
 
-/** What a clock of the zone shows at an instant. */
 export function wallOf(instantMs: number, zone: Zone): WallTime {
   const shifted = dateAt(instantMs + offsetAt(instantMs, zone) * MINUTE_MS);
   return {
@@ -51,7 +50,7 @@ export function wallOf(instantMs: number, zone: Zone): WallTime {
   };
 }
 
-/** Minutes east of UTC at an instant. Throws a RangeError for a zone that is none. */
+/** Minutes east of UTC. Throws a RangeError for an unknown zone. */
 export function offsetAt(instantMs: number, zone: Zone): number {
   if (typeof zone === 'number') return zone;
   const parts = formatter(zone).formatToParts(instantMs);
@@ -60,21 +59,18 @@ export function offsetAt(instantMs: number, zone: Zone): number {
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) || 0;
 }
 
-/** `2026-03-01 03:59:00 +01:00`; with milliseconds when there are any. */
+/** `2026-03-01 03:59:00 +01:00`; with milliseconds if there are any. */
 export function formatIn(instantMs: number, zone: Zone): string {
   const offset = offsetAt(instantMs, zone);
   return `${digits(instantMs + offset * MINUTE_MS)} ${formatOffset(offset)}`;
 }
 
-/** `2026-03-01 02:59:00 UTC`; with milliseconds when there are any. */
+/** `2026-03-01 02:59:00 UTC`; with milliseconds if there are any. */
 export function formatUtc(instantMs: number): string {
   return `${digits(instantMs)} UTC`;
 }
 
-/**
- * The instant on a clock of the zone, this machine's by default, and in UTC; once where that clock shows UTC
- * then.
- */
+/** On a clock of the zone (default: this machine's) and in UTC; once if that clock shows UTC then. */
 export function formatHere(instantMs: number, zone: string = localZone()): readonly [string, ...string[]] {
   const utc = formatUtc(instantMs);
   return offsetAt(instantMs, zone) === 0 ? [utc] : [formatIn(instantMs, zone), utc];

@@ -15,17 +15,17 @@ import type { Measure } from '../reconcile.ts';
 import { readMeasure } from '../reconcile.ts';
 import { runCommand, runOnce } from './run-command.ts';
 
-/** How long one question may take, if the step says nothing. Milliseconds. */
+/** The limit of one question if the step has none. Milliseconds. */
 const USUAL_MS = 30_000;
 const PAUSE_MS = 2_000;
-/** Enough to find a text in; a page that is longer is cut. */
+/** Bytes to find a text in; a longer page is cut. */
 const BODY_LIMIT = 64 * 1024;
 const SHOWN = 200;
 
 /**
- * Asks what a check names, and compares the answer with what is expected. `check.failed`: the answer does not
- * fit; `check.unasked`: there was none. Asked again until it fits, for as long as `within` says, or as often
- * as `retries` says. What is asked must change nothing, so it is asked again after a crash.
+ * `check.failed`: the answer does not fit; `check.unasked`: there was none. Asked again until it fits, for as
+ * long as `within` says, or as often as `retries` says. The question must change nothing, so it is asked
+ * again after a crash.
  */
 function askOutside(deps: OutsideDeps): ActivityOf<'askOutside'> {
   return {
@@ -202,7 +202,6 @@ function unasked(shortMessage: string, cause?: unknown): LifeboatError {
 
 const COMPARISON = /^(?<sign>>=|<=|=|>|<)\s*(?<value>.+)$/u;
 
-/** Whether a number fits a comparison such as `>= 1000`. */
 function holds(found: number, sign: string, wanted: number): boolean {
   switch (sign) {
     case '>=':
@@ -218,10 +217,7 @@ function holds(found: number, sign: string, wanted: number): boolean {
   }
 }
 
-/**
- * What does not fit the expectations of a check, in words; undefined if everything does. What was not found
- * never fits: an answer without a number shows nothing. Pure.
- */
+/** In words; undefined if everything fits. An answer without a number shows nothing: it never fits. Pure. */
 function misfitOf(
   { rows, age }: NonNullable<Check['expect']>,
   { count, newest }: Measure,
@@ -246,7 +242,7 @@ function misfitOf(
 
 type OutsideActivities = { readonly [V in OutsideVerb]: ActivityOf<V> };
 
-/** The activities of a plan's step that is no runbook. */
+/** For a plan's steps that run no runbook. */
 export function outsideActivities(deps: OutsideDeps): OutsideActivities {
   return {
     askOutside: askOutside(deps),
@@ -257,7 +253,7 @@ export function outsideActivities(deps: OutsideDeps): OutsideActivities {
   };
 }
 
-/** Sends a text to people. `notify.untold`: no target took it. Sent again after a crash. */
+/** `notify.untold`: no target took it. Sent again after a crash. */
 function tellPeople({ tell }: OutsideDeps): ActivityOf<'tellPeople'> {
   return repeatableVerb(async ({ to, text }, { signal }) => {
     const told = await tell(to, text, signal);
@@ -268,10 +264,10 @@ function tellPeople({ tell }: OutsideDeps): ActivityOf<'tellPeople'> {
   });
 }
 
-/** A wait is at most checked this often, so that a clock that was set is noticed. */
+/** The longest pause of a wait, so that it notices a clock that was set. */
 const LOOK_MS = 10_000;
 
-/** Lets time pass since the run came to this step; after a crash, only what is left of it. */
+/** Since the run came to this step; after a crash, only the rest of the time. */
 function waitFor(): ActivityOf<'waitFor'> {
   return readVerb(async ({ ms }, { arrivedAt, now, report, signal }) => {
     const untilMs = (arrivedAt === undefined ? now().getTime() : msOf(arrivedAt)) + ms;

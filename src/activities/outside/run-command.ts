@@ -16,15 +16,15 @@ import { type ActivityContext, type ActivityOf, no, ok } from '../activity.ts';
 import type { OutsideDeps } from '../deps.ts';
 
 const SHOWN = 300;
-/** After its time limit, and what it takes to end a program then, none of it can still be under way. */
+/** This long after its time limit, which includes the time to end a program, no program still runs. */
 const AFTER_LIMIT_MS = 15_000;
 const PAUSE_MS = 1_000;
-/** How long the program may take that says whether a lost one has happened. */
+/** For the `landed` program. */
 const LANDED_MS = 30_000;
 
 /**
- * Runs a program that may run again: after a crash it is. `command.failed`: it did not end with 0, and may
- * have done a part of its work; `command.not-run`: it could not be started.
+ * Also runs again after a crash. `command.failed`: it did not end with 0, and may have done a part of its
+ * work; `command.not-run`: it could not be started.
  */
 export function runCommand(deps: OutsideDeps): ActivityOf<'runCommand'> {
   return {
@@ -41,10 +41,9 @@ export function runCommand(deps: OutsideDeps): ActivityOf<'runCommand'> {
 }
 
 /**
- * Runs a program that must not run twice. Before and after, its `landed` program says whether it has
- * happened: 0 if so, 1 if not. If it has happened before it was run here, it is not run (`command.already`).
- * If the process dies, the program may go on for as long as its time limit; until then nobody can say that it
- * did not happen.
+ * Before and after, the `landed` program says whether it has happened: 0 if so, 1 if not. If it has happened
+ * before, it is not run (`command.already`). If the process dies, the program may go on for as long as its
+ * time limit; until then its absence cannot be proven.
  */
 export function runOnce(deps: OutsideDeps): ActivityOf<'runOnce'> {
   return {
@@ -74,7 +73,7 @@ export function runOnce(deps: OutsideDeps): ActivityOf<'runOnce'> {
           evidence: { landed: [...landed], exit: 0 },
         };
       if (answer !== 'not-landed') return { verdict: 'ambiguous', failure: inDoubt(answer) };
-      // One that ended in this process is over; one of a process that died may still run.
+      // A program that ended in this process is over; one of a process that died may still run.
       const untilMs = onceOverMs(msOf(armedAt), timeoutMs);
       if (lost !== undefined || context.now().getTime() >= untilMs)
         return { verdict: 'absent', evidence: { landed: [...landed], exit: 1 } };
@@ -83,12 +82,12 @@ export function runOnce(deps: OutsideDeps): ActivityOf<'runOnce'> {
   };
 }
 
-/** When a program that was begun is over, whatever became of the process that began it. Milliseconds. */
+/** The program is over then, even if the process that began it died. Milliseconds. */
 export function onceOverMs(armedMs: number, timeoutMs: number): number {
   return armedMs + timeoutMs + AFTER_LIMIT_MS;
 }
 
-/** What the `landed` program says; a failure if it says neither. */
+/** A failure if it says neither. */
 async function askLanded(
   argv: readonly string[],
   deps: OutsideDeps,
@@ -115,10 +114,7 @@ interface Starting {
   readonly timeoutMs: number;
 }
 
-/**
- * Runs a program with its time limit. Where the system has `timeout`, that ends the program also if this
- * process dies before.
- */
+/** If the system has `timeout`, that ends the program at its limit even if this process dies before. */
 function start(argv: readonly string[], { deps, context, timeoutMs }: Starting): Promise<Ended> {
   const env = childEnvironment(deps.hideEnv, {
     LIFEBOAT_RUN: context.runId,

@@ -45,7 +45,6 @@ export interface DrillReport {
   readonly due: DrillDue;
 }
 
-/** The number of drills in a trend. */
 const MAX = 12;
 
 /** The report of a drill from its record and those of earlier drills. Pure. */
@@ -112,26 +111,20 @@ export type DrillChapter = z.infer<typeof DrillChapter>;
 const Moment = z.string().refine((text) => instantOf(text) !== undefined);
 
 /**
- * The record that a drill leaves in its folder, `drill.json`, used for schedules, trends and clean-ups. The
- * evidence is the journal beside it. Times RFC 3339 UTC.
+ * The record in a drill's folder, `drill.json`, for schedules, trends and clean-ups. The evidence is the
+ * journal beside it. Times RFC 3339 UTC.
  */
 export const DrillRecord = z.object({
   schema: z.literal('lifeboat.drill/1'),
   /** The name of its folder. */
   id: z.string(),
-  /**
-   * What was rehearsed: `full` for all runbooks, or one of them, with the scenario after a comma. Only equal
-   * scopes are compared.
-   */
+  /** `full` for all runbooks, or one with its scenario after a comma. Only equal scopes are compared. */
   scope: z.string(),
   revision: z.enum(['61', '62']),
   version: z.string(),
   begunAt: Moment,
   endedAt: Moment.optional(),
-  /**
-   * `running`: under way. `left`: a person left it. `died`: its process is gone without an end; this is never
-   * written, but derived for a record that says `running`.
-   */
+  /** `left`: a person left it. `died`: its process is gone; derived for a record that says `running`. */
   outcome: z.enum(['running', 'proven', 'not-proven', 'failed', 'left', 'died']),
   /** Why it failed, one line. */
   failure: z.string().optional(),
@@ -166,14 +159,14 @@ export interface DrillDue extends DeepReadonly<z.infer<typeof DrillDue>> {
 /** Milliseconds that the clock of a drill may have been ahead. */
 const SKEW_MS = 5 * 60_000;
 
-/** Whether a drill is dated in the future: when it really was is unknown. */
+/** Whether a drill is dated in the future: its real time is unknown. */
 export function isFromFuture(record: DrillRecord, now: Date): boolean {
   return msOf(momentOf(record)) > now.getTime() + SKEW_MS;
 }
 
 /**
- * Computes when a drill is due from the earlier drills and the config: an interval after the newest proven
- * one; if none was ever proven, at once. Failed drills and those dated in the future do not count. Pure.
+ * When a drill is due: an interval after the newest proven one; at once if none was proven. Failed drills and
+ * those dated in the future do not count. Pure.
  */
 export function drillDue(records: readonly DrillRecord[], everyMs: number | undefined, now: Date): DrillDue {
   const inOrder = records
@@ -226,7 +219,7 @@ export function dueWords({ dueAt, isOverdue, lastProven, everySeconds }: DrillDu
     : `${formatTime(dueAt)} UTC (${every})`;
 }
 
-/** The drills that do not count because of their time, in words; undefined if all count. */
+/** The drills that do not count because of their time; undefined if all count. */
 export function futureDrillWords({ fromFuture }: Pick<DrillDue, 'fromFuture'>): string | undefined {
   if (fromFuture.length === 0) return undefined;
   const names = fromFuture.slice(0, 3).map((id) => show(id, 40));
@@ -328,7 +321,6 @@ function trendSection({ title, objectives, rows }: Trend): Section {
   };
 }
 
-/** How the recovery time compares with the last drill that measured one. */
 function changeWords(rows: readonly TrendRow[]): string {
   const times = rows.flatMap(({ rtoSeconds }) => (rtoSeconds === undefined ? [] : [rtoSeconds]));
   const [before, now] = times.slice(-2);

@@ -26,32 +26,25 @@ export interface Objectives {
   readonly rpoSeconds?: number | undefined;
 }
 
-/** What a recovery took and lost, compared with its objectives. */
+/** The time and data that a recovery cost, compared with its objectives. */
 export interface Measures {
   readonly objectives: Objectives;
   readonly time: RecoveryTime;
   readonly point: RecoveryPoint | undefined;
   /** Why there is no recovery point although the service reports times. */
   readonly pointUnshown: string | undefined;
-  /**
-   * Why this does not measure a recovery, as a sentence without a full stop: the service would have to show
-   * something that it does not.
-   */
+  /** Why this measures no recovery, as a sentence without a full stop: evidence of the service is missing. */
   readonly unshown: string | undefined;
   /** Whether data was to be restored; a restart has no recovery point. */
   readonly restores: boolean;
-  /**
-   * Whether the objectives are met; undefined if there is none, if nothing was measured or shown, or if it is
-   * undecided.
-   */
+  /** Undefined without an objective or a measurement, if it is not shown, or if it is undecided. */
   readonly meetsRto: boolean | undefined;
   readonly meetsRpo: boolean | undefined;
 }
 
 /**
  * Measures a recovery from its entries alone, so that an auditor can repeat it. Pure. Undefined for a run
- * that was not to recover anything, such as the preparation of a recovery, and for one that ended before it
- * changed anything.
+ * that recovers nothing, such as a preparation, or that ended before it changed anything.
  */
 export function measure(entries: readonly Entry[], options: MeasureOptions): Measures | undefined {
   const timeline = timelineOf(entries);
@@ -85,7 +78,7 @@ export function measure(entries: readonly Entry[], options: MeasureOptions): Mea
   };
 }
 
-/** Whether a single command asks for a change and leaves what comes after it to others. */
+/** A single command that asks for a change, and leaves the work after it to others. */
 function leavesTheRest(single: unknown): boolean {
   if (single === undefined) return false;
   const { change, wait, noFollowUps } = fieldsOf(single);
@@ -93,16 +86,12 @@ function leavesTheRest(single: unknown): boolean {
   return noFollowUps !== undefined || (isAction && wait !== true);
 }
 
-/** A run that was closed without proof has no proof of its times. */
 function unproven({ closed }: Timeline, { unbound }: RecoveryTime): string | undefined {
   const isWithout = unbound === undefined && closed?.proven === false;
   return isWithout ? 'the run was closed without proof' : undefined;
 }
 
-/**
- * An exceeded limit stays exceeded, whatever is still to come; it is met only if the recovery is over and
- * shown.
- */
+/** An exceeded limit stays exceeded; it is met only if the recovery is over and shown. */
 function meetsRto(
   { totalMs, status }: RecoveryTime,
   limitSeconds: number | undefined,
@@ -134,18 +123,15 @@ function fits(ms: number | undefined, limitSeconds: number | undefined): boolean
   return ms === undefined || limitSeconds === undefined ? undefined : ms <= limitSeconds * 1000;
 }
 
-/**
- * The result for an objective, and if it is undecided or given up the reason, as a sentence without a full
- * stop.
- */
+/** `why`: the reason if it is undecided or given up, as a sentence without a full stop. */
 export interface Result {
   readonly result: 'met' | 'missed' | 'given up' | 'not decided';
   readonly why: string | undefined;
 }
 
 /**
- * The result for the recovery time objective. If applications were left without the data, or the run was
- * stopped, it is given up: the time does not measure a recovery. An exceeded limit is missed nevertheless.
+ * It is given up if applications were left without the data, or the run was stopped: the time measures no
+ * recovery. An exceeded limit is missed nevertheless.
  */
 export function resultOfTime(measures: Measures): Result {
   const { objectives, time, meetsRto, unshown } = measures;
@@ -170,9 +156,7 @@ function resultOf({ time, unshown }: Measures, isMet: boolean | undefined): Resu
   return { result: 'not decided', why: time.status === 'running' ? undefined : unshown };
 }
 
-/**
- * How long a recovery took, or has taken so far. Milliseconds; moments in RFC 3339 by this machine's clock.
- */
+/** How long a recovery took so far. Milliseconds; moments in RFC 3339 by this machine's clock. */
 interface RecoveryTime {
   /** `given-up`: it was not over when the run ended, or when applications were left without the data. */
   readonly status: 'running' | 'over' | 'given-up';
@@ -184,7 +168,7 @@ interface RecoveryTime {
   readonly totalMs: number;
   /** They add up to the total. */
   readonly slicesMs: Slices;
-  /** Notes for readers of the figures, as sentences without a full stop. */
+  /** For readers of the figures, as sentences without a full stop. */
   readonly notes: readonly string[];
 }
 
@@ -197,9 +181,8 @@ interface RecoveryTimeOptions {
 }
 
 /**
- * The time from the incident (or from the start of the run, if unknown) until the last application ran again
- * on the restored data; without applications, until the instance was available. If one of them was skipped,
- * it is never over.
+ * From the incident (or the start of the run, if unknown) until the last application runs on the restored
+ * data; without applications, until the instance is available. If one was skipped, it is never over.
  */
 function recoveryTime(timeline: Timeline, landmarks: Landmarks, options: RecoveryTimeOptions): RecoveryTime {
   const incident = instantOf(options.incidentAt);
@@ -251,7 +234,7 @@ function closedAt(
   // A verb with an application as input is a step of its follow-up.
   const step = performed.findLast(({ input }) => fieldsOf(input['app'])['key'] === subject);
   const mention = mentions.findLast((one) => one.id === id);
-  // Starting the work from here is also an answer about it, and comes before the steps.
+  // Starting the work from here is also an answer about it, before its steps.
   const heard = closed?.how === 'hand' ? mention?.atMs : (step?.endedMs ?? mention?.atMs);
   return instantOf(closed?.at) ?? heard ?? endedMs ?? lastMs;
 }

@@ -4,28 +4,22 @@ import { fieldsOf } from '../../store/journal.ts';
 import { isAhead, type Landmarks } from './slices.ts';
 import type { Timeline } from './timeline.ts';
 
-/**
- * How much was lost: the time between the newest record before the incident and the newest one after the
- * recovery.
- */
+/** How much was lost: from the newest record before the incident to the newest after the recovery. */
 export interface RecoveryPoint {
   /**
-   * `data`: by the reconciliation command of the config. `restored_from`: by the service's report of what it
-   * restored. `chosen-time`: by the requested point in time, if the service does not report it.
+   * `data`: by the reconciliation command. `restored_from`: by the service's report. `chosen-time`: by the
+   * requested point in time, if the service reports none.
    */
   readonly by: 'data' | 'restored_from' | 'chosen-time';
   readonly lostMs: number;
-  /**
-   * If the data was counted some time before the restore was sent: the loss if it was written to until then.
-   * Writes in between were not observed.
-   */
+  /** The loss if the data was written to between its count and the restore, which was not observed. */
   readonly mostLostMs: number | undefined;
   /** RFC 3339. */
   readonly lostAt: string;
   readonly recoveredTo: string;
-  /** What `lostAt` is, in words. */
+  /** `lostAt` in words. */
   readonly lostBy: string;
-  /** Why it is not measured by the data, although the data was queried, as a sentence without a full stop. */
+  /** Why it is not measured by the data, although that was queried, as a sentence without a full stop. */
   readonly because: string | undefined;
   readonly rowsBefore: number | undefined;
   readonly rowsAfter: number | undefined;
@@ -37,8 +31,8 @@ export interface NoPoint {
 }
 
 /**
- * Measured once the service shows that the data is back; undefined before, and if neither the data nor the
- * service report it. Impossible times of the service measure nothing.
+ * Undefined until the service shows that the data is back, and if neither the data nor the service report it.
+ * Impossible times of the service measure nothing.
  */
 export function recoveryPoint(
   timeline: Timeline,
@@ -76,9 +70,8 @@ const SIMULATED = 'the service is simulated: nothing was brought back';
 const AT_ONCE_MS = 5_000;
 
 /**
- * Whether data may have been written between its count and the restore, with a safety backup and a
- * confirmation in between. A lost source is not written to, and writes after a stated incident are not meant
- * to be restored.
+ * Whether data may have been written between its count and the restore: a safety backup and a confirmation
+ * lie in between. A lost source is not written to, and writes after a stated incident are not to be restored.
  */
 function writtenUnseen(
   countedMs: number | undefined,
@@ -105,8 +98,8 @@ function isOfFuture(recoveredMs: number, { restore, armedMs, skewMs }: Landmarks
 const GRAIN_MS = 1000;
 
 /**
- * A record newer than what was restored was written since, by an application that uses the data again: it
- * does not show what was restored. The data's clock may be that of the service or this machine's.
+ * A record newer than the restored data was written since, by an application that uses it again, so it does
+ * not show what was restored. The data's clock may be that of the service or this machine's.
  */
 function whyNoMeasure(
   newestMs: number | undefined,
@@ -130,8 +123,8 @@ function lost(lostAtMs: number, recoveredMs: number) {
 }
 
 /**
- * The last moment at which now lost data can have been written. A restore in place ends it; a lost source
- * ended it before the run began, unless its data was seen to be newer.
+ * When data that is now lost can last have been written. A restore in place ends that; a lost source ended it
+ * before the run began, unless its data was seen to be newer.
  */
 function lastMoment(
   { firstMs }: Timeline,

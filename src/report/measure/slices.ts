@@ -19,10 +19,7 @@ export interface Segment {
 type Marks = Pick<Landmarks, 'decidedMs' | 'startedMs' | 'restoredMs'>;
 type Span = { readonly fromMs: number; readonly untilMs: number };
 
-/**
- * The time between two moments by slice, in milliseconds; each instant belongs to exactly one, so they add up
- * to the whole.
- */
+/** Milliseconds by slice; each instant belongs to exactly one, so they add up to the whole span. */
 export function cutSlices(
   timeline: Pick<Timeline, 'stays'>,
   marks: Marks,
@@ -37,9 +34,9 @@ export function cutSlices(
 }
 
 /**
- * As `cutSlices`, in order of time. Until the destructive call is armed, everything is the decision. After
- * it, waiting for an answer is human time; the rest is the queue until the service began, work until the
- * instance was available, and rebinding from then on.
+ * As `cutSlices`, in order of time. Until the destructive call is armed, everything is `decide`. After it,
+ * waiting for an answer is `human`; the rest is `queue` until the service begins, `execute` until the
+ * instance is available, and `rebind` from then on.
  */
 export function cutSegments(
   { stays }: Pick<Timeline, 'stays'>,
@@ -69,8 +66,8 @@ export function cutSegments(
 type Meta = Partial<StateMeta<unknown, never>> | undefined;
 
 /**
- * Maps a state to its slice of a recovery's time, by the machine's metadata: a question is human time,
- * whatever else applies. Undefined for a runbook that recovers nothing.
+ * The slice of a state, by the machine's metadata: a question is human time, whatever else applies. Undefined
+ * for a runbook that recovers nothing.
  */
 export function slicesOf(
   runbook: Pick<Runbook, 'machine'>,
@@ -85,20 +82,16 @@ export function slicesOf(
   return (state) => slices.get(state);
 }
 
-/** The moments that a recovery is measured by. Milliseconds since 1970, by this machine's clock. */
+/** The moments that measure a recovery. Milliseconds since 1970, by this machine's clock. */
 export interface Landmarks {
-  /**
-   * When a destructive call was first armed; without one, when the work after it began, because it was done
-   * outside.
-   */
+  /** When a destructive call was first armed; without one, when the work after it began (done outside). */
   readonly decidedMs: number | undefined;
-  /** When the last such call was armed: nothing before it recovered anything. */
+  /** When the last destructive call was armed: nothing before it recovered anything. */
   readonly armedMs: number | undefined;
   /** When the service began to work on it. Undefined if that was not observed. */
   readonly startedMs: number | undefined;
   /** When the instance was available with its data. */
   readonly restoredMs: number | undefined;
-  /** Whether data was restored. */
   readonly restores: boolean;
   /** Whether it went into another instance, whose source may have been gone before. */
   readonly elsewhere: boolean;
@@ -106,14 +99,10 @@ export interface Landmarks {
   readonly listed: boolean;
   /** The service's final report of the restore. */
   readonly restore: Readonly<Record<string, unknown>> | undefined;
-  /** The requested point in time. */
   readonly chosenTime: string | undefined;
   /** How far the service's clock was ahead. */
   readonly skewMs: number;
-  /**
-   * Why the recovery is not shown, as a sentence without a full stop: only the service's own report can show
-   * it. Undefined if it is shown.
-   */
+  /** As a sentence without a full stop: only the service's report can show it. Undefined if it is shown. */
   readonly unshown: string | undefined;
 }
 
@@ -161,10 +150,7 @@ function restores(verb: string | undefined): boolean {
   return verb === undefined || effectOf(verb) === 'restore';
 }
 
-/**
- * An available instance does not prove a restore: the service must report the task after the request, and the
- * instance after that.
- */
+/** An available instance proves no restore: the service must report the task, and after it the instance. */
 function unshownOf(verb: string | undefined, later: Timeline['performed']): string | undefined {
   const isRestore = restores(verb);
   const isDone = isRestore

@@ -4,9 +4,7 @@ import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { incrementalFold } from '../../store/projections/projection.ts';
 import { type RunEntryBody, readRunEntry } from '../../store/run-entries.ts';
 
-/**
- * A state of the machine, and since when the run has been in it. Milliseconds since 1970, never decreasing.
- */
+/** Since when the run has been in a state. Milliseconds since 1970, never decreasing. */
 interface Stay {
   readonly state: string;
   readonly atMs: number;
@@ -21,19 +19,17 @@ interface Performed {
   readonly endedMs: number;
 }
 
-/** An answer or other event about one follow-up. */
+/** An event about one follow-up, such as an answer. */
 interface Mention {
   readonly id: string;
   readonly atMs: number;
 }
 
-/**
- * The times in a run's entries, read once. All times are those of a clock without adjustments (`steadied`).
- */
+/** The times in a run's entries, read once, by a clock without adjustments (`steadied`). */
 export interface Timeline {
   readonly firstMs: number;
   readonly lastMs: number;
-  /** The first start and close entries; entries after the end are ignored. */
+  /** The first such entry; entries after the end are ignored. */
   readonly started: RunEntryBody<'run.started'> | undefined;
   readonly closed: RunEntryBody<'run.closed'> | undefined;
   /** When the run was closed or abandoned. */
@@ -42,10 +38,7 @@ export interface Timeline {
   readonly performed: readonly Performed[];
   readonly armed: readonly { readonly verb: string; readonly atMs: number }[];
   readonly mentions: readonly Mention[];
-  /**
-   * True if this entry predates the previous one: the clock was set back unobserved. Its time is then that of
-   * the previous one.
-   */
+  /** An entry predates the one before, and counts at that one's time: the clock was set back unobserved. */
   readonly clockSetBack: boolean;
   /** Each adjustment during the run of the clock that stamps entries, negative for back. Milliseconds. */
   readonly clockMovesMs: readonly number[];
@@ -54,8 +47,8 @@ export interface Timeline {
 }
 
 /**
- * Reads the entries of a run, oldest first. Unknown entries and bodies only count as time. Undefined without
- * entries. A growing array is read once (`incrementalFold`): the lists grow with it.
+ * Reads the entries of a run, oldest first; undefined without any. Unknown entries and bodies only count as
+ * time. A growing array is read once (`incrementalFold`): the lists grow with it.
  */
 export function timelineOf(written: readonly Entry[]): Timeline | undefined {
   const { timeline } = read(written);
@@ -118,10 +111,7 @@ function emptyFrom(first: Entry): Mutable<Timeline> | undefined {
   return { firstMs, lastMs: firstMs, ...none, clockSetBack: false, clockMovedMs: 0, ...lists };
 }
 
-/**
- * A run's entries with the observed adjustments of the clock (`clock.moved`) undone. Unreadable times stay
- * unchanged.
- */
+/** The entries with observed adjustments of the clock (`clock.moved`) undone. Unreadable times stay. */
 export function steadied(entries: readonly Entry[]): readonly Entry[] {
   let movedMs = 0;
   return entries.map((entry) => {

@@ -47,10 +47,7 @@ function bypasses(entries: readonly Entry[]): Alarm[] {
   return [...without, ...weakened];
 }
 
-/**
- * A call that may be sent although the newest approval request has no answer yet. An additional backup
- * changes nothing, so it needs no approval.
- */
+/** Calls prepared although the newest approval request was not granted. A backup needs no approval. */
 function unapproved(entries: readonly Entry[]): Alarm[] {
   const begun = findAll(entries, 'activity.begun').filter(({ body }) => changesKey(body));
   const calls = [...findAll(entries, 'intent.armed'), ...begun].sort((a, b) => a.entry.seq - b.entry.seq);
@@ -96,10 +93,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'operator.override': 'OVERRIDDEN: a person went on although a check spoke against it',
 };
 
-/**
- * What people did instead of a step, or to bypass it; applications left without the data have their own
- * alarm.
- */
+/** Steps that people replaced or bypassed; applications left without the data have their own alarm. */
 function byWord(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Alarm[] {
   const unbound = new Set(leftUnbound(followUps).map(({ id }) => id));
   const alreadySaid = new Set(skips(entries).flatMap(({ id, answer }) => (unbound.has(id) ? [answer] : [])));

@@ -5,10 +5,9 @@ import { entrySentences } from '../../store/sentence.ts';
 import type { Report } from './model.ts';
 import { type Change, findAll, findLast, type Line } from './model-rows.ts';
 
-/** The record's data about itself. */
 export interface RecordProof {
   readonly generatedAt: Date;
-  /** The signed head of the store at the time of the report (log/checkpoint.ts). */
+  /** The signed head of the store when the report is made (log/checkpoint.ts). */
   readonly note?: string;
   /** Files that belong to the evidence, such as the exported journal, with their SHA-256 in hex. */
   readonly files?: readonly { readonly name: string; readonly sha256: string }[];
@@ -88,7 +87,6 @@ function repeatableRows(entries: readonly Entry[]): Row[] {
     }));
 }
 
-/** The application or service key of a step. */
 function subjectOf(input: unknown): string {
   const { app, key } = fieldsOf(input);
   const { key: appKey, name } = { ...fieldsOf(key), ...fieldsOf(app) };

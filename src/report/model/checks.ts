@@ -12,7 +12,7 @@ export function checksOf(entries: readonly Entry[]): Check[] {
   return checksByVerb(entries).map(({ check }) => check);
 }
 
-/** The same checks in the same order, each with the verb that made it and what the verb answered. */
+/** The same checks in the same order, each with its verb and that verb's output. */
 export function checksByVerb(
   entries: readonly Entry[],
 ): { readonly verb: Verb; readonly output: Fields; readonly check: Check }[] {

@@ -1,9 +1,6 @@
 import { show } from '../../base/text.ts';
 
-/**
- * The same data with every text in it printable and cut: the one place where what others have written is made
- * harmless, so that no renderer can forget it. Fields that are undefined are left out.
- */
+/** Makes every text printable and cuts it, here so that no renderer can forget it. Drops undefined fields. */
 export function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return show(value, LONGEST);
   if (Array.isArray(value)) return value.map(cleaned);
@@ -15,5 +12,5 @@ export function cleaned(value: unknown): unknown {
   );
 }
 
-/** Several audit events of the platform with their types. */
+/** Room for several audit events of the platform with their types. */
 const LONGEST = 1_000;

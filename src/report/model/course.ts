@@ -52,7 +52,6 @@ function incidentMark(ms: number | undefined, fromMs: number): Course['marks'] {
     : [{ at: iso(ms), kind: 'incident', text: 'the incident began' }];
 }
 
-/** Joins neighbouring pieces of the same slice. */
 function joined(segments: ReturnType<typeof cutSegments>): Course['slices'] {
   const pieces: Course['slices'] = [];
   for (const { slice, fromMs, untilMs } of segments) {
@@ -109,7 +108,7 @@ function iso(ms: number): string {
   return isoOf(ms);
 }
 
-/** The important moments of a run: decisions, calls, doubts, trouble, and who continued it. */
+/** The moments of a run: decisions, calls, doubts, trouble, and processes that continued it. */
 export function marksOf(entries: readonly Entry[]): Mark[] {
   const doubted = new Set<string>();
   return entries.flatMap((entry) => {

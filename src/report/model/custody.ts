@@ -6,15 +6,15 @@ import { foldHolders } from '../../store/projections/holders.ts';
 import type { Report } from './model.ts';
 import type { Fact } from './model-rows.ts';
 
-/** What the ledgers of the run's instances tell, and who has shown that they can open copies. */
+/** The ledgers of the run's instances, and the proofs of holders that they can open copies. */
 interface CustodyEntries {
   readonly history: readonly Entry[];
   readonly holders: readonly Entry[];
 }
 
 /**
- * Who could open the keys of the instances when the run ended: the newest sealed copies of each key until
- * then, and the newest proof of each holder. `until` is the time of the last entry of the run. Pure.
+ * Who could open the instances' keys at `until`, the time of the run's last entry: the newest sealed copies
+ * of each key, and the newest proof of each holder. Pure.
  */
 export function custodyOf({ history, holders }: CustodyEntries, until: string): Fact[] {
   const isThen = ({ at }: Entry) => msOf(at) <= msOf(until);

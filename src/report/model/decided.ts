@@ -13,7 +13,6 @@ export function factsOf(entries: readonly Entry[]): Fact[] | undefined {
   }));
 }
 
-/** What people decided, with their reasons. */
 export function decisionsOf(entries: readonly Entry[]): Decision[] {
   return findAll(entries, 'answer').map(({ entry, body }) => ({
     at: entry.at,
@@ -23,9 +22,7 @@ export function decisionsOf(entries: readonly Entry[]): Decision[] {
   }));
 }
 
-/**
- * Deviations from the runbook, and why: by its steps, and by people who replaced, repeated or skipped them.
- */
+/** Deviations from the runbook: by its steps, and by people who replaced, repeated or skipped them. */
 export function deviationsOf(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Deviation[] {
   const closed = find(entries, 'run.closed')?.body;
   const steps = (closed?.deviations ?? []).map(({ step, reason }) => deviation('step', step, reason));
@@ -71,7 +68,7 @@ export function issuesOf(entries: readonly Entry[]): Issue[] {
 
 const OPEN = { rootCause: null, correctiveAction: null, owner: null, due: null, status: null };
 
-/** What only people know, as lines to fill in. */
+/** Lines for people to fill in. */
 export function blanksFor(
   runbook: string | undefined,
   { hasTarget, hasCustody }: { readonly hasTarget: boolean; readonly hasCustody: boolean },

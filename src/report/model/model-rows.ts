@@ -21,7 +21,6 @@ export type Person = z.infer<typeof Person>;
 export const Fact = z.object({ label: z.string(), value: z.string(), code: z.boolean().optional() });
 export type Fact = z.infer<typeof Fact>;
 
-/** A check of the data or of the service with a verdict. */
 export const Check = z.object({
   at: z.string(),
   what: z.string(),
@@ -31,7 +30,6 @@ export const Check = z.object({
 });
 export type Check = z.infer<typeof Check>;
 
-/** A follow-up after the change, and how it was closed. */
 export const FollowUpRow = WrittenFollowUp().extend({
   owner: z.string(),
   /** Until it was closed, or until the record's last entry. */
@@ -44,7 +42,6 @@ export type FollowUpRow = z.infer<typeof FollowUpRow>;
 export const Decision = z.object({ at: z.string(), by: z.string(), what: z.string(), reason: z.string() });
 export type Decision = z.infer<typeof Decision>;
 
-/** An approval request to a second person, and its outcome. */
 export const Approval = z.object({
   challenge: z.string(),
   order: z.string(),
@@ -71,7 +68,7 @@ export const MayApprove = z.object({
   /** The time of `begun`; later than the start if an earlier version began the run. */
   asOf: z.string().optional(),
   people: z.array(z.object({ names: z.string(), key: z.string() })),
-  /** Who drove the run, and so could not approve it. */
+  /** They could not approve it. */
   drivers: z.array(
     z
       .object({ at: z.string(), name: z.string(), login: z.string(), uid: z.string(), host: z.string() })
@@ -115,7 +112,6 @@ export const Change = z.object({
 });
 export type Change = z.infer<typeof Change>;
 
-/** An entry of a journal as a sentence. */
 export const Line = z.object({ at: z.string(), seq: z.number(), by: z.string(), text: z.string() });
 export type Line = z.infer<typeof Line>;
 
@@ -150,12 +146,10 @@ const Task = z.object({
 });
 export type Task = z.infer<typeof Task>;
 
-/** The course of the run, moment by moment, for its picture. */
 export const Course = z.object({
   /** The incident if known and earlier, else the start. */
   from: z.string(),
   until: z.string(),
-  /** When the limit of the recovery time is reached. */
   limitAt: z.string().optional(),
   slices: z.array(z.object({ slice: Slice, from: z.string(), until: z.string() })),
   steps: z.array(Step),

@@ -16,10 +16,7 @@ import {
   Rotation,
 } from './model-rows.ts';
 
-/**
- * An objective and its measurement. Seconds; `undefined` without a limit or a measurement. `why` says what is
- * missing for a recovery that was given up or is not shown.
- */
+/** Seconds. `why`: what is missing for a recovery that was given up or is not shown. */
 export const Objective = z.object({
   limitSeconds: z.number().optional(),
   measuredSeconds: z.number().optional(),
@@ -46,7 +43,6 @@ const Measured = z.object({
   slices: Slices,
   notes: z.array(z.string()),
   restores: z.boolean(),
-  /** How the recovery point was measured, with its two ends. */
   point: z
     .object({
       by: z.enum(['data', 'restored_from', 'chosen-time']),
@@ -62,7 +58,7 @@ const Measured = z.object({
 });
 export type Measured = z.infer<typeof Measured>;
 
-/** The headings under which a report asks for what only people know. */
+/** The headings of blanks for people to fill in. */
 const BlankIn = z.enum([
   'people',
   'scope',
@@ -76,9 +72,8 @@ const BlankIn = z.enum([
 ]);
 
 /**
- * The record of a run, complete and independent of its form: every renderer writes it, and its JSON is
- * exactly this. All texts are printable and limited in length; times are RFC 3339, durations in seconds
- * unless their name says otherwise.
+ * The record of a run: every renderer writes it, and its JSON is exactly this. All texts are printable and
+ * limited in length; times are RFC 3339, durations in seconds unless their name says otherwise.
  */
 export const Report = z.object({
   schema: z.literal('lifeboat.report/1'),
@@ -124,10 +119,7 @@ export const Report = z.object({
   }),
   people: z.array(Person),
   plan: z.object({
-    /**
-     * SHA-256 of the plan and the facts of each approval request, with its state: only `given` means that the
-     * plan is approved.
-     */
+    /** SHA-256 of the plan and the facts of each approval request; only `given` means approved. */
     asked: z.array(z.object({ sha256: z.string(), state: Approval.shape.state })),
   }),
   measured: Measured.optional(),
@@ -140,7 +132,7 @@ export const Report = z.object({
   reconciliation: z.array(
     z.object({ when: z.string(), at: z.string(), newest: z.string(), count: z.string(), said: z.string() }),
   ),
-  /** What a drill saw by querying the databases, not the run, after the run. */
+  /** Of the databases, queried by a drill after the run. */
   comparison: Compared.omit({ run: true }).extend({ at: z.string() }).optional(),
   /** The follow-ups of the run, including closed ones. */
   followUps: z.array(FollowUpRow),
@@ -158,7 +150,7 @@ export const Report = z.object({
   entries: z.array(Line),
   ledger: z.array(Line),
   evidence: z.object({
-    /** The leaf hash of the run's last entry, whole. */
+    /** The whole leaf hash of the run's last entry. */
     head: z.string().optional(),
     /** Of the whole store, when the report was made. */
     anchor: z.string().optional(),
@@ -170,7 +162,7 @@ export const Report = z.object({
     bundle: z.string(),
     verify: z.string(),
   }),
-  /** What no journal can know, for a person to write in; never filled in by the program. */
+  /** For people to write in; never filled in by the program. */
   blanks: z.array(z.object({ in: BlankIn, label: z.string(), value: z.null() })),
   signOff: z.array(z.object({ role: z.string(), name: z.null(), date: z.null(), statement: z.string() })),
 });

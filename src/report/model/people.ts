@@ -26,7 +26,6 @@ export function peopleOf(entries: readonly Entry[], owners: readonly string[]): 
 const NAMED = 'named in the config or by the run';
 const WRITTEN = "named in the machine's config, else by its login; the identity of the person is not proven";
 
-/** The approval requests to a second person. */
 export function approvalsOf(entries: readonly Entry[]): Approval[] {
   const asked = findAll(entries, 'approval.asked').map(({ entry, body }): Approval => {
     return { ...body, askedAt: entry.at, ...challengeOutcome(entries, body.challenge) };
@@ -123,7 +122,7 @@ function differences(before: ApprovalPolicy | undefined, after: ApprovalPolicy) 
   });
 }
 
-/** An allowed-signers file that differed at a signature from that at the process's beginning. */
+/** Files of allowed signers that differed, at a signature, from the one at the process's beginning. */
 function otherFiles(
   entries: readonly Entry[],
   policies: readonly { readonly entry: Entry; readonly approvals: ApprovalPolicy }[],

@@ -8,10 +8,7 @@ import { type Fact, find } from './model-rows.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * Which backup or point in time was restored, with which key, and the service's report of it. Empty for a run
- * that restored nothing.
- */
+/** The restored backup or point in time, its key, and the service's report. Empty if nothing was restored. */
 export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | undefined): Fact[] {
   const performed = timelineOf(entries)?.performed ?? [];
   const asked = performed.findLast(({ verb }) => effectOf(verb) === 'restore');
@@ -53,10 +50,7 @@ export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | un
   );
 }
 
-/**
- * Everything that the run learned about a backup: from the service's lists, and from recorded proofs, which
- * name the key that opens it.
- */
+/** From the service's lists, and from recorded proofs, which name the key that opens the backup. */
 function seenBackup(
   performed: readonly { readonly output: Fields }[],
   field: string,
@@ -86,10 +80,7 @@ export function reconciliationOf(entries: readonly Entry[]): Report['reconciliat
     }));
 }
 
-/**
- * What a drill saw of the databases after the run; undefined if it did not query them. `ledger` has the
- * record of the run.
- */
+/** Undefined if no drill queried the databases after the run. `ledger` has the record of the run. */
 export function comparisonOf(ledger: readonly Entry[]): Report['comparison'] {
   const entry = ledger.findLast(({ type }) => type === COMPARED);
   const read = Compared.safeParse(entry?.body);
@@ -108,10 +99,7 @@ function text(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-/**
- * The shown parts of an instance's identity, by their names in the entries. Parts that the change may affect
- * are shown as they were before it.
- */
+/** By the names in the entries. Parts that the change may affect are shown as they were before it. */
 const LABELS: Readonly<Record<string, string>> = {
   instanceId: 'Instance id',
   name: 'Name at the service',
@@ -129,7 +117,7 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The changed instance, as last checked before the call: what the operator's typed name stands for. Empty if
+ * The changed instance as last checked before the call, to which the operator's typed name refers. Empty if
  * the run checked none.
  */
 export function identityOf(entries: readonly Entry[]): Fact[] {
@@ -159,8 +147,8 @@ function placeOf(entries: readonly Entry[], name: string | undefined): Fact[] {
 }
 
 /**
- * The source of a recovery into another instance: the instance itself if the run asked it, else its recovery
- * card, because it may be gone. Empty for a recovery in place.
+ * The source of a recovery into another instance: the instance's own answers if the run asked it, else its
+ * recovery card, because it may be gone. Empty for a recovery in place.
  */
 export function sourceOf(entries: readonly Entry[]): Fact[] {
   const started = find(entries, 'run.started')?.body;
@@ -187,8 +175,7 @@ export function sourceOf(entries: readonly Entry[]): Fact[] {
 }
 
 function serviceOf(output: Fields | undefined): Fields {
-  // The baseline of a confirmation calls the instance's own id `serviceId`; the type of the instance is its
-  // offering.
+  // The baseline of a confirmation calls the instance's own id `serviceId`, and its type is its offering.
   const { serviceId, ...baseline } = fieldsOf(output?.['baseline']);
   const { id, offering, plan, ...service } = fieldsOf(output?.['service']);
   return { ...baseline, ...service, instanceId: id ?? serviceId, serviceId: offering, planId: plan };

@@ -8,8 +8,8 @@ type Fields = Readonly<Record<string, unknown>>;
 type Rows = readonly (readonly [string, unknown, 'code'?])[];
 
 /**
- * The audit data of a key change. From the ledger it uses only what this run wrote, and what was there before
- * the run set its key, so that the record does not change later. Undefined for any other runbook.
+ * The audit data of a key change; undefined for any other runbook. Of the ledger it uses only entries of this
+ * run, or from before it set its key, so that the record does not change later.
  */
 export function rotationOf(
   entries: readonly Entry[],
@@ -77,7 +77,6 @@ export function rotationOf(
   };
 }
 
-/** The label of the remaining work. */
 export const FOLLOW_UP = 'Follow-up';
 
 const ORIGINS: Readonly<Record<string, string>> = {
@@ -105,7 +104,6 @@ function approvalWords({ state, approver, order }: Approval): string {
   return `${order}: ${state}${approver === undefined ? '' : ` by ${approver}`}`;
 }
 
-/** The old backups that were downloaded to be kept. */
 function archived(performed: readonly { readonly verb: string; readonly input: Fields }[]): string {
   const kept = performed.filter(
     ({ verb, input }) => verb === 'downloadBackup' && input['purpose'] === 'archive',
@@ -134,7 +132,7 @@ function setTime(entries: readonly Entry[], ledger: readonly Entry[], key: unkno
   )?.at;
 }
 
-/** Until when an old key is kept, as the run recorded it in the ledger. */
+/** How long an old key is kept, as the run recorded it in the ledger. */
 function dispositionOf({ since, dueSeconds, subject, what }: Fields): Fact[] {
   const due = msOf(String(since)) + Number(dueSeconds) * 1000;
   const until = Number.isFinite(due) ? isoOf(due) : undefined;

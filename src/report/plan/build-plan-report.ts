@@ -28,10 +28,7 @@ export interface PlanReportSource extends RecordProof {
   readonly losses?: readonly Loss[];
 }
 
-/**
- * The record of a plan's run from its entries and the reports of its children alone, so that it can be made
- * again at any time. Pure. What only people know is left open.
- */
+/** The record of a plan's run from its entries and the reports of its children alone. Pure. */
 export function buildPlanReport(source: PlanReportSource): PlanReport {
   const { input, children } = source;
   const entries = untilEnd(source.entries);
@@ -154,7 +151,6 @@ function lastOf(times: readonly (string | undefined)[]): string {
   );
 }
 
-/** The time given for the incident, if it is before the start. */
 function incidentIn(input: PlanInput, startedAt: string): string | undefined {
   const { incidentAt } = input as { readonly incidentAt?: unknown };
   return typeof incidentAt === 'string' && msOf(incidentAt) <= msOf(startedAt) ? incidentAt : undefined;
@@ -218,7 +214,6 @@ function ofChildren(children: readonly ReportedChild[]): readonly PlanDeviation[
   );
 }
 
-/** Each step that was begun, once, with what the plan says about taking it back. */
 function undoOf(worded: readonly WordedGroup[], groups: readonly PlanGroup[]): PlanReport['undo'] {
   return worded.flatMap(({ group, words, phase }) => {
     const lanes = groups.find(({ id }) => id === group.id)?.lanes ?? [];
@@ -247,7 +242,7 @@ function reconciliationsOf(run: string, report: ReportedChild['report']): PlanRe
   ];
 }
 
-/** What is still open, or was left so, in sentences without a full stop. */
+/** Everything still open, in sentences without a full stop. */
 function openOf(
   { status, text }: PlanReport['outcome'],
   groups: readonly PlanGroup[],

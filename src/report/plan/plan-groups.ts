@@ -63,7 +63,6 @@ function wavesOf(
   });
 }
 
-/** When a group waited for a person, and why. */
 function heldOf(own: readonly PlanMoment[], until: string): PlanGroup['held'] {
   const spans: PlanGroup['held'] = [];
   let since: { readonly from: string; readonly why: string } | undefined;

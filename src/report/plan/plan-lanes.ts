@@ -19,15 +19,13 @@ export interface ReportedChild {
   readonly report: Report;
 }
 
-/** A group with its phase, and each of its steps in words. */
+/** A group, its phase, and a text for each step by its id. */
 export interface WordedGroup {
   readonly phase: PlanGroup['phase'];
   readonly group: ResolvedGroup;
-  /** By the id of the step. */
   readonly words: Readonly<Record<string, string>>;
 }
 
-/** Everything that says what became of the lanes of a group. */
 export interface LaneFacts {
   readonly input: PlanInput;
   readonly moments: readonly PlanMoment[];
@@ -81,7 +79,7 @@ interface Decided {
   readonly passed: ReadonlyMap<string, 'skipped' | 'done outside'>;
 }
 
-/** The lanes that are out, and the steps that people passed, at the end of the record. */
+/** At the end of the record: lanes that are out, and steps that people passed. */
 function decisionsAbout(group: string, moments: readonly PlanMoment[]): Decided {
   const out = new Set<string>();
   const passed = new Map<string, 'skipped' | 'done outside'>();

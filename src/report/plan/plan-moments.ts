@@ -7,13 +7,12 @@ export interface PlanMoment {
   readonly at: string;
   readonly by: string;
   readonly type: string;
-  /** The fields of the event. */
   readonly event: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The events of a plan's run in order. A decision that another process wrote counts as that of its writer:
- * `wishes` are the entries of `plan/RUN`. Pure.
+ * The events of a plan's run in order. A decision of another process counts as that of its writer: `wishes`
+ * are the entries of `plan/RUN`. Pure.
  */
 export function planMoments(entries: readonly Entry[], wishes: readonly Entry[]): readonly PlanMoment[] {
   const writers = new Map(wishes.map(({ seq, by }) => [seq, by]));
@@ -37,7 +36,7 @@ export function wordIn({ event }: Pick<PlanMoment, 'event'>, field: string): str
   return typeof value === 'string' ? value : '';
 }
 
-/** Whether an entry has further lanes of the evaluation before it, and not the first ones of another. */
+/** Whether an entry continues the lanes of the evaluation before it. */
 export function isContinued({ event }: PlanMoment): boolean {
   return typeof event['from'] === 'number' && event['from'] > 0;
 }
@@ -53,7 +52,7 @@ export function lanesIn({ event }: Pick<PlanMoment, 'event'>): readonly string[]
   });
 }
 
-/** What people decided against the plan, or beside it, with time, person and reason. Pure. */
+/** Decisions of people against the plan, or beside it. Pure. */
 export function planDeviations(moments: readonly PlanMoment[]): readonly PlanDeviation[] {
   let problems: readonly string[] = [];
   const held = new Map<string, PlanMoment>();

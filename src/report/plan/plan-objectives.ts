@@ -6,12 +6,12 @@ import type { PlanGroup, PlanLane } from './plan-report.ts';
 
 type Judged = z.infer<typeof Objective>;
 
-/** Where a time of recovery counts from, and when the record ends. */
+/** The start of a recovery time, and the end of the record. */
 interface Span {
   readonly from: string;
   readonly until: string;
   readonly isOver: boolean;
-  /** Whether the run was closed without proof: then its times show no recovery. */
+  /** The run was closed without proof: its times show no recovery. */
   readonly isUnproven?: boolean;
 }
 
@@ -30,8 +30,8 @@ export function rtoOfGroup(
 }
 
 /**
- * The recovery time of a plan: to the last green of its checks of health; without such checks to the end of
- * its last group, which shows nothing. Pure.
+ * The recovery time to the last green of the plan's checks of health; without such checks to the end of its
+ * last group, which shows nothing. Pure.
  */
 export function rtoOfPlan(
   groups: readonly PlanGroup[],
@@ -62,7 +62,6 @@ export function rtoOfPlan(
   return { rto, until, status };
 }
 
-/** Why a recovery of these instances is not one of all of them. */
 function notDone(lanes: readonly PlanLane[]): string | undefined {
   const left = lanes.filter(({ state }) => state !== 'done').length;
   return left === 0 ? undefined : `${left} of ${lanes.length} not done`;
@@ -93,14 +92,14 @@ function judged(
   return { ...base, result: 'met' };
 }
 
-/** The recovery point of an instance: what the run that restored it measured. */
+/** The recovery point that the run measured which restored the instance. */
 export function rpoOfLane(children: readonly ReportedChild[]): Judged | undefined {
   return children.findLast(({ report }) => report.measured?.restores === true)?.report.measured?.rpo;
 }
 
 /**
- * The worst recovery point of some instances against the limit of the plan, in milliseconds; undefined where
- * nothing was restored. What was not measured is not met. Pure.
+ * The worst recovery point against the limit of the plan, in milliseconds; undefined where nothing was
+ * restored. An unmeasured one is not met. Pure.
  */
 export function rpoOfLanes(
   children: readonly ReportedChild[],

@@ -21,10 +21,9 @@ import type { PlanGroup, PlanLane, PlanReport, PlanStepRow } from './plan-report
 import { NOT_SAID, type Objective, planSummary, verdict } from './plan-summary.ts';
 import { SECTIONS } from './requirements.ts';
 
-/** Where the report of a child is, beside this one; undefined without one. */
+/** The file with the report of a child, beside this report; undefined without one. */
 export type FileOf = (run: string) => string | undefined;
 
-/** The record of a plan's run as the document that every renderer writes. */
 export function planPages(report: PlanReport, fileOf: FileOf = () => undefined): Document {
   const { run } = report;
   const refer = (id: string): Inline => ({ code: id, file: fileOf(id) });

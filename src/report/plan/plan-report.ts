@@ -2,9 +2,7 @@ import * as z from 'zod';
 import { Objective, Report } from '../model/model.ts';
 import { Approval, Decision, Line, Person } from '../model/model-rows.ts';
 
-/**
- * What became of a step on an instance. `left out`: it does not belong to this run, by `when` or `rehearsal`.
- */
+/** `left out`: the step does not belong to this run, by `when` or `rehearsal`. */
 const StepState = z.enum([
   'done',
   'failed',
@@ -31,7 +29,6 @@ const PlanStepRow = z.object({
       startedAt: z.string(),
       endedAt: z.string().optional(),
       where: z.string().optional(),
-      /** Why it failed, where something did. */
       cause: z.string().optional(),
     }),
   ),
@@ -44,7 +41,6 @@ const PlanLane = z.object({
   target: z.string().optional(),
   wave: z.number(),
   state: z.enum(['done', 'failed', 'open', 'left open', 'not begun', 'not run', 'taken out']),
-  /** When its first step began, and its last one ended. */
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
   steps: z.array(PlanStepRow),
@@ -59,14 +55,14 @@ const PlanGroup = z.object({
   about: z.string().optional(),
   phase: z.enum(['groups', 'healthy', 'finally']),
   after: z.array(z.string()),
-  /** How it ended; missing while it has not. */
+  /** Missing while it has not ended. */
   ended: z.enum(['done', 'stopped', 'not-run']).optional(),
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
   seconds: z.number().optional(),
-  /** The waves that began. `until` is when the last of its steps ended, or the last entry of the record. */
+  /** The waves that began. `until`: the end of the last of their steps, or the last entry of the record. */
   waves: z.array(Span.extend({ wave: z.number(), lanes: z.array(z.string()) })),
-  /** When it waited for a person. */
+  /** Times in which it waited for a person. */
   held: z.array(Span.extend({ why: z.string() })),
   /** From the incident, or the start of the run, to the end of the group. */
   rto: Objective.optional(),
@@ -97,12 +93,12 @@ const PlanDeviation = z.object({
 });
 export type PlanDeviation = z.infer<typeof PlanDeviation>;
 
-/** The headings under which it asks for what only people know. */
+/** The headings of blanks for people to fill in. */
 const BlankIn = z.enum(['asked', 'people', 'objectives', 'return', 'issues', 'signOff']);
 
 /**
- * The record of a plan's run and of everything that it started, independent of its form: its JSON is exactly
- * this. All texts are printable and limited in length; times are RFC 3339, durations in seconds.
+ * The record of a plan's run and everything that it started: its JSON is exactly this. All texts are
+ * printable and limited in length; times are RFC 3339, durations in seconds.
  */
 export const PlanReport = z.object({
   schema: z.literal('lifeboat.plan-report/1'),
@@ -115,7 +111,7 @@ export const PlanReport = z.object({
     /** SHA-256 of the text of the plan that the run pinned. */
     sha256: z.string(),
     kind: z.enum(['real', 'rehearsal']),
-    /** Whether the sources were counted as reachable, at the end of the record. */
+    /** Whether the sources counted as reachable, at the end of the record. */
     source: z.enum(['up', 'down']),
     operator: z.string(),
     incidentAt: z.string().optional(),
@@ -128,7 +124,7 @@ export const PlanReport = z.object({
     entries: z.number(),
   }),
   outcome: Report.shape.outcome.omit({ failure: true, followUps: true }),
-  /** What the plan says about itself; what it does not say is missing. */
+  /** In the words of the plan; missing where it has none. */
   asked: z.object({
     purpose: z.string().optional(),
     activation: z.string().optional(),
@@ -158,19 +154,19 @@ export const PlanReport = z.object({
   undo: z.array(
     z.object({ group: z.string(), step: z.string(), what: z.string(), undo: z.string().optional() }),
   ),
-  /** What the children left to be done, closed or not. */
+  /** Those of all children, including closed ones. */
   followUps: z.array(
     z.object({ run: z.string(), what: z.string(), owner: z.string(), closed: z.string().optional() }),
   ),
   /**
-   * Checks of the data, and comparisons with what was there before (DORA Art. 12(7)); `good` is missing for a
-   * figure that is only recorded.
+   * Checks of the data, and comparisons with the time before (DORA Art. 12(7)); a figure that is only
+   * recorded has no `good`.
    */
   reconciliations: z.array(
     z.object({ run: z.string(), at: z.string(), what: z.string(), good: z.boolean().optional() }),
   ),
   open: z.array(z.string()),
-  /** What rules ask of such a record, and where it is; `answer` is missing where nobody knows it. */
+  /** The rules for such a record; `answer` is missing where it is unknown. */
   requirements: z.array(
     z.object({ rule: z.string(), asks: z.string(), section: z.string(), answer: z.string().optional() }),
   ),

@@ -10,7 +10,7 @@ import {
 } from '../render/document.ts';
 import type { PlanReport } from './plan-report.ts';
 
-/** The first page: what went wrong, the figures, what was asked, and what came of it. */
+/** The first page: alarms, figures, and a summary in words. */
 export function planSummary(report: PlanReport): Block[] {
   const { alarms, run, outcome, asked, open, deviations, blanks: left, signOff, evidence } = report;
   const when = `${time(run.startedAt)} to ${run.endedAt === undefined ? 'now' : time(run.endedAt)}`;

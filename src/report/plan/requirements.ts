@@ -1,7 +1,7 @@
 import { counted } from '../../base/format.ts';
 import type { PlanReport } from './plan-report.ts';
 
-/** The sections of the document, by what they hold. */
+/** The titles of the sections. */
 export const SECTIONS = {
   asked: 'What was asked',
   objectives: 'Objectives',
@@ -18,8 +18,8 @@ type Known = Omit<PlanReport, 'requirements'>;
 type Row = PlanReport['requirements'][number];
 
 /**
- * What NIS2 (Implementing Regulation 2024/2690, annex) and DORA ask of such a record, each with the section
- * that has it. An answer is missing where the journal does not know it. Pure.
+ * The requirements of NIS2 (Implementing Regulation 2024/2690, annex) and DORA, each with its section. An
+ * answer is missing where the journal does not know it. Pure.
  */
 export function requirementsOf(report: Known): readonly Row[] {
   const { asked, measured, groups, approvals, deviations, reconciliations, undo, run } = report;

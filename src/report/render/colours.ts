@@ -1,7 +1,4 @@
-/**
- * The colours of whatever is rendered for a browser, for light and dark screens. Those of letters keep a
- * contrast of 4.5 to 1 on `--page` and on `--soft`.
- */
+/** For light and dark screens. Letters keep a contrast of 4.5 to 1 on `--page` and on `--soft`. */
 export const COLOURS = `:root { color-scheme: light dark;
   --page: #fff; --soft: #f3f5f8; --line: #cfd6df; --ink: #17202b; --mute: #526070; --link: #0b5394;
   --good: #136c3a; --bad: #b3261e; --alarm: #a01212; --on-alarm: #fff; --on-bar: #fff;

@@ -3,9 +3,9 @@ import type { Report } from '../model/model.ts';
 import type { Course, Fact } from '../model/model-rows.ts';
 
 /**
- * A piece of a line. `code` is compared exactly, and `file` is where more about it is, beside the document.
- * `typed` is a command as it is typed, not for tables; `strong` is emphasised; `good` and `bad` are verdicts;
- * `blank` is a line for a person to write on. Texts are raw: each renderer escapes them.
+ * A piece of a line. `code` is compared exactly; `file`, beside the document, has more about it. `typed` is a
+ * command, not for tables; `good` and `bad` are verdicts; `blank` is for a person to write on. Texts are raw:
+ * each renderer escapes them.
  */
 export type Inline =
   | string
@@ -36,16 +36,15 @@ export type Block =
   /** The course of a run, only drawn: the tables contain it too. */
   | { readonly kind: 'picture'; readonly caption: string; readonly course: Course }
   | { readonly kind: 'bars'; readonly caption: string; readonly runs: readonly Bars[] }
-  /** The groups of a plan over time, only drawn: a table contains them too. */
+  /** Only drawn: a table contains them too. */
   | { readonly kind: 'gantt'; readonly caption: string; readonly gantt: Gantt }
-  /** What people do, each to be ticked off. */
+  /** For people to tick off. */
   | { readonly kind: 'tasks'; readonly items: readonly Text[] };
 
 /** Rows of bars over one axis of time. Times RFC 3339. */
 export interface Gantt {
   readonly from: string;
   readonly until: string;
-  /** When the limit of the recovery time is reached. */
   readonly limitAt?: string | undefined;
   readonly rows: readonly GanttRow[];
 }
@@ -61,8 +60,8 @@ export interface GanttRow {
 }
 
 /**
- * A file below the folder of the document, as the target of a link: letters, digits, dots, dashes and slashes
- * only, so that no address comes from a text. Undefined for anything else.
+ * A link to a file below the document's folder: letters, digits, dots, dashes and slashes only, so that no
+ * address comes from a text. Undefined for anything else.
  */
 export function linkTarget(file: string | undefined): string | undefined {
   return file !== undefined && /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/u.test(file) ? file : undefined;
@@ -99,11 +98,9 @@ export interface Document {
   readonly mark?: string;
   /** A note on the page about what it is and when it was made. */
   readonly foot: string;
-  /** What is below it. */
   readonly footBlocks?: readonly Block[];
 }
 
-/** A line for a person to write on. */
 export const BLANK: Inline = { blank: true };
 
 export function inlines(text: Text): readonly Inline[] {
@@ -115,12 +112,10 @@ export function time(at: string | undefined): string {
   return at === undefined ? '' : formatTime(at);
 }
 
-/** What an alarm says, below its title. */
 export function alarmText({ text, at, by }: Report['alarms'][number]): string {
   return `${text} (${time(at)} UTC, by ${by})`;
 }
 
-/** A deviation from the runbook, and why. */
 export function deviationText({ kind, what, reason }: Report['deviations'][number]): Text {
   if (kind === 'break-glass') return [{ bad: 'BREAK-GLASS' }, `: ${what}: ${reason}`];
   return kind === 'step' ? `${what}: ${reason}` : `${kind}: ${what}: ${reason}`;
@@ -134,7 +129,6 @@ export function factRows(facts: readonly Fact[]): [string, Text][] {
   return facts.map(({ label, value, code }) => [label, code === true ? { code: value } : value]);
 }
 
-/** Lines for people to fill in, in their section. */
 export function blanks(report: Report, part: Report['blanks'][number]['in']): Block[] {
   const labels = report.blanks.filter((blank) => blank.in === part).map(({ label }) => label);
   return labels.length === 0 ? [] : [{ kind: 'blanks', labels }];
@@ -188,7 +182,7 @@ export function detail(title: string, blocks: readonly Block[]): Section[] {
   return optional(title, blocks).map((section) => ({ ...section, isDetail: true }));
 }
 
-/** A section that only some runs have content for. */
+/** Nothing for a run without such content. */
 export function optional(title: string, blocks: readonly Block[]): Section[] {
   return blocks.length === 0 ? [] : [{ title, blocks }];
 }

@@ -4,7 +4,6 @@ import { type Gantt, type GanttRow, time } from './document.ts';
 import { type Markup, markup, NOTHING, readableText } from './markup.ts';
 import { fits, limitLine, round, type Scale, scaleFor, tick, ticks, WIDTH } from './svg.ts';
 
-/** What the colours say. */
 export const GANTT_LEGEND: readonly (readonly [string, string])[] = [
   ['execute', 'a group, from its begin to its end'],
   ['work', 'a wave'],
@@ -15,12 +14,11 @@ export const GANTT_LEGEND: readonly (readonly [string, string])[] = [
 const LANE = 24;
 const GAP = 5;
 const TOP = 26;
-/** Room for the titles of rows. */
 const LEFT = 190;
 /** Letters of a title that surely fit beside the bars. */
 const LONGEST = 26;
 
-/** The groups and waves of a plan as bars over one axis of time, with the limit where it lies near. */
+/** Groups and waves over one axis of time, with the limit if it is near. */
 export function ganttSvg(gantt: Gantt, caption: string): Markup {
   const scale = scaleFor(gantt, LEFT);
   const bottom = TOP + gantt.rows.length * (LANE + GAP);

@@ -16,8 +16,8 @@ import { type Markup, markup, NOTHING, readableText, trusted } from './markup.ts
 import { barsSvg, courseSvg, LEGEND } from './svg.ts';
 
 /**
- * A document as one HTML file: no script, nothing external, a policy that forbids both, for light and dark
- * screens, narrow ones, and for print. No address in it comes from a text.
+ * One HTML file, for light, dark and narrow screens and for print: no script and nothing external, with a
+ * policy that forbids both. No address in it comes from a text.
  */
 export function htmlDocument(document: Document, brand: Brand = {}): string {
   const { title, lead, sections, appendix = [], mark, foot, footBlocks = [] } = document;
@@ -65,10 +65,7 @@ function pageMark(mark: string | undefined): string {
   return `@page { @bottom-left { content: "${text}"; font: 8pt sans-serif; } }\n`;
 }
 
-/**
- * The owner of the report, and its run. The logo is an image with a data address, so that nothing in it can
- * act.
- */
+/** The logo is an image with a data address, so that nothing in it can act. */
 function brandLine({ name, logo }: Brand, mark: string | undefined): Markup {
   const image =
     logo === undefined
@@ -117,8 +114,8 @@ function factTable(caption: string, rows: readonly (readonly [string, Text])[]):
 }
 
 /**
- * A table that can be scrolled sideways, including with the keyboard. On a narrow screen each row of a table
- * with many columns becomes a list, so its cells carry the titles of their columns.
+ * Can be scrolled sideways, also with the keyboard. On a narrow screen each row of a table with many columns
+ * becomes a list, so its cells carry the titles of their columns.
  */
 function wideTable(caption: string, head: readonly string[], rows: readonly (readonly Text[])[]): Markup {
   const isLarge = head.length > 4;
@@ -161,7 +158,6 @@ function piece(one: Inline): Markup {
   return GAP;
 }
 
-/** A text for a person, with times in the usual format. */
 function words(text: string): Markup {
   return pieces(readableText(text));
 }
@@ -169,10 +165,7 @@ function words(text: string): Markup {
 /** A time, or something longer than any word. */
 const SPECIAL = /(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d+)?(?: UTC)?|\S{25,})/u;
 
-/**
- * Words are not broken at the end of a line, except those longer than any real word. A time is broken only on
- * a narrow screen, after its date.
- */
+/** Breaks only words longer than any real word, and on a narrow screen a time, after its date. */
 function pieces(text: string): Markup {
   const parts = text.split(SPECIAL).map((part, at) => {
     if (at % 2 === 0) return markup`${part}`;
@@ -185,10 +178,9 @@ function pieces(text: string): Markup {
 }
 
 /**
- * The look of a report. Colours keep a contrast of 4.5 to 1; what a colour says, a word says too. Words are
- * not broken: only a `.long` one is, where it does not fit. A table is laid out by the longest word of each
- * column. A picture is as wide as its letters need: where the screen is narrower, words say that it scrolls,
- * since not every browser shows a bar for it.
+ * Colours keep a contrast of 4.5 to 1; what a colour says, a word says too. Only a `.long` word is broken,
+ * where it does not fit. A table is laid out by the longest word of each column. A picture is as wide as its
+ * letters need: on a narrower screen words say that it scrolls, since not every browser shows a bar.
  */
 const STYLE = `
 ${COLOURS}* { box-sizing: border-box; }

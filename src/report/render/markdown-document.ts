@@ -59,7 +59,7 @@ function block(one: Block): string {
   }
 }
 
-/** Clearly a gap and not an answer. */
+/** A gap that cannot be taken for an answer. */
 const FILL_IN = '\\_\\_\\_\\_\\_\\_\\_\\_ (to be filled in)';
 
 function line(text: Text): string {
@@ -80,8 +80,8 @@ function piece(one: Inline): string {
 }
 
 /**
- * Untrusted text inside a Markdown paragraph, list item or table cell: readable, and without formatting.
- * GitHub turns dollars into formulas, and bare addresses into links; both are escaped.
+ * Untrusted text without formatting, in a paragraph, list item or table cell. GitHub makes formulas of
+ * dollars and links of bare addresses; both are escaped.
  */
 function plain(text: string, limit?: number): string {
   return readable(text, limit)
@@ -91,10 +91,7 @@ function plain(text: string, limit?: number): string {
     .replaceAll('>', '&gt;');
 }
 
-/**
- * Untrusted text in a code span, for ids and hashes: characters that could end the span or a table cell
- * become question marks.
- */
+/** Untrusted text as code: characters that could end the span or a table cell become question marks. */
 function code(text: string, limit?: number): string {
   // Two adjacent backticks would begin a span that ends at the next such pair.
   return `\`${show(text, limit).replace(/[`|<>]/gu, '?') || ' '}\``;

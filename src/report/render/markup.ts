@@ -8,10 +8,7 @@ export type Markup = HtmlEscapedString;
 
 type Value = string | number | Markup | readonly Markup[];
 
-/**
- * Markup from a template. Every inserted text is made printable and escaped; only other markup is inserted
- * unchanged.
- */
+/** Every inserted text is made printable and escaped; only other markup stays unchanged. */
 export function markup(template: TemplateStringsArray, ...values: readonly Value[]): Markup {
   // The library returns a string at once as long as no value is a promise.
   return html(

@@ -22,7 +22,6 @@ import {
 
 const LATER = 'The run is still open: what its steps left out is listed when it closes.';
 
-/** The follow-ups, what people decided, and what deviated. */
 export function decidedSections(report: Report): Section[] {
   const { outcome, followUps, decisions, approvals, deviations, issues, changes, cleanup } = report;
   return [
@@ -83,7 +82,7 @@ export function decidedSections(report: Report): Section[] {
   ];
 }
 
-/** How a call that may happen only once ended, and what was found out later. */
+/** The end of a call that may happen only once; `FOUND` has what was found out later. */
 const ANSWERS: Readonly<Record<string, string>> = {
   landed: 'accepted',
   absent: 'not done',

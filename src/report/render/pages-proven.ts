@@ -16,7 +16,6 @@ import {
   time,
 } from './document.ts';
 
-/** What was proven, about what, and by whom. */
 export function provenSections(report: Report): Section[] {
   const { outcome, facts, recoveryPoint, source, changed, checks, reconciliation } = report;
   return [
@@ -155,7 +154,6 @@ const GROUPS: readonly (readonly [keyof Rotation, string])[] = [
   ['substitution', 'Check for an unauthorized substitution'],
 ];
 
-/** Who could open the keys if this machine were lost. */
 export function custodySections({ custody }: Report): Section[] {
   if (custody.length === 0) return [];
   return [
@@ -177,7 +175,7 @@ export function custodySections({ custody }: Report): Section[] {
   ];
 }
 
-/** The record that an auditor of key management asks for. */
+/** For an auditor of key management. */
 export function rotationSections(report: Report): Section[] {
   const { rotation } = report;
   if (rotation === undefined) return [];

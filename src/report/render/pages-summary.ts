@@ -16,7 +16,7 @@ import {
   time,
 } from './document.ts';
 
-/** The first page, for readers of nothing else: what went wrong, the figures, and the result in words. */
+/** The first page, for readers of nothing else. */
 export function summaryBlocks(report: Report): Block[] {
   return [
     ...report.alarms.map((alarm): Block => ({ kind: 'alarm', title: alarm.title, text: alarmText(alarm) })),
@@ -53,7 +53,6 @@ function whatWasDone({ run }: Report): string {
   return `${run.runbook} on ${run.instance}${into}${rehearsal}, by ${run.operator ?? 'an operator who is not named'}, ${when}.`;
 }
 
-/** How the run ended, and whether that is proven. */
 function outcomeText({ status, proven, text, failure, followUps }: Report['outcome']): Text {
   if (status === 'closed') {
     const proof = proven === true ? { good: 'proven' } : { bad: 'not proven' };
@@ -92,7 +91,6 @@ function verdictOf(result: Measured['rto']['result']): Inline {
   return result === 'missed' || result === 'given up' ? { bad: result } : result;
 }
 
-/** What was written and is lost, as far as it was measured. */
 function lossText({ point, rpo }: Measured): string {
   if (point === undefined || rpo.measuredSeconds === undefined)
     return `Not known: the recovery point was not measured${rpo.why === undefined ? '' : ` (${rpo.why})`}.`;
@@ -117,7 +115,7 @@ function volumeText({ recoveryPoint, reconciliation }: Report): string | undefin
   return `${formatBytes(bytes)}, the size of ${backup === undefined ? 'the backup' : `backup ${backup}`}.`;
 }
 
-/** How many applications use the restored data again. Only shown or claimed ones count. */
+/** Only shown or claimed ones count as bound again. */
 function applicationsText(followUps: readonly FollowUpRow[]): Text | undefined {
   const apps = followUps.filter(({ kind }) => kind === 'rebind');
   if (apps.length === 0) return undefined;
@@ -150,7 +148,6 @@ function openText({ outcome, followUps: all, rotation }: Report): Text {
   ];
 }
 
-/** What a rotation leaves for later. */
 function handedOver(rotation: Report['rotation']): readonly string[] {
   return (rotation?.disposition ?? []).flatMap(({ label, value }) => (label === FOLLOW_UP ? [value] : []));
 }
@@ -217,7 +214,6 @@ const TONES = {
   'does not apply': 'plain',
 } as const;
 
-/** How many are done, then those that are open, skipped, or only claimed by a person. */
 function followUpsFigure(followUps: readonly FollowUpRow[], later: number): Figure {
   if (followUps.length === 0 && later > 0)
     return { label: 'Follow-ups', value: `${later} for later`, note: 'see Key rotation', tone: 'plain' };

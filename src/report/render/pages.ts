@@ -22,7 +22,7 @@ import { custodySections, provenSections, rotationSections } from './pages-prove
 import { summaryBlocks } from './pages-summary.ts';
 import { receiptBlocks } from './receipt-block.ts';
 
-/** A report as the document that every renderer writes: so all of them say the same. */
+/** The document that every renderer writes, so that all of them say the same. */
 export function pagesOf(report: Report): Document {
   const sections = [
     runSection(report),
@@ -46,7 +46,7 @@ export function pagesOf(report: Report): Document {
   };
 }
 
-/** LIVE or a rehearsal, and which run: what a loose page has to say. */
+/** Identifies a loose page. */
 function markOf({ run }: Report): string {
   return `${run.mode ?? 'mode unknown'}, run ${run.id}`;
 }
@@ -77,7 +77,6 @@ function runSection(report: Report): Section {
   return { title: 'The run', blocks: [{ kind: 'facts', caption: 'The run', rows }] };
 }
 
-/** The step of a plan's run that it is. */
 function partOf({ plan }: Report['run']): Text | undefined {
   if (plan === undefined) return undefined;
   const { run, group, lane, step, attempt } = plan;
@@ -109,7 +108,6 @@ function clock({ run }: Report): string {
   return `${own}; the clock of the service was ${Math.abs(ahead)} s ${ahead > 0 ? 'ahead' : 'behind'}`;
 }
 
-/** The journal itself, how it is proven, and who signs. */
 function recordSections(report: Report): Section[] {
   const { entries, ledger, signOff } = report;
   return [
@@ -139,7 +137,6 @@ function lines(caption: string, entries: readonly Line[]): Block[] {
   return tableOf(caption, ['Time', 'No', 'Who', 'What'], rows);
 }
 
-/** The last entry, the signed head of the log, the files, and how to verify them. */
 function evidenceBlocks({ run, evidence }: Report): Block[] {
   const { head, anchor, signedHead, files, bundle, transcript, verify } = evidence;
   return [
@@ -200,7 +197,6 @@ const STATUS = {
   'given-up': 'until the run ended; the recovery was not over',
 } as const;
 
-/** What the recovery took and lost, and how it went. */
 function measuredSections(report: Report): Section[] {
   const { measured, course } = report;
   return [
@@ -241,7 +237,6 @@ function objectiveRow(name: string, one: Measured['rto'], unmeasured: string): T
   return [name, seconds(limitSeconds, 'none set'), seconds(measuredSeconds, unmeasured), result(one)];
 }
 
-/** The recovery point's definition, with its two ends. */
 function howLost({ point, rpo }: Measured): string {
   if (point === undefined && rpo.why !== undefined) return `The recovery point was not measured: ${rpo.why}.`;
   if (point === undefined)
@@ -266,7 +261,7 @@ function result({ result: word, why }: Measured['rto']): Text {
   return word === 'missed' || word === 'given up' ? [{ bad: word }, ...because] : [word, ...because];
 }
 
-/** Until when it was measured. A recovery that only a person claims is not called one. */
+/** A recovery that only a person claims is not called one. */
 function until({ status, rto }: Measured): string {
   if (rto.why === undefined) return STATUS[status];
   return status === 'given-up'

@@ -3,7 +3,7 @@ import type { Report } from '../model/model.ts';
 import type { Block } from './document.ts';
 
 /**
- * How a receipt of a run is checked without this program, in its folder; nothing for a run that has none: one
+ * How to check a run's receipt without this program, in its folder. Empty for a run without a receipt: one
  * that is open, or proves nothing by its kind.
  */
 export function receiptBlocks(

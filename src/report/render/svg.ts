@@ -5,7 +5,6 @@ import type { Course, Mark } from '../model/model-rows.ts';
 import { type Bars, time } from './document.ts';
 import { type Markup, markup, NOTHING, readableText } from './markup.ts';
 
-/** What the colours say. */
 export const LEGEND: readonly (readonly [string, string])[] = [
   ['decide', 'decide: until the change could be sent'],
   ['queue', 'queue: the service had not begun'],
@@ -26,10 +25,7 @@ interface Bar {
   readonly label: string;
 }
 
-/**
- * The course of a run as a picture: slices, waits, steps, tasks and moments over one axis of time, with the
- * limit where it lies near.
- */
+/** Slices, waits, steps, tasks and moments over one axis of time, with the limit if it is near. */
 export function courseSvg(course: Course, caption: string): Markup {
   const scale = scaleFor(course);
   const lanes = lanesOf(course);
@@ -44,7 +40,7 @@ ${ticks(scale).map(({ ms, text }) => tick(scale, ms, text, bottom))}${lanes.map(
 </svg>`;
 }
 
-/** From the beginning to the end, or to the limit where that is not far behind it. */
+/** From the beginning to the end, or to the limit if that is not much later. */
 export function scaleFor(
   { from, until, limitAt }: Pick<Course, 'from' | 'until' | 'limitAt'>,
   left = LEFT,
@@ -98,7 +94,7 @@ ${bars.map((one) => bar(one, scale, y))}`;
 function bar({ name, from, until, label }: Bar, scale: Scale, y: number): Markup {
   const [start, end] = [msOf(from), msOf(until)];
   const x = scale.x(start);
-  // A hair of the background between neighbours, so that steps of one colour stay apart.
+  // A thin gap between neighbours, so that steps of one colour stay apart.
   const width = Math.max(1.5, scale.x(end) - x - 0.8);
   const took = formatSeconds(Math.max(0, end - start) / 1000);
   const full = `${label}, ${took}`;
@@ -116,7 +112,7 @@ export function tick(scale: Scale, ms: number, text: string, bottom: number): Ma
   return markup`<line class="grid" x1="${x}" y1="${TOP - 6}" x2="${x}" y2="${bottom}"/><text class="mute" x="${x}" y="14" text-anchor="${anchor}">${text}</text>\n`;
 }
 
-/** The limit of the recovery time: a line where it is on the picture, else a word on where it is. */
+/** A line where the limit is on the picture, else a text. */
 export function limitLine(
   { from, limitAt }: Pick<Course, 'from' | 'limitAt'>,
   scale: Scale,
@@ -143,8 +139,8 @@ const ROWS = 5;
 const RADIUS = 8.5;
 
 /**
- * The moments as numbered circles, each in the first row where it touches no other; where all rows are full
- * only its stem is drawn. The numbers are those of the table.
+ * Numbered as in the table, each in the first row where it touches no other circle; if all rows are full,
+ * only its stem is drawn.
  */
 function markParts(
   marks: readonly Mark[],
@@ -173,7 +169,7 @@ function markParts(
 const BAR_LANE = 34;
 const BAR_HEIGHT = 24;
 
-/** Runs under each other, their slices end to end, all to one scale. */
+/** One run below the other, their slices end to end, all to one scale. */
 export function barsSvg(runs: readonly Bars[], caption: string): Markup {
   const longest = Math.max(...runs.map(({ slices }) => total(slices)), 0.001);
   const unit = (WIDTH - LEFT - 80) / longest;
@@ -209,7 +205,7 @@ function total(slices: Bars['slices']): number {
   return SLICES.reduce((sum, slice) => sum + (slices[slice] ?? 0), 0);
 }
 
-/** The picture's measures, in units of its own. */
+/** The picture's own units. */
 export const WIDTH = 1000;
 const LEFT = 92;
 const RIGHT = 14;
@@ -217,7 +213,7 @@ const RIGHT = 14;
 export interface Scale {
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Where a moment stands, never outside. */
+  /** Never outside the picture. */
   x(ms: number): number;
 }
 
@@ -239,7 +235,7 @@ const STEPS = [
   ...[1, 2, 7, 14, 30, 90, 365].map((n) => n * DAY),
 ];
 
-/** At most nine round moments after the start, each with its distance from it in words. */
+/** At most nine round moments after the start, labelled with their distance from it. */
 export function ticks({ fromMs, untilMs }: Scale): { readonly ms: number; readonly text: string }[] {
   const span = untilMs - fromMs;
   const step = STEPS.find((one) => span / one <= 9) ?? span;

@@ -5,7 +5,7 @@ import type { LabChange } from './lab-facts.ts';
 import type { Loaders } from './sources.ts';
 import type { PlanWish, StartWish } from './start-wish.ts';
 
-/** The app's actions outside of the screen. Nothing here draws. */
+/** The app's actions outside of the screen; none of them draws. */
 export interface AppPort {
   readonly loaders: Loaders;
   /**
@@ -13,57 +13,54 @@ export interface AppPort {
    * to show, mostly warnings. Rejects with a LifeboatError if nothing was begun or the run broke.
    */
   start(wish: StartWish, show: ShowRun): Promise<readonly string[]>;
-  /** The same for the run of a plan, which is shown by `OnScreen.showPlan`. */
+  /** The same for the run of a plan, shown by `OnScreen.showPlan`. */
   startPlan(wish: PlanWish): Promise<readonly string[]>;
   /** The same for an open run. */
   resume(runId: string, show: ShowRun): Promise<readonly string[]>;
-  /** A run that another process drives, to watch; it cannot be answered. */
+  /** A run that another process drives; it cannot be answered here. */
   watch(runId: string): Promise<WatchedPort>;
   /** Writes the run's HTML report to a new file in the current folder and returns its name. */
   writeReport(runId: string): Promise<string>;
   /** Carries out an errand and returns its end. Rejects with the reason if it failed; `leaving` aborts it. */
   carryOut(errand: Errand, leaving: AbortSignal): Promise<ErrandEnd>;
-  /** Changes the lab that the config names, and returns its new state in words. Rejects if there is none. */
+  /** Returns the lab's new state in words. Rejects if the config names no lab. */
   changeLab(change: LabChange): Promise<string>;
   /**
-   * Stores a key of an instance, from a file or from a hidden field, and returns a message. Rejects if
-   * nothing was stored. `file` is a path as typed: a leading `~` is the user's home.
+   * Stores a key from a file or a hidden field, and returns a message. Rejects if nothing was stored. `file`
+   * is a path as typed: a leading `~` is the user's home.
    */
   addKey(instance: string, file?: string): Promise<string>;
-  /** Forgets that the passphrase was declined: the next access to a locked key store asks again. */
+  /** The next access to a locked key store asks for the passphrase again, even if it was declined. */
   unlock(): void;
-  /**
-   * Opens a shell on the normal terminal, with this home and config in its environment; resolves when it
-   * ends.
-   */
+  /** A shell on the normal terminal, with this home and config in its environment. Resolves at its end. */
   shell(): Promise<void>;
 }
 
-/** A run to watch, by the screen that shows it. End it with `detach` or `leave`. */
+/** By the screen that shows it. End it with `detach` or `leave`. */
 export type WatchedPort =
   | { readonly of: 'run'; readonly port: RunPort }
   | { readonly of: 'plan'; readonly port: PlanPort };
 
-/** A secret to ask for in a field over the screen. Its texts are printable. */
+/** Asked for in a field over the screen. Texts are printable. */
 export interface AskedSecret {
   readonly prompt: string;
   /** Asked a second time, and compared. */
   readonly twice?: boolean | undefined;
-  /** Minimum length, in characters. */
+  /** In characters. */
   readonly least?: number | undefined;
   /** Why the previous entry was not accepted. */
   readonly refused?: string | undefined;
-  /** The operator did not just ask for it: the field appears only once typing has paused. */
+  /** The operator did not ask for the field, so it appears only once typing has paused. */
   readonly isUnasked?: boolean | undefined;
 }
 
-/** The screen, as a command beneath it sees it. */
+/** For a command that runs beneath the screen. */
 export interface OnScreen {
   /** Rejects with `input.left` if the field is left. */
   enter(asked: AskedSecret): Promise<Secret>;
   /** Shows a line until the next key; an empty one clears it. Printable. */
   say(text: string): void;
-  /** Shows the run of a plan; resolves when a person leaves it, and once it was left otherwise. */
+  /** Resolves once the run was left. */
   showPlan(port: PlanPort): Promise<void>;
 }
 
@@ -75,7 +72,7 @@ export type Errand =
   | { readonly do: 'export'; readonly runId: string }
   /** `lifeboat backups download`: a backup unchanged, into a new file in the current folder. */
   | { readonly do: 'download'; readonly instance: string; readonly id: number }
-  /** Downloads a backup and reads it to its last byte, as `lifeboat verify -` does; keeps nothing. */
+  /** Reads a backup to its last byte, as `lifeboat verify -` does; keeps nothing. */
   | { readonly do: 'verify'; readonly instance: string; readonly id: number }
   /** `lifeboat followups run`. `id` as it is listed, after its run or instance. */
   | { readonly do: 'follow-up'; readonly id: string }
@@ -87,14 +84,14 @@ export type Errand =
       readonly text: string;
     };
 
-/** How it ended: one line, further output, and next steps. Printable. */
+/** `text` is one line. Printable. */
 export interface ErrandEnd {
   readonly text: string;
   readonly lines: readonly string[];
   readonly hints: readonly string[];
 }
 
-/** The title of its end, and the line shown while it runs. */
+/** The title of the end, and the line shown until then. */
 export function errandWords(errand: Errand): { readonly title: string; readonly meanwhile: string } {
   switch (errand.do) {
     case 'export':
@@ -113,7 +110,7 @@ export function errandWords(errand: Errand): { readonly title: string; readonly 
   }
 }
 
-/** Whether the key store failed because its passphrase was not entered or is wrong. */
+/** The passphrase was not entered, or is wrong. */
 export function wantsPassphrase(code: string): boolean {
   return WANTING.has(code);
 }

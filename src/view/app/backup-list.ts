@@ -2,15 +2,12 @@ import { futureSeconds, instantOf } from '../../base/instant.ts';
 import type { Ledger } from '../../store/projections/ledgers.ts';
 import { isSameBackup, keysOfBackup } from '../fleet/openers.ts';
 
-/** A backup that could be restored, or why it could not. Times RFC 3339, by the service's clock. */
+/** Times RFC 3339, by the service's clock. */
 export interface BackupRow {
   readonly id: number;
-  /** Names it in other instances too; if the service gives none, it can only be restored in place. */
+  /** Known to other instances too; without it, the backup can only be restored in place. */
   readonly backupId?: string | undefined;
-  /**
-   * The service's word for it. If the service gives no list: `on record` for what the journal knows, and
-   * `seen` for what the service listed last.
-   */
+  /** The service's word. If it gives no list: `on record` (by the journal) or `seen` (listed last). */
   readonly status: string;
   readonly triggeredAt?: string | undefined;
   readonly ageSeconds?: number | undefined;
@@ -18,22 +15,22 @@ export interface BackupRow {
   readonly aheadSeconds?: number | undefined;
   /** Bytes. */
   readonly size?: number | undefined;
-  /** When it was opened with a key and read to its last byte; undefined if that is not on record. */
+  /** When it was opened with a key and read to its last byte, if that is on record. */
   readonly provenAt?: string | undefined;
-  /** The fingerprints of the keys that may open it, and whether the key store has each. */
+  /** The keys that may open it, and whether the key store has each. */
   readonly keys: readonly { readonly fingerprint: string; readonly isHeld: boolean | undefined }[];
 }
 
-/** All backups of an instance, the newest first. */
+/** Newest first. */
 export interface BackupList {
   readonly rows: readonly BackupRow[];
-  /** Rows of its list that could not be read, in words. */
+  /** Rows that could not be read, in words. */
   readonly unread?: readonly string[] | undefined;
   /** Why the service gives no list; the rows then come from the journal, or were seen earlier. */
   readonly problem?: string | undefined;
   /** The range of a point-in-time restore, RFC 3339; undefined if there is none. */
   readonly window?: { readonly earliest: string; readonly latest: string } | undefined;
-  /** Why there is none. */
+  /** Why there is no window. */
   readonly noWindow?: string | undefined;
 }
 
@@ -43,7 +40,7 @@ export type Listed = Omit<BackupRow, 'ageSeconds' | 'aheadSeconds' | 'provenAt' 
 export interface KnownBackups {
   /** Undefined if the service gave none. */
   readonly listed: readonly Listed[] | undefined;
-  /** The last list that was seen, for when there is none now. */
+  /** Used if there is no list now. */
   readonly seen?: readonly Omit<Listed, 'status'>[] | undefined;
   readonly ledger: Pick<Ledger, 'epochs' | 'proven'>;
   /** Fingerprints in the key store; undefined if it was not opened. */
@@ -53,7 +50,7 @@ export interface KnownBackups {
   readonly now: Date;
 }
 
-/** The rows of a list: each backup with its age, its proof and its keys. Pure. */
+/** Each backup with its age, proof and keys. Pure. */
 export function backupRows(all: KnownBackups): readonly BackupRow[] {
   const { listed, ledger, held, skewMs, now } = all;
   const known = listed ?? withoutList(all);
@@ -97,7 +94,6 @@ function withoutList({ ledger: { proven }, seen = [] }: KnownBackups): readonly 
   ];
 }
 
-/** Whether its status allows a restore. */
 export function isDone({ status }: Pick<BackupRow, 'status'>): boolean {
   return status === 'done' || status === ON_RECORD || status === SEEN;
 }

@@ -1,4 +1,4 @@
-/** A command of the command line, as a person looks for it who does not know its name. */
+/** For a person who does not know the name of the command. */
 export interface CommandWords {
   /** Without `lifeboat`. */
   readonly name: string;
@@ -123,7 +123,7 @@ const rows: readonly (readonly [name: string, about: string, words?: string])[] 
   ['help', 'show the help of a command', 'manual usage'],
 ];
 
-/** Every command, in the order of the help. */
+/** In the order of the help. */
 export const COMMAND_WORDS: readonly CommandWords[] = rows.map(([name, about, words = '']) => ({
   name,
   about,

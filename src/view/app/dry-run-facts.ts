@@ -8,43 +8,41 @@ import type { PlannedStep } from '../plan-schema.ts';
 import { viewFact } from '../view-outcome.ts';
 import type { UsualTimes } from './usual-times.ts';
 
-/** A step of the rail, as a run without trouble passes it. */
+/** A step of the rail in a run without trouble. */
 export interface DryRunStep {
   readonly title: string;
   /** Calls that change something, such as `POST /backups`; empty for a step that only reads or asks. */
   readonly calls: readonly string[];
-  /** What it does outside of the service. */
+  /** Outside of the service. */
   readonly does: readonly string[];
   readonly asks: boolean;
-  /** This step loses data. */
   readonly destroys: boolean;
-  /** Seconds that it took in earlier runs, without the time for answers; undefined if it never ran. */
+  /** Seconds in earlier runs, without the time for answers; undefined if it never ran. */
   readonly usualSeconds?: number | undefined;
 }
 
-/** What a run would do, found out by GETs alone. Every text is printable. */
+/** Found by GETs alone. Every text is printable. */
 export interface DryRunFacts {
   readonly steps: readonly DryRunStep[];
-  /** What cannot be undone, in one sentence each. */
+  /** One sentence each. */
   readonly forever: readonly string[];
   /** From the calls that destroy; if there are none, from those that change. */
   readonly wayBack: readonly string[];
   /** Confirmations that a second person must approve. */
   readonly approvals: readonly string[];
-  /** What it finds now: label and value. */
+  /** Label and value. */
   readonly found: readonly (readonly [label: string, value: string])[];
-  /** What it asks before more is known. */
+  /** The first question, before more is known. */
   readonly asks?: string | undefined;
   readonly inTheWay?: { readonly text: string; readonly hints: readonly string[] } | undefined;
-  /** The whole run without the time for answers, from earlier ones. */
+  /** By earlier runs, without the time for answers. */
   readonly usualSeconds?: number | undefined;
-  /** The number of those runs. */
+  /** Runs that `usualSeconds` is measured from. */
   readonly earlierRuns: number;
 }
 
 export interface FoundBefore {
   readonly runbook: Runbook;
-  /** The run loses data. */
   readonly losesData: boolean;
   readonly steps: readonly PlannedStep[];
   readonly found: {
@@ -55,7 +53,7 @@ export interface FoundBefore {
   readonly approvals: readonly { readonly title: string; readonly on: string }[];
 }
 
-/** The result of a dry run, for the screen. Pure. */
+/** Pure. */
 export function dryRunFacts(
   { runbook, losesData, steps, found, approvals }: FoundBefore,
   usual: UsualTimes | undefined,
@@ -95,7 +93,6 @@ export function dryRunFacts(
   };
 }
 
-/** Why a run would be refused before it does anything. */
 export function refusedRun(thrown: unknown): DryRunFacts {
   const { shortMessage, hints } = failureOf(thrown);
   return {

@@ -3,20 +3,20 @@ import { show } from '../../base/text.ts';
 import type { Json, StoredEntry } from '../../store/journal.ts';
 import { entrySentences } from '../../store/sentence.ts';
 
-/** How many entries are read at once. Pages begin at multiples of it, so that an older page never changes. */
+/** Pages begin at multiples of this number of entries, so that an older page never changes. */
 export const ENTRIES_A_PAGE = 200;
 
-/** Which entries of the journal to show: those of one stream, or all. */
+/** One stream, or all entries. */
 export interface EntriesWanted {
   readonly stream?: string;
 }
 
-/** The same, and which page of them; the oldest is 0. */
+/** The oldest page is 0. */
 export interface OlderEntriesWanted extends EntriesWanted {
   readonly page: number;
 }
 
-/** An entry in a list, and in full. Every text but `body` is printable. */
+/** Every text but `body` is printable. */
 export interface EntryRow {
   /** Its leaf in the log, which identifies the entry. */
   readonly index: number;
@@ -26,26 +26,26 @@ export interface EntryRow {
   readonly at: string;
   readonly by: string;
   readonly type: string;
-  /** The entry in one line. */
+  /** One line. */
   readonly sentence: string;
-  /** Its body as stored: JSON on one line. Untrusted data of its writer. */
+  /** As stored: JSON on one line. Untrusted data of its writer. */
   readonly body: string;
-  /** Its leaf hash, hex. */
+  /** Hex. */
   readonly hash: string;
 }
 
-/** A page of the journal, the newest entry first. */
+/** The newest entry first. */
 export interface EntriesPage {
   readonly rows: readonly EntryRow[];
-  /** The position of the page's oldest entry among those wanted, from 0. */
+  /** The position of the oldest entry, from 0. */
   readonly first: number;
-  /** The number of entries wanted. */
+  /** Entries of all pages. */
   readonly size: number;
-  /** The anchor of everything that the store holds now; undefined in an empty one. */
+  /** Of everything that the store holds now; undefined for an empty store. */
   readonly anchor?: string | undefined;
 }
 
-/** Entries as they are stored, oldest first, for people. Shows whatever a damaged store holds. */
+/** Oldest first. Shows whatever a damaged store holds. */
 export function entryRows(entries: readonly StoredEntry[]): EntryRow[] {
   const say = entrySentences();
   return entries.map((entry) => entryRow(entry, say));
@@ -68,7 +68,7 @@ function entryRow(
   };
 }
 
-/** The rows of a JSON text with one field a row; text that is not JSON is unchanged. */
+/** JSON with one field a row; other text is unchanged. */
 export function bodyRows(body: string): readonly string[] {
   try {
     return JSON.stringify(JSON.parse(body), null, 2).split('\n');

@@ -1,31 +1,31 @@
 import { formatSpan } from '../../base/format.ts';
 
-/** What a running lab reports about itself. Each text is one printable line. */
+/** Reported by the lab. Each text is one printable line. */
 export interface LabFacts {
   /** Host and port. */
   readonly place: string;
-  /** What the databases are, and which revision of the service it plays. */
+  /** The databases, and the revision of the service. */
   readonly about: string;
-  /** The last scenario begun; undefined before the first. */
+  /** Undefined before the first scenario. */
   readonly playing: string | undefined;
   readonly scenarios: readonly LabScenario[];
-  /** The pending faults, a sentence each. */
+  /** A sentence each. */
   readonly faults: readonly string[];
   readonly instances: readonly LabInstance[];
   readonly clock: LabClock;
-  /** When the router ends a request, in seconds. */
+  /** The router ends a request after this time. */
   readonly routerSeconds: number;
   /** Whether maintenance updates can be forbidden. */
   readonly updateBlocking: boolean;
-  /** The newest changes that the service carried out, newest first. */
+  /** Changes that the service carried out, newest first. */
   readonly calls: readonly LabCallRow[];
-  /** How many there are in all. */
+  /** All changes, also those not listed. */
   readonly callCount: number;
 }
 
 export interface LabScenario {
   readonly name: string;
-  /** What a team learns from it. */
+  /** The lesson for a team. */
   readonly summary: string;
 }
 
@@ -37,13 +37,13 @@ export interface LabInstance {
 }
 
 export interface LabClock {
-  /** The time of the service, RFC 3339. */
+  /** RFC 3339. */
   readonly now: string;
-  /** How fast its time passes: 1 is real. */
+  /** 1 is real time. */
   readonly rate: number;
-  /** Its error; negative is behind. */
+  /** Negative is behind. */
   readonly skewSeconds: number;
-  /** How far jumps and pace have moved it ahead of real time. */
+  /** Moved ahead of real time by jumps and rate. */
   readonly aheadSeconds: number;
 }
 
@@ -53,16 +53,15 @@ export interface LabCallRow {
   readonly instance: string;
   /** `POST /backups` */
   readonly endpoint: string;
-  /** What it did, such as `id 4`. */
+  /** `id 4`. */
   readonly detail: string;
 }
 
-/** A change of a lab. */
 export type LabChange =
   | { readonly do: 'play'; readonly scenario: string }
   | { readonly do: 'stop-faults' }
   | { readonly do: 'lose' | 'bring-back' | 'delete'; readonly instance: string }
-  /** `by` is a duration as typed, such as `30d` or `1h30m`. */
+  /** A duration as typed: `30d` or `1h30m`. */
   | { readonly do: 'advance'; readonly by: string }
   | { readonly do: 'expire-tokens' };
 
@@ -88,7 +87,7 @@ export function askingWords(change: LabChange): string {
 
 const DAY = 86_400;
 
-/** A length of time in words, with days: `30 d`, `1 d 2 h`, `7 min`. */
+/** With days: `30 d`, `1 d 2 h`, `7 min`. */
 export function spanWords(seconds: number): string {
   const whole = Math.round(Math.abs(seconds));
   const days = Math.floor(whole / DAY);

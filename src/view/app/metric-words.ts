@@ -4,7 +4,7 @@ import { formatBytes } from '../../base/format.ts';
 const SIZE = /\.(?:memory|swap|disk\.[^.]+)\.(?:total|used|free|shared|buffers|cached)$/u;
 const PERCENT = /\.(?:used_percent|used_threshold)$/u;
 
-/** A measurement for a person: sizes in MiB or GiB, shares in percent, all else as the number that it is. */
+/** Sizes in MiB or GiB, shares in percent, other numbers unchanged. */
 export function metricWords(path: string, value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return '-';
   if (SIZE.test(path)) return formatBytes(value);

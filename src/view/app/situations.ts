@@ -1,22 +1,22 @@
 import { type StartWish, touchesOfWish } from './start-wish.ts';
 
-/** What is asked before a run can begin, in this order. */
+/** Asked in this order before a run can begin. */
 export type StartStep = 'situation' | 'instance' | 'target' | 'backup' | 'incident' | 'moment' | 'check';
 
-/** Something that has happened, or should be done, in the words of the person concerned. */
+/** An event or a need, in the words of the person concerned. */
 export interface Situation {
   readonly id: string;
   readonly says: string;
-  /** What is done about it, in one line. */
+  /** One line. */
   readonly does: string;
   readonly needs: string;
-  /** Other words by which it is found. */
+  /** Other words to find it by. */
   readonly words: string;
   readonly wish: Pick<StartWish, 'runbook' | 'action' | 'prepare' | 'perform'>;
   readonly steps: readonly StartStep[];
 }
 
-/** Every runbook, each of its kinds once; the most urgent first. */
+/** Every kind of every runbook once, the most urgent first. */
 export const SITUATIONS: readonly Situation[] = [
   {
     id: 'region-gone',
@@ -110,7 +110,7 @@ export const SITUATIONS: readonly Situation[] = [
   },
 ];
 
-/** The situation of this id, or the first that leads to the runbook of this id. */
+/** By its own id, or the first with a runbook of this id. */
 export function situationOf(id: string | undefined): Situation | undefined {
   return SITUATIONS.find((one) => one.id === id) ?? SITUATIONS.find(({ wish }) => wish.runbook === id);
 }

@@ -3,26 +3,25 @@ import { asksSource, type Situation } from './situations.ts';
 import type { HomeInstance } from './sources.ts';
 import { NOT_FOUND_NEXT } from './status-cells.ts';
 
-/** An instance that can be chosen, or why it cannot. Every text is printable by `show`. */
+/** Every text is printable by `show`. */
 export interface InstanceChoice {
   readonly name: string;
   readonly role: 'source' | 'target';
   readonly isRehearsal: boolean;
-  /** Undefined while it has not answered. */
+  /** Undefined until it answers. */
   readonly status: InstanceStatus | undefined;
-  /** Why it cannot be chosen, and what to do instead. */
   readonly disabled?: { readonly why: string; readonly instead: string };
-  /** A caution that does not prevent it. */
+  /** Does not prevent the choice. */
   readonly cautions: readonly string[];
 }
 
 export interface KnownInstances {
   readonly home: readonly HomeInstance[];
-  /** Those that have answered, or failed to. */
+  /** Answered, or failed to. */
   readonly fleet: readonly InstanceStatus[];
 }
 
-/** The instances that a situation can be about, sources first. */
+/** Sources first. */
 export function instanceChoices(situation: Situation, known: KnownInstances): readonly InstanceChoice[] {
   return known.home
     .toSorted((one, other) => Number(one.role === 'target') - Number(other.role === 'target'))
@@ -30,8 +29,8 @@ export function instanceChoices(situation: Situation, known: KnownInstances): re
 }
 
 /**
- * Why a situation cannot be about `instance`, or about any if it is undefined: the first reason of all.
- * Undefined as soon as one can be chosen.
+ * The first reason why `instance`, or any instance if it is undefined, cannot be chosen. Undefined as soon as
+ * one can be chosen.
  */
 export function noSourceFor(
   situation: Situation,
@@ -59,13 +58,13 @@ function sourceChoice(situation: Situation, one: HomeInstance, known: KnownInsta
   return { ...choiceOf(one, status, disabled), cautions };
 }
 
-/** What to check before an instance with a working address is taken for lost. */
+/** To check before an instance with a working address counts as lost. */
 function lostByMistake(situation: Situation, status: InstanceStatus | undefined): readonly string[] {
   if (status?.notFound === undefined || asksSource(situation)) return [];
   return [`it is NOT FOUND, not DOWN: ${NOT_FOUND_NEXT}`];
 }
 
-/** The same instance as a choice of a situation; undefined if the config has none such. */
+/** Undefined if the config does not name the instance. */
 export function choiceFor(
   situation: Situation,
   instance: string,
@@ -84,10 +83,7 @@ function statusOf(fleet: KnownInstances['fleet'], name: string): InstanceStatus 
   return byName.get(name);
 }
 
-/**
- * The instances that a recovery of `source` can go into: the config's targets first, then those that cannot
- * be chosen, with the reason.
- */
+/** For a recovery of `source`: the config's targets first, then the rest, with the reason against each. */
 export function targetChoices(source: string, known: KnownInstances): readonly InstanceChoice[] {
   const from = known.home.find(({ name }) => name === source);
   return known.home
@@ -112,7 +108,7 @@ function choiceOf(
 function openRun(status: InstanceStatus | undefined): InstanceChoice['disabled'] {
   const [run] = status?.openRuns ?? [];
   if (run === undefined) return undefined;
-  // Abandoning a run whose applications wait for their bindings leaves them without.
+  // Abandoning a run whose applications wait for bindings leaves them unbound.
   const waysOut =
     (status?.followUps?.open ?? 0) > 0
       ? 'do what is left to be done: lifeboat followups'
@@ -136,7 +132,7 @@ function sourceProblem(
     };
   }
   if (!asksSource(situation) || status === undefined) return undefined;
-  // It did answer, and the run waits for a token that is taken.
+  // It did answer; the run waits for a token that the service accepts.
   const why = isRefused(status) ? undefined : noAnswer(status);
   if (status.notFound !== undefined) {
     return {
@@ -211,14 +207,14 @@ function targetCautions(
   ];
 }
 
-/** Why an instance's service does not answer; undefined if it answers or was not asked yet. */
+/** Undefined if it answers or was not asked yet. */
 function noAnswer({ parts }: InstanceStatus): string | undefined {
   const { overview, backups } = parts;
   if (backups.state !== 'failed' || overview.state === 'known') return undefined;
   return backups.why ?? 'no reason is known';
 }
 
-/** Whether it answers but refuses the token. */
+/** It answers, but refuses the token. */
 export function isRefused(status: InstanceStatus | undefined): boolean {
   const code = status?.parts.backups.code ?? '';
   return code.startsWith('credentials.') || code === 'service.forbidden';

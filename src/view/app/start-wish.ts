@@ -5,7 +5,7 @@ import { shellQuoted } from '../../base/shell-quote.ts';
 import type { BackupRow } from './backup-list.ts';
 import type { DryRunFacts } from './dry-run-facts.ts';
 
-/** What a run is about, as asked for on the screen: the flags of `lifeboat run`, in the same words. */
+/** The flags of `lifeboat run`, as chosen on the screen. */
 export interface StartWish {
   readonly runbook: OfferedRunbookId;
   readonly instance: string;
@@ -16,12 +16,12 @@ export interface StartWish {
   readonly action?: 'restart' | 'recreate' | 'update';
   readonly prepare?: true;
   readonly perform?: true;
-  /** When the incident began, RFC 3339. */
+  /** RFC 3339. */
   readonly incident?: string;
   readonly reason?: string;
 }
 
-/** The command that begins the same run. */
+/** Begins the same run. */
 export function commandOf(wish: StartWish): string {
   const { runbook, instance, target, backup, to, action, prepare, perform, incident } = wish;
   const flags: readonly (readonly [string, string | undefined])[] = [
@@ -37,10 +37,7 @@ export function commandOf(wish: StartWish): string {
   return ['lifeboat', 'run', runbook, ...words, ...halves].join(' ');
 }
 
-/**
- * Which halves of a two-part runbook are run. Without a flag: both if there is a target, else what can be
- * done before a disaster.
- */
+/** Without a flag: both halves if there is a target, else what can be done before a disaster. */
 export function modeOf({
   prepare,
   perform,
@@ -56,17 +53,16 @@ export function modeOf({
 
 type Decisive = Pick<StartWish, 'runbook' | 'target' | 'action' | 'prepare' | 'perform'>;
 
-/** What the requested run does to its instances. */
 export function touchesOfWish(wish: Decisive): Touches {
   return touchesOf(wish.runbook, { mode: modeOf(wish), action: wish.action });
 }
 
-/** Whether the run takes the newest backup if none is given, and does not ask. */
+/** Without a given backup, the run takes the newest and does not ask. */
 export function takesNewest(wish: Decisive | undefined): boolean {
   return wish !== undefined && touchesOfWish(wish).lost === 'newest-backup';
 }
 
-/** What a run puts at stake, each in one line. Not printable by itself. */
+/** One line each. Not printable by itself. */
 export interface StartStakes {
   readonly overwritten: string;
   readonly lost: string;
@@ -75,14 +71,14 @@ export interface StartStakes {
 
 export interface AtStake {
   readonly wish: StartWish;
-  /** The chosen backup, or the newest known one if the newest is taken. */
+  /** The chosen backup, or the newest known one if that is taken. */
   readonly backup: Pick<BackupRow, 'id' | 'triggeredAt' | 'ageSeconds' | 'aheadSeconds'> | undefined;
   /** Undefined until it has arrived. */
   readonly dryRun: DryRunFacts | undefined;
   readonly now: Date;
 }
 
-/** What is overwritten, what is lost, and the way back. Pure. */
+/** Pure. */
 export function stakesOf(about: AtStake): StartStakes {
   const { dryRun } = about;
   const isOpen = dryRun === undefined || (dryRun.steps.length === 0 && dryRun.inTheWay !== undefined);
@@ -96,7 +92,7 @@ export function stakesOf(about: AtStake): StartStakes {
   };
 }
 
-/** What is lost, by the runbook's own answer: a new answer must be put into words here. */
+/** By what the runbook loses; the type requires words for every kind of loss. */
 const LOST: Readonly<Record<Touches['lost'], (about: AtStake) => string>> = {
   nothing: () => 'no data',
   'only-on-machines': () => 'no data but what is stored only on a machine of the instance',
@@ -119,10 +115,9 @@ function lostAfterBackup({ wish, backup }: AtStake): string {
   return `what was written after ${which}${of}${ago}${future}`;
 }
 
-/** The run of a plan that a person wants to begin. */
 export interface PlanWish {
   readonly plan: string;
   readonly rehearsal: boolean;
-  /** Whether the steps for a lost source belong to it. */
+  /** The steps for a lost source belong to it. */
   readonly sourceDown: boolean;
 }

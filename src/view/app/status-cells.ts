@@ -7,9 +7,9 @@ import type { Answer, BackupStatus, InstanceStatus } from '../fleet/status-schem
 import { briefly } from '../follow-up-words.ts';
 import type { Fleet } from './sources.ts';
 
-/** The state of an instance in table cells, for every renderer. `?` means unknown. */
+/** An instance in table cells, for every renderer. `?` means unknown. */
 
-/** The verdict of an evaluation as every screen and table says it. */
+/** For every screen and table. */
 export const VERDICT_WORDS: Readonly<Record<InstanceVerdict, string>> = {
   proven: 'PROVEN',
   ready: 'READY',
@@ -18,14 +18,14 @@ export const VERDICT_WORDS: Readonly<Record<InstanceVerdict, string>> = {
   empty: 'empty',
 };
 
-/** What is against an instance: the checks that count, the red ones first, each reason once. */
+/** Checks that count against it, red ones first, each reason once. */
 export function checksAgainst({ evaluation }: Pick<InstanceStatus, 'evaluation'>): readonly Check[] {
   const all = evaluation.checks.filter(countsAgainst);
   const once = all.filter(({ reason }, at) => all.findIndex((one) => one.reason === reason) === at);
   return once.toSorted((one, other) => Number(other.state === 'red') - Number(one.state === 'red'));
 }
 
-/** Checks that are not green and count for nothing: those that are waived, and waivers that are over. */
+/** Checks that are not green but do not count: waived ones, and waivers that are over. */
 export function checksBeside({ evaluation }: Pick<InstanceStatus, 'evaluation'>): readonly Check[] {
   return evaluation.checks.filter(
     (check) =>
@@ -35,7 +35,7 @@ export function checksBeside({ evaluation }: Pick<InstanceStatus, 'evaluation'>)
   );
 }
 
-/** Why a check that is not green counts for nothing: `waived until 2026-04-01 00:00:00 UTC: REASON`. */
+/** `waived until 2026-04-01 00:00:00 UTC: REASON`. */
 export function waiverWords({ waiver }: Check): string {
   if (waiver === undefined) return 'to be seen to';
   const { until, reason, owner } = waiver;
@@ -43,10 +43,7 @@ export function waiverWords({ waiver }: Check): string {
   return `waived${by} until ${formatTime(until)} UTC: ${show(reason, 120)}`;
 }
 
-/**
- * Whether applications can use it now: `yes`, `NO`, `DOWN` if it does not answer, `NOT FOUND` if its address
- * knows no such instance, or `?`.
- */
+/** For applications: `yes`, `NO`, `DOWN` (no answer), `NOT FOUND` (unknown at its address) or `?`. */
 export function serviceCell({
   down,
   notFound,
@@ -59,7 +56,7 @@ export function serviceCell({
 
 const SERVICE_WORDS: Readonly<Record<Answer, string>> = { yes: 'yes', no: 'NO', unknown: '?', empty: 'yes' };
 
-/** The backup that a recovery would take: `backup 7, 2h old, proven`; `fits` is weaker than `proven`. */
+/** `backup 7, 2h old, proven`, the backup that a recovery would take; `fits` is weaker than `proven`. */
 export function openerWords({ opener }: Pick<InstanceStatus, 'opener'>): string | undefined {
   if (opener === undefined) return undefined;
   const { id, ageSeconds, how, key } = opener;
@@ -67,7 +64,7 @@ export function openerWords({ opener }: Pick<InstanceStatus, 'opener'>): string 
   return `backup ${id}, ${age}, ${how === 'proven' ? `proven with key ${key}` : `key ${key} fits`}`;
 }
 
-/** Since when it is gone: `DOWN (last seen 5m ago, 2026-03-10 11:55:00 UTC): connection refused`. */
+/** `DOWN (last seen 5m ago, 2026-03-10 11:55:00 UTC): connection refused`. */
 export function absenceWords(
   { down, notFound }: Pick<InstanceStatus, 'down' | 'notFound'>,
   now: Date,
@@ -82,7 +79,7 @@ export function absenceWords(
   return `${down === undefined ? 'NOT FOUND' : 'DOWN'} (${seen}): ${why}`;
 }
 
-/** Replaces an age if the service's time lies in its own future. */
+/** In place of an age, if the service's time is ahead of its own clock. */
 export function futureCell(aheadSeconds: number): string {
   return `FUTURE ${briefly(aheadSeconds)}`;
 }
@@ -99,14 +96,14 @@ export function backupCell(
   return `${briefly(backup.ageSeconds)}${backup.meetsRpo === false ? ' LATE' : ''}`;
 }
 
-/** The age of the newest backup, or `3h 5m seen` for the last one that was seen. */
+/** Of the newest backup, or `3h 5m seen` for the last one that was seen. */
 export function newestCell(status: InstanceStatus): string {
   const { newestBackup, lastSeenBackup: seen } = status;
   if (newestBackup !== undefined || seen?.ageSeconds === undefined) return backupCell(status, newestBackup);
   return `${briefly(seen.ageSeconds)} seen`;
 }
 
-/** The last backup that was seen, and when: `2d 4h old as last seen 3h ago (backup 9)`. */
+/** `2d 4h old as last seen 3h ago (backup 9)`. */
 export function seenWords({ lastSeenBackup }: Pick<InstanceStatus, 'lastSeenBackup'>): string | undefined {
   if (lastSeenBackup === undefined) return undefined;
   const { id, ageSeconds, seenAgeSeconds } = lastSeenBackup;
@@ -114,7 +111,7 @@ export function seenWords({ lastSeenBackup }: Pick<InstanceStatus, 'lastSeenBack
   return `${age} as last seen ${briefly(seenAgeSeconds)} ago (backup ${id})`;
 }
 
-/** Whether the key of the newest backup is held: `proven`, `held`, `MISSING`. */
+/** The key of the newest backup: `proven`, `held`, `MISSING`. */
 export function keyCell({ key: { possible, isProven } }: InstanceStatus): string {
   if (possible.length === 0) return '?';
   if (possible.some(({ isHeld }) => isHeld === false)) return 'MISSING';
@@ -126,26 +123,26 @@ export function cardCell(status: InstanceStatus): string {
   return status.card === undefined ? journalCell(status) : briefly(status.card.ageSeconds);
 }
 
-/** Time since the last proven run that recovered it. */
+/** Since the last proven run that recovered it. */
 export function recoveredCell(status: InstanceStatus): string {
   return status.recovered === undefined ? journalCell(status) : briefly(status.recovered.ageSeconds);
 }
 
-/** How far back a point-in-time restore reaches. */
+/** The length of the point-in-time range. */
 export function windowCell({ window, parts }: InstanceStatus): string {
   if (window === 'none' || parts.window.state === 'missing') return 'none';
   if (window === undefined) return '?';
   return briefly((msOf(window.end) - msOf(window.start)) / 1000);
 }
 
-/** Open follow-ups: `0`, `2`, `3, 1 late`. */
+/** `0`, `2`, `3, 1 late`. */
 export function followUpCell({ followUps }: InstanceStatus): string {
   if (followUps === undefined) return '?';
   const { open, overdue } = followUps;
   return overdue === 0 ? String(open) : `${open}, ${overdue} late`;
 }
 
-/** Notes that rule out nothing now but should be dealt with, one line each. */
+/** One line each; they do not prevent a recovery. */
 export function notesOf({ cautions, provenBackup }: InstanceStatus): readonly string[] {
   if (provenBackup?.isListed !== false) return cautions;
   const { id, provenAt } = provenBackup;
@@ -161,8 +158,8 @@ export type BoardSort = 'danger' | 'name' | 'newest backup' | 'RPO';
 export const BOARD_SORTS: readonly BoardSort[] = ['danger', 'name', 'newest backup', 'RPO'];
 
 /**
- * The instances in order: most endangered, by name, oldest newest backup, or furthest over the RPO first.
- * Equal ones keep the order of the config.
+ * The first row: most endangered, by name, oldest newest backup, or furthest over the RPO. Equal ones keep
+ * the order of the config.
  */
 export function boardRows(
   { instances }: Pick<Fleet, 'instances'>,
@@ -187,8 +184,8 @@ const WEIGHTS: Readonly<Record<Exclude<BoardSort, 'name'>, (status: InstanceStat
 };
 
 /**
- * Down comes first, because people are waiting for it; then not found. Locked-out applications and a stopped
- * node weigh as much as an instance that could not be recovered.
+ * Down is first, because people wait for it; then not found. Out of service (locked-out applications, a
+ * stopped node) weighs as much as not ready.
  */
 function dangerOf(status: InstanceStatus): number {
   const { evaluation, inService, inDoubt = 0, followUps, openRuns, cautions } = status;
@@ -213,23 +210,23 @@ const DANGER: Readonly<Record<InstanceVerdict, number>> = {
   empty: 0,
 };
 
-/** Instances of each kind; each counts once, as the first kind in this order that applies. */
+/** Each instance counts once, as the first kind in this order that applies. */
 export interface FleetCounts {
   readonly down: number;
-  /** Its address knows no such instance. */
+  /** Unknown at its address. */
   readonly notFound: number;
   readonly notReady: number;
   readonly outOfService: number;
-  /** It answered before and owes an answer now (`silenceOf`). */
+  /** It answered before, and its next answer is late (`silenceOf`). */
   readonly silent: number;
   readonly unknown: number;
   readonly ready: number;
   readonly proven: number;
-  /** No answer yet since the survey began. */
+  /** No answer since the survey began. */
   readonly waiting: number;
 }
 
-/** Counts the instances; an empty target is not counted. */
+/** An empty target is not counted. */
 export function fleetCounts(
   { instances, ...asking }: Pick<Fleet, 'instances'> & Asking,
   now: Date,
@@ -265,7 +262,7 @@ function kindOf(status: InstanceStatus, asking: Asking, now: Date): keyof FleetC
   return verdict;
 }
 
-/** Whether it is a target that may or may not hold data. */
+/** A target that may hold data: it has not answered yet. */
 export function isOpenTarget(
   { name, role }: Pick<InstanceStatus, 'name' | 'role'>,
   answeredAt: Fleet['answeredAt'],
@@ -273,7 +270,7 @@ export function isOpenTarget(
   return role === 'target' && answeredAt?.has(name) !== true;
 }
 
-/** The disk nearest to its parachute size: `41/90 %`, `OPEN` if the node was stopped, `none`, or `?`. */
+/** The disk nearest to its parachute size: `41/90 %`, `OPEN` for a stopped node, `none`, or `?`. */
 export function diskCell({ disk }: InstanceStatus): string {
   if (disk === undefined) return '?';
   if (disk === 'none') return 'none';
@@ -282,7 +279,7 @@ export function diskCell({ disk }: InstanceStatus): string {
   return `${part(disk.usedPercent)}/${part(disk.threshold)} %`;
 }
 
-/** The same in a sentence, with node and disk. */
+/** With node and disk. */
 export function diskWords(status: InstanceStatus): string {
   const { disk } = status;
   if (typeof disk !== 'object') return diskCell(status);
@@ -292,7 +289,7 @@ export function diskWords(status: InstanceStatus): string {
   return `${part(usedPercent)} used, parachute opens at ${part(threshold)} (${name})`;
 }
 
-/** Percent left before the parachute stops the node; undefined if unknown. */
+/** Percent left before the parachute opens; undefined if unknown. */
 export function diskRoom({ disk }: InstanceStatus): number | undefined {
   if (typeof disk !== 'object' || disk.usedPercent === undefined || disk.threshold === undefined)
     return undefined;
@@ -303,28 +300,22 @@ export function rpoCell({ rpo }: InstanceStatus): string {
   return rpo === undefined ? 'none' : briefly(rpo);
 }
 
-/** When each instance answered, and when those without an answer yet were asked. */
 type Asking = Pick<Fleet, 'answeredAt' | 'askedAt'>;
 
-/** The last answer may be outdated: the instance owes a newer one, or was not asked lately. */
+/** The last answer may be outdated. */
 interface Silence {
-  /** Seconds since it was asked; undefined if no question is pending. */
+  /** Seconds; undefined if no question is pending. */
   readonly asked: number | undefined;
-  /** Seconds since it answered. */
+  /** Seconds. */
   readonly answered: number;
 }
 
-/** An open question is mentioned after this many seconds: most answers take less than one. */
+/** Most answers take less than one second. */
 const PROMPT = 5;
-/**
- * Seconds after which an answer no longer describes the present. A large fleet is asked about once a minute.
- */
+/** Seconds that an answer describes the present; a large fleet is asked about once a minute. */
 const LASTS = 90;
 
-/**
- * Whether an instance that answered before is silent now. An instance that is down is not: that is its
- * status.
- */
+/** For an instance that answered before. A down one is not silent: its status is down. */
 export function silenceOf(
   { name, down }: Pick<InstanceStatus, 'name' | 'down'>,
   { answeredAt, askedAt }: Asking,

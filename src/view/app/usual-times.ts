@@ -4,28 +4,26 @@ import { formatSeconds, formatSpan, formatTime } from '../../base/format.ts';
 import { timelineOf } from '../../report/measure/timeline.ts';
 import type { Entry } from '../../store/journal.ts';
 
-/** How long earlier runs took, in seconds, without the time in which they waited for answers. */
+/** Seconds of earlier runs, without the time in which they waited for answers. */
 export interface UsualTimes {
-  /** By the id of a step of the rail: the median of the earlier runs that passed it. */
+  /** The median, by step of the rail. */
   readonly steps: ReadonlyMap<string, number>;
-  /** The longest of them. */
+  /** By step of the rail. */
   readonly longest: ReadonlyMap<string, number>;
-  /** The whole run: the median, and the longest. */
+  /** The whole run: median and longest. */
   readonly wholeSeconds?: number | undefined;
   readonly longestWhole?: number | undefined;
   readonly runs: number;
 }
 
-/**
- * How long a whole run usually takes, and from how many runs that is known; undefined if none has ended yet.
- */
+/** Undefined if no run has ended yet. */
 export function usualWords(seconds: number | undefined, runs: number): string | undefined {
   if (seconds === undefined) return undefined;
   const source = runs === 1 ? 'the last run' : `the median of the last ${runs} runs`;
   return `${formatSeconds(seconds)} without the time for your answers, as ${source}`;
 }
 
-/** The durations of runs by their entries; `asks` says which states wait for a person. Pure. */
+/** `asks`: states that wait for a person. Pure. */
 export function usualTimes(
   earlier: readonly (readonly Entry[])[],
   asks: (state: string) => boolean,
@@ -62,21 +60,18 @@ function middle(values: readonly number[]): number | undefined {
 /** A shorter step is over before it is read. Seconds. */
 const MIN = 5;
 
-/**
- * How much longer than every earlier run a step must take before that is said: as a share, and in seconds.
- */
+/** A step is late when it takes longer than every earlier run by this share and these seconds. */
 const SLACK = { share: 1.5, seconds: 5 };
 
-/** The durations of a step in earlier runs, if they mean anything. Seconds. */
+/** Undefined if the step is too short to matter. Seconds. */
 export function usualSeconds(usual: UsualTimes | undefined, step: string): number | undefined {
   const seconds = usual?.steps.get(step);
   return seconds === undefined || seconds < MIN ? undefined : seconds;
 }
 
 /**
- * What earlier runs took for a step that this one has worked at for this many seconds, and when it should
- * end: `usually 4 min; expected 14:36 UTC`. Undefined without a history. Half of all runs take longer than
- * usual, so that is said only of one that takes clearly longer than each of them.
+ * `usually 4 min; expected 14:36 UTC`; undefined without a history. Half of all runs take longer than usual,
+ * so only a step that takes clearly longer than each of them is called late.
  */
 export function expectedEnd(
   usual: UsualTimes | undefined,
@@ -91,8 +86,8 @@ export function expectedEnd(
 }
 
 /**
- * The same for the whole run: `usually 12 min; expected to end 14:44 UTC, without the waits for you`. Both
- * the earlier runs and this one are measured without the time in which they asked.
+ * For the whole run: `usually 12 min; expected to end 14:44 UTC, without the waits for you`. All runs are
+ * measured without the time in which they asked.
  */
 export function expectedRunEnd(
   usual: UsualTimes | undefined,
@@ -104,7 +99,7 @@ export function expectedRunEnd(
   return `${endWords({ seconds, longest, workedSeconds }, 'expected to end', now)}, without the waits for you`;
 }
 
-/** Half of all runs take longer than the median, so a run over it is not late. Seconds. */
+/** All in seconds. */
 function endWords(
   { seconds, longest, workedSeconds }: Record<'seconds' | 'longest' | 'workedSeconds', number>,
   expected: string,
@@ -117,7 +112,7 @@ function endWords(
   return `usually ${roughly(seconds)}; ${expected} ${clockAt(now.getTime() + left * 1000, seconds)} UTC`;
 }
 
-/** No finer than it is known. */
+/** No more precise than known. */
 function roughly(seconds: number): string {
   return formatSpan(seconds < 120 ? seconds : Math.round(seconds / 60) * 60);
 }

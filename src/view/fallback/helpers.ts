@@ -1,4 +1,4 @@
-/** The functions that call the service. Tokens reach curl through a private file, bodies through stdin. */
+/** They call the service. Tokens reach curl through a private file, bodies through stdin. */
 const SENDING = String.raw`# sign_in SIDE: a token, and with it the settings of curl for that side, in a private file.
 sign_in() {
   local token='' how ca=''
@@ -184,9 +184,8 @@ wait_instance() {
 `;
 
 /**
- * The functions at the head of every fallback script. They run in any bash from 3.2 on, need only curl,
- * openssl, gunzip, tar, sed and tr, and are short enough to be reviewed before use. Answers are read from
- * stdin, line by line.
+ * The head of every fallback script. Runs in bash from 3.2 on; needs only curl, openssl, gunzip, tar, sed and
+ * tr; short enough to be reviewed before use. Answers are read from stdin, line by line.
  */
 export const HELPERS = String.raw`set -u
 umask 077

@@ -27,24 +27,20 @@ import {
 
 interface FallbackWish {
   readonly runbook: Runbook;
-  /** The current state of the machine. */
   readonly state: string;
-  /** The machine's context in that state. */
+  /** In that state. */
   readonly context: unknown;
   readonly runId: string;
-  /** The run to resume instead; default: this one. */
+  /** Default: this run. */
   readonly resume?: string | undefined;
-  /** Path of the script, for its own instructions. */
+  /** For the script's own instructions. */
   readonly path: string;
   readonly instances: FallbackInstances;
   readonly now: Date;
   readonly rehearsal?: boolean;
 }
 
-/**
- * The fallback script of a run at this moment: `curl`, `openssl` and `cf` commands that do the rest of it.
- * Printable. Pure.
- */
+/** `curl`, `openssl` and `cf` commands that do the rest of a run. Printable. Pure. */
 export function fallbackOf(wish: FallbackWish): string {
   const { runbook, state, context, runId, resume, path, instances, now, rehearsal } = wish;
   const steps = stepsByHand(runbook.machine, context, state);
@@ -61,7 +57,7 @@ export function fallbackOf(wish: FallbackWish): string {
   return renderFallback(head, steps, instances);
 }
 
-/** Facts first, then closed follow-ups, so that these are not done again. */
+/** Also closed follow-ups, so that they are not done again. */
 function knownBy(runbook: Runbook, context: unknown): string[] {
   const facts = runbook.facts(context as never).map(viewFact);
   const followUps = runbook.followUps?.(context as never) ?? [];
@@ -77,21 +73,21 @@ interface FallbackHead {
   readonly runId: string;
   readonly resume?: string | undefined;
   readonly title: string;
-  /** What the run was at when the script was written. */
+  /** The run's step when the script was written. */
   readonly at: string;
   readonly writtenAt: Date;
   readonly path: string;
   readonly rehearsal?: boolean | undefined;
-  /** Facts found and changes made so far, which the reader needs in order to continue. */
+  /** The reader needs these to continue. */
   readonly known?: readonly string[];
 }
 
-/** Keeps the commands visible; far more than any run knows. */
+/** More than any run knows; keeps the commands visible. */
 const MAX_KNOWN = 60;
 
 /**
- * The rest of a run as one bash script: readable, runnable (`bash FILE`), and usable line by line. It holds
- * no secret. Every foreign text in it is one quoted word or one comment. Pure.
+ * One bash script: readable, runnable (`bash FILE`), and usable line by line. It holds no secret. Every
+ * foreign text is one quoted word or one comment. Pure.
  */
 export function renderFallback(
   head: FallbackHead,
@@ -168,7 +164,7 @@ function sayKnown(line: string): string {
   return remark(`  ${line}`);
 }
 
-/** Unsets variables of the same names in the caller's environment, so that they are not taken for answers. */
+/** Unsets variables of the caller's environment, which would be taken for answers. */
 function clearing(body: readonly string[]): readonly string[] {
   const asked = body.flatMap((line) =>
     [...line.matchAll(/^\s*(?:ask|ask_secret|choose_key|keep) ([A-Z][A-Z0-9_]*)\b/gu)].map(
@@ -205,7 +201,7 @@ function renderStep(
 
 type Of<Kind extends FallbackAction['do']> = Extract<FallbackAction, { readonly do: Kind }>;
 
-/** The lines of one action. Values from an earlier step are asked for if that step was skipped. */
+/** Asks for a value whose step was skipped. */
 function renderAction(
   action: FallbackAction,
   instances: FallbackInstances,
@@ -327,7 +323,7 @@ function fileName(text: string): string {
   return text.replace(/[^\w.-]/gu, '_').slice(0, 60);
 }
 
-/** A call of the service: what it looks like with only curl, and the line of the script that makes it. */
+/** With curl alone, then the line of the script. */
 function renderCall(call: FallbackCall, instances: FallbackInstances): readonly string[] {
   const instance = instanceOn(instances, call.on);
   if (instance.revision === 'v0' && !hasV0(call)) return [notInV0(call)];
@@ -365,7 +361,7 @@ function renderCall(call: FallbackCall, instances: FallbackInstances): readonly 
   ];
 }
 
-/** The instance of a side; the run's own instance where the script has no address of the target. */
+/** The run's own instance if the script has no address of the target. */
 function instanceOn(instances: FallbackInstances, side: FallbackSide) {
   return side === 'target' && instances.target !== undefined ? instances.target : instances.instance;
 }
@@ -374,7 +370,7 @@ function prefixOf(side: FallbackSide): 'INSTANCE' | 'TARGET' {
   return side === 'target' ? 'TARGET' : 'INSTANCE';
 }
 
-/** The name itself, for functions that set a variable. */
+/** Without `"$` and `"`, for functions that set a variable. */
 function nameOf(name: string): string {
   return variable(name).slice(2, -1);
 }
@@ -395,7 +391,7 @@ function pathInV0({ path, method }: FallbackCall): string {
   return method === 'POST' && path.endsWith('/restore') ? '/backups/restore' : '/backups';
 }
 
-/** Section 4.4: a restore names both ids in its body. */
+/** Service-api.md section 4.4: the body of a restore names both ids. */
 function bodyInV0(call: FallbackCall): FallbackCall['body'] {
   if (call.method !== 'POST' || !call.path.endsWith('/restore') || call.id === undefined) return undefined;
   return {
@@ -416,7 +412,6 @@ function wordPath(call: FallbackCall, path: string): string {
   return `${before}${id}${after}`;
 }
 
-/** Where an instance answers, and how a person gets at it. */
 export interface FallbackInstance {
   /** As in the config. */
   readonly name: string;
@@ -429,13 +424,13 @@ export interface FallbackInstance {
   readonly tokenHow: string;
 }
 
-/** The instance of a run, and the one that a recovery goes into. */
+/** `target`: the instance that a recovery goes into. */
 export interface FallbackInstances {
   readonly instance: FallbackInstance;
   readonly target?: FallbackInstance;
 }
 
-/** Both addresses of an instance, without a slash at the end (service-api.md section 4). */
+/** Without a slash at the end (service-api.md section 4). */
 function basesOf({ url }: FallbackInstance): { readonly v1: string; readonly v0: string } {
   const clean = show(url, 2_000).replace(/\/+$/u, '');
   const found = /^(?<before>.*)\/(?:service-instances|v1\/instances)\/(?<id>[^/]*)$/u.exec(clean)?.groups;
@@ -446,7 +441,7 @@ function basesOf({ url }: FallbackInstance): { readonly v1: string; readonly v0:
   };
 }
 
-/** In which order the ways to a download are tried (service-api.md section 4.3), as the client tries them. */
+/** In the order of service-api.md section 4.3, as the client tries them. */
 const DOWNLOAD_WAYS: Readonly<Record<FallbackInstance['revision'], readonly ('v1' | 'v0' | 'v0-post')[]>> = {
   61: ['v1', 'v0', 'v0-post'],
   62: ['v0', 'v1', 'v0-post'],

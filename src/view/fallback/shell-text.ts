@@ -2,30 +2,27 @@ import type { FallbackField, FallbackValue } from '../../../machines/parts/fallb
 import { shellQuoted, singleQuoted } from '../../base/shell-quote.ts';
 import { printableJson, show } from '../../base/text.ts';
 
-/*
- * How text becomes part of a shell script. All text from outside this project goes through `quoted` or
- * `remark`, so that it stays one word.
- */
+/* Text from outside this project goes through `quoted` or `remark`, so that it stays one word or comment. */
 
-/** Longer than any real name or command; a longer one is hostile. */
+/** No real name or command is longer; a longer one is hostile. */
 const LONGEST = 2_000;
 
-/** One word of the shell, in single quotes, on one line. */
+/** One word, in single quotes, on one line. */
 export function quoted(text: string): string {
   return singleQuoted(show(text, LONGEST));
 }
 
-/** Whether a command can be given exactly this word: a changed form would name another thing. */
+/** False if cleaning would change the word: it would name another thing. */
 export function isTypeable(text: string): boolean {
   return show(text, LONGEST) === text;
 }
 
-/** The same, without quotes where none are needed, because a person reads the line. */
+/** `quoted`, without quotes if none are needed, because a person reads the line. */
 export function plain(text: string): string {
   return shellQuoted(show(text, LONGEST));
 }
 
-/** One part of the path of an address. A part that only navigates, such as `..`, is no id. */
+/** One part of a path; one that only navigates, such as `..`, becomes `_`. */
 export function pathPart(text: string): string {
   const encoded = encodeURIComponent(show(text, 200)).replace(
     /[!'()*]/gu,
@@ -34,7 +31,6 @@ export function pathPart(text: string): string {
   return /^\.*$/u.test(encoded) ? '_' : encoded;
 }
 
-/** A comment of one line. */
 export function remark(text: string, limit = 400): string {
   return `# ${show(text, limit)}`.trimEnd();
 }
@@ -49,12 +45,12 @@ export function word(value: FallbackValue): string {
   return 'known' in value ? quoted(value.known) : variable(value.variable);
 }
 
-/** As people read it: the value, or the name of its placeholder. */
+/** The value, or the name of its placeholder. */
 export function placeholder(value: FallbackValue): string {
   return 'known' in value ? show(value.known, 200) : `<${value.variable}>`;
 }
 
-/** A JSON object as a word of the shell; what is in variables is escaped by the script's own `json`. */
+/** One shell word; the script's own `json` escapes what is in variables. */
 export function jsonWord(fields: Readonly<Record<string, FallbackField>>): string {
   const parts = partsOf({ fields });
   return parts
@@ -66,7 +62,7 @@ export function jsonWord(fields: Readonly<Record<string, FallbackField>>): strin
     .join('');
 }
 
-/** The same JSON for a person: placeholders instead of variables. */
+/** For a person: placeholders instead of variables. */
 export function jsonShown(fields: Readonly<Record<string, FallbackField>>): string {
   return partsOf({ fields })
     .map((part) => ('text' in part ? part.text : `<${part.variable.replace(/["$]/gu, '')}>`))

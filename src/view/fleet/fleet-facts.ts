@@ -9,10 +9,7 @@ import type { RunSummary } from '../../store/projections/run-summary.ts';
 import type { Fact, Fleet } from '../app/sources.ts';
 import type { ListedBackup } from './status-schema.ts';
 
-/**
- * What one source says about an instance. `known` and `failed` say when; `why` is one printable line, lower
- * case. `unasked`: not asked yet. `missing`: the instance's interface has no such call.
- */
+/** `why` is one printable line, lower case. `missing`: the instance's interface has no such call. */
 export type Part<Value> =
   | { readonly state: 'known'; readonly at: Date; readonly value: Value }
   | {
@@ -20,7 +17,6 @@ export type Part<Value> =
       readonly at: Date;
       readonly code: string;
       readonly why: string;
-      /** What is safe to do next. */
       readonly hints?: readonly string[];
     }
   | { readonly state: 'missing' }
@@ -28,118 +24,115 @@ export type Part<Value> =
 
 /** The disk nearest to its parachute size, the fill at which the node is stopped. */
 export interface DiskFill {
-  /** Node and disk as the service names them; untrusted. */
+  /** As the service names node and disk; untrusted. */
   readonly name: string;
   /** 0 to 100; undefined if it is not reported. */
   readonly usedPercent: number | undefined;
   readonly threshold: number | undefined;
-  /** The node was stopped because the disk was too full. */
+  /** The node was stopped because of it. */
   readonly isOpen: boolean;
 }
 
-/** What the first block of a backup showed. It is no proof: later blocks may be damaged. */
+/** By the first block. No proof: later blocks may be damaged. */
 export interface BackupFit {
   readonly id: number;
-  /** Fingerprint of the key that opens it; undefined if none of the held keys does. */
+  /** A fingerprint; undefined if no held key opens it. */
   readonly key?: string | undefined;
-  /** How many keys were tried. */
+  /** Keys tried. */
   readonly tried: number;
 }
 
 /**
- * How long the access token of an instance is valid. `until`: RFC 3339. `renewed`: a command gives a new one
- * whenever it is needed. `unsaid`: neither the token nor the config says it.
+ * `until`: RFC 3339. `renewed`: a command gives a new token when needed. `unsaid`: neither the token nor the
+ * config says.
  */
 export type TokenValidity =
   | { readonly kind: 'until'; readonly until: string }
   | { readonly kind: 'renewed' }
   | { readonly kind: 'unsaid' };
 
-/** What the journal knows of one instance. */
+/** From the journal. */
 export interface InstanceRecord {
   readonly ledger: Ledger;
   readonly openRuns: readonly RunSummary[];
-  /** Calls that change this instance and may have been sent, without an outcome on record. */
+  /** Changes that may have been sent, without an outcome on record. */
   readonly inDoubt: readonly OpenCall[];
   readonly followUps: readonly FollowUp[];
   /** The newest proven run that recovered this instance or recovered into it, as a rehearsal or live. */
   readonly recovered?: RunSummary | undefined;
-  /** Whether the journal agrees with what was signed in this home; undefined if that was not looked at. */
+  /** Does the journal agree with the signatures in this home? Undefined if that was not checked. */
   readonly store?: { readonly trouble?: string | undefined } | undefined;
-  /** When each holder of sealed copies last showed that they can open one, by recipient; RFC 3339. */
+  /** The last proof that a holder can open a sealed copy, by recipient; RFC 3339. */
   readonly holders?: ReadonlyMap<string, string> | undefined;
-  /** The last evaluation on record. */
+  /** The last on record. */
   readonly evaluated?: Evaluated | undefined;
 }
 
-/** What the config says about the evaluation of an instance. Times in milliseconds. */
+/** From the config. Times in milliseconds. */
 export interface EvaluationPolicy {
-  /** How often a restore has to be rehearsed. */
+  /** The interval for rehearsals of a restore. */
   readonly drillEvery?: number | undefined;
   readonly escrow?: {
     readonly recipients: readonly { readonly recipient: string }[];
-    /** How many of them have to have shown that they can open a copy. */
+    /** Recipients that must have a proof. */
     readonly atLeast: number;
-    /** How long that counts. */
+    /** A proof counts for this time. */
     readonly proof: number;
     readonly places: readonly { readonly name: string }[];
   };
-  /** How many applications the config names; undefined if it says nothing about them. */
+  /** Applications in the config; undefined if it names none. */
   readonly apps?: number | undefined;
-  /** Also those that are over. `until` is RFC 3339. */
+  /** Includes expired ones. `until` is RFC 3339. */
   readonly waivers?: readonly {
     readonly check: CheckId;
     readonly reason: string;
     readonly until: string;
     readonly owner?: string | undefined;
   }[];
-  /** How often the instance has to be evaluated, and when this home did so last (RFC 3339). */
+  /** The required interval, and the last evaluation by this home (RFC 3339). */
   readonly evaluate?: { readonly every: number; readonly lastAt?: string | undefined };
 }
 
-/** All facts about one instance. Each part is known, or fails, by itself. */
+/** Each part is known, or fails, by itself. */
 export interface InstanceFacts {
   readonly name: string;
   readonly role: 'source' | 'target';
   /** Milliseconds. */
   readonly objectives: { readonly rto?: number | undefined; readonly rpo?: number | undefined };
-  /** How long a key may be in force, in milliseconds; undefined if the config does not say. */
+  /** Milliseconds that a key may be in force. */
   readonly cryptoperiod?: number | undefined;
   /** Missing: the config asks for nothing. */
   readonly policy?: EvaluationPolicy | undefined;
-  /** The instance's state, plan and service as the service calls them; untrusted. */
+  /** As the service calls them; untrusted. */
   readonly overview: Part<{
     readonly state?: string | undefined;
     readonly plan?: string | undefined;
     readonly service?: string | undefined;
   }>;
   readonly token: Part<TokenValidity>;
-  /** What the platform's token may do with the instance; missing: the config names no platform by address. */
+  /** Of the platform's token; missing: the config names no platform by address. */
   readonly right: Part<PlatformRight>;
-  /** The instance that it would be recovered into, if the config names one. */
+  /** From the config. */
   readonly target?: InstanceFacts | undefined;
-  /**
-   * The completed backups, the last triggered first. `skewMs`: how far the service's clock is ahead of ours;
-   * undefined if it does not say.
-   */
+  /** The last triggered first. `skewMs`: how far the service's clock is ahead; undefined if unknown. */
   readonly backups: Part<{
     readonly done: readonly ListedBackup[];
     readonly skewMs?: number | undefined;
-    /** List rows that could not be read, a sentence for each. */
+    /** Rows that could not be read, a sentence each. */
     readonly unread?: readonly string[] | undefined;
-    /** The service has said that there is no data behind it. */
+    /** The service says that there is no data behind it. */
     readonly isSimulated?: true;
   }>;
-  /** The last list of backups that was kept; only if it does not list them now. */
+  /** The last list that was kept; only if there is no list now. */
   readonly seen?: LastSeen | undefined;
-  /** The range of a point-in-time restore, RFC 3339; `none` without continuous archiving. */
+  /** RFC 3339; `none` without continuous archiving. */
   readonly window: Part<{ readonly start: string; readonly end: string } | 'none'>;
   /** `none` if the metrics report no parachute. Only requested where it is shown. */
   readonly disk?: Part<DiskFill | 'none'>;
   readonly record: Part<InstanceRecord>;
-  /** What the first block of each tried backup showed; `failed` if none could be tried. */
+  /** By the first block of each tried backup; `failed` if none could be tried. */
   readonly fits?: Part<readonly BackupFit[]> | undefined;
-  /** Fingerprints of the keys that the key store holds for the instance. */
+  /** Fingerprints in the key store. */
   readonly held: Part<readonly string[]>;
 }
 
@@ -147,7 +140,7 @@ export function knownOf<Value>(part: Part<Value> | undefined): Value | undefined
   return part?.state === 'known' ? part.value : undefined;
 }
 
-/** When the oldest shown fact of an instance was read; undefined if none was. */
+/** Of the shown facts; undefined if none was read. */
 export function oldestOf({
   overview,
   backups,
@@ -158,14 +151,13 @@ export function oldestOf({
   return times.toSorted((one, other) => one.getTime() - other.getTime())[0];
 }
 
-/** Why there is no value, in words; undefined if there is one. */
+/** Undefined if there is a value. */
 export function whyUnknown(part: Part<unknown> | undefined): string | undefined {
   if (part === undefined || part.state === 'unasked') return 'waiting for the answer';
   if (part.state === 'failed') return `could not be read: ${part.why}`;
   return part.state === 'missing' ? 'the interface of this instance does not report it' : undefined;
 }
 
-/** An instance that was not asked anything yet. */
 export function nothingAsked(
   about: Pick<InstanceFacts, 'name' | 'role' | 'objectives' | 'cryptoperiod' | 'policy'>,
 ): InstanceFacts {
@@ -174,14 +166,14 @@ export function nothingAsked(
   return { ...about, ...service, record: unasked, held: unasked };
 }
 
-/** A judgement is reused for this many milliseconds. */
+/** A judgement is reused for this time. */
 export const HOLDS_MS = 5_000;
 
 const judged = new WeakMap<Fleet, { readonly atMs: number; readonly fleet: Fleet }>();
 
 /**
- * The fleet's last answers judged now, to 5 seconds. Returns the same object within the same 5 seconds, so
- * that memoised drawing is reused.
+ * The last answers judged now, to 5 seconds. Returns the same object within the same 5 seconds, so that
+ * memoised drawing is reused.
  */
 export function fleetAt(fleet: Fleet, now: Date): Fleet {
   if (fleet.instancesAt === undefined) return fleet;
@@ -194,7 +186,6 @@ export function fleetAt(fleet: Fleet, now: Date): Fleet {
   return next;
 }
 
-/** The known fleet, with its last answers judged now. */
 export function factAt(fact: Fact<Fleet>, now: Date): Fact<Fleet> {
   const { last } = fact;
   return last === undefined ? fact : { ...fact, last: { ...last, value: fleetAt(last.value, now) } };

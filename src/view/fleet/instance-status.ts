@@ -23,13 +23,10 @@ import type {
   Verdict,
 } from './status-schema.ts';
 
-/** Older answers count as unknown. A board that refreshes in the background passes its own limit. */
+/** The default age limit of answers; a board that refreshes in the background passes its own. */
 const STALE_MS = 60 * 60_000;
 
-/**
- * The status of one instance at a moment, and whether it could be recovered then. What was not asked, failed
- * or is too old is unknown, never good. Pure.
- */
+/** Anything that was not asked, failed or is too old is unknown, never good. Pure. */
 export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number = STALE_MS): InstanceStatus {
   const facts = withoutStale(given, now, staleMs);
   const record = knownOf(facts.record);
@@ -107,7 +104,7 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
   return { ...status, cautions: [...unread, ...unopened, ...cautionsOf(status)], parts };
 }
 
-/** The entry is of the first evaluation that found this; the home knows when it was found again. */
+/** The entry is of the first evaluation with this result; the home knows the last one. */
 function lastEvaluation({ record, policy }: InstanceFacts): InstanceStatus['lastEvaluation'] {
   const evaluated = knownOf(record)?.evaluated;
   if (evaluated === undefined) return undefined;
@@ -116,7 +113,7 @@ function lastEvaluation({ record, policy }: InstanceFacts): InstanceStatus['last
   return { verdict, at: again !== undefined && msOf(again) > msOf(at) ? again : at };
 }
 
-/** What the record and the first blocks say about the keys of the instance. */
+/** From the record and the first blocks. */
 function custodyOf(
   { record, fits, cryptoperiod }: InstanceFacts,
   now: Date,
@@ -140,7 +137,7 @@ function custodyOf(
   };
 }
 
-/** Say that the newest backup does not open, even if an older one does: the key may have been changed. */
+/** Reported even if an older backup opens: the key may have been changed. */
 function newestUnopened(facts: InstanceFacts, newest: ListedBackup | undefined): string[] {
   if (newest === undefined) return [];
   const openness = opennessOf(facts, newest);
@@ -166,7 +163,7 @@ function withoutStale(facts: InstanceFacts, now: Date, staleMs: number): Instanc
   };
 }
 
-/** The verdict in the words of earlier versions, with the checks against it as reasons. */
+/** The verdict in words of earlier versions, with the checks against it as reasons. */
 function answerOf({ verdict, checks }: Evaluation): Verdict {
   const reasons = checks.filter(countsAgainst).map(({ state, code, reason }): Reason => {
     return { answer: state === 'red' ? 'no' : 'unknown', code, text: reason };
@@ -203,7 +200,7 @@ function backupStatus(
   return { ...backup, ageSeconds, ...ahead, meetsRpo: meets(ageSeconds) };
 }
 
-/** Those still listed come first, and of these the one with the newest data. */
+/** Listed ones first, then by the newest data. */
 function provenStatuses(
   { record, backups }: InstanceFacts,
   now: Date,
@@ -247,7 +244,7 @@ function keyStatus(
   const possible = keys.map(({ fingerprint }) => ({
     fingerprint,
     isHeld: stored?.includes(fingerprint),
-    // The first block proves nothing: the ledger only counts backups read to the last byte.
+    // The ledger only counts backups read to the last byte; a first block proves nothing.
     provenAt: ledger.proven.find((proof) => proof.fingerprint === fingerprint)?.provenAt,
   }));
   const isProven = possible.length > 0 && possible.every(({ provenAt }) => provenAt !== undefined);
@@ -329,7 +326,7 @@ function partAge(part: Part<unknown>, now: Date): PartAge {
     : { state: part.state, ageSeconds };
 }
 
-/** Seconds since a time of the service, whose clock may be ahead. */
+/** By the service's clock. */
 function ageAt(at: string | undefined, now: Date, skewMs: number): number | undefined {
   const instant = instantOf(at);
   return instant === undefined ? undefined : Math.max(0, (now.getTime() + skewMs - instant) / 1000);
@@ -345,7 +342,7 @@ function inSeconds(ms: number | undefined): number | undefined {
 
 type Seen = ListedBackup & Pick<SeenStatus, 'seenAt'>;
 
-/** See `SeenStatus`; undefined if nothing was kept, or the list is known. Pure. */
+/** Undefined if nothing was kept, or the list is known. Pure. */
 function seenStatus({ backups, seen, record }: InstanceFacts, now: Date): SeenStatus | undefined {
   if (backups.state !== 'failed') return undefined;
   const { card, proven = [] } = knownOf(record)?.ledger ?? {};
@@ -369,12 +366,11 @@ function seenStatus({ backups, seen, record }: InstanceFacts, now: Date): SeenSt
   };
 }
 
-/** The last list of backups, if it was kept. */
 function seenBackups(seen: InstanceFacts['seen']): readonly ListedBackup[] | undefined {
   return seen?.backups.map((backup) => seenBackup(backup, seen.at));
 }
 
-/** Failures that mean that the instance or its region does not answer. */
+/** The instance or its region does not answer. */
 const AWAY: ReadonlySet<string> = new Set([
   'service.unreachable',
   'service.timeout',
@@ -385,10 +381,7 @@ const AWAY: ReadonlySet<string> = new Set([
 
 const NOT_FOUND = 'service.not-found';
 
-/**
- * Why it is gone: it answers neither about itself nor about its backups (down), or its address answers that
- * there is no such instance (not found). Empty otherwise.
- */
+/** Down: no answer about itself or its backups. Not found: its address says that it does not exist. */
 function absenceOf({ overview, backups, seen }: InstanceFacts): Pick<InstanceStatus, 'down' | 'notFound'> {
   const there = { down: undefined, notFound: undefined };
   if (backups.state !== 'failed' || overview.state === 'known') return there;
@@ -398,7 +391,7 @@ function absenceOf({ overview, backups, seen }: InstanceFacts): Pick<InstanceSta
   return codes.every((code) => AWAY.has(code) || code === NOT_FOUND) ? { ...there, down: absence } : there;
 }
 
-/** Takes the earliest time: a later one would make the data look newer than it is. */
+/** The earliest time: a later one would make the data look newer than it is. */
 function seenBackup(
   { id, backupId, size, downloadable, triggeredAt, startedAt, finishedAt }: BackupFacts,
   seenAt: string,

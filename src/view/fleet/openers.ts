@@ -6,9 +6,8 @@ import { type InstanceFacts, knownOf } from './fleet-facts.ts';
 import type { BackupStatus, ListedBackup } from './status-schema.ts';
 
 /**
- * Evidence that a backup can be opened. `proven`: read to its last byte with that key. `fits`: the key opens
- * its first block, which is weaker. `not`: opening failed. `unknown`: no evidence. `code` is stable and
- * dotted, `why` one printable line.
+ * `proven`: read to its last byte with that key. `fits`: the key opens its first block, which is weaker.
+ * `not`: opening failed. `unknown`: no evidence. `code` is stable and dotted, `why` one printable line.
  */
 export type Openness =
   | { readonly how: 'proven' | 'fits'; readonly key: string }
@@ -16,7 +15,7 @@ export type Openness =
       readonly how: 'not';
       readonly code: string;
       readonly why: string;
-      /** Only the key is missing here: the service may have it and restore the backup in place. */
+      /** Only the key is missing here; the service may have it and restore the backup in place. */
       readonly isKeyMissing: boolean;
     }
   | { readonly how: 'unknown'; readonly code: string; readonly why: string };
@@ -26,8 +25,8 @@ interface Opener extends BackupStatus {
 }
 
 /**
- * Whether a backup could be opened, according to the record and its first block. The newest evidence counts:
- * a proof, or a later failure. `isKeyNeeded`: a key that opened it must be held here now. Pure.
+ * By the record and the first block. The newest evidence counts: a proof, or a later failure. `isKeyNeeded`:
+ * a key that opened the backup must be held here now. Pure.
  */
 export function opennessOf(facts: InstanceFacts, backup: ListedBackup, isKeyNeeded = false): Openness {
   const { proven = [], unopened = [] } = knownOf(facts.record)?.ledger ?? {};
@@ -47,7 +46,7 @@ function heldOf({ held }: InstanceFacts, backup: ListedBackup, shown: Opener['op
   return { how: 'unknown', code: 'key.unknown', why };
 }
 
-/** The newest backup that opens; the list is newest first. See `opennessOf`. */
+/** `done` is newest first. See `opennessOf`. */
 export function newestOpener(
   facts: InstanceFacts,
   done: readonly BackupStatus[],
@@ -88,7 +87,7 @@ function noKeyOpens(id: number, tried: number): string {
     : `no key held here opens backup ${id}: ${counted(tried, 'key')} tried`;
 }
 
-/** Reasons by error code. */
+/** By error code. */
 const WORDS: Readonly<Record<string, string>> = {
   'backup.empty': 'holds no data',
   'backup.corrupt': 'is damaged',
@@ -127,16 +126,12 @@ function missing({ id }: ListedBackup, keys: readonly string[]): Openness {
   return { how: 'not', code: 'key.not-held', why, isKeyMissing: true };
 }
 
-/**
- * A backup near a change of keys may be under either key, because the ledger and the service have different
- * clocks.
- */
+/** The ledger and the service have different clocks, so near a change of keys either key may apply. */
 const MARGIN_MS = 60_000;
 
 /**
- * The keys that a backup may be encrypted with, according to the ledger: one if it was opened or only one can
- * have been in force, several if that is open, none if the ledger names no key. Keys set elsewhere without a
- * record are missing.
+ * By the ledger: one key if the backup was opened or only one can have been in force, several if that is
+ * open, none if no key is known. Keys set elsewhere without a record are missing.
  */
 export function keysOfBackup(
   { epochs, proven }: Pick<Ledger, 'epochs' | 'proven'>,
@@ -150,7 +145,7 @@ export function keysOfBackup(
   return epochs.filter((epoch) => at === undefined || mayBeInForce(epoch, at - skewMs));
 }
 
-/** Compares the id across instances if both have it, otherwise the id within the instance. */
+/** By the id across instances if both have it, else by the id within the instance. */
 export function isSameBackup(
   one: { readonly id: number; readonly backupId?: string | undefined },
   other: { readonly id: number; readonly backupId?: string | undefined },
@@ -164,6 +159,6 @@ function mayBeInForce({ state, setAt, endedAt, earlier }: KeyEpoch, atMs: number
     (from === undefined || msOf(from) - MARGIN_MS <= atMs) &&
     (until === undefined || atMs <= msOf(until) + MARGIN_MS);
   if (earlier.some((period) => isWithin(period.setAt, period.endedAt))) return true;
-  // A key that the service refused was never in force.
+  // The service refused it, so it was never in force.
   return state !== 'refuted' && isWithin(setAt, endedAt);
 }

@@ -14,25 +14,21 @@ import type {
   WindowStatus,
 } from './status-schema.ts';
 
-/** What the verdicts are made of. Ages in seconds. */
+/** Ages in seconds. */
 export interface Known {
   readonly facts: InstanceFacts;
-  /**
-   * The done backups, newest first: as the service lists them, or as it listed them last if it does not
-   * answer. Undefined if neither is known.
-   */
+  /** Newest first; the last list if there is no answer now. Undefined if neither is known. */
   readonly done: readonly BackupStatus[] | undefined;
   readonly down: InstanceStatus['down'];
   readonly notFound: InstanceStatus['notFound'];
   readonly window: WindowStatus | undefined;
-  /** The backups that were opened to their last byte, those that the service still lists first. */
+  /** Read to the last byte; those that the service still lists first. */
   readonly opened: readonly ProvenStatus[];
 }
 
 /**
- * Damaged data: could a backup be restored into the instance itself? The service holds the key for that.
- * Still, it must be known to open: a backup that was never opened may be damaged, or encrypted with another
- * key than the service's current one.
+ * Restoring a backup into the instance itself. The service holds the key, but the backup must be known to
+ * open: one that was never opened may be damaged, or encrypted with another key than the current one.
  */
 export function inPlace(known: Known): Verdict {
   const { facts } = known;
@@ -47,9 +43,9 @@ export function inPlace(known: Known): Verdict {
 }
 
 /**
- * A lost instance: could a backup be restored into another one? That takes what is kept here: a recovery card
- * and the key. The source need not answer: the backups that it listed last then count. Without a card the id
- * of a backup may suffice, which is never a yes.
+ * Restoring a backup of a lost instance into another one, with the recovery card and key kept here. If the
+ * source does not answer, its last list counts. Without a card the id of a backup may suffice, which is never
+ * a yes.
  */
 export function elsewhere(known: Known): Verdict {
   const { facts, done, down, notFound } = known;
@@ -63,10 +59,7 @@ export function elsewhere(known: Known): Verdict {
   ]);
 }
 
-/**
- * Whether what could be restored meets the RPO. Undefined if the config names none. In place a point in time
- * may meet it; a lost instance is restored from a backup.
- */
+/** Undefined without an RPO. In place, a point in time may meet it; elsewhere only a backup. */
 export function withinObjectives(known: Known): Verdict | undefined {
   const { facts, window } = known;
   const { rpo } = facts.objectives;
@@ -84,7 +77,7 @@ export function withinObjectives(known: Known): Verdict | undefined {
   return verdictOf([no('backup.too-old', text)]);
 }
 
-/** Whether applications can work with it now, as far as is known here. */
+/** For applications, as far as is known here. */
 export function inService({ facts, down, notFound }: Known): Verdict {
   const { overview, record, disk } = facts;
   const reasons: Reason[] = [];
@@ -112,7 +105,7 @@ export function inService({ facts, down, notFound }: Known): Verdict {
 
 const OUT_OF_SERVICE: ReadonlySet<string> = new Set(['deleted', 'failed', 'stopped']);
 
-/** The backup that a recovery would take now, and the evidence that it opens. */
+/** The backup that a recovery would take now. */
 export function openerOf({ facts, done = [] }: Pick<Known, 'facts' | 'done'>): OpenerStatus | undefined {
   const opener = newestOpener(facts, done);
   if (opener === undefined) return undefined;
@@ -139,7 +132,7 @@ function unknown(code: string, text: string): Reason {
   return { answer: 'unknown', code, text };
 }
 
-/** A call that the interface lacks is no reason: V0 says nothing about the instance itself. */
+/** A missing call is no reason: V0 says nothing about the instance itself. */
 function unanswered(what: string, part: Part<unknown>): Reason[] {
   if (part.state === 'failed') return [unknown(part.code, `${what} could not be read: ${part.why}`)];
   return part.state === 'unasked' ? [unknown(`unasked.${what}`, `${what} was not asked for`)] : [];
@@ -153,8 +146,8 @@ function stateReasons(state: string | undefined): Reason[] {
 }
 
 /**
- * No reason if the newest backup opens, or another one that meets the RPO. An older one that opens is
- * mentioned, but is no yes: the newest data may be lost.
+ * Empty if the newest backup opens, or another one that meets the RPO. An older one that opens is mentioned,
+ * but is no yes: the newest data may be lost.
  */
 function openerReasons({ facts, done = [] }: Known, way: 'in place' | 'elsewhere'): Reason[] {
   const [newest] = done;
@@ -171,7 +164,7 @@ function openerReasons({ facts, done = [] }: Known, way: 'in place' | 'elsewhere
   return [no(found.code, others === 0 ? found.why : `${found.why}; nor does any older one open`)];
 }
 
-/** A recovery is sent with the GUID of the card, or instead with the id of one backup (domain 1.6). */
+/** A recovery is sent with the GUID of the card, or with the id of one backup (domain 1.6). */
 function cardReasons({ facts, opened }: Known): Reason[] {
   if (facts.record.state !== 'known' || facts.record.value.ledger.card !== undefined) return [];
   const proven = opened.find(
@@ -199,7 +192,7 @@ function mayHaveKey(facts: InstanceFacts, backup: ListedBackup): boolean {
   return keysOfBackup(ledger, backup, skewMs).some(({ fingerprint }) => mayBeHeld(facts, fingerprint));
 }
 
-/** A key store that cannot be read is a reason of its own. */
+/** An unreadable key store is a reason of its own. */
 function mayBeHeld({ held }: InstanceFacts, fingerprint: string): boolean {
   return knownOf(held)?.includes(fingerprint) !== false;
 }

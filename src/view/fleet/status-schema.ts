@@ -5,14 +5,11 @@ import { Evaluation } from '../../plans/evaluation-schema.ts';
 import type { DiskFill, Part } from './fleet-facts.ts';
 
 /*
- * The status of an instance, as the board shows it and as `status` prints it. Only types are imported from
- * here by what shows it, so that no screen loads the schema.
+ * Used by the board and by `status`. Screens import only types from here, so that they do not load the
+ * schema.
  */
 
-/**
- * Whether something could be done now. `unknown`: it was not asked, could not be answered, or was never
- * proven. `empty`: a target that holds nothing of its own yet.
- */
+/** `unknown`: not asked, not answered, or never proven. `empty`: a target without data of its own yet. */
 const Answer = z.enum(['yes', 'no', 'unknown', 'empty']);
 export type Answer = z.infer<typeof Answer>;
 
@@ -27,7 +24,7 @@ const Verdict = z.object({
 export type Verdict = DeepReadonly<z.infer<typeof Verdict>>;
 
 const meetsRpo = z.boolean().optional().describe('absent without an RPO, or where the age is not known');
-/** By the service's clock where that is known. Also absent if the time lies ahead. */
+/** By the service's clock if it is known. Absent if the time lies ahead. */
 const ageSeconds = seconds.optional().describe('its age; absent where it is not known');
 
 const backup = z.object({
@@ -40,21 +37,20 @@ const backup = z.object({
 });
 const file = { size: bytes.optional(), downloadable: z.boolean().optional() };
 
-/** A backup against the RPO. */
 const BackupStatus = backup.extend(file);
 export type BackupStatus = Readonly<z.infer<typeof BackupStatus>>;
 
-/** A done backup as the service lists it. Times are the service's own, RFC 3339. */
+/** Times are the service's own, RFC 3339. */
 export type ListedBackup = Omit<BackupStatus, 'ageSeconds' | 'aheadSeconds' | 'meetsRpo'>;
 
 /**
- * From what the instance listed before, from its recovery card or from a proof. There may be newer backups,
- * so it is not compared with the RPO; its age is by this machine's clock.
+ * From an earlier list, the recovery card or a proof. There may be newer backups, so it is not compared with
+ * the RPO; its age is by this machine's clock.
  */
 const SeenStatus = backup.omit({ meetsRpo: true }).extend({ ...file, seenAt: time, seenAgeSeconds: seconds });
 export type SeenStatus = Readonly<z.infer<typeof SeenStatus>>;
 
-/** The newest backup that was opened with a key and read to its last byte. */
+/** Opened with a key and read to its last byte. */
 const ProvenStatus = backup.extend({
   /** By the clock that stamps the journal. */
   provenAt: time,
@@ -72,15 +68,15 @@ const OpenerStatus = backup.pick({ id: true, triggeredAt: true, ageSeconds: true
 });
 export type OpenerStatus = Readonly<z.infer<typeof OpenerStatus>>;
 
-/** The keys that the newest backup may have. `isHeld` is missing if the key store was not read. */
+/** Possible keys of the newest backup. `isHeld` is missing if the key store was not read. */
 const KeyStatus = z.object({
   possible: z.array(z.object({ fingerprint, isHeld: z.boolean().optional(), provenAt: time.optional() })),
-  /** Whether each of them has opened a backup. */
+  /** Each of them has opened a backup. */
   isProven: z.boolean(),
 });
 export type KeyStatus = DeepReadonly<z.infer<typeof KeyStatus>>;
 
-/** Measured from the newest point of the range. */
+/** Age of the newest point of the range. */
 const WindowStatus = z.object({ start: time, end: time, ageSeconds, meetsRpo });
 export type WindowStatus = Readonly<z.infer<typeof WindowStatus>>;
 
@@ -126,7 +122,7 @@ export const InstanceStatus = z.object({
     .object({ run: runId, runbook: z.string(), mode, at: time, ageSeconds: seconds })
     .optional()
     .describe('the last recovery that was closed'),
-  /** Missing if the journal could not be read, as `inDoubt` is. */
+  /** Missing if the journal could not be read, like `inDoubt`. */
   followUps: z.object({ open: z.int(), overdue: z.int() }).optional(),
   openRuns: z.array(runId),
   inDoubt: z.int().optional().describe('calls in doubt'),
@@ -171,12 +167,12 @@ export const InstanceStatus = z.object({
   notFound: Absence.optional().describe(
     'of one whose address answers that there is no such instance: in which words',
   ),
-  /** What does not stand in the way, but should not stay so. One printable line each. */
+  /** Problems that do not prevent a recovery. One printable line each. */
   cautions: z.array(z.string()),
   parts: z.object({ overview: PartAge, backups: PartAge, window: PartAge, record: PartAge, held: PartAge }),
 });
 
-/** One instance as the board shows it. The disk is asked for by screens only, so it is not printed. */
+/** Only screens ask for the disk, so it is not printed. */
 export interface InstanceStatus extends DeepReadonly<z.infer<typeof InstanceStatus>> {
   readonly evaluation: Evaluation;
   readonly disk?: DiskFill | 'none' | undefined;

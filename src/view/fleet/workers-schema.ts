@@ -14,7 +14,6 @@ const WorkerStatus = z.object({
   holds: z.int().optional().describe('runs that it holds; missing where the record could not be read'),
 });
 
-/** What the queue of a team holds. */
 export const QueueHolds = z.object({
   ready: z.int().describe('wake-ups that may be delivered now'),
   later: z.int().describe('wake-ups for a later time'),
@@ -34,7 +33,6 @@ const Trouble = z.object({
   why: z.string(),
 });
 
-/** What a team sees of its workers. */
 export const WorkersStatus = z.object({
   items: z.array(WorkerStatus).describe('newest first'),
   queue: Depth.optional().describe('missing where it could not be asked'),

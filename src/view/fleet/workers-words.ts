@@ -3,7 +3,7 @@ import { msOf } from '../../base/instant.ts';
 import { briefly } from '../follow-up-words.ts';
 import type { WorkerStatus, WorkersStatus } from './workers-schema.ts';
 
-/** What is known of the workers in sentences, without each of them: how many, what waits, what is missing. */
+/** The numbers, the queue and what is missing; no single worker. */
 export function workersLines(workers: WorkersStatus): readonly string[] {
   const { queue, runs, troubles } = workers;
   return [
@@ -16,12 +16,11 @@ export function workersLines(workers: WorkersStatus): readonly string[] {
   ];
 }
 
-/** How many are in each state. */
 export function countOf({ items }: WorkersStatus, state: WorkerStatus['state']): number {
   return items.filter((one) => one.state === state).length;
 }
 
-/** One of them: its host and process, since when it works, what it holds, and when it was last heard of. */
+/** Host and process, state with its time, and runs held. */
 export function workerWords(
   { host, pid, label, since, seen, state, holds }: WorkerStatus,
   now: Date,

@@ -18,29 +18,28 @@ import type { Tone } from '../run-view.ts';
 import { asksOf } from './plan-asks.ts';
 import type { GroupView, LaneCounts, LaneStep, LaneView, PlanOutcome, PlanView } from './plan-view.ts';
 
-/** The run of a plan as it is at a moment. */
+/** A plan's run at a moment. */
 export interface PlanFold {
   readonly runId: string;
   readonly snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>;
-  /** The title of its state. */
+  /** Of its state. */
   readonly title: string;
   readonly question: Question | undefined;
   readonly children: readonly ShownChild[];
-  /** Milliseconds since 1970, as are all of these. */
-  /** When the incident began, or the run. */
+  /** Start of the incident, or of the run. All times are milliseconds since 1970. */
   readonly startedMs: number;
   readonly outcome: PlanOutcome | undefined;
   readonly nowMs: number;
-  /** Whom it waits for: `you` is who conducts it. */
+  /** `you` conducts the plan. */
   readonly whom: 'you' | 'a person';
 }
 
 const PHASES: readonly SteppedPhase[] = ['groups', HEALTHY, FINALLY];
 
-/** The run of a plan as plain data. Pure. */
+/** Plain data. Pure. */
 export function planView(fold: PlanFold): PlanView {
   const { runId, snapshot, title, children, startedMs, outcome } = fold;
-  // What is over grows no older.
+  // A plan that is over grows no older.
   const nowMs = outcome?.endedMs ?? fold.nowMs;
   const context = snapshot.context as PlanContext;
   const { plan, rehearsal } = context.input;
@@ -176,7 +175,6 @@ function groupWords(
   }
 }
 
-/** Why a group waits for a person. */
 function heldWords({ why, lanes }: NonNullable<GroupView['held']>, whom: PlanFold['whom']): string {
   switch (why) {
     case 'stop-rule':
@@ -194,7 +192,6 @@ function heldWords({ why, lanes }: NonNullable<GroupView['held']>, whom: PlanFol
 
 const FEW = 3;
 
-/** Some names, and how many more. */
 function fewOf(names: readonly string[]): string {
   const more = names.length - FEW;
   return more > 0 ? `${names.slice(0, FEW).join(', ')} and ${more} more` : names.join(', ');
@@ -210,9 +207,9 @@ function groupTone(state: GroupState, lanes: readonly LaneView[]): Tone {
 interface Standing {
   readonly state: LaneState;
   readonly hasFailed: boolean;
-  /** Whether a person passed any step of the group. */
+  /** A person passed a step of the group. */
   readonly hasPassed: boolean;
-  /** Whether the plan has left any run of a step. */
+  /** The plan has left a run of a step. */
   readonly hasLeft: boolean;
   readonly byStep: ReadonlyMap<string, ShownChild>;
   readonly nowMs: number;
@@ -237,7 +234,7 @@ function laneView(
   const isOver = record.ended === 'stopped' || record.ended === 'not-run';
   const late = 'step' in state && is === 'waiting' ? lateWords(state.step, child, nowMs) : '';
   const left = hasLeft ? leftSteps(group, name, byStep) : [];
-  // Most of many instances wait for their turn, and all of those look the same.
+  // Most of many instances wait for their turn, and look the same.
   const isUntouched = state.is === 'later' && !hasPassed;
   const steps = group.steps.map(({ id }, index): LaneStep => {
     if (isUntouched) return AHEAD;
@@ -284,7 +281,7 @@ function laneView(
   };
 }
 
-/** How long a person is over the time that a manual step gives; empty while there is time. */
+/** Empty while a manual step still has time. */
 function lateWords(step: Step, child: ShownChild | undefined, nowMs: number): string {
   const due = step.kind === 'manual' ? step.manual.due : undefined;
   if (due === undefined || child?.sinceMs === undefined) return '';
@@ -316,7 +313,7 @@ function laneWords(
   return open.question !== undefined && is !== 'at-work' ? open.question.prompt : (open.where ?? '');
 }
 
-/** The runs of a lane that the plan has left, in the order of its steps. */
+/** In the order of the steps. */
 function leftSteps(
   { id, steps }: ResolvedGroup,
   lane: string,
@@ -328,7 +325,7 @@ function leftSteps(
   });
 }
 
-/** How a run goes on that the plan has left, and what it asks. */
+/** The command that resumes a run that the plan has left, and its question. */
 function goesOnBy({ runId, question }: ShownChild): string {
   const asks = question === undefined ? '' : `, which asks: ${question.prompt}`;
   return `lifeboat resume ${runId ?? ''}${asks}`;
@@ -346,7 +343,7 @@ const STATES: Readonly<Record<Exclude<LaneView['is'], 'waiting'>, string>> = {
   left: 'left open',
 };
 
-/** In a group in which nothing begins any more. */
+/** For a group that is over. */
 const OVER: Readonly<Partial<Record<LaneView['is'], string>>> = { later: 'not run', ready: 'stopped' };
 
 const TONES: Readonly<Record<LaneView['is'], Tone>> = {

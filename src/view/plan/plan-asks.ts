@@ -5,16 +5,16 @@ import { pauseOrResume, stopping } from './plan-decisions.ts';
 import type { AskingLane, AskOption, AskView, GroupView, LaneView } from './plan-view.ts';
 
 /**
- * Everything that waits for a person, each distinct question once: the plan's own, then failures, groups that
- * are held, and the other questions, each by how many ask it. Two lanes ask the same if the same step asks
- * them in the same words, apart from their names, with the same answers. Pure.
+ * Each distinct question once: the plan's own, then failures, held groups, and the other questions, the most
+ * asked first. Two lanes ask the same if the same step asks them in the same words, apart from their names,
+ * with the same answers. Pure.
  */
 export function asksOf(
   own: Question | undefined,
   groups: readonly GroupView[],
   children: readonly ShownChild[],
 ): readonly AskView[] {
-  // Only those that ask: of many instances, most do not.
+  // Of many instances, most do not ask.
   const lanes = new Map<string, LaneView>();
   for (const group of groups) for (const lane of group.lanes) if (isAsking(lane)) lanes.set(lane.key, lane);
   const found = new Map<string, { ask: AskView; names: Names; lanes: AskingLane[] }>();
@@ -49,14 +49,14 @@ export function asksOf(
   ];
 }
 
-/** What there is to say of a run that asks nothing and that nobody drives. */
+/** For a run that asks nothing and has no driver. */
 const LEFT = 'it was left, and waits to be taken up';
 
 function isAsking({ is }: LaneView): boolean {
   return is === 'waiting' || is === 'failing';
 }
 
-/** A question with its lanes: one lane asks in its own words, several in words without their names. */
+/** One lane asks in its own words; several ask in words without their names. */
 function askedBy(ask: AskView, names: Names, lanes: readonly AskingLane[]): AskView {
   const [first] = lanes;
   if (lanes.length === 1) return { ...ask, lanes, prompt: first?.prompt ?? ask.prompt };
@@ -120,7 +120,7 @@ function namesOf({ name, target }: LaneView): Names {
   return [...(target === undefined ? [] : [[target, 'TARGET'] as const]), [name, 'NAME'] as const];
 }
 
-/** A screen asks this many times a second, and most children ask what they asked before. */
+/** A screen asks this many times a second, and most children ask the same as before. */
 const known = new WeakMap<ShownChild, AskView>();
 
 function knownAsk(child: ShownChild, names: Names): AskView {
@@ -141,7 +141,7 @@ function askOf(child: ShownChild, names: Names): AskView {
     const facts = child.isPaused ? [] : ['tried again every few seconds; o takes an instance out'];
     return { key, of, tone, prompt, facts, options: child.isPaused ? [WAKE] : [], lanes: [] };
   }
-  // A name is typed for one target, and a key is chosen for one.
+  // A typed name or a chosen key is for one target only.
   const isAlone = question.kind === 'typed-name' || question.kind === 'secret';
   const key = JSON.stringify([group, step, isAlone ? runId : '', shapeOf(question, names)]);
   return {
@@ -155,7 +155,7 @@ function askOf(child: ShownChild, names: Names): AskView {
   };
 }
 
-/** What is known of a run that has to end although its step was passed. */
+/** For a run that has to end although its step was passed. */
 const PASSED = 'the step was passed, and its run offers no end: the instance goes on when it is answered';
 
 const WAKE: AskOption = {
@@ -170,7 +170,7 @@ const WAKE: AskOption = {
 
 type Names = readonly (readonly [name: string, instead: string])[];
 
-/** What two lanes have in common that ask the same: the names of one lane are replaced. */
+/** Equal for lanes that ask the same: their names are replaced. */
 function shapeOf(question: Question, names: Names): string {
   const options = optionsOf(question).map(({ key, label, disabled, needs }) => [
     key,
@@ -181,12 +181,12 @@ function shapeOf(question: Question, names: Names): string {
   return JSON.stringify([question.kind, nameless(question.prompt, names), options]);
 }
 
-/** A text without the names of a lane, where they stand as whole words. */
+/** Replaces names that are whole words. */
 function nameless(text: string, names: Names): string {
   return names.reduce((left, [name, instead]) => withoutWord(left, name, instead), text);
 }
 
-/** A part of a name is another name: `orders` is not in `orders-dr`. */
+/** Part of a name is another name: `orders` is not in `orders-dr`. */
 function withoutWord(text: string, word: string, instead: string): string {
   let left = '';
   let from = 0;
@@ -208,7 +208,7 @@ function factsOf(question: Question): readonly string[] {
   return [`overwritten: ${overwritten}`, `lost: ${lost}`, `way back: ${wayBack}`];
 }
 
-/** Every answer to a question as an option, also those that are typed. */
+/** Includes answers that are typed. */
 function optionsOf(question: Question): readonly AskOption[] {
   return [...typedOptions(question), ...question.options.map(choiceOf)];
 }

@@ -1,16 +1,15 @@
 import type { Decision, GroupView, LaneView } from './plan-view.ts';
 
-/** A decision that a person may take now, or why not. */
 export interface Offer {
   readonly decision: Decision;
   /** Why it does not fit now, in one line. */
   readonly disabled: string | undefined;
 }
 
-/** What the record says of a decision that asks for no words. */
+/** On record for decisions without words. */
 const BY_KEY = 'on the screen of the plan';
 
-/** Pauses a group that runs, and lets one that is held go on. */
+/** For a running group, and for a held one. */
 export function pauseOrResume({ id, state, held }: GroupView): Offer {
   if (state !== 'held') {
     const event = { type: 'operator.pauseGroup', group: id, text: BY_KEY } as const;
@@ -27,7 +26,7 @@ export function pauseOrResume({ id, state, held }: GroupView): Offer {
   return { decision: { order, event, needs: undefined }, disabled: undefined };
 }
 
-/** Ends a group: nothing new starts in it. The person types its name. */
+/** Nothing new starts in the group. The person types its name. */
 export function stopping({ id, state }: GroupView): Offer {
   const isOpen = state === 'waiting' || state === 'running' || state === 'held';
   return {
@@ -40,7 +39,6 @@ export function stopping({ id, state }: GroupView): Offer {
   };
 }
 
-/** Takes a lane out of its group, or up again. */
 export function outOrUp(group: GroupView, lane: LaneView): Offer {
   const base = { group: group.id, lane: lane.name };
   const disabled = overOf(group) ?? (lane.is === 'done' ? `${lane.shown} is done` : undefined);
@@ -53,7 +51,7 @@ export function outOrUp(group: GroupView, lane: LaneView): Offer {
   return { decision: { order, event: { type: 'operator.takeOut', ...base, text: '' }, needs }, disabled };
 }
 
-/** What a person may decide about the step that a lane is at. */
+/** For the step that a lane is at. */
 export function aboutStep(
   group: GroupView,
   lane: LaneView,
@@ -94,7 +92,7 @@ export function aboutStep(
   };
 }
 
-/** Why nothing of a group can be decided any more. */
+/** Why no decision about the group is possible. */
 function overOf({ id, state }: GroupView): string | undefined {
   const isOver = state === 'done' || state === 'stopped' || state === 'notRun';
   return isOver ? `${id} is over: ${STATES[state]}` : undefined;

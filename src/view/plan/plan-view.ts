@@ -5,27 +5,26 @@ import type { RunEnd } from '../run-port.ts';
 import type { WatchedView } from '../run-record.ts';
 import type { LogLine, Tone } from '../run-view.ts';
 
-/** The run of a plan as every renderer shows it: plain data, in words. */
+/** Plain data in words, for every renderer. */
 export interface PlanView {
   readonly runId: string;
   readonly plan: string;
   readonly mode: 'LIVE' | 'REHEARSAL';
-  /** What it does now, in words. */
+  /** In words. */
   readonly state: string;
   readonly elapsedSeconds: number;
-  /** How long the recovery may take; undefined where the plan does not say. */
+  /** Undefined if the plan does not say. */
   readonly rtoSeconds: number | undefined;
   readonly outcome: PlanOutcome | undefined;
   readonly groups: readonly GroupView[];
-  /** What waits for a person: the plan's own question first, then failures, then the most asked. */
+  /** The plan's own question first, then failures, then the most asked. */
   readonly asks: readonly AskView[];
-  /** The moment that it shows, in milliseconds since 1970: the end of a plan that is over. */
+  /** The shown moment, in milliseconds since 1970: the end of a plan that is over. */
   readonly nowMs: number;
-  /** Set for who only looks on: another process conducts it, or nobody does. */
+  /** Set if another process conducts it, or none does. */
   readonly watched?: WatchedView;
 }
 
-/** How the run of a plan ended. */
 export interface PlanOutcome {
   readonly title: string;
   readonly tone: Tone;
@@ -36,23 +35,22 @@ export interface GroupView {
   readonly id: string;
   readonly about: string | undefined;
   readonly state: GroupState;
-  /** The state in a few words. */
   readonly words: string;
   readonly tone: Tone;
-  /** Whether the phase of the plan that the group belongs to has begun and is not over. */
+  /** The group's phase has begun and is not over. */
   readonly isNow: boolean;
-  /** Why it waits for a person, while it does. */
+  /** While it waits for a person. */
   readonly held: { readonly why: HeldWhy; readonly lanes: readonly string[] } | undefined;
-  /** The wave that has begun, of how many; 0 before the first. */
+  /** `at` is 0 before the first wave. */
   readonly wave: { readonly at: number; readonly of: number };
   readonly counts: LaneCounts;
-  /** How many failures stop it, in words; undefined if none do, or if it is over. */
+  /** In words; undefined if no number of failures stops it, or if it is over. */
   readonly stopRule: string | undefined;
   readonly steps: readonly { readonly id: string; readonly words: string }[];
   readonly lanes: readonly LaneView[];
 }
 
-/** How many lanes of a group stand where. Each lane counts once. */
+/** Each lane counts once. */
 export interface LaneCounts {
   readonly done: number;
   readonly atWork: number;
@@ -69,37 +67,36 @@ export interface LaneView {
   readonly key: string;
   readonly group: string;
   readonly name: string;
-  /** The name for people; a group without instances has one lane without a name. */
+  /** For people: a group without instances has one nameless lane. */
   readonly shown: string;
   readonly target: string | undefined;
   readonly is: LaneState['is'] | 'answered' | 'left';
-  /** The state in one or two words. */
+  /** One or two words. */
   readonly state: string;
   readonly tone: Tone;
   /** What it does, asks, or waits for. */
   readonly words: string;
-  /** The step that it is at, counted from 1; undefined before the first and after the last. */
+  /** Counted from 1; undefined before the first step and after the last. */
   readonly at: number | undefined;
-  /** When it came into its state, in milliseconds since 1970, if that is known. */
+  /** Start of its state, in milliseconds since 1970, if known. */
   readonly sinceMs: number | undefined;
   /** One for each step of the group. */
   readonly steps: readonly LaneStep[];
-  /** Whether the run of its step is open. */
+  /** The run of its step is open. */
   readonly isOpen: boolean;
   readonly runId: string | undefined;
-  /** The key of what it asks; undefined if it asks nothing. */
+  /** Of its question; undefined if it asks nothing. */
   readonly ask: string | undefined;
 }
 
-/** A step as it stands on one lane. */
 export interface LaneStep {
   readonly is: 'done' | 'failed' | 'passed' | 'open' | 'left' | 'left-out' | 'ahead';
   readonly runId: string | undefined;
-  /** Why it was passed, or which attempt this is; empty if there is nothing to say. */
+  /** Why it was passed, or the number of the attempt; may be empty. */
   readonly note: string;
 }
 
-/** What waits for a person, once, with everyone who asks it. */
+/** A question, once, with everyone who asks it. */
 export interface AskView {
   readonly key: string;
   readonly of:
@@ -107,12 +104,12 @@ export interface AskView {
     | { readonly is: 'group'; readonly group: string }
     | { readonly is: 'lanes'; readonly group: string; readonly step: string };
   readonly tone: Tone;
-  /** What is asked; names that differ are NAME and TARGET. */
+  /** Names that differ are NAME and TARGET. */
   readonly prompt: string;
-  /** What is at stake and what else is known, one fact a line. */
+  /** One fact a line. */
   readonly facts: readonly string[];
   readonly options: readonly AskOption[];
-  /** Who asks it; empty for a question of the plan or a group. */
+  /** Empty for a question of the plan or a group. */
   readonly lanes: readonly AskingLane[];
 }
 
@@ -120,7 +117,7 @@ export interface AskingLane {
   readonly key: string;
   readonly shown: string;
   readonly runId: string | undefined;
-  /** What this lane itself asks. */
+  /** In this lane's own words. */
   readonly prompt: string;
 }
 
@@ -129,13 +126,12 @@ export interface AskOption {
   readonly label: string;
   readonly hint: string | undefined;
   readonly isRecommended: boolean;
-  /** Why it cannot be chosen now. */
   readonly disabled: string | undefined;
   readonly needs: Needs | undefined;
   readonly act: Act;
 }
 
-/** What a person has to type for an answer or a decision. */
+/** Typed by a person. */
 export type Needs =
   | { readonly what: 'reason' | 'evidence'; readonly prompt: string }
   | { readonly what: 'name'; readonly prompt: string; readonly expected: string }
@@ -148,37 +144,36 @@ export type Needs =
   | { readonly what: 'time'; readonly prompt: string; readonly earliest: string; readonly latest: string }
   | { readonly what: 'secret'; readonly prompt: string; readonly twice: boolean; readonly least: number };
 
-/** What an option does when it is chosen. */
 export type Act =
-  /** `id`: the follow-up that is meant. */
+  /** `id` of a follow-up. */
   | { readonly do: 'answer'; readonly event: string; readonly id: string | undefined }
   | { readonly do: 'decide'; readonly decision: Decision }
-  /** Tries again what waits for credentials. */
+  /** Tries again, for a run that waits for credentials. */
   | { readonly do: 'wake' };
 
-/** A decision about a group or a lane, with what it still needs from a person. */
+/** About a group or a lane. */
 export interface Decision {
-  /** For the record, as an order: `take a out of data`. */
+  /** For the record: `take a out of data`. */
   readonly order: string;
-  /** The event; `text` is what the person typed, where that is asked for. */
+  /** `text` is typed by the person, if it is asked for. */
   readonly event: GroupDecision;
   readonly needs: Needs | undefined;
 }
 
-/** The run of a plan, as its screen sees it: look, listen, answer, decide, leave. */
+/** A plan's run, for its screen. */
 export interface PlanPort {
   view(): PlanView;
-  /** Calls back whenever `view()` would differ, not for the mere passing of time. Gives the unsubscribe. */
+  /** Called whenever `view()` would differ, but not when only time passes. Returns the unsubscribe. */
   subscribe(listener: () => void): () => void;
-  /** Answers the plan's own question. Rejects with a LifeboatError, changing nothing, if it does not fit. */
+  /** Rejects with a LifeboatError, changing nothing, if the answer does not fit. */
   answerPlan(answer: Answer): Promise<void>;
-  /** Answers the question of the run of a step; likewise. */
+  /** Answers the run of a step; rejects likewise. */
   answer(runId: string, answer: Answer): Promise<void>;
-  /** A decision about a group or a lane; `order` is for the record. Likewise. */
+  /** `order` is for the record. Rejects likewise. */
   decide(event: GroupDecision, order: string): Promise<void>;
-  /** Has the run of a step try again what waits for credentials. */
+  /** Tries again, for a run that waits for credentials. */
   wake(runId: string): void;
-  /** The newest lines of a run on record, the newest last. */
+  /** Lines on record, newest last. */
   newest(runId: string): Promise<readonly LogLine[]>;
   /** Leaves the plan and everything under way, resumable. */
   leave(why?: string): Promise<void>;
