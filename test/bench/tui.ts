@@ -135,7 +135,7 @@ async function perSecond(screen: Screened): Promise<number> {
   return (await screen.rest(SECONDS)) / SECONDS;
 }
 
-/** How many instances a fast hold of a key moves the cursor; undefined on a screen whose rows have no number. */
+/** How far a fast hold of a key moves the cursor; undefined on a screen whose rows have no number. */
 async function moved(screen: Screened): Promise<number | undefined> {
   // A list has no cursor until a key puts it on the first row.
   const before = (await cursorOf(screen)) ?? -1;
