@@ -96,7 +96,10 @@ function isOnlyOne({ baseline, tasks }: Look<Restore>): boolean {
   return tasks.filter(({ id }) => !before.has(id)).length === 1;
 }
 
-/** Recovers another instance's backup (service-api.md endpoint 11), at most once for each intent. */
+/**
+ * Recovers another instance's backup (service-api.md endpoint 11), at most once for each intent. Without the
+ * key nothing is armed.
+ */
 export function performRecovery(deps: ActivityDeps): ActivityOf<'performRecovery'> {
   return {
     kind: 'once',

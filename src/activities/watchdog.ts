@@ -95,7 +95,11 @@ export function limitFrom(
   { what, rtoMs = 0, defaultSeconds }: Expectation,
   leftMs: number | undefined,
 ): Limit {
-  const took = tasks.flatMap((task) => secondsOf(task, stage)).slice(-COUNTED);
+  // The service promises no order.
+  const took = tasks
+    .toSorted((one, other) => (instantOf(one.finished_at) ?? 0) - (instantOf(other.finished_at) ?? 0))
+    .flatMap((task) => secondsOf(task, stage))
+    .slice(-COUNTED);
   const sorted = took.toSorted((one, other) => one - other);
   const middle = sorted[Math.floor((sorted.length - 1) / 2)];
   const shortest = sorted[0];

@@ -166,7 +166,9 @@ function cautionsOf(first: Report, second: Report): string[] {
     ...(a.id === b.id ? ['both are the same run'] : []),
     ...(a.runbook === b.runbook
       ? []
-      : [`they ran different runbooks (${a.runbook} and ${b.runbook}): only what both have is comparable`]),
+      : [
+          `they ran different runbooks (${a.runbook ?? 'not known'} and ${b.runbook ?? 'not known'}): only what both have is comparable`,
+        ]),
     ...(a.runbook === b.runbook && a.version !== b.version
       ? ['they ran different versions of the runbook: a step may mean something else']
       : []),

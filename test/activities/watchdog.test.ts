@@ -15,12 +15,12 @@ const BACKUPS = { what: 'backups', defaultSeconds: 1_800 };
 
 afterEach(() => vi.useRealTimers());
 
-/** A finished task that waited and worked for some minutes. */
-const done = (waited: number, worked: number) => ({
+/** A finished task that waited and worked for some minutes, triggered some minutes later than the first. */
+const done = (waited: number, worked: number, later = 0) => ({
   status: 'done',
-  triggered_at: at(0),
-  started_at: at(waited * MINUTE),
-  finished_at: at((waited + worked) * MINUTE),
+  triggered_at: at(later * MINUTE),
+  started_at: at((later + waited) * MINUTE),
+  finished_at: at((later + waited + worked) * MINUTE),
 });
 
 describe('the limit of a task', () => {
@@ -32,6 +32,16 @@ describe('the limit of a task', () => {
     });
     const withSlow = [done(0, 2), done(0, 2), done(0, 10)];
     expect(limitFrom(withSlow, 'running', BACKUPS, undefined).seconds).toBe(15 * 60);
+  });
+
+  test('counts the newest twenty, whatever the order in which the service lists them', () => {
+    const slow = Array.from({ length: 20 }, (_, hour) => done(0, 10, hour * 60));
+    const newer = Array.from({ length: 20 }, (_, hour) => done(0, 2, (100 + hour) * 60));
+    for (const tasks of [
+      [...slow, ...newer],
+      [...newer, ...slow],
+    ])
+      expect(limitFrom(tasks, 'running', BACKUPS, undefined).seconds).toBe(6 * 60);
   });
 
   test('ignores an outlier: after one that hung for a day, no limit is two days', () => {

@@ -86,6 +86,12 @@ test('runs of different runbooks are compared in what they share, and it says so
   ]);
 });
 
+test('a run of which the journal names no runbook is not called by one', () => {
+  const { runbook: _, ...run } = day.run;
+  const [caution] = compareReports({ ...day, run }, reportOf(rotation, 1), now).cautions;
+  expect(caution).toContain('(rotate-key and not known)');
+});
+
 test('one that counts from the incident and one that does not are kept apart', () => {
   expect(both.cautions).toEqual([
     'one recovery time counts from the incident, the other from the start of its run',

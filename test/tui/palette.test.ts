@@ -33,6 +33,11 @@ function palette(isDriving = false) {
 }
 
 describe('the palette', () => {
+  test('has each command once', () => {
+    const names = COMMAND_WORDS.map(({ name }) => name);
+    expect(names).toEqual([...new Set(names)]);
+  });
+
   test('puts what can be done now above what cannot, and says why that cannot', () => {
     const { screen, at } = palette();
     screen.paste('restore', SIZE);

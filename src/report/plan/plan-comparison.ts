@@ -64,6 +64,8 @@ function sideOf({ run, title, outcome, deviations, decisions }: PlanReport): Com
   };
 }
 
+const KIND_WORDS = { real: 'a real run', rehearsal: 'a rehearsal' } as const;
+
 function cautionsOf(first: PlanReport, second: PlanReport): string[] {
   const [a, b] = [first.run, second.run];
   return [
@@ -73,7 +75,7 @@ function cautionsOf(first: PlanReport, second: PlanReport): string[] {
     ...(first.asked.scope.length === second.asked.scope.length
       ? []
       : ['they recovered different numbers of instances']),
-    ...(a.kind === b.kind ? [] : [`one is ${a.kind}, the other a ${b.kind}`]),
+    ...(a.kind === b.kind ? [] : [`one is ${KIND_WORDS[a.kind]}, the other ${KIND_WORDS[b.kind]}`]),
     ...(first.measured.since === second.measured.since
       ? []
       : ['one recovery time counts from the incident, the other from the start of its run']),

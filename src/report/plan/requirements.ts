@@ -1,4 +1,4 @@
-import { counted } from '../../base/format.ts';
+import { counted, formatSeconds } from '../../base/format.ts';
 import type { PlanReport } from './plan-report.ts';
 
 /** The titles of the sections. */
@@ -77,7 +77,15 @@ export function requirementsOf(report: Known): readonly Row[] {
     row('DORA Art. 11(6)', 'the plan that was tested', SECTIONS.asked, `SHA-256 ${run.sha256}`),
     row('DORA Art. 11(6)', 'deviations from it', SECTIONS.deviations, `${deviations.length} on record`),
     row('DORA Art. 12(3)', 'segregated targets', SECTIONS.asked, undefined),
-    row('DORA Art. 12(6)', 'recovery time and point', SECTIONS.objectives, `RTO ${measured.rto.result}`),
+    row(
+      'DORA Art. 12(6)',
+      'recovery time and point',
+      SECTIONS.objectives,
+      [
+        `RTO ${measured.rto.result}`,
+        ...(measured.rpo === undefined ? [] : [`RPO ${measured.rpo.result}`]),
+      ].join(', '),
+    ),
     row(
       'DORA Art. 12(7)',
       'reconciliation',
@@ -92,5 +100,5 @@ function row(rule: string, asks: string, section: string, answer: string | undef
 }
 
 function limitWords(seconds: number | undefined, label: string): string {
-  return seconds === undefined ? '' : `${label} ${counted(Math.round(seconds / 60), 'minute')}`;
+  return seconds === undefined ? '' : `${label} ${formatSeconds(seconds)}`;
 }

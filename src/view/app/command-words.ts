@@ -16,11 +16,6 @@ const rows: readonly (readonly [name: string, about: string, words?: string])[] 
   ['watch', 'watch a run that another process drives', 'look colleague'],
   ['runs', 'list runs and their progress', 'history calls in doubt lost answer unknown'],
   ['plans check', 'check a plan file, and say what a run of it would do', 'recovery region validate'],
-  [
-    'plans fallback',
-    "write what is left of a plan's run, for work by hand",
-    'checklist script paper by hand',
-  ],
   ['plans init', 'write a first plan from the config', 'recovery region new'],
   ['plans list', 'list the plan files', 'recovery region'],
   ['plans run', 'run a plan over all of its instances', 'recovery region failover'],
@@ -28,7 +23,7 @@ const rows: readonly (readonly [name: string, about: string, words?: string])[] 
   [
     'plans fallback',
     'write what is left of a plan, for people without Lifeboat',
-    'recovery script checklist by hand',
+    'recovery script checklist paper by hand',
   ],
   ['plans pause', 'start nothing new in a group', 'recovery plan hold'],
   ['plans resume', 'let a group continue', 'recovery plan go on'],

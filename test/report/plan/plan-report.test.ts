@@ -143,6 +143,8 @@ describe('the record of a plan', () => {
     expect(answers.get('NIS2 annex 4.1.2: conditions for activation')).toContain('when the site is lost');
     expect(answers.get('NIS2 annex 4.1.2: order of recovery')).toBe('data, people, healthy');
     expect(answers.get('DORA Art. 12(3): segregated targets')).toBeUndefined();
+    expect(answers.get('DORA Art. 12(6): recovery time and point')).toBe('RTO met, RPO met');
+    expect([...answers.values()]).toContain('RTO 30 min, RPO 1 h');
     expect(undo).toEqual([
       expect.objectContaining({ step: 'recover', undo: 'none; the source stays' }),
       expect.objectContaining({ step: 'switch', undo: 'by hand: switch back' }),
@@ -206,6 +208,13 @@ describe('two runs of plans side by side', () => {
     const other = { ...well(), run: { ...well().run, id: '01Q', sha256: '0'.repeat(64) } };
     expect(comparePlanReports(well(), other, new Date(0)).cautions).toEqual([
       'the text of the plan was changed in between',
+    ]);
+  });
+
+  test('are told apart where only one was real, whichever came first', () => {
+    const other = { ...well(), run: { ...well().run, id: '01Q', kind: 'rehearsal' as const } };
+    expect(comparePlanReports(well(), other, new Date(0)).cautions).toEqual([
+      'one is a real run, the other a rehearsal',
     ]);
   });
 });
