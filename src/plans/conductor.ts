@@ -4,9 +4,9 @@ import { type Answer, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
 import { msOf } from '../base/instant.ts';
-import type { ConductorPort, PlanSnapshot, RecordedChild, ShownChild } from './conductor-port.ts';
+import type { ConductorPort, RecordedChild, ShownChild } from './conductor-port.ts';
 import { assertFits, fitOf, type PlanDecision } from './decision-fit.ts';
-import { placeOf, planFacts, standingFacts } from './facts.ts';
+import { isAt, placeOf, planFacts, standingFacts } from './facts.ts';
 import { type Live, shownLive } from './live-child.ts';
 import {
   freeSlots,
@@ -456,9 +456,4 @@ function notHere(runId: string, why?: string): LifeboatError {
   return new LifeboatError('plan.no-child', `run ${runId} is not driven here`, {
     hints: ['nothing was answered', ...known, `if it is open: lifeboat resume ${runId}`],
   });
-}
-
-function isAt({ value }: Pick<PlanSnapshot, 'value'>, phase: string, inner?: string): boolean {
-  if (inner === undefined) return value === phase;
-  return typeof value === 'object' && Reflect.get(value, phase) === inner;
 }

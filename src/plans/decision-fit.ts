@@ -7,12 +7,13 @@ import {
 } from '../../machines/parts/plan-events.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { LifeboatError } from '../base/errors.ts';
-import { planFacts } from './facts.ts';
+import { isAt, planFacts } from './facts.ts';
 
 /** By a person, about a plan's run. */
 export type PlanDecision =
   | GroupDecision
   | { readonly type: 'operator.setSource'; readonly source: 'up' | 'down' }
+  | { readonly type: 'operator.evaluateAgain' }
   | { readonly type: 'operator.stop'; readonly text: string };
 
 /** In words: why a decision changes nothing, or does not fit and what does. */
@@ -35,6 +36,7 @@ export function fitOf(snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>, e
   const { source, stopped, groups } = snapshot.context as PlanContext;
   if (event.type === 'operator.setSource')
     return source === event.source ? soAlready(`the source counts as ${source} already`) : FIT;
+  if (event.type === 'operator.evaluateAgain') return fitOfEvaluation(snapshot);
   const records = planFacts(snapshot, [], 0)?.records ?? {};
   if (event.type === 'operator.stop') {
     // The last steps of a stopped plan can be stopped, too.
@@ -44,6 +46,12 @@ export function fitOf(snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>, e
   const data = groups[event.group] ?? NEW_GROUP;
   const state = records[event.group]?.state;
   return state === undefined ? outOfPhase(data, event.group) : fitOfGroup(event, state, data);
+}
+
+function fitOfEvaluation(snapshot: Pick<AnyMachineSnapshot, 'value'>): Fit {
+  if (isAt(snapshot, 'evaluate', 'notReady')) return FIT;
+  if (isAt(snapshot, 'evaluate')) return soAlready('the instances are looked at already');
+  return misfit('the instances have been looked at: name a step to try it again');
 }
 
 function outOfPhase({ ended }: GroupData, group: string): Fit {

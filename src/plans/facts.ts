@@ -14,6 +14,12 @@ function steppedPhase({ value }: Pick<AnyMachineSnapshot, 'value'>): SteppedPhas
   return phase === 'groups' || phase === HEALTHY || phase === FINALLY ? phase : undefined;
 }
 
+/** Whether a run is in a phase; with `inner`, in that state of it. */
+export function isAt({ value }: Pick<AnyMachineSnapshot, 'value'>, phase: string, inner?: string): boolean {
+  if (typeof value !== 'object') return value === phase && inner === undefined;
+  return Object.hasOwn(value, phase) && (inner === undefined || Reflect.get(value, phase) === inner);
+}
+
 /** Decide which children may start; undefined in a phase that has none. Pure. */
 export function planFacts(
   snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>,

@@ -17,6 +17,8 @@ const RECOVER = `groups:
     steps: [{ id: recover, runbook: disaster-recovery, undo: none; the source stays }]
 `;
 
+const UNAVAILABLE: Trouble = { work: false, answer: { status: 503, body: {} } };
+
 interface Lane {
   readonly instance: string;
   readonly state: string;
@@ -285,6 +287,34 @@ describe.concurrent('the run of a plan', () => {
     expect((await run('plans', 'show', 'last')).stdout).toContain('look at the board (Bob)');
     driver.child.kill('SIGINT');
     expect((await driver.ended).code).toBe(130);
+  });
+
+  test('asks a person where an instance could not be asked, and looks again at the word of a command', async (context) => {
+    const { expect } = context;
+    let isCut = true;
+    const { plan, run, performed } = await openPlanBench((options) => bench(context, options), 2, {
+      trouble: ({ instance }) => (isCut && instance === 'db-2-dr' ? UNAVAILABLE : undefined),
+    });
+    plan('west', RECOVER);
+    const asked = await run('plans', 'run', 'west', '--confirm', 'data');
+    expect([asked.code, asked.stderr]).toEqual([
+      3,
+      expect.stringContaining('1 of 2 could not be recovered now'),
+    ]);
+    expect((await run('plans', 'retry', 'last')).stdout).toContain('look at the instances again: on record');
+    expect((await run('resume', 'last', '--confirm', 'data')).code).toBe(3);
+    const shown = (await run('plans', 'show', 'last')).stdout;
+    expect(shown).toMatch(
+      /it asks: 1 of 2 could not be recovered now: db-2: .*\nto answer: lifeboat plans retry \S+/u,
+    );
+    expect(Object.values(performed())).toEqual([0, 0]);
+    isCut = false;
+    await run('plans', 'retry', 'last');
+    const { code, stderr } = await run('resume', 'last', '--confirm', 'data');
+    expect(code, stderr).toBe(0);
+    expect(Object.values(performed())).toEqual([1, 1]);
+    const late = await run('plans', 'retry', 'last');
+    expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('the run of the plan is closed')]);
   });
 
   test('says why a step has failed without which it continues: at once, by its record, and in its report', async (context) => {

@@ -25,6 +25,11 @@ function afterEvents(...events: readonly PlanEvent[]) {
   return snapshot;
 }
 
+const NOT_READY: PlanEvent = {
+  type: 'plan.evaluated',
+  lanes: [{ group: 'data', lane: 'db-1', problem: 'it could not be asked' }],
+};
+const LOOK_AGAIN = { type: 'operator.evaluateAgain' } as const;
 const LOOKED: PlanEvent = { type: 'plan.evaluated', lanes: [] };
 const BEGUN: PlanEvent = { type: 'group.begun', group: 'data' };
 const OUT = { type: 'operator.takeOut', group: 'data', lane: 'db-1', text: 'its owner asked' } as const;
@@ -46,6 +51,7 @@ describe('a decision about the run of a plan', () => {
     ['one that is out is taken up', [LOOKED, BEGUN, OUT], { ...OUT, type: 'operator.takeUp' } as never],
     ['the source goes down', [], { type: 'operator.setSource', source: 'down' }],
     ['the plan is stopped', [LOOKED, BEGUN], { type: 'operator.stop', text: 'enough' }],
+    ['instances that are not ready are looked at again', [NOT_READY], LOOK_AGAIN],
   ])('fits: %s', (_, events, event) => {
     expect(fitOf(afterEvents(...events), event)).toEqual({ is: 'fit' });
   });
@@ -57,6 +63,8 @@ describe('a decision about the run of a plan', () => {
     ['group data runs already', [LOOKED, BEGUN], { type: 'operator.resumeGroup', group: 'data' }],
     ['group data waits for a person already', [LOOKED, BEGUN, pause('data')], pause('data')],
     ['group data is stopping already', [LOOKED, BEGUN, stop('data')], stop('data')],
+    ['the instances are looked at already', [], LOOK_AGAIN],
+    ['the instances are looked at already', [NOT_READY, LOOK_AGAIN], LOOK_AGAIN],
     ['the source counts as up already', [], { type: 'operator.setSource', source: 'up' }],
     [
       'the plan is being stopped already',
@@ -70,6 +78,7 @@ describe('a decision about the run of a plan', () => {
   test.each<[string, readonly PlanEvent[], PlanDecision]>([
     ['group data has not begun: answer first what the plan asks', [], pause('data')],
     ['group next has not begun: it can be stopped', [LOOKED, BEGUN], pause('next')],
+    ['the instances have been looked at: name a step to try it again', [LOOKED], LOOK_AGAIN],
     ['group data is stopping already: it ends when', [LOOKED, BEGUN, stop('data')], pause('data')],
     [
       'group data was stopped already: it takes no decision any more',

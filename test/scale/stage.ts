@@ -263,8 +263,15 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     mostAtWork: async () => mostAtWork(await entries('run.started', 'event', 'run.closed'))['data'] ?? 0,
     async answer() {
       const { stdout } = await command('plans', 'show', 'last', '--json');
-      const { lanes } = JSON.parse(stdout) as { readonly lanes: readonly Lane[] };
+      const { lanes, asks: planAsks } = JSON.parse(stdout) as {
+        readonly lanes: readonly Lane[];
+        readonly asks?: string;
+      };
       let given = 0;
+      if (planAsks !== undefined) {
+        say(`the plan: ${planAsks}`);
+        await command('plans', 'retry', 'last');
+      }
       for (const { group, instance, step, runId, asks, left = [] } of lanes) {
         for (const one of left) {
           say(`${instance}: ${one.asks}`);

@@ -72,6 +72,8 @@ export const plans = {
     mode,
     status: z.enum(['open', 'closed', 'abandoned']),
     where: z.string(),
+    asks: z.string().optional().describe('what the plan itself asks a person'),
+    answers: z.array(z.string()).optional().describe('the commands that answer that'),
     groups: z.array(
       z.object({
         id: z.string(),

@@ -71,12 +71,20 @@ export const plansDone: Action<DecisionFlags> = (context, words, flags) =>
     label: `${group}/${lane}/${step} was done outside`,
   }));
 
-/** `lifeboat plans retry RUN GROUP/INSTANCE/STEP`: a failed step is tried again, in a run of its own. */
+/**
+ * `lifeboat plans retry RUN [GROUP/INSTANCE/STEP]`: a failed step is tried again, in a run of its own;
+ * without one, the instances are looked at again, some of which could not be recovered.
+ */
 export const plansRetry: Action<DecisionFlags> = (context, words) =>
-  decide(context, words, 'step', ({ group, lane, step }) => ({
-    event: { type: 'operator.tryAgain', group, lane, step },
-    label: `try ${group}/${lane}/${step} again`,
-  }));
+  words[1] === undefined
+    ? decide(context, words, 'plan', () => ({
+        event: { type: 'operator.evaluateAgain' },
+        label: 'look at the instances again',
+      }))
+    : decide(context, words, 'step', ({ group, lane, step }) => ({
+        event: { type: 'operator.tryAgain', group, lane, step },
+        label: `try ${group}/${lane}/${step} again`,
+      }));
 
 /** `lifeboat plans take-out RUN GROUP/INSTANCE`: the plan goes on without the instance. */
 export const plansTakeOut: Action<DecisionFlags> = (context, words, flags) =>

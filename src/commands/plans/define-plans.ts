@@ -172,13 +172,15 @@ GROUP/INSTANCE/STEP.`;
   );
   command(
     plans,
-    'retry <run> <place>',
-    'try a failed step again',
+    'retry <run> [place]',
+    'try a failed step again, or look at the instances again',
     async () => (await load()).plansRetry,
     [],
     {
-      about: `${about}\nIts run is ended first. One that offers no end, or has a call in doubt, has to be answered.`,
-      examples: ['lifeboat plans retry last data/orders/recover'],
+      about: `${about}\nIts run is ended first. One that offers no end, or has a call in doubt, has to be answered.
+Without PLACE it looks again at the instances of a plan that waits because some
+could not be recovered now.`,
+      examples: ['lifeboat plans retry last data/orders/recover', 'lifeboat plans retry last'],
     },
   );
   command(

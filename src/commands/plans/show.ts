@@ -1,4 +1,5 @@
 import type { Lane } from '../../../machines/parts/plan.ts';
+import type { Question } from '../../../machines/parts/question.ts';
 import type { PlanContext } from '../../../machines/plan.ts';
 import { planRunbook } from '../../../machines/plan-runbook.ts';
 import { EXIT } from '../../base/errors.ts';
@@ -9,6 +10,7 @@ import { openReaderOf } from '../../compose/store-of.ts';
 import { planFacts, standingFacts } from '../../plans/facts.ts';
 import { type LaneState, lanesOf } from '../../plans/schedule.ts';
 import { isStopped } from '../../plans/standing.ts';
+import { questionOf } from '../../runner/answer.ts';
 import { fold } from '../../runner/fold.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
@@ -28,6 +30,8 @@ export const plansShow: Action<object> = async (context, [word]) => {
     const { runId, mode, where, lanes } = result;
     await printResult(context, 'plan-run', result, () => {
       context.stdout.write(`plan ${show(result.plan)}, run ${runId}, ${mode}: ${show(where, 200)}\n`);
+      if (result.asks !== undefined) context.stdout.write(`it asks: ${show(result.asks, 600)}\n`);
+      for (const answer of result.answers ?? []) context.stdout.write(`to answer: ${answer}\n`);
       for (const { id, state } of result.groups) context.stdout.write(`  ${id}: ${state}\n`);
       printTable(
         context,
@@ -90,11 +94,23 @@ export async function standingOf(
     mode: summary.mode,
     status: summary.status,
     where: summary.where,
+    ...askedBy(summary.runId, questionOf(snapshot)),
     groups: facts.groups.map(({ id }) => ({ id, state: facts.records[id]?.state ?? 'waiting' })),
     lanes: facts.groups.flatMap((group) =>
       lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, { newest, left })),
     ),
   };
+}
+
+/** What the plan itself asks, and the commands that answer. */
+function askedBy(
+  runId: string,
+  question: Question | undefined,
+): Pick<ResultOf<'plan-run'>, 'asks' | 'answers'> {
+  if (question === undefined) return {};
+  const canLookAgain = question.options.some(({ event }) => event.type === 'operator.evaluateAgain');
+  const lookAgain = canLookAgain ? [`lifeboat plans retry ${runId}`] : [];
+  return { asks: question.prompt, answers: [...lookAgain, `lifeboat resume ${runId}`] };
 }
 
 function rowOf(group: string, { name, target }: Lane, state: LaneState, { newest, left }: Found): Row {
