@@ -13,17 +13,15 @@ import type { Walk } from './walk.ts';
 
 export type AuditedPlace = Pick<Place, 'name' | 'kind' | 'look' | 'all'>;
 
-/** Everything that a place has of one log. */
 export interface ReadPlace {
   readonly name: string;
   readonly isHome: boolean;
   readonly isRead: boolean;
   readonly notes: readonly PlacedNote[];
-  /** Other logs that have checkpoints here. */
   readonly otherLogs: readonly string[];
 }
 
-/** Reads all places. An unreadable one is a limit of the audit. */
+/** An unreadable place is a limit of the audit. */
 export async function readPlaces(
   places: readonly AuditedPlace[],
   origin: string | undefined,
@@ -56,7 +54,7 @@ async function readPlace(
   }
 }
 
-/** The sizes in the notes of the places, at which the root of the log is needed. */
+/** The sizes in the places' notes: the root of the log is needed at each. */
 export function sizesIn(places: readonly ReadPlace[]): readonly number[] {
   return places.flatMap(({ notes }) => notes.flatMap(({ note }) => claimOf(note)?.size ?? []));
 }
@@ -68,7 +66,7 @@ export interface AuditedSignatures {
   readonly log: AuditedLog;
 }
 
-/** What a log says of itself, for checks of what hangs on it. */
+/** What a log says of itself. */
 export interface AuditedLog {
   /** Those of `store/log`. */
   readonly entries: readonly Entry[];
@@ -88,7 +86,6 @@ export interface SignedLog {
   readonly vouched: number;
 }
 
-/** Compares the head of the log and the checkpoints of all places with its entries. */
 export function auditSignatures(log: SignedLog, findings: Findings): AuditedSignatures {
   const { walk, origin, head, places, keys } = log;
   const fits: Statement['fits'] = (checkpoint) =>
@@ -171,7 +168,7 @@ function auditHead({ walk, origin, head }: SignedLog, heard: Placed | undefined,
     findings.problem('head.other', 'the newest head was signed over other entries than those that are here');
 }
 
-/** How far the fitting checkpoints of a place reach: those of a trusted key, and all. */
+/** The largest sizes of the fitting checkpoints of a place: those of a trusted key, and all. */
 interface Reached {
   readonly place: ReadPlace;
   readonly pinned: number;
@@ -223,7 +220,7 @@ function auditPlace(
   };
 }
 
-/** Reports missing checkpoints. `isTeam`: other installations write to their own homes. */
+/** `isTeam`: other installations write to their own homes. */
 function auditDemands(
   { walk, vouched }: SignedLog,
   read: readonly Reached[],

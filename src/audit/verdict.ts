@@ -3,12 +3,9 @@ import { show } from '../base/text.ts';
 
 /* The findings and the verdict of an audit, shared by the verifiers of a store and of a bundle. */
 
-/** One finding of an audit, as data. The message is printable: one line, lower case, no full stop. */
+/** The message is printable: one line, lower case, no full stop. */
 export interface Finding {
-  /**
-   * A `problem` is evidence of damage or tampering; a `limit` is a missing proof: nothing wrong was found,
-   * but not everything is shown; a `note` changes no verdict.
-   */
+  /** `problem`: damage or tampering; `limit`: only a proof is missing; `note`: changes no verdict. */
   readonly severity: 'problem' | 'limit' | 'note';
   readonly stream?: string;
   readonly seq?: number;
@@ -42,7 +39,7 @@ export function verdictOf(findings: readonly Pick<Finding, 'severity'>[]): Verdi
 /** More would bury the sentence. */
 const MAX_NAMED = 5;
 
-/** The verdict as one sentence without a full stop. It never claims more than was checked. */
+/** One sentence without a full stop. It never claims more than was checked. */
 export function verdictWords(findings: readonly Finding[], pins: readonly Pin[]): string {
   const verdict = verdictOf(findings);
   if (verdict === 'not-intact') return 'NOT INTACT: see the problems above';
@@ -59,7 +56,6 @@ export function verdictWords(findings: readonly Finding[], pins: readonly Pin[])
 
 type Where = Pick<Finding, 'stream' | 'seq'>;
 
-/** Collects the findings of an audit. */
 export interface Findings {
   problem(code: string, shortMessage: string, where?: Where): void;
   limit(code: string, shortMessage: string, where?: Where): void;
@@ -71,7 +67,7 @@ export interface Findings {
 /** Findings beyond this number are only counted: a destroyed store must not fill the memory. */
 const MAX_FINDINGS = 500;
 
-/** An empty collection. It cleans its input: names and texts come from the maker of the record. */
+/** Cleans its input: names and texts come from the maker of the record. */
 export function createFindings(): Findings {
   const found: Record<Finding['severity'], Finding[]> = { problem: [], limit: [], note: [] };
   let more = 0;

@@ -1,10 +1,9 @@
 /** The first bytes of every encrypted backup (openssl-enc(1)); 8 bytes of salt follow. */
 export const SALTED = Buffer.from('Salted__');
 
-/** Header and salt. */
 export const HEADER_BYTES = 16;
 
-/** How much of a backup is needed to probe keys: the header, the salt and the first cipher block. */
+/** Enough to probe keys: header, salt and the first cipher block. */
 export const PROBE_BYTES = 32;
 
 export const BLOCK_BYTES = 16;
@@ -12,20 +11,17 @@ export const BLOCK_BYTES = 16;
 /** How many bytes `beginningOf` examines: a web page may begin with blank lines. */
 export const BEGINNING_BYTES = 200;
 
-/** The kind of a file, by its first bytes. `gzip` is an unencrypted backup, if it is a backup. */
+/** By its first bytes. `gzip` is an unencrypted backup, if it is a backup. */
 export type Beginning = 'encrypted' | 'gzip' | 'html' | 'json' | 'empty' | 'unknown';
 
-/**
- * Guesses the kind of a file. A file that ends inside `Salted__` counts as encrypted, since it is the
- * beginning of one.
- */
+/** A file that ends inside `Salted__` counts as encrypted: it is the beginning of one. */
 export function beginningOf(head: Uint8Array): Beginning {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   if (bytes.length === 0) return 'empty';
   const opening = bytes.subarray(0, SALTED.length);
   if (SALTED.subarray(0, opening.length).equals(opening)) return 'encrypted';
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';
-  // A byte-order mark counts as white space here.
+  // `trimStart` also removes a byte-order mark.
   const text = bytes.subarray(0, BEGINNING_BYTES).toString('utf8').trimStart();
   if (text.startsWith('<')) return 'html';
   if (text.startsWith('{') || text.startsWith('[')) return 'json';

@@ -1,7 +1,6 @@
 /**
- * Reads an iterator of chunks byte-wise: look ahead, take, give back. `Last` is the iterator's return value.
- * Chunks pass through uncopied unless a look ahead spans two of them. After the source failed, every further
- * read rejects with the same error.
+ * Reads chunks byte-wise: look ahead, take, give back. `Last`: the iterator's return value. Copies only for a
+ * look ahead over two chunks. After the source failed, each read rejects with the same error.
  */
 export class ByteReader<Last = unknown> {
   readonly #source: AsyncIterator<Uint8Array, Last>;
@@ -14,12 +13,12 @@ export class ByteReader<Last = unknown> {
     this.#source = source;
   }
 
-  /** How many bytes have been taken. */
+  /** Bytes taken so far. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** The source's return value; undefined before its end was reached. */
+  /** Undefined before the source's end. */
   get last(): Last | undefined {
     return this.#last?.value;
   }
@@ -31,14 +30,13 @@ export class ByteReader<Last = unknown> {
     return chunk;
   }
 
-  /** Gives back the last bytes taken. */
   unread(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
     this.#waiting.unshift(chunk);
     this.#offset -= chunk.length;
   }
 
-  /** Up to `length` bytes from here, without taking them; fewer only at the end. */
+  /** Up to `length` bytes without taking them; fewer only at the end. */
   async peek(length: number): Promise<Uint8Array> {
     let held = this.#waiting.reduce((sum, chunk) => sum + chunk.length, 0);
     while (held < length) {
@@ -54,7 +52,7 @@ export class ByteReader<Last = unknown> {
     return (this.#waiting[0] ?? new Uint8Array()).subarray(0, length);
   }
 
-  /** Takes exactly `length` bytes, or undefined when fewer are left. */
+  /** Undefined when fewer bytes are left. */
   async take(length: number): Promise<Uint8Array | undefined> {
     const bytes = await this.peek(length);
     if (bytes.length < length) return undefined;

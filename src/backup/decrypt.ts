@@ -20,11 +20,9 @@ interface Decrypted {
 
 /**
  * Probes the head of a backup and returns its decrypted bytes. Rejects with `backup.wrong-key`,
- * `backup.not-a-backup` or `backup.truncated` after reading one chunk.
- *
- * A bad end is no error here: a last block without valid padding is passed through, and `CipherEnd` says so.
- * Only the reader of the gzip inside can distinguish a truncated file from a damaged one. A chunk is used up
- * before the next one is requested, so that the source may use one buffer for all of them.
+ * `backup.not-a-backup` or `backup.truncated` after one chunk. A bad end is no error: a last block without
+ * valid padding passes, and `CipherEnd` says so, since only the gzip reader can tell truncated from damaged.
+ * A chunk is used up before the next is requested, so the source may reuse one buffer.
  */
 export async function decrypt(
   chunks: AsyncIterable<Uint8Array>,
@@ -58,7 +56,7 @@ function fittingProfile(head: Uint8Array, key: Secret): KeyProfile {
 
 async function* plainChunks(reader: ByteReader, decipher: Decipheriv): AsyncGenerator<Uint8Array, CipherEnd> {
   try {
-    // One chunk is held back, since only the end of the input shows which block is the last.
+    // Hold one chunk back: only the end of the input shows which block is the last.
     let held: Buffer = Buffer.alloc(0);
     for (let chunk = await reader.read(); chunk !== undefined; chunk = await reader.read()) {
       const plain = decipher.update(chunk);

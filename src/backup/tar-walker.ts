@@ -2,32 +2,24 @@ import type { LifeboatError } from '../base/errors.ts';
 import { type Untrusted, untrust } from '../base/text.ts';
 import { backupProblem } from './backup-file.ts';
 
-// By hand, because it gives verdicts: libraries skip or guess damaged parts, and do not say at which byte.
+// By hand, for verdicts: libraries skip or guess damaged parts, and do not say at which byte.
 
-/** An entry of a tar. Clean its name before showing it, and never use it as a path unchecked. */
+/** Clean its name before showing it, and never use it as a path unchecked. */
 export interface TarEntry {
   readonly name: Untrusted;
-  /** Bytes of content. */
   readonly size: number;
 }
 
-/**
- * Long names and pax records are small; with access lists or comments they can reach some MiB. Larger ones
- * are not read into memory.
- */
+/** Mostly small; some MiB with access lists or comments. Larger ones are not read into memory. */
 const META_LIMIT = 32 * 1024 * 1024;
 
-/**
- * Long names (`L`, `K`) and pax records (`x`, Solaris's `X`, and `g` for all entries) describe entries and
- * are not entries themselves.
- */
+/** Long names (`L`, `K`) and pax records (`x`, Solaris `X`, `g` for all) only describe entries. */
 const META_TYPES = new Set(['L', 'K', 'x', 'X', 'g']);
 
 /**
- * Walks a tar that is pushed through it: ustar, pax, GNU long names, sparse files, sizes over 8 GiB. Content
- * is skipped, not copied. It ends where `tar -t` ends: the first block of zeros ends the tar, and what
- * follows is ignored; a tar that just stops between two entries is whole. Every header checksum must be
- * right.
+ * Walks a pushed tar: ustar, pax, GNU long names, sparse files, sizes over 8 GiB. Skips content without a
+ * copy. Ends as `tar -t` does: at the first block of zeros, or between two entries. Every header checksum
+ * must be right.
  */
 export class TarWalker {
   readonly #onEntry: ((entry: TarEntry) => void) | undefined;
@@ -46,23 +38,22 @@ export class TarWalker {
   #entries = 0;
   #contentBytes = 0;
 
-  /** `onEntry` is called for every entry before its content, `onContent` with each piece of that. */
+  /** Calls `onEntry` before the entry's content, `onContent` with each piece of that. */
   constructor(onEntry?: (entry: TarEntry) => void, onContent?: (bytes: Uint8Array) => void) {
     this.#onEntry = onEntry;
     this.#onContent = onContent;
   }
 
-  /** Entries met so far. */
   get entries(): number {
     return this.#entries;
   }
 
-  /** Total content bytes of the entries so far, by their headers. */
+  /** Total of the entries so far, by their headers. */
   get contentBytes(): number {
     return this.#contentBytes;
   }
 
-  /** Takes the next bytes. Throws `backup.corrupt`; the walker is unusable after that. */
+  /** Throws `backup.corrupt`; the walker is unusable after that. */
   write(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let at = 0;
@@ -179,33 +170,30 @@ function badMeta(offset: number): LifeboatError {
   return backupProblem('corrupt', `the tar entry near byte ${offset} of the content has unreadable records`);
 }
 
-// By hand, because it gives verdicts: libraries derive some number even from a damaged size.
+// By hand, for verdicts: libraries derive some number even from a damaged size.
 
-/** Headers and padding come in blocks of this size (POSIX ustar). */
+/** The block size of POSIX ustar. */
 export const TAR_BLOCK = 512;
 
-/** The fields needed for a walk. Names come from the archive: clean them before showing them. */
+/** Names come from the archive: clean them before showing them. */
 interface TarHeader {
   /** The raw type flag: `0` file, `1` hard link, `2` symlink, `5` directory, and others. */
   readonly type: string;
-  /** Bytes of content that follow, without padding. */
+  /** Bytes of content, without padding. */
   readonly size: number;
   readonly name: Untrusted;
   /** GNU sparse map (type `S`): more blocks of it follow. */
   readonly moreSparse: boolean;
 }
 
-/**
- * Hard link, symlink, device, directory, FIFO: no content follows, whatever the size in the header (POSIX
- * ustar, typeflag).
- */
+/** Hard link, symlink, device, directory, FIFO: without content whatever the size (POSIX ustar, typeflag). */
 const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['1', '2', '3', '4', '5', '6']);
 
 const MAGIC_AT = 257;
 const CHECKSUM_AT = 148;
 const CHECKSUM_LENGTH = 8;
 
-/** Whether content is a tar: the checksum of its first block is right, or at least its magic is there. */
+/** The checksum of its first block is right, or at least its magic is there. */
 export function looksLikeTar(head: Buffer): boolean {
   return checksumHolds(head) || hasMagic(head);
 }
@@ -214,7 +202,7 @@ function isBlank(block: Buffer): boolean {
   return block[0] === 0 && block.compare(block, 1, TAR_BLOCK, 0, TAR_BLOCK - 1) === 0;
 }
 
-/** Reads a header block that begins at byte `offset` of the tar. Throws `backup.corrupt`. */
+/** `offset`: that of the header in the tar. Throws `backup.corrupt`. */
 function readTarHeader(block: Buffer, offset: number): TarHeader {
   if (!checksumHolds(block)) {
     throw backupProblem('corrupt', `the tar header at byte ${offset} of the content has a wrong checksum`);
@@ -235,7 +223,6 @@ function readTarHeader(block: Buffer, offset: number): TarHeader {
   };
 }
 
-/** Whether content can follow a header of this type flag. */
 function mayHaveContent(type: string): boolean {
   return !WITHOUT_CONTENT.has(type);
 }
@@ -244,7 +231,7 @@ function hasMagic(block: Buffer): boolean {
   return block.toString('latin1', MAGIC_AT, MAGIC_AT + 5) === 'ustar';
 }
 
-/** The sum of all bytes with the field itself read as spaces; some old writers summed signed bytes. */
+/** The sum of all bytes, the field itself as spaces; some old writers summed signed bytes. */
 function checksumHolds(block: Buffer): boolean {
   if (block.length < TAR_BLOCK) return false;
   let sum = 0;
@@ -263,7 +250,7 @@ function checksumHolds(block: Buffer): boolean {
   return stored !== undefined && sum !== 8 * 0x20 && (stored === sum || stored === sum - 256 * high);
 }
 
-/** Octal text, or base-256 if the top bit is set (GNU, for sizes from 8 GiB). Undefined if it is neither. */
+/** Octal text, or base-256 if the top bit is set (GNU, from 8 GiB). Undefined for neither. */
 function readNumber(block: Buffer, at: number, length: number): number | undefined {
   const first = block[at] ?? 0;
   if (first === 0x80) {
@@ -280,11 +267,10 @@ function readText(block: Buffer, at: number, length: number): string {
   return block.toString('utf8', at, end < 0 || end > at + length ? at + length : end);
 }
 
-// By hand, because it gives verdicts: libraries skip records that they cannot read.
+// By hand, for verdicts: libraries skip records that they cannot read.
 
 /**
- * Reads pax records (POSIX pax, extended header): `<length> <keyword>=<value>\n`, with the length in bytes of
- * the whole record. The last one counts if a keyword repeats. Undefined if the bytes are not such records.
+ * POSIX pax records, `<length> <keyword>=<value>\n`; `length` in bytes of the whole. The last keyword counts.
  */
 function readPax(bytes: Buffer): Map<string, string> | undefined {
   const records = new Map<string, string>();

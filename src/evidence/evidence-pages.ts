@@ -19,17 +19,16 @@ import { htmlDocument } from '../report/render/html-document.ts';
 import type { Evidence, EvidenceRun, EvidenceSubject, Gap } from './evidence-schema.ts';
 import { daysOf } from './period.ts';
 
-/** The index of a pack for people, one HTML file; `brand` heads it. */
+/** One HTML file for people; `brand` heads it. */
 export function evidenceHtml(evidence: Evidence, brand: Brand): string {
   return htmlDocument(evidencePages(evidence), brand);
 }
 
-/** The index of a pack for programs: exactly the index, on one line. */
+/** The index itself, on one line. */
 export function evidenceJson(evidence: Evidence): string {
   return `${printableJson(evidence)}\n`;
 }
 
-/** The index as a document. */
 function evidencePages(evidence: Evidence): Document {
   const { period, generatedAt, madeBy, schema, scope } = evidence;
   const { first, last } = daysOf({ from: msOf(period.from), until: msOf(period.to) });
@@ -93,7 +92,7 @@ function figures({ missing, runs, findings, subjects, drills, period }: Evidence
   const ready = data.filter(({ evaluated }) => isReady(evaluated)).length;
   const left = findings.filter(({ closedAt }) => closedAt === undefined);
   const late = left.filter(({ due }) => msOf(due) < msOf(period.knownUntil)).length;
-  // Nothing is good where nobody has looked.
+  // Without an evaluation nothing is good.
   const isLooked = subjects.some(({ evaluated }) => evaluated !== undefined);
   return [
     {
@@ -354,7 +353,7 @@ function isUncovered({ waiver }: Gap): boolean {
   return waiver?.covers !== 'all';
 }
 
-/** A plan holds its ledger under a name that no instance can have. */
+/** The ledger of a plan has a name that no instance can have. */
 function nameOf(subject: string): string {
   if (subject === '') return 'this installation';
   const plan = planOf(subject);

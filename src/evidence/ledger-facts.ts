@@ -7,7 +7,7 @@ import { foldLedger } from '../store/projections/ledgers.ts';
 import type { EvidenceSubject, RecordedEvaluation, RecordedFinding } from './evidence-schema.ts';
 import type { Span } from './period.ts';
 
-/** What the ledger of an instance or a plan shows of a period. Times of duties in milliseconds since 1970. */
+/** A ledger in a period. Times in milliseconds since 1970. */
 export interface LedgerFacts {
   readonly standing: Pick<EvidenceSubject, 'evaluated' | 'proven' | 'key'>;
   readonly evaluations: readonly RecordedEvaluation[];
@@ -17,7 +17,7 @@ export interface LedgerFacts {
   readonly keySetAt: readonly number[];
 }
 
-/** `cryptoperiod` in milliseconds: how long a key may be in force. Pure. */
+/** `cryptoperiod` in milliseconds. Pure. */
 export function ledgerFacts(
   subject: string,
   entries: readonly Entry[],
@@ -66,7 +66,7 @@ export function ledgerFacts(
 
 type Made = NonNullable<ReturnType<typeof evaluationIn>> & { readonly at: string };
 
-/** Each finding from its first sight to the evaluation without it, as it was worded last. */
+/** From its first sight to the evaluation without it, in its last wording. */
 function findingsIn(subject: string, all: readonly Made[]): readonly RecordedFinding[] {
   const open = new Map<string, RecordedFinding>();
   const closed: RecordedFinding[] = [];

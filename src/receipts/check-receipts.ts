@@ -12,9 +12,9 @@ import { openReceipt, type ReadReceipt } from './sigstore-bundle.ts';
 /** A folder that a receipt was written into. */
 export interface ReceiptFolder {
   readonly path: string;
-  /** One of its small files; undefined where it is missing. */
+  /** One of its small files; undefined if missing. */
   file(name: string): Buffer | undefined;
-  /** SHA-256 of any of its files, 64 hex digits; undefined where it is missing. */
+  /** SHA-256 of any of its files, 64 hex digits; undefined if missing. */
   digest(name: string): string | undefined;
 }
 
@@ -29,10 +29,9 @@ export const CheckedReceipt = z.object({
 export type CheckedReceipt = Readonly<z.infer<typeof CheckedReceipt>>;
 
 /**
- * Checks receipts against the log: that it has the hash of each, that a key signed it for which a believed
- * key of the log vouches, and that the files beside it are those that it is about. Of a receipt without its
- * folder, only that key is checked. Reports findings for any content, and returns each receipt that is on
- * record or was found.
+ * Checks receipts against the log: it has the hash of each, a believed key of the log vouches for the key
+ * that signed it, and the files beside it are its own. Without its folder, only that key is checked. Findings
+ * for any content; returns each receipt on record or found.
  */
 export function checkReceipts(
   log: AuditedLog,
@@ -58,7 +57,7 @@ export function checkReceipts(
   return [...found, ...notGiven];
 }
 
-/** Whether the log vouches for a receipt key; said once for all its receipts. */
+/** Reports once for all receipts of a key. */
 function checkKey(key: string, seq: number, named: NamedReceiptKey | undefined, findings: Findings): void {
   const which = `receipt key ${key.slice(0, 12)}`;
   const where = { stream: LOG_STREAM, seq };
@@ -77,7 +76,6 @@ function checkKey(key: string, seq: number, named: NamedReceiptKey | undefined, 
   }
 }
 
-/** Everything about one folder. */
 function checkFolder(
   folder: ReceiptFolder,
   made: readonly MadeReceipt[],
@@ -123,12 +121,11 @@ function checkFolder(
   return {
     ...(known === undefined ? {} : { about: aboutOf(known) }),
     ...{ sha256, path: show(folder.path, 200) },
-    // That nobody vouches for its key is said once for all its receipts.
+    // A key without an endorsement is reported once for all its receipts.
     state: state === 'verified' && !isVouched ? 'limited' : state,
   };
 }
 
-/** The findings about one folder, and what they make of its receipt. */
 function saidOf(path: string, findings: Findings) {
   let state: 'verified' | 'limited' | 'wrong' = 'verified';
   return {
@@ -145,7 +142,7 @@ function saidOf(path: string, findings: Findings) {
   };
 }
 
-/** Whether the files beside a receipt are its own. The first subject is what it is about. */
+/** The first subject is what the receipt is about. */
 function checkFiles(
   folder: ReceiptFolder,
   { pae, signature, statement: { subject: subjects } }: Signed,
@@ -170,7 +167,7 @@ function checkFiles(
   }
 }
 
-/** Names without a folder: a signed statement may come from another key store. */
+/** A signed statement may come from another key store: no folders in names. */
 const PLAIN_NAME = /^\w[\w.-]{0,99}$/u;
 
 type Opened = Exclude<ReadReceipt, { outcome: 'signed' }> | { readonly outcome: 'no-key' } | Signed;

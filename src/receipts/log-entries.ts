@@ -10,33 +10,29 @@ import {
 } from '../store/log/log-entries.ts';
 import type { Signer } from '../store/log/signer.ts';
 
-/*
- * What the stream `store/log` says of receipts: each receipt by its hash, and the key that signs them in a
- * note of the installation's signing key, so that trust in that key extends to the receipts.
- */
+/* Receipts in `store/log`: each by its hash, and their key in a note of the installation's signing key. */
 
 const ENDORSEMENT = 'lifeboat.receipt-key/1';
 
-/** A receipt as the log has it. */
 export type MadeReceipt = Readonly<z.infer<ReturnType<typeof ReceiptMade>>>;
 
-/** The entry of a receipt; it is written before the receipt leaves the program. */
+/** Written before the receipt leaves the program. */
 export function receiptEntry(made: MadeReceipt): NewEntry {
   return { stream: LOG_STREAM, type: RECEIPT_MADE, body: ReceiptMade().parse(made) };
 }
 
-/** The entry with which an installation vouches for its receipt key; `origin` binds the note to this log. */
+/** An installation vouches for its receipt key; `origin` binds the note to this log. */
 export function keyEntry(publicKey: string, origin: string, signer: Signer): NewEntry {
   const note = signer.note(endorsed(publicKey), endorsementName(origin));
   return { stream: LOG_STREAM, type: RECEIPT_KEY_ENDORSED, body: { note } };
 }
 
-/** Whether an entry of the log names this receipt key; whether its note is rightly signed is for an audit. */
+/** Does not verify the signature of the note: an audit does. */
 export function isKeyNamed(entries: readonly Entry[], publicKey: string): boolean {
   return entries.some((entry) => textOf(noteIn(entry) ?? '') === endorsed(publicKey));
 }
 
-/** The receipts on record, in order. Unreadable entries are none. Pure. */
+/** In order; unreadable entries are left out. Pure. */
 export function receiptsIn(entries: readonly Entry[]): readonly (MadeReceipt & Pick<Entry, 'seq' | 'at'>)[] {
   return entries.flatMap(({ type, body, seq, at }) => {
     const made = type === RECEIPT_MADE ? ReceiptMade().safeParse(body).data : undefined;
@@ -44,14 +40,14 @@ export function receiptsIn(entries: readonly Entry[]): readonly (MadeReceipt & P
   });
 }
 
-/** A receipt key that the log names. `signed`: one of the believed keys signed the note that names it. */
+/** `signed`: a believed key signed the note that names this key. */
 export interface NamedReceiptKey {
   readonly publicKey: string;
   readonly seq: number;
   readonly endorsement: 'signed' | 'unknown-key' | 'bad-signature' | 'unreadable';
 }
 
-/** The receipt keys that the log names, by the SHA-256 of their DER; a signed endorsement counts first. */
+/** By the SHA-256 of their DER; a signed endorsement counts first. */
 export function receiptKeysIn(
   entries: readonly Entry[],
   origin: string | undefined,

@@ -9,7 +9,7 @@ const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 const MEDIA_TYPE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 const Base64 = z.base64().min(1);
 
-/** A Sigstore bundle v0.3 with one DSSE signature by a key, and nothing of a transparency log. */
+/** Sigstore bundle v0.3 with one DSSE signature by a key, without a transparency log. */
 const Bundle = z.strictObject({
   mediaType: z.literal(MEDIA_TYPE),
   verificationMaterial: z.strictObject({
@@ -24,20 +24,18 @@ const Bundle = z.strictObject({
   }),
 });
 
-/** Everything that a receipt can state. */
 const Stated = z.discriminatedUnion('predicateType', [Statement, EvaluationStatement]);
 export type Stated = z.infer<typeof Stated>;
 
-/** A receipt in the forms that a stranger checks. */
 export interface SignedReceipt {
-  /** The Sigstore bundle, for cosign and the libraries of Sigstore. */
+  /** For cosign and the libraries of Sigstore. */
   readonly bundle: string;
   /** What the signature covers, and the signature in DER, for `openssl dgst -sha256 -verify`. */
   readonly pae: Buffer;
   readonly signature: Buffer;
 }
 
-/** Signs a statement with a P-256 key (PKCS#8 PEM). Throws `receipt.bad-key` for any other key. */
+/** The key is P-256 (PKCS#8 PEM). Throws `receipt.bad-key` for any other. */
 export function signStatement(statement: Stated, privateKeyPem: Secret): SignedReceipt {
   const key = privateKeyOf(privateKeyPem);
   const payload = Buffer.from(JSON.stringify(statement));
@@ -59,7 +57,7 @@ export function signStatement(statement: Stated, privateKeyPem: Secret): SignedR
   return { bundle: JSON.stringify(bundle), pae, signature };
 }
 
-/** The public half of a receipt key, PEM (SubjectPublicKeyInfo). Throws `receipt.bad-key`. */
+/** PEM (SubjectPublicKeyInfo). Throws `receipt.bad-key`. */
 export function receiptPublicKey(privateKeyPem: Secret): string {
   return createPublicKey(privateKeyOf(privateKeyPem)).export({ type: 'spki', format: 'pem' }).toString();
 }
@@ -68,10 +66,7 @@ export type ReadReceipt =
   | ({ readonly outcome: 'signed'; readonly statement: Stated } & Omit<SignedReceipt, 'bundle'>)
   | { readonly outcome: 'bad-key' | 'unreadable' | 'other-key' | 'bad-signature' | 'no-receipt' };
 
-/**
- * What a bundle says, if this key signed it; `publicKeyPem` comes from elsewhere than the bundle. Whether a
- * file is what the receipt is about is a question of its own: its SHA-256 is that of a subject. Never throws.
- */
+/** Reads a bundle signed by this key (from elsewhere). Does not compare files with subjects. Never throws. */
 export function openReceipt(bundleText: string, publicKeyPem: string): ReadReceipt {
   const key = publicKeyOf(publicKeyPem);
   if (key === undefined) return { outcome: 'bad-key' };
@@ -88,7 +83,7 @@ export function openReceipt(bundleText: string, publicKeyPem: string): ReadRecei
     : { outcome: 'signed', statement, pae, signature };
 }
 
-/** The pre-authentication encoding of DSSE: no other type or text gives the same bytes. */
+/** DSSE's pre-authentication encoding: no other type or text gives the same bytes. */
 function paeOf(payload: Buffer): Buffer {
   const head = `DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `;
   return Buffer.concat([Buffer.from(head), payload]);
@@ -113,7 +108,7 @@ function privateKeyOf(pem: Secret): KeyObject {
 
 function publicKeyOf(pem: string): KeyObject | undefined {
   try {
-    // A private key would be taken as well, and does not belong into a verifier.
+    // `createPublicKey` also accepts a private key, which does not belong in a verifier.
     const key = pem.includes('PRIVATE KEY') ? undefined : createPublicKey(pem);
     return key !== undefined && isP256(key) ? key : undefined;
   } catch {

@@ -10,7 +10,7 @@ import type { Entry } from '../store/journal.ts';
 
 const Sha256 = z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/u) });
 
-/** An in-toto Statement v1 with a test result; unknown fields are kept out of what is read. */
+/** An in-toto Statement v1 with a test result; unknown fields are dropped. */
 export const Statement = z.object({
   _type: z.literal('https://in-toto.io/Statement/v1'),
   subject: z.array(z.object({ name: z.string(), digest: Sha256 })).min(1),
@@ -32,7 +32,7 @@ export const Statement = z.object({
 });
 export type Statement = z.infer<typeof Statement>;
 
-/** The names of the tests that checks of a run give. The last check by a name decides. */
+/** The tests that a run's checks give; the last check of a name decides. */
 const TESTS: Readonly<Partial<Record<Verb, readonly string[]>>> = {
   verifyBackup: ['backup/intact'],
   negativeTest: ['key/others-refused'],
@@ -46,11 +46,10 @@ const TESTS: Readonly<Partial<Record<Verb, readonly string[]>>> = {
 export type Mark = 'passed' | 'warned' | 'failed';
 
 /**
- * What a run proved, as a statement about its report and the backup that it verified. It is PASSED or WARNED
- * only if the report says that the run is closed and proven, on a service that is not simulated, and no check
- * failed in the end. `entries` are those of the run; `reportText` is the exact text of `report.json`. Throws
- * `receipt.open` (exit 3) for a run that is not over, `receipt.no-verdict` (exit 2) for one that proves
- * nothing by its kind, such as a single change.
+ * A statement about a run's report and the backup that it verified: PASSED or WARNED only if the run is
+ * closed and proven, on a service that is not simulated, and no check failed in the end. `reportText`:
+ * exactly `report.json`. Throws `receipt.open` (exit 3) for a run that is not over, `receipt.no-verdict`
+ * (exit 2) for a kind of run that proves nothing, such as a single change.
  */
 export function statementOf(report: Report, entries: readonly Entry[], reportText: string): Statement {
   assertJudged(report);
@@ -62,7 +61,7 @@ export function statementOf(report: Report, entries: readonly Entry[], reportTex
   });
 }
 
-/** A statement about a report and backups (SHA-256). Its result is the worst mark of a test. */
+/** About a report and backups (SHA-256). Its result is the worst mark of a test. */
 export function statementWith({
   reportText,
   backups,
@@ -96,7 +95,6 @@ export function statementWith({
   };
 }
 
-/** The tests of a run, by name. */
 export function marksOf(report: Report, entries: readonly Entry[]): ReadonlyMap<string, Mark> {
   const checks = checksByVerb(untilEnd(entries));
   return new Map([...marksOfOutcome(report), ...marksOfChecks(checks), ...marksOfRest(report)]);
@@ -126,7 +124,6 @@ function assertJudged(report: Report): void {
   });
 }
 
-/** What a report says of the whole. */
 export function marksOfOutcome({
   outcome,
   alarms,
@@ -142,7 +139,7 @@ export function marksOfOutcome({
   ];
 }
 
-/** A check that failed and was made again with success is a warning: the run went on after a failure. */
+/** A check that failed and then succeeded is a warning. */
 function marksOfChecks(checks: ReturnType<typeof checksByVerb>): [string, Mark][] {
   const results = new Map<string, Mark>();
   for (const { verb, output, check } of checks)
@@ -153,12 +150,11 @@ function marksOfChecks(checks: ReturnType<typeof checksByVerb>): [string, Mark][
   return [...results];
 }
 
-/** A key fits if it has opened a backup. */
 function keyTestOf(verb: Verb, output: Readonly<Record<string, unknown>>): readonly string[] {
   return verb === 'verifyBackup' && typeof output['opens'] === 'string' ? ['key/fits'] : [];
 }
 
-/** A missed objective and work that is left do not undo what the run proved. */
+/** A missed objective and work left over do not undo what the run proved. */
 function marksOfRest({ measured, comparison, outcome, cleanup, followUps }: Report): [string, Mark][] {
   const marks: [string, Mark][] = [];
   marks.push(...marksOfObjectives(measured ?? {}));
@@ -182,7 +178,7 @@ export function marksOfObjectives(
   });
 }
 
-/** The SHA-256 of every backup that was opened and read to its end, as it is downloaded. */
+/** SHA-256, as downloaded, of every backup that was opened and read to its end. */
 export function backupsIn(entries: readonly Entry[]): readonly string[] {
   const digests = checksByVerb(untilEnd(entries)).flatMap(({ verb, output, check }) =>
     verb === 'verifyBackup' && check.good ? [output['cipherSha256']] : [],
@@ -197,7 +193,7 @@ function configurationOf({ run, plan, evidence }: Report): Statement['predicate'
   return configurationWith({ id, facts, plans, evidence, tool });
 }
 
-/** Names a run with its facts, its plans (SHA-256), the head of the log, and what made it. */
+/** The run's facts, plans (SHA-256), head of the log, and the tool. */
 export function configurationWith({
   id,
   facts,

@@ -11,9 +11,8 @@ import type { ReadableFiles } from './names.ts';
 import type { BundleFiles } from './pack.ts';
 
 /**
- * The documents of a run's approvals, as files: the signed text, the signature, and the line of the
- * allowed-signers file that made it valid, below a comment that names the signer, the time and the key. They
- * follow from the entries alone, so an audit can compare them with the record.
+ * A run's approvals, as files: the signed text, the signature, and the allowed-signers line that made it
+ * valid, below a comment with signer, time and key. Follows from the entries alone, so an audit can compare.
  */
 export function approvalFiles(
   entries: readonly Pick<Entry, 'seq' | 'at' | 'type' | 'body'>[],
@@ -47,7 +46,7 @@ function fileName(challenge: string): string {
   return challenge.replace(/[^0-9a-zA-Z]/gu, '_').slice(0, 40);
 }
 
-/** How the formats of a bundle are read and checked without any program of ours. */
+/** How to check a bundle without any program of ours. */
 export const BY_HAND = `By hand, with tools of the system
 
   sha256sum -c SHA256SUMS
@@ -86,7 +85,6 @@ Where the key was valid for a time only, add -Overify-time=YYYYMMDDhhmmss with t
 the zone of your machine.
 `;
 
-/** What is in a bundle and how to verify it by hand, readable in ten years. */
 export function bundleReadme(runId: string, anchor: string): string {
   return `Evidence of the run ${runId}
 
@@ -162,14 +160,12 @@ export interface Subject {
   readonly id: string;
 }
 
-/** The subject of a bundle, and who made it when. */
 export interface About {
   readonly subject: Subject;
   readonly madeAt: Date;
   readonly madeBy: string;
 }
 
-/** The note that signs the list of files of a bundle. */
 export function manifestNote(
   sums: string,
   { subject, madeAt, madeBy }: About,
@@ -187,7 +183,7 @@ export function withManifest(files: BundleFiles, about: About, signer: Pick<Sign
   return new Map([...files, [SUMS, Buffer.from(sums)], [NOTE, Buffer.from(note)]]);
 }
 
-/** The subject that a bundle claims; undefined if the manifest is unreadable. Verifies nothing. */
+/** Undefined if the manifest is unreadable. Verifies nothing. */
 export function subjectOf(files: ReadableFiles): Subject | undefined {
   const lines = textOf(noteIn(files, NOTE))?.split('\n') ?? [];
   const { kind, id = '' } = /^(?<kind>run|log) (?<id>\S+)$/u.exec(lines[1] ?? '')?.groups ?? {};
@@ -196,7 +192,7 @@ export function subjectOf(files: ReadableFiles): Subject | undefined {
   return kind === 'run' && isStreamName(`run/${id}`) ? { kind, id } : undefined;
 }
 
-/** Whether one of the keys signed the list, and the files are exactly the listed ones. */
+/** Reports a list that none of the keys signed, and files that are not exactly the listed ones. */
 export function checkManifest(
   files: ReadableFiles,
   subject: Subject,
@@ -229,7 +225,7 @@ export function checkManifest(
       findings.problem('file.extra', `${show(name, 120)} does not belong here`);
 }
 
-/** A note of the bundle; one that is too long is cut, which makes it invalid. */
+/** One that is too long is cut, which makes it invalid. */
 export function noteIn(files: Pick<ReadableFiles, 'get'>, name: string): string {
   return files.get(name)?.toString('utf8', 0, MAX_NOTE_BYTES + 1) ?? '';
 }
@@ -237,7 +233,7 @@ export function noteIn(files: Pick<ReadableFiles, 'get'>, name: string): string 
 /** Bytes that are read of a list of files: room for those of ten thousand runs. */
 export const LARGEST_LIST = 16 * 1024 * 1024;
 
-/** The text of a file, unless it is too large to be read back: then it throws `evidence.too-large`. */
+/** Throws `evidence.too-large` for a text that is too large to be read back. */
 export function readable(name: string, text: string, limit: number): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= limit) return text;
@@ -252,7 +248,7 @@ export function readable(name: string, text: string, limit: number): string {
   );
 }
 
-/** One at a time: a list that is no list must not fill the memory. */
+/** One at a time: hostile content must not fill the memory. */
 function* linesOf(bytes: Buffer = Buffer.alloc(0)): Generator<string> {
   const end = Math.min(bytes.length, LARGEST_LIST);
   for (let from = 0; from < end; ) {

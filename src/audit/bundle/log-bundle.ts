@@ -6,24 +6,17 @@ import { fittingNotes } from './make-bundle.ts';
 import { JOURNAL, LOG, ledgerFile, runFile, TRANSCRIPT, WISHES } from './names.ts';
 import { LARGEST_PROOF, openShow, proofText } from './shown-log.ts';
 
-/** Where the files of a bundle go, one at a time. */
 export type Put = (name: string, content: Buffer | string) => void;
 
-/**
- * A bundle of many runs of one log, which shares what they have in common: the log about itself, the ledgers,
- * the checkpoints and the proof. Nothing of it is kept but the places of its entries.
- */
+/** A bundle of many runs of one log, with one shared proof. Only the places of its entries are kept. */
 export interface LogBundle {
   /** The anchor of the head that all of it is shown at. */
   readonly anchor: string;
-  /** Adds a run: its entries, what people wished of it, its approvals and its requests. */
+  /** Adds a run: its entries, people's decisions on it, its approvals and its requests. */
   run(runId: string): Promise<readonly Entry[]>;
   /** Adds the ledger of an instance or a plan, if it has entries. */
   ledger(name: string): Promise<void>;
-  /**
-   * Adds what the log says of itself, these checkpoints and the proof; returns what signs the list of files.
-   * Rejects with `evidence.too-large` where the proof would be larger than verifiers read.
-   */
+  /** Adds log, notes and proof; returns what signs SHA256SUMS. Rejects with `evidence.too-large`. */
   finish(notes: readonly string[], anchors: readonly Anchor[]): Promise<(sums: string) => string>;
 }
 

@@ -1,10 +1,7 @@
 import { printableJson } from '../../base/text.ts';
 import { linesOf } from './shown-log.ts';
 
-/*
- * A bundle is a tar, or lines. The tar is written by hand, because its bytes must be reproducible, and any
- * other byte must be noticed.
- */
+/* A bundle is a tar, or lines. The tar is written by hand: its bytes must be reproducible. */
 
 /** A run has a ledger for each of its instances and some dozens of checkpoints. */
 const MAX_FILES = 10_000;
@@ -14,16 +11,13 @@ const PREFIX = 345;
 
 export type BundleFiles = ReadonlyMap<string, Buffer>;
 
-/** Packs files into a tar (ustar) that depends only on them: sorted, without owners, with the time zero. */
+/** A ustar that depends only on the files: sorted, without owners, with the time zero. */
 export function packFiles(files: BundleFiles): Buffer {
   const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
   return Buffer.concat([...sorted.flatMap(([name, bytes]) => tarBlocks(name, bytes)), TAR_END]);
 }
 
-/**
- * A file as it is in a tar, in a folder of at most 154 bytes. Throws a `RangeError` for more, and for a name
- * of more than 99.
- */
+/** Throws a `RangeError` for a folder of more than 154 bytes or a name of more than 99. */
 export function tarBlocks(name: string, bytes: Buffer, folder = ''): readonly Buffer[] {
   return [header(name, bytes.length, folder), bytes, padding(bytes.length)];
 }
@@ -94,10 +88,7 @@ const ENTRIES = 'journal.jsonl';
 /** Characters. Room for the proof of the longest run. */
 const LONGEST_END = 16 * 1024 * 1024;
 
-/**
- * Packs the journal of a run into self-contained lines of printable ASCII: the entries, each as its leaf text
- * (`leafText`), then one line with every other file of the bundle, as a JSON object of texts by name.
- */
+/** A run as printable ASCII lines: each entry's `leafText`, then a JSON object of the other files by name. */
 export function packLines(files: BundleFiles): string {
   const others = [...files]
     .filter(([name]) => name !== ENTRIES)
@@ -105,7 +96,7 @@ export function packLines(files: BundleFiles): string {
   return `${files.get(ENTRIES) ?? ''}${printableJson(Object.fromEntries(others))}\n`;
 }
 
-/** The files in such lines; undefined if the last one is missing or spelled differently. Never throws. */
+/** Undefined if the last line is missing or spelled differently. Never throws. */
 export function unpackLines(text: Buffer): BundleFiles | undefined {
   const last = linesOf(text).at(-1) ?? '';
   if (last.length > LONGEST_END || text.at(-1) !== 0x0a) return undefined;

@@ -74,10 +74,7 @@ export async function openShow(journal: JournalReader, signer: Pick<Signer, 'sig
   };
 }
 
-/**
- * Extracts streams of a log up to its newest signed head, and also shows its smaller sizes of other
- * checkpoints and of anchors. Rejects as `openShow` and its `show` do.
- */
+/** Shows these streams at the newest head, and also these sizes. Rejects as `openShow` and `show` do. */
 export async function showLog(
   journal: JournalReader,
   streams: ReadonlyMap<string, StreamName>,
@@ -93,7 +90,6 @@ export async function showLog(
   return { checkpoint, note, lines, proof: await prove(more) };
 }
 
-/** A proof in its canonical form. */
 export function proofText(proof: Proof): string {
   const { leaves, sizes, nodes } = proof;
   return JSON.stringify({ leaves, sizes, nodes });
@@ -107,7 +103,6 @@ function lineOf(entry: Entry): string {
   return leafText(fields);
 }
 
-/** The text with both signatures. */
 function cosigned(note: string, own: string): string {
   const line = own.slice(own.lastIndexOf('\n\n') + 2);
   return note.endsWith(`\n${line}`) ? note : `${note}${line}`;
@@ -208,7 +203,7 @@ export function linesOf(bytes: Buffer): string[] {
   for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) lines += 1;
   if ((lines - 1) * SHORTEST_LINE > bytes.length) return [''];
   const all = bytes.toString('latin1').split('\n');
-  // After the last line feed there is only a truncated line.
+  // A truncated line may follow the last line feed.
   return all.at(-1) === '' ? all.slice(0, -1) : all;
 }
 

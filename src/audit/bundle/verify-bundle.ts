@@ -41,9 +41,8 @@ const CHECKPOINT = 'checkpoint.note';
 
 /**
  * Recomputes everything in an evidence bundle, on any machine, without a home or a config: the signed list of
- * files, every file's hash, every entry, the root of the log at each checkpoint and anchor, every signature,
- * and the record's statements about the transcript and approvals. Reads one file at a time, and throws only
- * what `files` throws, whatever the content.
+ * files, each file's hash, each entry, the log's root at each checkpoint and anchor, each signature, and what
+ * the record says of transcript and approvals. Reads one file at a time. Throws only what `files` throws.
  */
 export function verifyBundle(files: ReadableFiles, trust: BundleTrust): BundleReport {
   const findings = createFindings();
@@ -106,10 +105,7 @@ export function verifyBundle(files: ReadableFiles, trust: BundleTrust): BundleRe
   };
 }
 
-/**
- * Whether a file has the stream that its name says. A child is a run that says itself that the run of this
- * bundle started it; the runs of a log are all of them in folders.
- */
+/** A plan's child must say itself that the bundle's run started it. All runs of a log are in folders. */
 function isOfItsName(file: string, { stream, entries }: ShownStream, { kind, id }: Subject): boolean {
   if (file === JOURNAL) return kind === 'run' && stream === `run/${id}`;
   if (file === WISHES) return kind === 'run' && stream === `plan/${id}`;
@@ -162,10 +158,9 @@ function derivedFrom(
   };
 }
 
-/** The signed heads by file, the newest first. */
+/** The newest first. */
 type Notes = readonly (readonly [file: string, note: string])[];
 
-/** Whether each checkpoint belongs to this tree: its origin, and the root at its size. */
 function checkRoots(notes: Notes, tree: ShownTree | undefined, findings: Findings): void {
   const origin = claimOf(notes[0]?.[1])?.origin;
   for (const [file, note] of notes) {
@@ -196,14 +191,14 @@ function keysBeside(pem: string, begun: Begun): readonly KeyObject[] {
   return [...parsePublicKeys(pem), ...parsePublicKeys(begun?.publicKey ?? '')];
 }
 
-/** The first entry of a log, which names it; undefined for any other. */
+/** Undefined for any entry that does not begin and name a log. */
 function begunIn([first]: readonly Entry[]) {
   const isFirst = first?.index === 0 && first.stream === LOG_STREAM && first.type === LOG_BEGUN;
   return LogBegun.safeParse(isFirst ? first.body : undefined).data;
 }
 type Begun = ReturnType<typeof begunIn>;
 
-/** How many first entries of the log the anchors pin; reports the result of each anchor. */
+/** Returns how many first entries of the log the anchors pin. */
 function checkAnchors(
   anchors: readonly Anchor[],
   { origin, size: whole }: Checkpoint,
