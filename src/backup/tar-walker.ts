@@ -269,9 +269,7 @@ function readText(block: Buffer, at: number, length: number): string {
 
 // By hand, for verdicts: libraries skip records that they cannot read.
 
-/**
- * POSIX pax records, `<length> <keyword>=<value>\n`; `length` in bytes of the whole. The last keyword counts.
- */
+/** POSIX pax records, `<length> <keyword>=<value>\n`; `length` in bytes of all. The last keyword counts. */
 function readPax(bytes: Buffer): Map<string, string> | undefined {
   const records = new Map<string, string>();
   let at = 0;

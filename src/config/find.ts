@@ -3,7 +3,7 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { assertOwnHome } from '../base/trusted-path.ts';
 import { homeIfAny } from '../base/user.ts';
 
-/** The places to look for the config, in order. */
+/** In order. */
 export function searchPath(env: NodeJS.ProcessEnv): string[] {
   const named = env['LIFEBOAT_CONFIG'];
   if (named !== undefined && named !== '') return [resolve(named)];
@@ -21,7 +21,7 @@ export function homeFolder(env: NodeJS.ProcessEnv): string {
   return home;
 }
 
-/** The path of the home, regardless of its owner. */
+/** Without a check of its owner. */
 export function homePath(env: NodeJS.ProcessEnv): string {
   const named = env['LIFEBOAT_HOME'];
   if (named !== undefined && named !== '') return resolve(named);
@@ -37,10 +37,7 @@ export function homePath(env: NodeJS.ProcessEnv): string {
   );
 }
 
-/**
- * Paths in these variables are absolute; by the XDG base directory specification a relative one is ignored.
- * It would mean a different folder in each working folder. Undefined for a user without a home.
- */
+/** The XDG specification ignores a relative path in these variables. Undefined for a user without a home. */
 function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): string | undefined {
   const named = env[variable];
   if (named !== undefined && isAbsolute(named)) return join(named, 'lifeboat');
@@ -48,8 +45,8 @@ function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): str
   return home === undefined ? undefined : join(home, below, 'lifeboat');
 }
 
-/** The maximum bytes of a config: room for tens of thousands of instances. */
+/** Bytes: room for tens of thousands of instances. */
 export const LONGEST_CONFIG = 16 * 1024 * 1024;
 
-/** The stores named by configs from pipes, by path: a pipe can be read only once. */
+/** By path of the config: a pipe can be read only once. */
 export const storesOfPipes = new Map<string, string | undefined>();

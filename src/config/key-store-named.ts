@@ -2,13 +2,12 @@ import { resolve } from 'node:path';
 import { isPlainFile, readPlainFile } from '../base/bounded-file.ts';
 import { LONGEST_CONFIG, searchPath } from './find.ts';
 
-/** Where keys are stored: the keychain of this machine, or the vault file. */
+/** The keychain of this machine, or the vault file. */
 export const KEY_STORES = ['os', 'vault'] as const;
 
 /**
- * The key store that LIFEBOAT_KEYCHAIN names, else the config; undefined if neither does. Needed before
- * anything is loaded, to turn off echo and draw the first frame, so YAML is not parsed: `keyStore` must be on
- * its own line there. `loadConfig` refuses one written otherwise.
+ * LIFEBOAT_KEYCHAIN, else the config. Needed before anything is loaded, to turn off echo and draw the first
+ * frame, so YAML is not parsed: `keyStore` needs its own line. `loadConfig` refuses one written otherwise.
  */
 export function keyStoreNamed(env: NodeJS.ProcessEnv, configPath?: string): string | undefined {
   if (env['LIFEBOAT_KEYCHAIN']) return env['LIFEBOAT_KEYCHAIN'];
@@ -18,14 +17,14 @@ export function keyStoreNamed(env: NodeJS.ProcessEnv, configPath?: string): stri
     try {
       return isFile ? keyStoreIn(readPlainFile(path, LONGEST_CONFIG).toString('utf8')) : undefined;
     } catch {
-      // Loading the config reports why it cannot be read.
+      // Loading reports why a config cannot be read.
       return undefined;
     }
   }
   return undefined;
 }
 
-/** The environment with the config's choice in LIFEBOAT_KEYCHAIN, for all its readers. */
+/** LIFEBOAT_KEYCHAIN holds the config's choice, for all readers. */
 export function withKeyStore(env: NodeJS.ProcessEnv, configPath?: string): NodeJS.ProcessEnv {
   const named = keyStoreNamed(env, configPath);
   return named === env['LIFEBOAT_KEYCHAIN'] ? env : { ...env, LIFEBOAT_KEYCHAIN: named };
@@ -35,7 +34,7 @@ function keyStoreIn(text: string): string | undefined {
   return text.trimStart().startsWith('{') ? ofJson(text) : LINE.exec(text)?.groups?.['store'];
 }
 
-/** What a program has written as JSON is parsed: it may be one line. */
+/** A program's JSON may be one line. */
 function ofJson(text: string): string | undefined {
   const { keyStore } = JSON.parse(text) as { readonly keyStore?: unknown };
   return KEY_STORES.find((store) => store === keyStore);

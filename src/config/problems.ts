@@ -17,17 +17,13 @@ import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import type { JsonSchema } from './schema.ts';
 
-/** The text of a file as it was parsed. */
 export interface Parsed {
   readonly path: string;
   readonly document: Document;
   readonly lines: LineCounter;
 }
 
-/**
- * All problems of a file, in its order: each unknown key, with the most similar one of its schema, each
- * invalid value, each missing key.
- */
+/** In the order of the file: unknown keys with the most similar known one, invalid values, missing keys. */
 export function problemsIn(
   issues: readonly z.core.$ZodIssue[],
   parsed: Parsed,
@@ -44,7 +40,6 @@ export function problemsIn(
     .toSorted((one, other) => one.line - other.line || one.column - other.column);
 }
 
-/** The line and column of an offset in the text. */
 export function placeOf(
   { path, lines }: Pick<Parsed, 'path' | 'lines'>,
   offset: number,
@@ -53,10 +48,8 @@ export function placeOf(
   return { path: show(path, 200), line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-/** A mistake in a text that the parser accepted. */
 interface Mistake {
   readonly message: string;
-  /** Its offset into the text. */
   readonly pos: readonly [number];
 }
 
@@ -88,7 +81,7 @@ export function mistakesIn(document: Document): Mistake[] {
       }
     },
     Alias(_, node) {
-      // Its name may be a secret: a text without the quotes it needs.
+      // Its name may be a secret: an unquoted text.
       if (!anchors.has(node.source))
         at(node, 'not YAML: this alias has no anchor before it; a text that begins with * needs quotes');
     },
@@ -96,7 +89,7 @@ export function mistakesIn(document: Document): Mistake[] {
   return found;
 }
 
-/** The message of an issue that has none in the schema. */
+/** For an issue without a message in its schema. */
 export const plainWords: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type')
     return issue.input === undefined ? 'this key is missing' : `${withArticle(issue.expected)} belongs here`;
@@ -121,7 +114,7 @@ function withArticle(type: string): string {
 interface Finding {
   readonly path: readonly PropertyKey[];
   readonly message: string;
-  /** It concerns the key itself, not its value. */
+  /** About the key itself, not its value. */
   readonly isKey: boolean;
 }
 
@@ -136,14 +129,14 @@ function findingsIn(issue: z.core.$ZodIssue, above: readonly PropertyKey[], sche
   const [meant, second] = exact.length > 0 ? exact : forms;
   if (meant !== undefined && second === undefined)
     return meant.flatMap((each) => findingsIn(each, path, schema));
-  // A key that none of the forms knows is misspelled, whichever form is meant.
+  // A key that no form knows is misspelled in each of them.
   const keysOfForms = forms.map((form) => new Set(form.flatMap(keysOf)));
   const unknown = meant?.flatMap(keysOf).filter((key) => keysOfForms.every((keys) => keys.has(key))) ?? [];
   if (unknown.length > 0) return unknown.map((key) => unknownKey(path, key, schema));
   return [{ path, message: issue.message, isKey: false }];
 }
 
-/** Whether an issue is inside a value that has the right form. */
+/** Inside a value of the right form. */
 function isInside({ path, code }: z.core.$ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys';
 }
@@ -169,10 +162,7 @@ function knownKeys(schema: JsonSchema, path: readonly PropertyKey[]): string[] {
   });
 }
 
-/**
- * Finds the position of a path in the text; for a missing value, that of the nearest key above it. Each map
- * is indexed and each alias resolved once, however many paths lead there.
- */
+/** The position of a path; for a missing value, of the nearest key above. Indexes maps and aliases once. */
 function offsetsIn(document: Document): (path: readonly PropertyKey[], isKey: boolean) => number {
   const indexes = new Map<YAMLMap, ReadonlyMap<string, Found>>();
   const resolved = new Map<Alias, unknown>();
@@ -208,7 +198,7 @@ interface Found {
 
 function indexOf({ items }: YAMLMap): ReadonlyMap<string, Found> {
   return new Map(
-    // A null key has the empty name in the object made from its map.
+    // In the object of a map, a null key has the empty name.
     items.toReversed().map((pair) => [String((isScalar(pair.key) ? pair.key.value : pair.key) ?? ''), pair]),
   );
 }
@@ -219,7 +209,6 @@ function once<Key, Value>(made: Map<Key, Value>, key: Key, make: (key: Key) => V
   return value;
 }
 
-/** A key without a value. */
 function isEmpty(node: unknown): boolean {
   return node == null || (isScalar(node) && node.value === null && (node.source ?? '') === '');
 }

@@ -8,7 +8,7 @@ import { SchedulesConfig } from './schedules.ts';
 import { ServeConfig } from './serve.ts';
 import { problemOfStore } from './store-address.ts';
 
-/** An address that is safe to show wherever it is used; an unsafe one appears in no message. */
+/** Safe to show everywhere; an unsafe address appears in no message. */
 const Address = z.string().refine((text) => !/[?#]/u.test(text) && !hasCredentials(text), {
   error:
     'an address has no query, fragment, user or password: ' +
@@ -24,7 +24,7 @@ const InstanceAddress = Address.superRefine((text, { addIssue }) => {
 
 function hasCredentials(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // Without a parsable host, the part before the sign may be anything.
+  // Without a parsable host, anything may precede the sign.
   if (url === undefined || !/^https?:$/u.test(url.protocol)) return text.includes('@');
   return url.username !== '' || url.password !== '';
 }
@@ -52,7 +52,7 @@ const expires = End.optional().describe(
   'when the token ends, or the access behind its command, where the token itself does not say: a date or a time',
 );
 
-/** Where an access token comes from. The token itself is never in the config. */
+/** The token itself is never in the config. */
 export const TokenConfig = z.union(
   [
     z.strictObject({ command, scheme, expires }),
@@ -64,16 +64,15 @@ export const TokenConfig = z.union(
 );
 export type TokenConfig = z.infer<typeof TokenConfig>;
 
-/** The newest revision with a client. Later revisions only add to it, as far as documented. */
+/** Later revisions only add to it, as far as documented. */
 const NEWEST_REVISION = 62;
 
-/** A program and its arguments: started without a shell, so that none of them becomes code. */
+/** Started without a shell, so that no argument becomes code. */
 const Argv = z
   .array(z.string(), 'a program and its arguments, as a list: [kubectl, rollout, restart, deploy/NAME]')
   .min(1)
   .refine(([program]) => program !== '', 'the name of the program is missing');
 
-/** A team's own way to give an application its new credentials. */
 const ReconnectConfig = z.strictObject({
   command: Argv.describe(
     'gives the application its new credentials: a program and its arguments, without a shell; no secret in it',
@@ -90,7 +89,7 @@ const cryptoperiod = Duration.refine((ms) => ms > 0, 'a cryptoperiod is longer t
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/u;
 
-/** One data-service instance. Times in milliseconds after parsing. */
+/** Times in milliseconds after parsing. */
 export const InstanceConfig = z.strictObject({
   // V1 and V0 paths follow from it (service-api.md section 4).
   url: InstanceAddress.describe("address of the instance's dashboard, as `cf service NAME` prints it"),
@@ -194,7 +193,7 @@ export const InstanceName = z
   .refine((name) => name !== 'lifeboat', 'the name "lifeboat" is reserved')
   .refine((name) => !name.startsWith('plan.'), 'names that begin with "plan." are those of plans');
 
-/** The application platform: Cloud Foundry's v3 API. Without it the tool `cf` is used if it is logged in. */
+/** Cloud Foundry's v3 API; by default that of the tool `cf`, if it is logged in. */
 const PlatformConfig = z.strictObject({
   api: Address.describe("address of Cloud Foundry's API, as `cf api` prints it"),
   token: OutsideToken.optional().describe('default: {command: cf oauth-token}'),
@@ -202,9 +201,8 @@ const PlatformConfig = z.strictObject({
 });
 
 /**
- * The address of a lab on this machine. The app offers to break it with its token, so no other machine may
- * count as a lab. A name below `localhost` does not count either: not every resolver keeps it on this
- * machine.
+ * The app offers to break a lab with its token, so only an address of this machine counts. A name below
+ * `localhost` does not: not every resolver keeps it on this machine.
  */
 const LabAddress = z
   .string()
@@ -215,13 +213,12 @@ const LabAddress = z
     'a lab runs on this machine: its url is http://127.0.0.1:PORT, as `lifeboat lab` prints it',
   );
 
-/** A running lab that the app may break: `lifeboat lab` and `lifeboat drill` use their own. */
+/** The app may break it; `lifeboat lab` and `lifeboat drill` use their own. */
 const LabConfig = z.strictObject({
   url: LabAddress.describe('address of a lab on this machine: http://127.0.0.1:PORT'),
   token: OutsideToken.describe("where the lab's token comes from: {file}, {env} or {command}"),
 });
 
-/** Approval of destructive steps by a second person. */
 const ApprovalsConfig = z.strictObject({
   allowedSigners: z
     .string()
@@ -237,16 +234,13 @@ const ApprovalsConfig = z.strictObject({
     .describe('which steps ask for it: those that overwrite data, every destructive one, or none'),
 });
 
-/** `sqlite`, or `postgres://…` without a password. Its text appears in no message. */
+/** `sqlite`, or `postgres://…` without a password. Appears in no message. */
 const StoreConfig = z.string().check((context) => {
   const message = problemOfStore(context.value);
   if (message !== undefined) context.issues.push({ code: 'custom', message, input: undefined });
 });
 
-/**
- * A folder, or a command that gets each checkpoint on its standard input: a ticket, a git repository, a
- * transparency log.
- */
+/** A folder, or a command with each checkpoint on standard input: a ticket, git, a transparency log. */
 const CheckpointPlace = z.union(
   [
     z.string().min(1),
@@ -256,7 +250,7 @@ const CheckpointPlace = z.union(
   'a place for checkpoints is a folder, {folder: …} or {command: …, timeout: 10s}',
 );
 
-/** The events to notify about: see `Notice` of src/notify. */
+/** See `Notice` of src/notify. */
 export const NotifyEvent = z.enum([
   'question',
   'rto',
@@ -269,7 +263,7 @@ export const NotifyEvent = z.enum([
 export type NotifyEvent = z.infer<typeof NotifyEvent>;
 
 const notified = {
-  /** Under another name it is another target, which gets no old events. */
+  /** Another name is another target, which gets no old events. */
   name: z
     .string()
     .regex(NAME, 'the name of a target has letters, digits, dots, dashes; no slash or space')
@@ -285,7 +279,7 @@ const Webhook = z.strictObject({
       'a url is an address without a query, {env: …} or {file: …}',
     )
     .describe('https, or http on this machine; one that is a secret comes from {env} or {file}'),
-  /** By name. `scheme` is put before a value; by default only before that of `Authorization`. */
+  /** By name. `scheme` precedes a value; by default only that of `Authorization`. */
   headers: z
     .record(
       z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/u, 'this is not the name of a header'),
@@ -295,7 +289,6 @@ const Webhook = z.strictObject({
   ca: z.string().optional(),
 });
 
-/** A command gets the notification on its standard input. */
 const NotifyCommand = z.strictObject({
   ...notified,
   command: z
@@ -303,16 +296,12 @@ const NotifyCommand = z.strictObject({
     .describe('gets the notification on its standard input'),
 });
 
-/** A target to notify when a run needs a person. */
 const NotifyTarget = z.union(
   [Webhook, NotifyCommand],
   'a target has a name, and a url (with headers, ca) or a command; `on` names events',
 );
 
-/**
- * Records, locks and calls in doubt use the name of an instance: under a second name the same change could be
- * sent a second time. Reports every name that shares its instance, so that all places are shown.
- */
+/** Records, locks and calls in doubt use the name: a second one could send the same change twice. */
 function assertOneNameEach(
   instances: Readonly<Record<string, InstanceConfig>>,
   { addIssue }: Pick<z.RefinementCtx, 'addIssue'>,
@@ -333,7 +322,7 @@ function assertOneNameEach(
   }
 }
 
-/** A holder of escrow copies: an age recipient, with or without the name of the person. */
+/** An age recipient, perhaps with the name of the person. */
 const EscrowRecipient = z
   .union(
     [z.string().min(1), z.strictObject({ name: z.string().min(1).max(80), recipient: z.string().min(1) })],
@@ -344,7 +333,6 @@ const EscrowRecipient = z
     error: 'a recipient begins with age1: `lifeboat keys identity` prints the one of this person',
   });
 
-/** Sealed copies of keys, which other people can open. */
 const EscrowConfig = z
   .strictObject({
     recipients: z
@@ -372,16 +360,13 @@ const EscrowConfig = z
     error: 'more holders are asked for than there are recipients (atLeast is 2 where it is not written)',
   });
 
-/** How keys are kept. */
 const KeysConfig = z.strictObject({
   escrow: EscrowConfig.optional().describe('sealed copies of every key, made before the service hears of it'),
   cryptoperiod,
 });
 
-/** How many runs may be at work at once. */
 const AtWork = z.int().min(1).max(10_000);
 
-/** lifeboat.yaml. */
 export const Config = z
   .strictObject({
     instances: z
@@ -475,16 +460,13 @@ export interface JsonSchema {
 
 export const CONFIG_SCHEMA = schemaId('config');
 
-/**
- * lifeboat.yaml as JSON Schema, draft 7, for editors (yaml-language-server). It accepts everything that
- * `parseConfig` accepts, and more: properties of a text, such as an address, are checked only there.
- */
+/** JSON Schema draft 7, for editors. Laxer than `parseConfig`, which alone checks texts such as addresses. */
 export function configJsonSchema(): JsonSchema {
   made ??= makeSchema();
   return made;
 }
 
-/** Created once: each misspelled key is looked up in it. */
+/** Built once: each misspelled key is looked up in it. */
 let made: JsonSchema | undefined;
 
 function makeSchema(): JsonSchema {

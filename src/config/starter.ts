@@ -1,28 +1,23 @@
 import { stringify } from 'yaml';
 import type { InstanceConfig, TokenConfig } from './schema.ts';
 
-/** What is known of an instance when its config is written. */
 export interface StarterInstance {
   readonly name: string;
   readonly url: string;
   readonly revision: InstanceConfig['revision'];
   readonly token: TokenConfig;
-  /** Path of a PEM file, relative to the config's folder. */
   readonly ca?: string | undefined;
 }
 
 export interface Starter {
   readonly instances: readonly StarterInstance[];
-  /** Where editors find the JSON Schema, relative to the config's folder; without it the file names none. */
+  /** Where editors find the JSON Schema, relative to the config's folder. */
   readonly editorSchema?: string | undefined;
-  /** Where keys are stored; by default in the keychain of the machine. */
+  /** Default: the keychain of the machine. */
   readonly keyStore?: 'vault' | undefined;
 }
 
-/**
- * The text of a first lifeboat.yaml: the known facts about the instances, and other common settings as
- * comments. It holds no secret: a token source says where a token is.
- */
+/** A first lifeboat.yaml: known facts, and common settings as comments. It holds no secret. */
 export function starterConfig({ instances, editorSchema, keyStore }: Starter): string {
   const directive =
     editorSchema === undefined ? '' : `# yaml-language-server: $schema=${encodeURI(editorSchema)}\n`;
@@ -67,7 +62,7 @@ ${ca === undefined ? '' : `    ca: ${inFlow(ca)}\n`}    # What recoveries and dr
 `;
 }
 
-/** A value on one line, quoted where YAML needs it. */
+/** One line, quoted where YAML needs it. */
 function inFlow(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 }

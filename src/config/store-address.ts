@@ -1,26 +1,23 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 
-/** The store of the home itself. */
 export const SQLITE = 'sqlite';
 
 const SCHEME = /^postgres(?:ql)?:\/\//iu;
 const FORM = /^(?:(?<user>[^@/?#]*)@)?(?<hosts>[^@/?#]*)(?:\/[^/?#]*)?(?:\?(?<query>[^#]*))?$/u;
 const SECRETS = /^(?:password|sslpassword|scram_client_key|scram_server_key|oauth_client_secret)$/iu;
 
-/** Where a password belongs (libpq, "The Password File"). */
+/** libpq, "The Password File" */
 const PASSWORD_HINT =
   'a password belongs in ~/.pgpass (or the file that PGPASSFILE names), or in the variable PGPASSWORD';
 
-/** Whether the text names a team's PostgreSQL. */
 export function isPostgres(address: string): boolean {
   return SCHEME.test(address);
 }
 
 /**
- * Why a text is not a valid address of a store: `sqlite`, or
- * `postgres://[USER@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?...]`, which its engine reads in full
- * (store/postgres/address.ts). Undefined if it is valid. Never repeats the text, which may hold a password.
+ * Undefined for `sqlite` or `postgres://[USER@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?...]`, which the engine
+ * reads in full (store/postgres/address.ts). Never repeats the text, which may hold a password.
  */
 export function problemOfStore(address: string): string | undefined {
   if (address === SQLITE) return undefined;
@@ -38,17 +35,14 @@ export function problemOfStore(address: string): string | undefined {
   return undefined;
 }
 
-/**
- * The store that LIFEBOAT_STORE names, else the configured one, else the home's own. Throws `config.store`
- * (exit 2) for a variable that is not an address.
- */
+/** LIFEBOAT_STORE, else the config, else the home. Throws `config.store` (exit 2) for a bad variable. */
 export function chosenStore(env: NodeJS.ProcessEnv, configured: string | undefined): string {
   const named = env['LIFEBOAT_STORE'];
   if (named === undefined || named === '') return configured ?? SQLITE;
   return checkedStore(named, 'LIFEBOAT_STORE');
 }
 
-/** The address itself. Throws `config.store` (exit 2) if it is invalid; `where` names its origin. */
+/** Throws `config.store` (exit 2) for an invalid address; `where` names its origin. */
 export function checkedStore(address: string, where: string): string {
   const problem = problemOfStore(address);
   if (problem === undefined) return address;
@@ -60,7 +54,7 @@ export function checkedStore(address: string, where: string): string {
   });
 }
 
-/** An address for display: one with a secret would have been refused. */
+/** For display: an address with a secret was refused. */
 export function shownStore(address: string): string {
   return show(address, 200);
 }

@@ -25,7 +25,6 @@ import type { NoPlatform, Platform } from './platform.ts';
 import { hasCode, stopped } from './problem.ts';
 import { DEFAULT_PACE, type Pace } from './wait.ts';
 
-/** From the config. */
 type PlatformChoice =
   | {
       readonly api: string;
@@ -38,13 +37,12 @@ type PlatformChoice =
 interface OpenPlatformOptions {
   readonly tokenOf: (source: TokenSource) => TokenReader;
   readonly env: NodeJS.ProcessEnv;
-  /** Variables withheld from the tool `cf`, such as those with tokens of instances. */
+  /** Variables withheld from the tool `cf`, such as tokens of instances. */
   readonly hideEnv?: readonly string[];
   readonly limits?: Partial<Limits> | undefined;
   readonly pace?: Partial<Pace> | undefined;
   /** Receives every request in full, for a transcript. */
   readonly tap?: Tap | undefined;
-  /** Told of the requests that are awaited. */
   readonly awaits?: Awaits | undefined;
 }
 
@@ -80,7 +78,7 @@ async function openByCf(
   const login = await loginOfCf(options);
   if ('none' in login) return login;
   try {
-    // The tool trusts the system's authorities, so the platform reached by its login does too.
+    // The tool trusts the system's authorities, so its platform does too.
     const api = openApi({ ...more, ...login, caFile: SYSTEM_AUTHORITIES });
     return { api, description: `Cloud Foundry at ${api.origin} by the login of the cf tool` };
   } catch (thrown) {
@@ -110,7 +108,6 @@ function platformOf(
   };
 }
 
-/** A service instance with the address of its dashboard, as printed by `cf service NAME`. */
 export interface ListedInstance extends PlatformInstance {
   readonly dashboardUrl: string;
 }
@@ -155,25 +152,22 @@ const LOGIN: TokenSource = { command: 'cf oauth-token' };
 
 interface CfLoginOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Variables withheld from the tool, such as those with tokens of instances. */
+  /** Variables withheld from the tool, such as tokens of instances. */
   readonly hideEnv?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
 
 interface CfLogin {
-  /** The address of the platform, as printed by `cf api`. */
+  /** As printed by `cf api`. */
   readonly api: string;
   /** Rejects with `credentials.refused` once the tool is logged out or targets another platform. */
   readonly token: TokenReader;
 }
 
-/** The parts that are read of the tool's config.json. */
+/** What is read of the tool's config.json. */
 const Login = z.object({ Target: z.string().min(1), SSLDisabled: z.boolean().nullish() });
 
-/**
- * The platform that the tool `cf` targets, if the tool is installed and logged in; else the reason, for
- * people. Rejects only with `platform.stopped`.
- */
+/** The platform of the tool `cf`, or why there is none, for people. Rejects only with `platform.stopped`. */
 async function loginOfCf(options: CfLoginOptions): Promise<CfLogin | { readonly none: string }> {
   try {
     const { api } = await readLogin(options);
@@ -251,13 +245,10 @@ function noLogin(shortMessage: string, hint: string, cause?: unknown): LifeboatE
   });
 }
 
-/** `GET /v3/service_instances/:guid/permissions` (Cloud Foundry v3 API); every role may ask. */
+/** Any role may `GET /v3/service_instances/:guid/permissions` (Cloud Foundry v3 API). */
 const Permissions = z.object({ manage: z.boolean() });
 
-/**
- * What this token may do with a service instance, by the address of its dashboard. The instances are listed
- * once, for all that is asked of one reader. See `Platform.right`.
- */
+/** See `Platform.right`. Lists the instances once for each reader. */
 function rightReader(capi: Capi): (dashboardUrl: string, signal: AbortSignal) => Promise<PlatformRight> {
   let listing: Promise<ReadonlyMap<string, readonly string[]>> | undefined;
   return async (dashboardUrl, signal) => {

@@ -11,28 +11,26 @@ import { aged, type Delivery, POLICY, policyForStyle, UNREADABLE } from './html/
 import { KeptPages } from './kept-pages.ts';
 import type { PageName, PageOf } from './page.ts';
 
-/** The page of a run, which for the run of a plan is that of the plan. */
+/** The run of a plan has the page of that plan. */
 export type RunAnswer =
   | { readonly kind: 'run'; readonly page: PageOf<'page-run'> }
   | { readonly kind: 'plan'; readonly page: PageOf<'page-plan'> };
 
-/** Where pages come from. Each question reads the record, and asks no instance. */
+/** Each question reads the record, and asks no instance. */
 export interface PageSources {
   board(): Promise<PageOf<'page-board'>>;
   evaluation(): Promise<PageOf<'page-evaluation'>>;
   drills(): Promise<PageOf<'page-drills'>>;
   /** Undefined for an id that no run has. */
   run(id: string): Promise<RunAnswer | undefined>;
-  /** The record of a run, as one HTML file and as JSON; likewise. */
+  /** One HTML file, and JSON; undefined likewise. */
   report(id: string): Promise<{ readonly html: string; readonly json: string } | undefined>;
-  /** How many entries of the log are read. */
   size(): number;
 }
 
 export interface AppOptions {
   readonly sources: PageSources;
   readonly news: FanOut;
-  /** Told of a page that could not be made. */
   readonly onFailure: (thrown: unknown) => void;
 }
 
@@ -40,15 +38,13 @@ interface Answer {
   readonly body: string;
   readonly type: 'html' | 'json';
   readonly policy: string;
-  /** By a clock that only goes on, in milliseconds. */
+  /** Milliseconds of a monotonic clock. */
   readonly madeMs: number;
 }
 
 type Served = Context<{ Bindings: HttpBindings }>;
 
-/**
- * The pages by their addresses. It answers whatever it is handed: who may ask is decided before, by `admit`.
- */
+/** Answers every request: `admit` decides before who may ask. */
 export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   const kept = new KeptPages<Answer | undefined>(() => sources.size());
@@ -112,7 +108,7 @@ export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindin
       return page && group && html(renderGroup(page, group, from, servedBy(`/runs/${id}.json`)));
     });
   });
-  // A report is the one page that is longer than 30 KiB, by its charts.
+  // Only a report is longer than 30 KiB, by its charts.
   app.use(`/runs/:id{${RUN_ID}}/report`, compress({ encoding: 'gzip' }));
   app.get(`/runs/:id{${RUN_ID}}/report`, (context) => {
     const { id } = context.req.param();
@@ -130,7 +126,7 @@ export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindin
   });
   app.get('/events', (context) => {
     const { outgoing } = context.env;
-    // A stream has no end, and so no answer to HEAD but its headers.
+    // A stream has no end, so HEAD gets only its headers.
     if (context.req.method === 'HEAD')
       return context.body(null, 200, { ...SAFE_HEADERS, 'Content-Type': 'text/event-stream' });
     if (news.open(outgoing as ServerResponse)) return RESPONSE_ALREADY_SENT;
@@ -149,10 +145,10 @@ export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindin
 
 type Made = Pick<Answer, 'body' | 'type'> & Partial<Pick<Answer, 'policy'>>;
 
-/** As every id of a run is written; what looks otherwise is not searched for. */
+/** The form of every run's id; nothing else is searched for. */
 const RUN_ID = '[0-9A-Za-z][0-9A-Za-z_-]{0,99}';
 
-/** What every answer says: no other origin, no frame and no cache has anything to do with it. */
+/** In every answer: no other origin, no frame and no cache may use it. */
 export const SAFE_HEADERS = {
   'Cache-Control': 'no-store',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -174,22 +170,19 @@ function json<Name extends PageName>(name: Name, page: PageOf<Name>): Made {
   return { body: twinText(name, page), type: 'json' };
 }
 
-/** A page as data. */
 export function twinText<Name extends PageName>(name: Name, page: PageOf<Name>): string {
   return `${printableJson({ schema: `lifeboat.${name}/1`, ...page })}\n`;
 }
 
-/** The page of a run, or of a plan's run, as data. */
 export function runTwinText(found: RunAnswer): string {
   return found.kind === 'plan' ? twinText('page-plan', found.page) : twinText('page-run', found.page);
 }
 
-/** The page of a run, or of a plan's run. */
 export function renderRunAnswer(found: RunAnswer, delivery: Delivery): string {
   return found.kind === 'plan' ? renderPlan(found.page, delivery) : renderRun(found.page, delivery);
 }
 
-/** The one style of a report, exactly as it stands there. */
+/** Exactly as it stands in the report. */
 function styleIn(report: string): string {
   return /<style>([\s\S]*?)<\/style>/u.exec(report)?.[1] ?? '';
 }

@@ -1,52 +1,41 @@
 import type { ServerResponse } from 'node:http';
 
-/** The open streams of news: one follower of the log for all of them. */
+/** The open streams of news, with one follower of the log for all. */
 export interface FanOut {
-  /**
-   * Begins a stream on an answer of which nothing is sent yet: with the present size of the log, so that
-   * a client that was away knows at once. False where there are as many as there may be.
-   */
+  /** Begins a stream on an unsent answer, with the size of the log to catch up. False if full. */
   open(response: ServerResponse): boolean;
-  /** The log has this many entries now. Told at most once a second. */
+  /** The present number of entries, sent at most once a second. */
   tell(size: number): void;
-  /** How many are open. */
   readonly count: number;
-  /** Ends all of them. */
   close(): void;
 }
 
 export interface FanOutOptions {
-  /** How many there may be at once. */
   readonly most: number;
   readonly size: number;
-  /** Between two signs of life, in milliseconds. A stream is looked at as often. */
+  /** Milliseconds between two heartbeats; each also checks the stream. */
   readonly beatMs?: number;
-  /** The shortest time between two pieces of news, in milliseconds. */
+  /** The shortest time between two pieces of news, milliseconds. */
   readonly pauseMs?: number;
 }
 
-/** Proxies cut what says nothing for longer. */
+/** Proxies cut a stream that is silent for longer. */
 const BEAT_MS = 15_000;
 const PAUSE_MS = 1_000;
 /**
- * After this many heartbeats a stream ends, and a browser that is still there begins another. A client that
- * is gone without a word keeps the place of one who would look on: what the page sends never fills a buffer
- * in front of it, and TCP waits for a quarter of an hour.
+ * Heartbeats until a stream ends; a browser that is still there begins another. A client that vanished would
+ * keep its place: what is sent never fills a buffer, and TCP waits for a quarter of an hour.
  */
 const LIFE = 4;
 
 interface Stream {
   readonly response: ServerResponse;
-  /** Signs of life that it is still to have. */
   left: number;
-  /** Whether it had not taken the last one when the one before was sent. */
+  /** It had not taken the last heartbeat when the next was due. */
   isSlow: boolean;
 }
 
-/**
- * Tells all streams of news of the size of the log. Nothing is kept for a client: one that does not take what
- * was sent until the next sign of life is dropped, and asks again when it can.
- */
+/** Keeps nothing for a client: one that takes nothing until the next heartbeat is dropped and may return. */
 export function fanOut({ most, size: first, beatMs = BEAT_MS, pauseMs = PAUSE_MS }: FanOutOptions): FanOut {
   const streams = new Set<Stream>();
   let [size, isDue, isOver] = [first, false, false];
@@ -56,7 +45,7 @@ export function fanOut({ most, size: first, beatMs = BEAT_MS, pauseMs = PAUSE_MS
     for (const stream of streams) write(stream, text);
   };
   const write = (stream: Stream, text: string) => {
-    // What waits in front of a slow client would be old when it arrives.
+    // Text that waits for a slow client would be out of date on arrival.
     if (stream.response.writableNeedDrain) return;
     stream.response.write(text);
   };
@@ -84,10 +73,10 @@ export function fanOut({ most, size: first, beatMs = BEAT_MS, pauseMs = PAUSE_MS
   return {
     open(response) {
       if (isOver || streams.size >= most) return false;
-      // Clients that came together must not come back together.
+      // Clients that came together must not return together.
       const stream: Stream = { response, left: LIFE + (streams.size % LIFE), isSlow: false };
       streams.add(stream);
-      // The answer closes when its connection does; a request that was read closes at once.
+      // The answer closes with its connection; a request that was read closes at once.
       response.once('close', () => streams.delete(stream));
       response.writeHead(200, {
         'Content-Type': 'text/event-stream; charset=utf-8',

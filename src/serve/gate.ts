@@ -2,45 +2,39 @@ import type { IncomingMessage } from 'node:http';
 import type { IpNetwork } from '../base/ip-network.ts';
 import type { Identify } from './identity.ts';
 
-/** Why a request gets no page. `why` is for the log and the answer, and holds nothing of the request. */
+/** `why` is for the log and the answer, and holds nothing of the request. */
 export interface Refusal {
   readonly status: 400 | 401 | 405 | 413 | 414 | 421 | 429 | 431 | 503;
   readonly why: string;
 }
 
-/** Who may ask. */
 export interface GateOptions {
-  /** The hosts that a request may name, in lower case; one without a port is meant with any. */
+  /** Hosts that a request may name, in lower case; one without a port allows every port. */
   readonly hosts: ReadonlySet<string>;
-  /** Undefined where nobody is asked who they are: then no proxy may stand before it. */
+  /** Undefined without identities: then no proxy may be in front. */
   readonly proxies:
     | {
         readonly networks: readonly IpNetwork[];
-        /** Whether a peer on the socket is a proxy. */
+        /** A peer on the socket is a proxy. */
         readonly unix: boolean;
         readonly identify: Identify;
       }
     | undefined;
 }
 
-/** Whether a request may be answered, and as whom. */
 export type Admission = { readonly person: string | undefined } | Refusal;
 
-/** The longest target of a request. Every address of a page is shorter. */
+/** No address of a page is longer. */
 export const LONGEST_TARGET = 1_024;
 
-/** Headers that a proxy adds. One that is not named must not stand before a page that asks nobody. */
+/** Headers that a proxy adds: without identities, no unnamed proxy may be in front. */
 const OF_PROXIES = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const;
 
-/** The part of a request that decides about it. */
 export type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'rawHeaders'> & {
   readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;
 };
 
-/**
- * Looks at a request before anything of it is used: its method, its length, the host that it names, the peer
- * that it came from, and who that peer says is asking.
- */
+/** Checks method, length, named host, peer and identity before any other use of the request. */
 export async function admit(request: Asked, { hosts, proxies }: GateOptions): Promise<Admission> {
   const { method = '', url = '', headers } = request;
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, why: 'only GET and HEAD are answered' };
@@ -62,7 +56,7 @@ export async function admit(request: Asked, { hosts, proxies }: GateOptions): Pr
   return proxies.identify((name) => identityIn(request, name));
 }
 
-/** A page of another origin cannot choose the name; the port depends on tunnels and proxies in between. */
+/** A page of another origin cannot choose the name; tunnels and proxies may change the port. */
 function isNamed(host: string, hosts: ReadonlySet<string>): boolean {
   return hosts.has(host) || hosts.has(host.replace(/:\d{1,5}$/u, ''));
 }
@@ -76,15 +70,12 @@ function isProxy(
   return networks.some((network) => network.has(address));
 }
 
-/** An IPv4 address without the form that it has on an IPv6 socket. */
+/** An IPv4 address without its form on an IPv6 socket. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/u, '');
 }
 
-/**
- * The value of the header that names the person. Two of them, or one in a spelling that some servers take for
- * it, are a forgery that the proxy let through: undefined.
- */
+/** Undefined for two headers, or a spelling that some servers accept: the proxy let a forgery through. */
 function identityIn(request: Asked, name: string): string | undefined {
   const [value, another] = valuesOf(request, name);
   return another === undefined && !hasVariant(request, name) ? value : undefined;

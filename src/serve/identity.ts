@@ -12,10 +12,10 @@ import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { Admission } from './gate.ts';
 
-/** Finds out who asks, from the headers of a request of a trusted proxy. */
+/** Identifies a person by the headers of a trusted proxy's request. */
 export type Identify = (headerOf: (name: string) => string | undefined) => Promise<Admission>;
 
-/** A header that the proxy sets, and takes from nobody else. */
+/** The proxy sets this header, and removes one that a client sends. */
 export function byHeader(header: string): Identify {
   return async (headerOf) => {
     const name = printable(headerOf(header));
@@ -28,33 +28,30 @@ export function byHeader(header: string): Identify {
 
 export interface JwtOptions {
   readonly header: string;
-  /** The proxy's public keys, or where they are and who fetches them. */
   readonly keys: JSONWebKeySet | FetchedKeys;
   readonly issuer: string;
   readonly audience: string;
 }
 
-/** Keys that are fetched. */
 export interface FetchedKeys {
   readonly url: URL;
-  /** Rejects with what keeps it from an answer, in words. */
   readonly fetch: FetchImplementation;
-  /** Takes why keys cannot be fetched, once until they can; those that were fetched before still count. */
+  /** Called once with the reason until keys can be fetched again; those fetched before still count. */
   readonly warn: (text: string) => void;
 }
 
-/** Milliseconds after which keys are fetched again, and for which they count if that fails. */
+/** Milliseconds until keys are fetched again, and for which old ones count if that fails. */
 const [RENEW_MS, KEPT_MS] = [10 * 60_000, 24 * 60 * 60_000];
-/** Between two attempts after one that failed: no client can make this page ask the proxy without end. */
+/** After a failed attempt: no client can make this page ask the proxy without end. */
 const PAUSE_MS = 5_000;
 
-/** Seconds that the clocks of the proxy and of this machine may differ. */
+/** Seconds between the clocks of the proxy and this machine. */
 const SKEW = 30;
 
-/** No secret shared with the proxy signs, and no token is unsigned. */
+/** Only signatures with a public key: no secret shared with the proxy, no unsigned token. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
-/** A token that the proxy signs. It has to be for this page, of that proxy, and not over. */
+/** A token signed by the proxy: for this page, of that proxy, and not expired. */
 export function byJwt({ header, keys, issuer, audience }: JwtOptions): Identify {
   const keysOf = 'keys' in keys ? createLocalJWKSet(keys) : keptKeys(keys);
   return async (headerOf) => {
@@ -74,7 +71,7 @@ export function byJwt({ header, keys, issuer, audience }: JwtOptions): Identify 
   };
 }
 
-/** By the code and the claim that the library names: its message may quote the token. */
+/** Only the library's code and claim: its message may quote the token. */
 function whyRefused(thrown: unknown): string {
   if (thrown instanceof errors.JWTExpired) return 'it has expired';
   if (!(thrown instanceof errors.JWTClaimValidationFailed))
@@ -84,10 +81,9 @@ function whyRefused(thrown: unknown): string {
   return claim === 'nbf' ? 'it is not valid yet' : `its ${claim} is another`;
 }
 
-/** There are no keys to check a token with. */
 class NoKeys extends Error {}
 
-/** Keys that are fetched every ten minutes; while that fails, those of the last day count. */
+/** Fetched every ten minutes; if that fails, those of the last day count. */
 function keptKeys({ url, fetch, warn }: FetchedKeys): JWTVerifyGetKey {
   const options = { cacheMaxAge: KEPT_MS, timeoutDuration: 5_000, [customFetch]: fetch };
   const known = createRemoteJWKSet(url, options);

@@ -1,13 +1,9 @@
-/** What of a page is not shown, whatever text it stands in. */
 export interface Hiding {
-  /** The people whose names are replaced by numbers; empty where names are shown. In order of appearance. */
+  /** People to replace by numbers, in order of appearance; empty where names are shown. */
   readonly people: readonly string[];
 }
 
-/**
- * A page as it is shown: fingerprints of keys are left out of every text, wherever a record names one, and
- * people have numbers where their names are masked. Pure.
- */
+/** Removes key fingerprints from every text, and masks people as numbers. Pure. */
 export function presentable<Page>(page: Page, { people }: Hiding): Page {
   const replace = hider(people);
   return hidden(page, replace) as Page;
@@ -20,15 +16,12 @@ function hidden(value: unknown, replace: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, hidden(one, replace)]));
 }
 
-/** No letter, digit or dash on either side: a part of a longer id or name is another one. */
+/** A part of a longer id or name is another one. */
 const [BEFORE, AFTER] = ['(?<![\\p{L}\\p{N}_/-])', '(?![\\p{L}\\p{N}_-])'];
 
-/**
- * Fingerprints in this store (an HMAC, 12 digits) and of installations (16), those of SSH keys, recipients of
- * age, and public keys as OpenSSH writes them.
- */
+/** Fingerprints of this store (HMAC, 12 digits), installations (16), SSH keys; age recipients; SSH keys. */
 const KEYS = [
-  // An anchor names its log, and is of use only as a whole.
+  // An anchor names its log, and is useful only whole.
   `(?<!lifeboat:)${BEFORE}(?:[0-9a-f]{12}|[0-9a-f]{16})${AFTER}`,
   'SHA256:[A-Za-z0-9+/]{20,}={0,2}',
   `${BEFORE}age1[0-9a-z]{20,}`,
@@ -36,7 +29,6 @@ const KEYS = [
 ];
 const KEY = new RegExp(KEYS.join('|'), 'gu');
 
-/** Stands for a fingerprint. */
 const NOT_SHOWN = '(not shown)';
 
 function hider(people: readonly string[]): (text: string) => string {

@@ -2,30 +2,26 @@ import { counted } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import type { Refusal } from './gate.ts';
 
-/** What the log says of a request that was refused. */
 export interface Refused extends Refusal {
   readonly peer: string;
   readonly method: string;
-  /** Its target; the query stays out of the log, since it may hold a token. */
+  /** The query stays out of the log: it may hold a token. */
   readonly target: string;
-  /** The host that it named, where that is why. */
+  /** The host that it named, if that is why. */
   readonly host?: string | undefined;
 }
 
 export interface RefusalLog {
   tell(refused: Refused): void;
-  /** Says what was not told yet, and stops counting. */
+  /** Logs the last counts and stops. */
   end(): void;
 }
 
-/** Lines a minute for each status. A peer that sends a thousand requests a second must not fill the disk. */
+/** A minute, for each status: a peer with a thousand requests a second must not fill the disk. */
 const MAX_LINES = 20;
 const MINUTE_MS = 60_000;
 
-/**
- * Tells each refusal in a line; after twenty of a status in a minute it counts, and says at the end of that
- * minute how many there were of each.
- */
+/** One line for each refusal; beyond twenty of a status in a minute it only counts, for a line afterwards. */
 export function refusalLog(say: (line: string) => void): RefusalLog {
   const counts = new Map<number, number>();
   const settle = () => {

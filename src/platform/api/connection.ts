@@ -29,13 +29,12 @@ import {
 } from '../problem.ts';
 import { lookFor, type Pace, pauseFor, waitFor } from '../wait.ts';
 
-/** A call that changes something. */
 export interface Change extends Leave {
   readonly method: 'POST' | 'PATCH' | 'DELETE';
   /** Encoded, from `/v3/`. */
   readonly path: string;
   readonly body?: unknown;
-  /** The secrets in the body; blanked wherever the platform echoes them. */
+  /** The secrets in the body, blanked where the platform echoes them. */
   readonly secrets?: readonly Secret[];
   /**
    * Looks for what the change makes. Called before a refused change is sent again, since the refusal may not
@@ -44,19 +43,17 @@ export interface Change extends Leave {
   readonly made?: () => Promise<unknown>;
 }
 
-/** `lost`: the platform may have done it; it must be looked up. A refusal rejects. */
+/** `lost`: look up whether the platform did it. A refusal rejects. */
 type Changed =
   | { readonly outcome: 'accepted'; readonly json: unknown; readonly job: string | undefined }
   | { readonly outcome: 'lost'; readonly error: LifeboatError };
 
-/** Cloud Foundry's v3 API over HTTP: reads are retried, changes are sent once. */
 export interface ApiConnection extends Capi {
   readonly origin: string;
   /**
-   * Sends once, on its own connection; after a 401 once more with a new token, and after a 429 when the
-   * platform allows it, unless what it makes exists already. A failed connection is retried as well. Rejects
-   * with a refusal (`platform.refused`, `platform.forbidden`, …), with the error of `mayLeave`, and if
-   * nothing was ever sent.
+   * Sends once, on its own connection; again only after a 401 (once, with a new token), after a 429 when the
+   * platform allows it unless the thing exists already, and after a failed connection. Rejects with a refusal
+   * (`platform.refused`, `platform.forbidden`, …), the error of `mayLeave`, or if nothing was ever sent.
    */
   send(change: Change): Promise<Changed>;
   close(): Promise<void>;
@@ -72,7 +69,7 @@ export interface ApiOptions extends ReadingOptions {
 const SEND_MS = 3 * 60_000;
 const JOB = /\/v3\/jobs\/([\w.-]{1,200})\/?$/u;
 
-/** Nothing is sent until it is used. Throws `config.platform`, `config.ca` and `config.proxy`. */
+/** Sends nothing until used. Throws `config.platform`, `config.ca` and `config.proxy`. */
 export function openApi(options: ApiOptions): ApiConnection {
   const base = baseOf(options.api);
   const { origin } = base;
@@ -179,14 +176,14 @@ interface Whole {
   readonly body: Buffer;
 }
 
-/** The job is named by an address; only its id is used, so that the token goes nowhere else. */
+/** The job is named by an address; only its id is used, so the token goes nowhere else. */
 function accepted(headers: Whole['headers'], body: Buffer): Changed {
   const { location } = headers;
   const job = typeof location === 'string' ? JOB.exec(location.split(/[?#]/u)[0] ?? '')?.[1] : undefined;
   return { outcome: 'accepted', json: parseJson(body), job };
 }
 
-/** How long a busy platform asks to wait; undefined if that is too long. */
+/** Undefined if a busy platform asks to wait too long. */
 function pauseOf(headers: Whole['headers'], limits: Limits, attempt: number): number | undefined {
   const ms = retryAfterMs(headers['retry-after']) ?? limits.retryBaseMs * 2 ** attempt;
   return ms <= limits.retryAfterMs ? ms : undefined;
@@ -201,7 +198,7 @@ function waitOf(headers: Whole['headers']) {
   return typeof wait === 'string' ? { retryAfter: wait } : {};
 }
 
-/** The status counts without the body: one that breaks off or is too large is treated as empty. */
+/** Only the status counts: a body that breaks off or is too large is treated as empty. */
 async function bodyOf({ body }: Dispatcher.ResponseData, { jsonBytes }: Limits): Promise<Buffer> {
   return (await readCapped(body, jsonBytes)) ?? Buffer.alloc(0);
 }
@@ -219,14 +216,13 @@ function baseOf(api: string): URL {
   });
 }
 
-/** The dependencies of every change through the API. */
 export interface PacedApi {
   readonly api: ApiConnection;
   readonly pace: Pace;
 }
 
 interface JobWait {
-  /** `unbinding orders-api`: for the error if it fails. */
+  /** For the error: `unbinding orders-api`. */
   readonly what: string;
   readonly signal: AbortSignal;
   readonly secrets?: readonly Secret[];
@@ -236,10 +232,9 @@ interface JobWait {
 }
 
 /**
- * Waits until a job of the platform is over, up to the limit: a broker that is gone may have accepted the
- * request and will never finish. A job that the platform has forgotten counts as over; the caller checks its
+ * Waits until a job is over; a job that the platform has forgotten counts as over, and the caller checks its
  * purpose. Returns when it was seen to be over, by the platform's clock. Rejects with `platform.failed`: with
- * the platform's words, or after the limit.
+ * the platform's words, or after the limit, since a broker that is gone may accept and never finish.
  */
 export async function waitForJob(
   { api, pace }: PacedApi,
@@ -275,10 +270,7 @@ export async function requireMade(
   if ((await lookFor(pace, signal, made)) === undefined) throw lostAnswer(what, sent.error);
 }
 
-/**
- * What a change has begun: from its answer, else found by `made`. `doing` and `thing` name it if the answer
- * was lost, or if the platform accepted the change and does not show it.
- */
+/** What a change began: from its answer, else found by `made`. `doing` and `thing` name it in errors. */
 export async function begunBy<T>(
   paced: PacedApi,
   { doing, thing, schema }: { readonly doing: string; readonly thing: string; readonly schema: z.ZodType<T> },
@@ -297,13 +289,13 @@ export async function begunBy<T>(
 const MIN = 4;
 const DEEPEST = 20;
 
-/** Every text in binding parameters, to be blanked wherever the platform or its broker quotes it. */
+/** Every text in binding parameters: blanked wherever the platform or its broker quotes it. */
 export function secretsIn(parameters: BindingParameters | undefined): Secret[] {
   return textsIn(parameters, 0).map((text) => new Secret(text));
 }
 
 function textsIn(value: unknown, depth: number): string[] {
-  // Shorter ones are words like `rw`: blanking them would ruin the sentence.
+  // Shorter ones are words like `rw`: without them the sentence would be unreadable.
   if (typeof value === 'string') return value.length < MIN ? [] : [value];
   if (typeof value !== 'object' || value === null || depth > DEEPEST) return [];
   return Object.values(value).flatMap((inner) => textsIn(inner, depth + 1));

@@ -12,7 +12,7 @@ import { failedError, hasCode, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import { begunBy, type Change, type PacedApi, requireMade } from './connection.ts';
 
-/** See `Platform.restage`. Build and deployment carry the run's label, so an earlier attempt is continued. */
+/** See `Platform.restage`. Build and deployment carry the run's label: an earlier attempt is continued. */
 export async function restage(paced: PacedApi, app: BoundApp, options: AfterRestore): Promise<PlatformProof> {
   const { api } = paced;
   const { signal, notBefore, tell } = options;
@@ -43,7 +43,7 @@ export async function restage(paced: PacedApi, app: BoundApp, options: AfterRest
   );
 }
 
-/** Whether an earlier attempt died in the middle: its build exists, but no deployment. */
+/** An earlier attempt died in the middle: its build exists, but no deployment. */
 async function stoppedByUs(
   paced: PacedApi,
   app: App,
@@ -89,10 +89,7 @@ async function waitUntilFresh(
   }
 }
 
-/**
- * What the tool `cf` does without deployments: stop, set the new droplet, start. Repeatable, since each step
- * is taken only if it is still needed: an application that already runs on the droplet is left alone.
- */
+/** As `cf` without deployments: stop, set the new droplet, start. Repeatable: each step only if needed. */
 async function restartOn(
   paced: PacedApi,
   appGuid: string,
@@ -106,7 +103,7 @@ async function restartOn(
   const current = async () =>
     (await getIfThere(api, `${path}/droplets/current`, Droplet, signal))?.value.guid;
 
-  /** Sends one change; after a lost answer, the platform shows whether it was made. */
+  /** After a lost answer, the platform shows whether the change was made. */
   const change = async (one: Omit<Change, keyof Leave>, isMade: () => Promise<boolean>) => {
     const sent = await api.send({ ...one, signal, mayLeave });
     await requireMade(paced, what, sent, signal, async () => ((await isMade()) ? true : undefined));
@@ -134,7 +131,6 @@ async function restartOn(
   }
 }
 
-/** Restarts an application that has nothing to stage, in one call. */
 async function restartAsItIs(
   { api }: PacedApi,
   appGuid: string,
@@ -144,17 +140,16 @@ async function restartAsItIs(
   tell?.(`${what}: with a short stop, because the platform has no deployments`);
   const path = `/v3/apps/${encodeURIComponent(appGuid)}/actions/restart`;
   const sent = await api.send({ method: 'POST', path, signal, mayLeave });
-  // The start times of the instances show whether a lost one was made, and the caller waits for them anyway.
+  // Start times show whether a lost restart was made, and the caller waits for them anyway.
   if (sent.outcome === 'lost' && hasCode(sent.error, 'platform.stopped')) throw sent.error;
 }
 
 interface RolledOut {
   readonly deployment: Deployment;
-  /** It was already over when found. */
   readonly before: boolean;
 }
 
-/** The newest deployment of this run since then. `unavailable`: this platform does not permit deployments. */
+/** The newest of this run since then. `unavailable`: this platform does not permit deployments. */
 async function deploymentOf(
   { api }: PacedApi,
   appGuid: string,
@@ -278,7 +273,7 @@ interface Staged {
   readonly droplet: string;
 }
 
-/** The newest build that this run began for the application since then; failed ones are ignored. */
+/** The newest of this run since then; failed ones are ignored. */
 async function buildOf(
   { api }: PacedApi,
   appGuid: string,

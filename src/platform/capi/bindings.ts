@@ -6,18 +6,17 @@ import { failedError, hasCode } from '../problem.ts';
 import { type Capi, getIfReported, listAll } from './capi.ts';
 import { Binding, Parameters, type ServiceInstance, ServiceOffering, ServicePlan } from './schemas.ts';
 
-/** The label of everything made for a run, so that it is found after the process died (domain 2.4). */
+/** Labels what a run made, to find it after the process died (domain 2.4). */
 export const RUN_LABEL = 'lifeboat.run';
 
 export function labelsOf(runId: string) {
   return { labels: { [RUN_LABEL]: runId } };
 }
 
-/** The state of a platform operation on a binding. */
 export type BindingStage = 'creating' | 'there' | 'create-failed' | 'deleting' | 'delete-failed';
 
 export function stageOf({ last_operation: last }: Binding): BindingStage {
-  // Synchronous ones, and those from before operations were recorded, have none.
+  // Synchronous bindings have none, nor those from before operations were recorded.
   if (last == null) return 'there';
   const [doing, failed] =
     last.type === 'delete'
@@ -28,7 +27,7 @@ export function stageOf({ last_operation: last }: Binding): BindingStage {
   return last.type === 'update' ? 'there' : doing;
 }
 
-/** A failed operation of the platform on a binding, in the broker's words. `what` names it. */
+/** In the broker's words. `what` names the operation. */
 export function bindingFailed(what: string, { guid, last_operation: last }: Binding): LifeboatError {
   return failedError(`${what} has failed`, show(last?.description ?? ''), { binding: guid });
 }
@@ -40,7 +39,6 @@ export function pathToBinding(guid: string): string {
   return `${BINDINGS}/${encodeURIComponent(guid)}`;
 }
 
-/** All bindings of an application to an instance, newest first. */
 export async function bindingsBetween(
   capi: Capi,
   appGuid: string,
@@ -51,7 +49,6 @@ export async function bindingsBetween(
   return newestFirst(await listAll(capi, BINDINGS, query, Binding, signal));
 }
 
-/** All service keys of that name on an instance, newest first. */
 export async function keysNamed(
   capi: Capi,
   name: string,
@@ -63,14 +60,13 @@ export async function keysNamed(
   return newestFirst(found.filter((one) => one.name === name));
 }
 
-/** Newest first, by the platform's own times in whole seconds. */
+/** By the platform's own times, in whole seconds. */
 export function newestFirst<T extends { readonly created_at?: string | null | undefined }>(
   things: readonly T[],
 ): T[] {
   return things.toSorted((a, b) => madeAt(b) - madeAt(a));
 }
 
-/** Whether the thing was made for this run. */
 export function isOf(
   runId: string,
   { metadata }: { readonly metadata?: Binding['metadata'] | undefined },
@@ -90,9 +86,8 @@ export function isSince(
 }
 
 /**
- * Whether a binding or a key was made after the restore. One of this run was, since a run binds only what it
- * has restored; the time of any other is compared with that of the restore, which comes from another clock,
- * the service's.
+ * A run binds only what it restored, so its own counts. Any other's time is compared with the end of the
+ * restore, which comes from another clock, the service's.
  */
 export function isAfterRestore(
   one: Pick<Binding, 'metadata' | 'created_at'>,
@@ -102,9 +97,8 @@ export function isAfterRestore(
 }
 
 /**
- * From when staging and starting uses the new credentials, by the platform's clock: the creation of the
- * application's newest binding of this run, else of the newest one since the restore, else the end of the
- * restore.
+ * Since when staging and starting use the new credentials, by the platform's clock: the creation of this
+ * run's newest binding, else of the newest since the restore, else the end of the restore.
  */
 export async function boundSince(
   capi: Capi,
@@ -123,17 +117,15 @@ function madeAt({ created_at: created }: { readonly created_at?: string | null |
   return Number.isNaN(ms) ? 0 : ms;
 }
 
-/** The parameters of bindings and keys by guid, and why some are unknown. */
 interface ReportedParameters {
   readonly byGuid: ReadonlyMap<string, BindingParameters>;
   readonly unreported?: string;
 }
 
 /**
- * The parameters of an instance's bindings and keys. Not all services report them, and a broker that is gone
- * cannot; that must not block anything else. Requested one after another, because platforms limit the
- * requests of a token, and no further after the broker did not answer. Rejects only with `platform.stopped`
- * and `credentials.*`.
+ * Reads parameters one after another, since platforms limit the requests of a token, and none after a broker
+ * does not answer. Not all services report them, which must block nothing else. Rejects only with
+ * `platform.stopped` and `credentials.*`.
  */
 export async function readParameters(
   capi: Capi,
@@ -159,10 +151,7 @@ export async function readParameters(
   return { byGuid, ...(unreported === undefined ? {} : { unreported }) };
 }
 
-/**
- * The parameters of one; undefined if there are none or they are not reported. Rejects as `readParameters`
- * does.
- */
+/** Undefined if there are none or they are not reported. Rejects as `readParameters` does. */
 export async function parametersOf(
   capi: Capi,
   guid: string,
@@ -185,7 +174,7 @@ export function parametersIn(
   return parameters === undefined ? {} : { parameters };
 }
 
-/** The statement of the broker's catalog; undefined if the platform does not show it. */
+/** By the broker's catalog; undefined if the platform does not show it. */
 async function areRetrievable(
   capi: Capi,
   { relationships }: ServiceInstance,

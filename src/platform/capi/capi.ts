@@ -5,7 +5,7 @@ import { msOf } from '../../base/instant.ts';
 import { badAnswer, hasCode } from '../problem.ts';
 import { AuditEvent, Pagination } from './schemas.ts';
 
-/** An answer, with the platform's clock, if given. */
+/** `at`: the platform's clock, if given. */
 export interface Reported<T> {
   readonly value: T;
   readonly at: Date | undefined;
@@ -22,7 +22,7 @@ export interface Capi {
 export type Query = Readonly<Record<string, string | undefined>>;
 
 const PER_PAGE = 200;
-/** 40,000 of one kind: a larger platform must be searched by hand. */
+/** 40,000 of one kind: search a larger platform by hand. */
 const MAX_PAGES = 200;
 
 /** `/v3/apps?names=a` */
@@ -32,10 +32,7 @@ function pathOf(path: string, query: Query = {}): string {
   return search.length === 0 ? path : `${path}?${search.join('&')}`;
 }
 
-/**
- * Every resource of a list, page by page. Pages are counted here: the platform's address of the next one is
- * not followed.
- */
+/** Counts the pages of a list here: the platform's address of the next one is not followed. */
 export async function listAll<T>(
   capi: Capi,
   path: string,
@@ -47,7 +44,7 @@ export async function listAll<T>(
   return pages.flatMap((page) => page.resources);
 }
 
-/** As `listAll`, with what the platform includes beside the list. */
+/** As `listAll`, with resources included beside the list. */
 export async function readPages<T>(
   capi: Capi,
   path: string,
@@ -67,7 +64,7 @@ export async function readPages<T>(
   throw badAnswer(`the platform has more than ${MAX_PAGES * PER_PAGE} entries at ${path}`);
 }
 
-/** The value; undefined if the platform does not know it. */
+/** Undefined if the platform does not know it. */
 export async function getIfThere<T>(
   capi: Capi,
   path: string,
@@ -82,7 +79,7 @@ export async function getIfThere<T>(
   }
 }
 
-/** The value; undefined if the platform does not report it to this token, or at all. */
+/** Undefined if the platform does not report it to this token, or at all. */
 export async function getIfReported<T>(
   capi: Capi,
   path: string,
@@ -109,10 +106,7 @@ export const NOT_TOLD = [
 const MAX_EVENTS = 50;
 const TELLING = /^audit\.(?:service_binding|service_key|app)\./u;
 
-/**
- * The platform's own record about these things since then, an independent witness. Best effort: empty if the
- * token may not see it, or the platform does not provide it.
- */
+/** The platform's own record since then, an independent witness. Best effort: may be empty. */
 export async function auditEvents(
   capi: Capi,
   targets: readonly string[],

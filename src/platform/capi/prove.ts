@@ -17,7 +17,6 @@ import { auditEvents, type Capi, getIfReported, getIfThere, type Reported } from
 import { findApp } from './find-bindings.ts';
 import { type App, type Binding, Process, ProcessOfApp, ProcessStats } from './schemas.ts';
 
-/** What can be proven about an application now, even if another person rebound it. See `Platform.prove`. */
 export async function proveRebound(
   capi: Capi,
   app: BoundApp,
@@ -71,14 +70,13 @@ function notRebound(shortMessage: string, hint: string): Failure {
   return new LifeboatError('app.not-rebound', shortMessage, { hints: [hint] }).toFailure();
 }
 
-/** The state of an application's processes. */
 export interface Running {
   readonly wanted: number;
-  /** Instances that run and were started at `since` or later. */
+  /** They run, and were started at `since` or later. */
   readonly fresh: number;
-  /** The earliest start of any instance, by the platform's clock. RFC 3339. */
+  /** The earliest start of any instance, RFC 3339, by the platform's clock. */
   readonly startedAt?: string;
-  /** `3 of 4 instances run, 1 is CRASHED`: for people, composed of known words only. */
+  /** `3 of 4 instances run, 1 is CRASHED`: known words only. */
   readonly text: string;
 }
 
@@ -86,10 +84,7 @@ export interface Running {
 const ROUNDING_MS = 2_000;
 const KNOWN_STATES = ['RUNNING', 'STARTING', 'CRASHED', 'DOWN', 'STOPPING'];
 
-/**
- * Counts the instances of every process: a worker holds credentials just like a web process. `since` in
- * milliseconds of the platform's clock.
- */
+/** Counts every process: a worker holds credentials as a web process does. `since`: platform's clock, ms. */
 export async function runningSince(
   capi: Capi,
   appGuid: string,
@@ -132,7 +127,6 @@ export async function runningSince(
   };
 }
 
-/** Processes of other types that should have instances, and their state. */
 async function besideWeb(capi: Capi, appGuid: string, signal: AbortSignal) {
   const list = z.object({ resources: z.array(ProcessOfApp) });
   const all = await getIfReported(
@@ -153,7 +147,6 @@ async function besideWeb(capi: Capi, appGuid: string, signal: AbortSignal) {
   return found;
 }
 
-/** Whether every wanted instance runs and is fresh. */
 export function allFresh({ wanted, fresh }: Running): boolean {
   return fresh === wanted;
 }
@@ -166,17 +159,16 @@ type Outcome = 'done' | 'already';
 type Ids = Readonly<Record<string, string | undefined>>;
 type Looking = Pick<AfterRestore, 'signal' | 'notBefore'>;
 
-/** There is nothing to unbind. */
 export function noBinding({ name, guid }: BoundApp): PlatformProof {
   return proof('not-needed', `${show(name, 100)} has no binding to remove`, undefined, { app: guid });
 }
 
-/** The binding is gone, but its removal was not observed. */
+/** The removal was not observed. */
 export function unboundBefore({ name }: BoundApp, evidence: Ids): PlatformProof {
   return proof('already', `${show(name, 100)} was unbound before`, undefined, evidence);
 }
 
-/** `more` is appended to the sentence, and added to the evidence. */
+/** `more` is added to sentence and evidence. */
 export async function bound(
   capi: Capi,
   outcome: Outcome,
@@ -195,7 +187,6 @@ export async function bound(
   return proof(outcome, text, binding.created_at, evidence);
 }
 
-/** The new key exists. */
 export async function renewed(
   capi: Capi,
   outcome: Outcome,
@@ -208,13 +199,11 @@ export async function renewed(
   return proof(outcome, text, made.created_at, { instance: to.guid, key: made.guid, ...ids, ...events });
 }
 
-/** A stopped application is left as it is. */
 export function stoppedApp(name: string, { guid }: App): PlatformProof {
   const text = `${name} is stopped: it gets its new credentials when it is restaged and started`;
   return proof('not-needed', text, undefined, { app: guid });
 }
 
-/** The old binding blocks the new one. */
 export function stillBound(
   app: BoundApp,
   to: PlatformInstance,

@@ -7,18 +7,17 @@ import { briefly } from '../../view/follow-up-words.ts';
 import { followUpWords } from '../models/headline.ts';
 import type { PlanLane, RunRow, Shared, Tone, VerdictRow } from '../page.ts';
 
-/** A part of a page with a heading, which is replaced as a whole when it changes. */
+/** Replaced as a whole when it changes. */
 export function section(id: string, title: string, content: Markup | readonly Markup[]): Markup {
   return markup`<section data-part="${id}" aria-labelledby="h-${id}"><h2 id="h-${id}">${title}</h2>\n${content}</section>\n`;
 }
 
-/** The most rows that a table of a page has by default: a page stays below 30 KiB, whatever there is. */
+/** A page stays below 30 KiB. */
 const MOST_ROWS = 20;
 
 /**
- * A table that scrolls sideways with the keyboard too; the first cell of a row is its heading. Rows beyond
- * `most` are counted: the JSON twin has them all. On a narrow screen one with more than two columns has its
- * cells below each other, each with the title of its column.
+ * Scrolls sideways with the keyboard too; the first cell of a row is its heading. Rows beyond `most` are
+ * counted: the JSON twin has all. On a narrow screen the cells of more than two columns are stacked.
  */
 export function table(
   id: string,
@@ -41,22 +40,19 @@ export function table(
   return markup`<div class="wide" id="t-${id}" role="region" tabindex="0" aria-label="${caption}">${open}<caption>${caption}</caption><thead><tr>${titles}</tr></thead><tbody>\n${body}</tbody></table></div>\n${moreThan(all.length - rows.length)}`;
 }
 
-/** `and 12 more`, where there are. */
 function moreThan(count: number): Markup {
   return count <= 0 ? NOTHING : markup`<p>and ${count} more</p>\n`;
 }
 
-/** A text for people, with its times in the usual form. */
+/** Puts the times in a text into the usual form. */
 export function words(text: string): Markup {
   return markup`${readableText(text)}`;
 }
 
-/** A state as a mark and a word. */
 export function marked(mark: string, word: string, tone: Tone): Markup {
   return markup`<span class="${tone} row"><span aria-hidden="true">${mark}</span> <b>${word}</b></span>`;
 }
 
-/** A time, and how long ago it was. */
 export function when(at: string | undefined, now: string): Markup {
   if (at === undefined) return markup`never`;
   const seconds = (msOf(now) - msOf(at)) / 1000;
@@ -71,7 +67,7 @@ function runLink(runId: string): Markup {
 const MOST_ASKS = 8;
 const MOST_ITEMS = 10;
 
-/** What waits for a person; nothing where nobody is asked. */
+/** What a person must answer. */
 export function asksPart({ asks }: Pick<Shared, 'asks'>): Markup {
   if (asks.length === 0)
     return section('asks', 'Waits for a person', markup`<p>Nothing waits for a person.</p>`);
@@ -119,7 +115,7 @@ export function pastePart(text: string): Markup {
   );
 }
 
-/** Runs with their state; `ended` ones say how they came out. */
+/** Runs that ended show their result. */
 export function runsTable(
   id: string,
   caption: string,
@@ -148,7 +144,6 @@ interface Evaluated {
   readonly unevaluated: readonly string[];
 }
 
-/** The evaluations on record, worst first. */
 export function verdictsTable(
   { verdicts, unevaluated }: Evaluated,
   { now, most }: { readonly now: string; readonly most: number },
@@ -184,7 +179,7 @@ const VERDICTS: Readonly<Record<InstanceVerdict, readonly [mark: string, tone: T
   empty: ['–', 'dim'],
 };
 
-/** The mark of a lane: each state has a shape of its own. */
+/** Each state has a shape of its own. */
 export const LANE_MARKS: Readonly<Record<PlanLane['is'], string>> = {
   done: '✓',
   'at-work': '▶',

@@ -6,19 +6,18 @@ import { pastePart } from './parts.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
 
-/** How a page is delivered: from a server, which keeps it fresh, or as a file, which stays as it is. */
+/** A server keeps a page fresh; a file stays as it is. */
 export type Delivery =
   | {
       readonly how: 'served';
-      /** The path of the JSON twin. */
       readonly twin: string;
     }
   | { readonly how: 'file' };
 
-/** Seconds after which a page without a script loads itself again. */
+/** Seconds; for a page without a script. */
 const RELOAD = 20;
 
-/** A whole page around its parts. Every text in it is inert. */
+/** Every text in it is inert. */
 export function shell(head: Head, parts: readonly Markup[], delivery: Delivery): string {
   const { title, headline, tone, at, log, text } = head;
   const isServed = delivery.how === 'served';
@@ -63,7 +62,7 @@ ${isServed ? markup`<script>${trusted(SCRIPT)}</script>\n` : NOTHING}</body>
   return isServed ? page.toString() : withoutLinks(page.toString());
 }
 
-/** A served page with the seconds that have passed since it was made. */
+/** Sets the seconds since the page was made. */
 export function aged(page: string, seconds: number): string {
   return page.replace('data-age="0"', `data-age="${Math.max(0, Math.round(seconds))}"`);
 }
@@ -73,9 +72,7 @@ function withoutLinks(page: string): string {
   return page.replaceAll(/<a href="\/[^"]*">(.*?)<\/a>/gu, '$1');
 }
 
-/**
- * The policy of a page that is served: nothing but its own style, its own script, and news from its origin.
- */
+/** Of a served page: only its own style, its own script, and news from its origin. */
 export const POLICY = policyOf([
   `style-src '${sourceOf(STYLE)}'`,
   `script-src '${sourceOf(SCRIPT)}'`,
@@ -84,12 +81,11 @@ export const POLICY = policyOf([
 
 const FILE_POLICY = `default-src 'none'; style-src '${sourceOf(STYLE)}'; base-uri 'none'; form-action 'none'`;
 
-/** The policy of a page that consists of a document with this style alone. */
+/** For a document with this style alone. */
 export function policyForStyle(style: string): string {
   return policyOf([`style-src '${sourceOf(style)}'`]);
 }
 
-/** Forbids everything but these. */
 function policyOf(allowed: readonly string[]): string {
   return [
     "default-src 'none'",
@@ -104,7 +100,7 @@ function sourceOf(text: string): string {
   return `sha256-${hash('sha256', text, 'base64')}`;
 }
 
-/** In place of a page while the record cannot be read. It loads itself again. */
+/** Shown while the record cannot be read; it reloads itself. */
 export const UNREADABLE = `<!doctype html>
 <html lang="en">
 <head>

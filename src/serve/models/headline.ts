@@ -4,24 +4,22 @@ import { msOf } from '../../base/instant.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 import type { Asked, FollowUpRow, Head, Objective, Shared } from '../page.ts';
 
-/** The moment that a page shows: the time, and the log that it was read from. */
 export interface Moment {
   readonly at: Date;
   readonly log: Head['log'];
 }
 
-/** What is shown instead of the driver for an open run that no process holds. */
+/** In place of the driver of an open run that no process holds. */
 export const UNDRIVEN = 'nobody drives it';
 
-/** What a page says in one line, in parts. */
 export interface Said {
   readonly mode: 'LIVE' | 'REHEARSAL';
-  /** What it is about: `restore-backup of orders`. */
+  /** `restore-backup of orders` */
   readonly what: string;
   readonly state: string;
-  /** Since when the state is this one; undefined for what is over, which says when it ended. */
+  /** Undefined for an ended run. */
   readonly sinceMs: number | undefined;
-  /** Who drives it; undefined once it is over. */
+  /** Undefined for an ended run. */
   readonly driver: string | undefined;
   readonly asks: readonly Asked[];
 }
@@ -41,7 +39,7 @@ function sinceWords({ sinceMs }: Pick<Said, 'sinceMs'>, at: Date): string {
   return `, since ${formatTime(isoOf(sinceMs))} UTC (${briefly(seconds)})`;
 }
 
-/** Whom it waits for, and what for: the first, and how many more there are. */
+/** The first question, and how many more there are. */
 export function waitsWords(asks: readonly Asked[]): string {
   const [first, ...others] = asks;
   if (first === undefined) return 'waits for nobody';
@@ -63,11 +61,10 @@ export function objectiveWords(
 interface Pasted extends Pick<Shared, 'asks' | 'followUps' | 'more'> {
   readonly objectives?: readonly Objective[];
   readonly forecast?: string | undefined;
-  /** Lines of this kind of page. */
   readonly lines?: readonly string[];
 }
 
-/** The page in plain text, for a channel or a ticket. */
+/** For a channel or a ticket. */
 export function textOf(headline: string, pasted: Pasted, { at, log }: Moment): string {
   const { asks, followUps, more, objectives = [], forecast, lines = [] } = pasted;
   return [
@@ -82,10 +79,9 @@ export function textOf(headline: string, pasted: Pasted, { at, log }: Moment): s
   ].join('\n');
 }
 
-/** How many lines of one kind are pasted. */
 const MAX_ROWS = 5;
 
-/** `bind orders-api again (owner Ada, open 2h, due in 4h)`. */
+/** `bind orders-api again (owner Ada, open 2h, due in 4h)` */
 export function followUpWords({ what, owner, ageSeconds, leftSeconds }: FollowUpRow): string {
   const open = ageSeconds === undefined ? '' : `, open ${briefly(ageSeconds)}`;
   return `${what} (owner ${owner}${open}${dueWords(leftSeconds)})`;
@@ -96,10 +92,9 @@ function dueWords(left: number | undefined): string {
   return left < 0 ? `, OVERDUE by ${briefly(-left)}` : `, due in ${briefly(left)}`;
 }
 
-/** How far back changes are shown. Milliseconds. */
+/** Milliseconds. */
 const CHANGES_MS = 10 * 60_000;
 
-/** Whether something happened within the last ten minutes. */
 export function isRecent(at: string, now: Date): boolean {
   return msOf(at) > now.getTime() - CHANGES_MS;
 }
