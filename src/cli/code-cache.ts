@@ -27,22 +27,20 @@ export interface Bundle<Exports> {
 
 interface BundleOptions {
   /**
-   * A script that is one function of `exports`, `require`, `module`, `__filename`, `__dirname` and `volume`;
-   * ASCII. `volume(name)` returns the exports of the script `<name>.cjs` beside it, which may be packed: a
-   * zero byte, then the script compressed by Brotli. The file holds the function because source assembled in
-   * memory takes its size once more.
+   * A script: one function of `exports`, `require`, `module`, `__filename`, `__dirname` and `volume`; ASCII.
+   * `volume(name)` returns the exports of `<name>.cjs` beside it, which may be packed: a zero byte, then
+   * Brotli. A file, since source assembled in memory takes its size once more.
    */
   readonly file: string;
-  /** The script of this file name if there is no file; it is not changed. */
+  /** The unchanged script of this name if there is no file. */
   readonly source?: (name: string) => Buffer;
   /** Differs for each content of the files. */
   readonly stamp: string;
-  /** Its use, as one word: each part caches the code that it uses. Any other text caches none. */
+  /** Its use, as one word: each part caches the code that it uses. Other text caches none. */
   readonly part: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The function of a bundle's script. */
 type Main = (
   exports: unknown,
   require: NodeJS.Require,
@@ -54,13 +52,11 @@ type Main = (
 
 /**
  * Runs the script of a bundle with the code that an earlier start compiled. Node's own compile cache keeps
- * only what is compiled before the first line runs, which leaves most functions to be compiled at every
- * start. Without this, `runs` takes 74 % more processor time and `status -o json` 58 %; with Node's own
- * cache still 34 % more each (medians of 30 runs in turns).
- *
- * The code is kept below NODE_COMPILE_CACHE, XDG_CACHE_HOME or ~/.cache, in a folder that no one else can
- * write to: it is run. Where that cannot be had, or with NODE_DISABLE_COMPILE_CACHE, everything is compiled
- * anew.
+ * only what is compiled before the first line runs, so each start compiles most functions. Without this,
+ * `runs` takes 74 % more processor time and `status -o json` 58 %; with Node's cache still 34 % more each
+ * (medians of 30 runs in turns). The code is run, so it is kept in a folder that no one else can write to,
+ * below NODE_COMPILE_CACHE, XDG_CACHE_HOME or ~/.cache. Otherwise, or with NODE_DISABLE_COMPILE_CACHE,
+ * everything is compiled again.
  */
 export function openBundle<Exports>({ file, source, stamp, part, env }: BundleOptions): Bundle<Exports> {
   const keptAt = /^[a-z-]{1,30}$/.test(part) ? keeper(env, `${stamp}-${tag()}-${part}`) : undefined;
@@ -94,16 +90,15 @@ export function openBundle<Exports>({ file, source, stamp, part, env }: BundleOp
 }
 
 /**
- * All compiled code. V8 drops the code of functions that have not run for a while, which by the end of a run
- * are those of its start: `openBundle` prevents that. Code is read only with the flags that it was written
- * with, so the flag is restored first.
+ * All compiled code. V8 drops the code of functions that have not run for a while, such as those of the
+ * start: `openBundle` prevents that. Code must be read with the flags of its writer: restore the flag first.
  */
 function codeOf(script: Script): Buffer {
   setFlagsFromString('--flush-bytecode');
   return script.createCachedData();
 }
 
-/** The text of an ASCII file, in memory once. */
+/** In memory once; the file is ASCII. */
 function readSource(file: string): string {
   const bytes = readFileSync(file);
   const text = textOf(bytes);
@@ -130,12 +125,12 @@ function free({ buffer, byteLength }: Buffer): void {
   if (isAlone && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-/** V8 reads only its own output, of the same version and flags; this identifies those. */
+/** V8 reads only its own output, of the same version and flags; this identifies them. */
 function tag(): string {
   return cachedDataVersionTag().toString(16);
 }
 
-/** The path of each script's code, by what is added to the name; undefined if none is kept. */
+/** Where each script's code is, by a suffix of the name; undefined if none is kept. */
 function keeper(env: NodeJS.ProcessEnv, name: string): ((added: string) => string) | undefined {
   if (env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return undefined;
   const given = env['NODE_COMPILE_CACHE'];
@@ -188,7 +183,7 @@ function write(path: string, codeNow: () => Buffer): void {
 
 const OLD_MS = 30 * 86_400_000;
 
-/** Mostly of versions that are gone; code still in use is compiled once more. */
+/** Mostly of removed versions; code still in use is compiled once more. */
 function removeOld(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

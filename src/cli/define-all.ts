@@ -11,7 +11,7 @@ import { defineService } from '../commands/service/define-service.ts';
 import { defineWorker } from '../commands/worker/define-worker.ts';
 import { type Define, group, instance } from './define.ts';
 
-/** Adds every command, in the order and under the headings of the help. */
+/** In the order and under the headings of the help. */
 export function defineAll(program: Command, command: Define): void {
   program.commandsGroup('Runbooks:');
   defineRuns(program, command);
@@ -296,7 +296,6 @@ now, or when nothing shows that it could be.`,
   );
 }
 
-/** The command that writes the first config. */
 function defineInit(program: Command, command: Define): void {
   command(
     program,
@@ -339,7 +338,6 @@ after you type its name, or with --confirm.`,
   );
 }
 
-/** The commands for the work that recoveries leave behind. */
 function defineFollowUps(program: Command, command: Define): void {
   const list = async () => (await import('../commands/followups/followups.ts')).followUpsList;
   const listing = () => [new Option('--all', 'also those that are done or skipped')];
@@ -444,7 +442,7 @@ store that is copied from takes no more entries afterwards.`,
   );
 }
 
-/** The commands of the second person, and of the operator who waits for one. */
+/** For the second person, and the operator who waits for one. */
 function defineApprovals(program: Command, command: Define): void {
   command(
     program,

@@ -4,27 +4,26 @@ import { isNoReason, noReasonWords } from '../base/reason.ts';
 import { show } from '../base/text.ts';
 import { type CommandContext, FORMS } from './context.ts';
 
-/** What every command returns: its exit code. */
+/** Returns the exit code. */
 export type Action<Options> = (
   context: CommandContext,
   args: readonly string[],
   options: Options,
 ) => Promise<number>;
 
-/** The help of a command besides its line in the list and its flags. */
+/** Besides the line in the list and the flags. */
 export interface Details {
-  /** Whole sentences; paragraphs are separated by an empty line. */
+  /** Whole sentences; an empty line separates paragraphs. */
   readonly about?: string;
   /** Command lines to copy. */
   readonly examples?: readonly string[];
-  /** Tables and lists as printed: a heading, and indented lines. */
+  /** As printed: a heading, and indented lines. */
   readonly notes?: readonly string[];
 }
 
-/** Further properties of a command. */
 export interface Manner extends Details {
   readonly hidden?: boolean;
-  /** Its output has no other form, so it takes no `-o`. */
+  /** Takes no `-o`. */
   readonly hasNoForm?: boolean;
 }
 
@@ -42,7 +41,6 @@ export type Define = <Options>(
   manner?: Manner,
 ) => Command;
 
-/** A command that only groups others. */
 export function group(parent: Command, name: string, summary: string, details: Details = {}): Command {
   const made = parent.command(name).helpCommand(false);
   for (const option of common({})) made.addOption(option.hideHelp());
@@ -59,14 +57,14 @@ export function describe(command: Command, summary: string, details: Details): C
   return command;
 }
 
-/** Each paragraph in one line: the help is wrapped once, for the width of its reader. */
+/** Each paragraph in one line: help is wrapped once, for its reader's width. */
 function unwrapped(about: string): string {
   return about.replaceAll(/(?<!\n)\n(?!\n)/gu, ' ');
 }
 
 const DETAILS = new WeakMap<Command, Details>();
 
-/** The texts given to `describe`, for generated documents. */
+/** The texts of `describe`, for generated documents. */
 export function detailsOf(command: Command): Details {
   return DETAILS.get(command) ?? {};
 }
@@ -75,18 +73,14 @@ function indented(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}`).join('\n');
 }
 
-/** The value of every flag for a point in time: `momentFrom` reads them all. */
+/** For every point in time: `momentFrom` reads them all. */
 export const TIME = '14:32, "10 minutes ago" or 2026-03-01T02:59:00Z';
 
-/** The flag that names the instance. */
 export function instance(what = 'the instance (default: the only one)'): Option {
   return new Option('-i, --instance <name>', what);
 }
 
-/**
- * Makes a flag refuse a second, different value (`usage.option`, exit 2): it is unknown which one was meant.
- * A flag that collects its values is unchanged.
- */
+/** A second, different value is refused (`usage.option`, exit 2). Flags that collect values are unchanged. */
 export function takenOnce(option: Option): Option {
   const { parseArg: read, defaultValue } = option;
   if (!option.required || option.variadic) return option;
@@ -98,7 +92,6 @@ export function takenOnce(option: Option): Option {
   });
 }
 
-/** Flags whose value is a reason, for the record. */
 const REASON_FLAGS: ReadonlySet<string> = new Set([
   ...['--reason', '--abandon', '--anyway', '--break-glass', '--alone', '--no-follow-ups', '--because'],
 ]);
@@ -121,10 +114,9 @@ export function twoValues(flag: string, one: string, other: string): LifeboatErr
   );
 }
 
-/** Where the help lists the common flags. */
 export const COMMON_OPTIONS = 'Common options:';
 
-/** The flags that stand before or after a command. */
+/** Flags before or after a command. */
 export function common({ hasNoForm = false }: Manner): Option[] {
   const form = [
     new Option('-o, --output <form>', 'table, json or yaml').choices(FORMS).default(undefined, 'table'),

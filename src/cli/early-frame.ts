@@ -4,13 +4,10 @@ import { canDraw } from '../plain/terminal.ts';
 import { firstFrame, GIVE_SCREEN_BACK, hidesNames } from '../tui/first-frame.ts';
 import type { CommandContext } from './context.ts';
 
-/** Flags with which a run does not take the screen. */
+/** With these a run does not take the screen. */
 const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--dry-run', '--help', '-h']);
 
-/**
- * Flags with a value: of `run` and `resume`, and common ones. A test compares them with the definitions,
- * which are not loaded here.
- */
+/** Flags with a value, of `run` and `resume`, and common ones. A test compares them with the definitions. */
 export const VALUED: ReadonlySet<string> = new Set([
   ...['-i', '--instance', '-o', '--output', '--config', '--alone'],
   ...['--target', '--backup', '--to', '--action', '--app', '--incident', '--reason', '--confirm'],
@@ -23,12 +20,11 @@ export function configIn(argv: readonly string[]): string | undefined {
   return argv[at]?.startsWith('--config=') === true ? argv[at]?.slice('--config='.length) : argv[at + 1];
 }
 
-/** The words of a command line without flags and their values. */
 export function wordsIn(argv: readonly string[]): readonly string[] {
   return argv.filter((arg, at) => !arg.startsWith('-') && !VALUED.has(argv[at - 1] ?? ''));
 }
 
-/** Whether a command line asks for the app: no command at all, in a terminal that can be drawn on. */
+/** Without a command, in a terminal that can be drawn on. */
 export function asksApp(
   argv: readonly string[],
   context: Pick<CommandContext, 'stdin' | 'stdout' | 'env'>,
@@ -36,7 +32,7 @@ export function asksApp(
   return isBare(argv) && canDraw(context);
 }
 
-/** Whether the app is asked for where only lines can be shown: a dumb terminal, or with a screen reader. */
+/** The app where only lines can be shown: a dumb terminal, or with a screen reader. */
 export function asksLines(
   argv: readonly string[],
   context: Pick<CommandContext, 'stdin' | 'stdout' | 'env'>,
@@ -45,14 +41,14 @@ export function asksLines(
   return isBare(argv) && stdin.isTTY === true && stdout.isTTY === true && !canDraw(context);
 }
 
-/** Flags that may stand without a command; a value follows each. */
+/** Allowed without a command; each has a value. */
 const WITH_APP: ReadonlySet<string> = new Set(['--config', '--alone']);
 
 function isBare(argv: readonly string[]): boolean {
   return argv.length % 2 === 0 && argv.every((arg, at) => at % 2 === 1 || WITH_APP.has(arg));
 }
 
-/** `-o json`, `-ojson`, `--output json`, `--output=json`: a run that prints for programs takes no screen. */
+/** A run that prints for programs takes no screen. */
 const NAMES_FORM = /^(?:-o|--output(?:=|$))/u;
 
 /**
@@ -69,7 +65,7 @@ export function paintEarly(
     asksApp(argv, context) ||
     ((command === 'run' || command === 'resume') &&
       !argv.some((arg) => WITHOUT_SCREEN.has(arg) || NAMES_FORM.test(arg)));
-  // The app asks for a passphrase in a field of its own.
+  // The app has its own passphrase field.
   const env = withKeyStore(context.env, configIn(argv));
   const asksFirst = (asksPassphrase(env) && !asksApp(argv, context)) || asksAction(argv);
   if (!takesScreen || asksFirst || !canDraw(context)) return undefined;
@@ -83,9 +79,7 @@ export function paintEarly(
   return () => void context.stdout.write(GIVE_SCREEN_BACK);
 }
 
-/**
- * Until the run or the UI handles signals, a signal ends the process; it must not leave its screen behind.
- */
+/** Before the run or UI handles signals, a signal ends the process: it must not leave its screen behind. */
 function onSignalAlone(act: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -94,10 +88,7 @@ function onSignalAlone(act: () => void): void {
   }
 }
 
-/**
- * Whether opening the keys asks for a passphrase, which happens on the ordinary screen. `env` is that of
- * `withKeyStore`.
- */
+/** The ordinary screen asks for a passphrase to open the keys. `env` is that of `withKeyStore`. */
 export function asksPassphrase(env: CommandContext['env']): boolean {
   return (
     env['LIFEBOAT_KEYCHAIN'] === 'vault' &&
@@ -106,7 +97,7 @@ export function asksPassphrase(env: CommandContext['env']): boolean {
   );
 }
 
-/** Whether the run's task is asked for, which happens on the ordinary screen too. */
+/** The ordinary screen asks for the run's task too. */
 function asksAction(argv: readonly string[]): boolean {
   return wordsIn(argv)[1] === 'change-instance' && !argv.some((arg) => /^--action(?:=|$)/u.test(arg));
 }
@@ -115,7 +106,7 @@ function titleOf(argv: readonly string[]): string {
   return wordsIn(argv).slice(0, 2).join(' ');
 }
 
-/** As `-i NAME`, or as the word after the runbook. */
+/** From `-i NAME`, or the word after the runbook. */
 function instanceOf(argv: readonly string[]): string {
   const at = argv.findIndex((arg) => arg === '--instance' || arg === '-i');
   if (at !== -1) return argv[at + 1] ?? '';

@@ -19,10 +19,7 @@ export function disableEcho(stdin: { readonly isTTY?: boolean }): () => void {
   return restoreEcho;
 }
 
-/**
- * Like `disableEcho`, for the start of a process, which holds nothing yet: SIGINT, SIGTERM and SIGHUP end it
- * with the terminal restored.
- */
+/** As `disableEcho`, at the start: SIGINT, SIGTERM and SIGHUP end the process, terminal restored. */
 export function disableEchoFromStart(stdin: { readonly isTTY?: boolean }): () => void {
   const restoreEcho = disableEcho(stdin);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -34,9 +31,9 @@ export function disableEchoFromStart(stdin: { readonly isTTY?: boolean }): () =>
   };
 }
 
-/** The output of `stty`; empty if it fails. A terminal that does not answer must not block the start. */
+/** Empty if `stty` fails. A terminal that does not answer must not block the start. */
 function stty(command: string): string {
-  // Loaded late, because only prompts for a passphrase need it.
+  // Only prompts for a passphrase need it.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { status, stdout } = spawnSync('sh', ['-c', command], {
     stdio: [0, 'pipe', 'ignore'],

@@ -5,7 +5,6 @@ import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import type { Details } from './define.ts';
 
-/** First line of the help. */
 export const SUMMARY = 'run disaster-recovery runbooks: one safe step at a time, proven with evidence';
 
 const DOES: Readonly<Record<OfferedRunbookId, string>> = {
@@ -17,11 +16,11 @@ const DOES: Readonly<Record<OfferedRunbookId, string>> = {
   'change-instance': 'restart, recreate or update it (--action)',
 };
 
-/** The runbooks with what they do, in the order in which people look for them. */
+/** In the order in which people look for them. */
 export const RUNBOOKS: readonly (readonly [id: string, does: string])[] = Object.entries(DOES);
 export const RUNBOOK_NAMES = Object.keys(DOES);
 
-/** What `lifeboat --help` prints after its commands. */
+/** After the commands of `lifeboat --help`. */
 export const HELP: Details = {
   notes: [
     `Environment:
@@ -54,9 +53,7 @@ function exitCodes(): string {
   return [codes.slice(0, 4), codes.slice(4)].map((line) => `  ${line.join(' · ')}`).join('\n');
 }
 
-/**
- * The parser's error as a LifeboatError: its first sentence, its suggestion as a hint, and where the help is.
- */
+/** The first sentence of the parser's error; its suggestion as a hint, and where the help is. */
 export function usageError(command: Command, { code, message }: CommanderError): LifeboatError {
   const [, words = message, similar] =
     /^(?:error: )?(.*?)\.?(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/su.exec(message) ?? [];
@@ -74,13 +71,12 @@ export function usageError(command: Command, { code, message }: CommanderError):
   });
 }
 
-/** Suggests the choice most similar to an unknown word. */
 function hintOfChoices(words: string): readonly string[] {
   const [, word, choices] = /argument '(.*)' is invalid\. Allowed choices are (.*)$/su.exec(words) ?? [];
   return word === undefined || choices === undefined ? [] : mostSimilar(word, choices.split(', '));
 }
 
-/** Says where a flag belongs that a command below this group has. */
+/** Where a flag of a command below this group belongs. */
 function hintOfPlace(command: Command, words: string): readonly string[] {
   const [, flag = ''] = /^unknown option '(-[^'=]*)/u.exec(words) ?? [];
   const below = command.commands
@@ -96,7 +92,6 @@ function optionsWithin(command: Command): readonly Option[] {
   return [...command.options, ...command.commands.flatMap(optionsWithin)];
 }
 
-/** Our codes by those of the parser. */
 const CODES: Readonly<Record<string, string>> = {
   'commander.unknownCommand': 'usage.command',
   'commander.help': 'usage.command',
@@ -109,7 +104,7 @@ const CODES: Readonly<Record<string, string>> = {
   'commander.excessArguments': 'usage.argument',
 };
 
-/** `lifeboat backups list`. */
+/** `lifeboat backups list` */
 export function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

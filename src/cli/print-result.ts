@@ -6,22 +6,18 @@ import { columnsOf, wantsColour } from '../plain/terminal.ts';
 import type { CommandContext } from './context.ts';
 import type { SCHEMAS, SchemaName } from './schemas/index.ts';
 
-/** The output of a command under a schema, without its name. */
+/** Without the name of the schema. */
 export type ResultOf<Name extends SchemaName> = Readonly<
   Omit<DeepReadonly<z.input<(typeof SCHEMAS)[Name]['type']>>, 'schema'>
 >;
 
 type Output = Pick<CommandContext, 'stdout' | 'output'>;
 
-/** Whether the output is for people. */
 export function isForPeople({ output = 'table' }: Pick<CommandContext, 'output'>): boolean {
   return output === 'table';
 }
 
-/**
- * Prints the result of a command to stdout: in words by `inWords`; with `-o json` as one line without
- * terminal control codes, and with `-o yaml` as one document, both with the schema's name.
- */
+/** Prints to stdout: `inWords`; with `-o json` a line without control codes, with `-o yaml` a document. */
 export async function printResult<Name extends SchemaName>(
   context: Output,
   name: Name,
@@ -32,7 +28,7 @@ export async function printResult<Name extends SchemaName>(
   else await printRecord(context, name, result);
 }
 
-/** Prints one of many results to stdout at once: a line of JSON, or a YAML document. */
+/** One of many results: a line of JSON, or a YAML document. */
 export async function printRecord<Name extends SchemaName>(
   context: Output,
   name: Name,
@@ -45,17 +41,13 @@ export async function printRecord<Name extends SchemaName>(
   } else context.stdout.write(`${printableJson(value)}\n`);
 }
 
-/** Prints a result whose items come one by one. */
 export interface ItemsPrinter<Item, Rest> {
   item(item: Item): void;
-  /** Ends the document; `rest` is what the result has beside its items. */
+  /** `rest` is the result without its items. */
   end(rest: Rest): Promise<void>;
 }
 
-/**
- * Prints a result with thousands of items for programs: with `-o json` each item as it comes, so that none is
- * kept. The document is whole only once it was ended.
- */
+/** For thousands of items: `-o json` prints each as it comes and keeps none. Only `end` makes it whole. */
 export function printItems<Name extends SchemaName>(
   context: Output,
   name: Name,
@@ -81,7 +73,7 @@ export function printItems(context: Output, name: SchemaName): ItemsPrinter<obje
   };
 }
 
-/** Prints a table to stdout: cut to the terminal's width, whole in a pipe. */
+/** Cut to the terminal's width, whole in a pipe. */
 export function printTable(
   { stdout, env }: CommandContext,
   columns: readonly Column[],

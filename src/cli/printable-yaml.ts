@@ -5,10 +5,7 @@ const PLAIN = /^[\x20-\x7e\n]*$/u;
 
 const STRING = 'tag:yaml.org,2002:str';
 
-/**
- * YAML 1.2 in pure printable ASCII, like `printableJson`: every other character is escaped in double quotes,
- * and every YAML parser reads back the same values. Ends with a line break.
- */
+/** YAML 1.2 in printable ASCII with a final line break: other characters are escaped in double quotes. */
 export function printableYaml(value: unknown): string {
   const document = new Document(value, {
     aliasDuplicateObjects: false,
@@ -18,9 +15,7 @@ export function printableYaml(value: unknown): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/**
- * Strings are escaped while they are written, because a key of more than 1,024 characters needs another form.
- */
+/** Escapes on writing: a key of more than 1,024 characters needs another form. */
 function withPrintableStrings(tag: Tags[number]): Tags[number] {
   if (typeof tag !== 'object' || tag.tag !== STRING || !('stringify' in tag)) return tag;
   const { stringify } = tag as ScalarTag;
@@ -33,7 +28,7 @@ function withPrintableStrings(tag: Tags[number]): Tags[number] {
   } as ScalarTag;
 }
 
-/** In double quotes, which YAML and JSON share except for characters beyond the first 65,536. */
+/** YAML and JSON share double quotes except for characters beyond the first 65,536. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(/[^\x20-\x7e]/gu, (character) => {
     const code = (character.codePointAt(0) ?? 0).toString(16);

@@ -11,15 +11,12 @@ import { HELP, SUMMARY, usageError } from './help-texts.ts';
 import { keepPassphrase } from './kept-passphrase.ts';
 import { printError } from './print-error.ts';
 
-/** What was changed about the terminal before the commands were loaded, and how to undo it. */
+/** Changes to the terminal before the commands were loaded. */
 export interface EarlyTerminal {
-  /** Set if the first frame was drawn. */
   readonly giveScreenBack?: (() => void) | undefined;
-  /** Set while echo is disabled because a passphrase may be asked for. */
   readonly restoreEcho?: (() => void) | undefined;
 }
 
-/** The parts of the process that a command line uses. */
 type OwnProcess = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env'>;
 
 /**
@@ -65,33 +62,28 @@ export async function parse(
   }
 }
 
-/** Advice if the app was requested where it cannot be drawn. */
+/** For the app where it cannot be drawn. */
 const LINES_HINT =
   'hint: the app needs a terminal that can be drawn on; its runs in lines: lifeboat runs --open\n';
 
-/** Callbacks of a parse that runs a command; without them, nothing can be run. */
+/** Without these nothing can be run. */
 interface Hearing {
   readonly own: OwnProcess;
   finish(exitCode: number): void;
-  /** Receives the help of a group that was called without a command. */
+  /** The help of a group called without a command. */
   helpToStderr(text: string): void;
   readonly restoreEcho?: (() => void) | undefined;
-  /** The command or group to be parsed; the others get neither flags nor help, which saves time. */
+  /** Only this command or group gets flags and help, which saves time. */
   readonly only?: string | undefined;
 }
 
-/**
- * The command, if it is the first word, so that no flag has to be understood first; undefined if all commands
- * are needed.
- */
+/** The command, if it is the first word (so no flag has to be understood); undefined if all are needed. */
 function onlyOneIn([first = '']: readonly string[]): string | undefined {
   return /^[a-z]/u.test(first) && !OF_ALL.has(first) ? first : undefined;
 }
 
-/** Commands that describe the others. */
 const OF_ALL: ReadonlySet<string> = new Set(['help', 'complete']);
 
-/** All commands with their flags and descriptions. */
 export function commandLine(
   version: string,
   { own, finish, helpToStderr, restoreEcho, only }: Hearing = {
@@ -141,7 +133,6 @@ export function commandLine(
   return program;
 }
 
-/** The full name of a command or group below the program. */
 function nameBelow(program: Command, command: Command): string {
   const { parent } = command;
   return parent === null || parent === program ? command.name() : nameBelow(program, parent);
@@ -151,7 +142,6 @@ export function withAllBelow(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withAllBelow)];
 }
 
-/** How a list shows a command: its name and arguments. */
 function termOf(command: Command): string {
   const words = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
@@ -160,13 +150,12 @@ function termOf(command: Command): string {
   return [command.name(), ...words].join(' ');
 }
 
-/** The description of a flag with its default. It names its choices itself. */
+/** A flag names its choices itself. */
 function wordsOfOption({ description, defaultValue, defaultValueDescription }: Option): string {
   const byDefault = defaultValueDescription ?? (typeof defaultValue === 'string' ? defaultValue : undefined);
   return byDefault === undefined ? description : `${description} (default: ${byDefault})`;
 }
 
-/** Thrown after the parser has printed a help text. */
 class HelpPrinted extends Error {
   readonly isWanted: boolean;
   readonly error: unknown;
@@ -178,7 +167,7 @@ class HelpPrinted extends Error {
   }
 }
 
-/** The parser calls this instead of ending the process. */
+/** Instead of an end of the process. */
 function leave(command: Command, error: CommanderError): never {
   if (error.code === 'commander.help')
     throw new HelpPrinted(
@@ -207,14 +196,13 @@ function contextFor(
   return { stdin, stdout, stderr, env, version, configPath, alone, output, passphrase: keepPassphrase() };
 }
 
-/** A common flag may stand before or after the command, but only once. */
+/** Before or after the command, but only once. */
 function onlyOne(flag: string, [value, ...others]: readonly string[]): string | undefined {
   const other = others.find((one) => one !== value);
   if (value !== undefined && other !== undefined) throw twoValues(flag, value, other);
   return value;
 }
 
-/** The flags that every command and every group takes. */
 interface CommonFlags extends FormFlags {
   readonly config?: string;
   readonly alone?: string;
@@ -223,14 +211,13 @@ interface CommonFlags extends FormFlags {
 interface Words {
   readonly args: readonly string[];
   readonly flags: Readonly<Record<string, unknown>>;
-  /** The common flags before and after the command, outermost first. */
+  /** Outermost first. */
   readonly levels: readonly CommonFlags[];
 }
 
 /**
- * The arguments and flags of a parsed command. The argument `instance` becomes the flag of that name; where
- * several are allowed, both are combined. Throws `usage.instance` (exit 2) if argument and flag differ, and
- * `usage.output` if the command does not have the requested form.
+ * The argument `instance` becomes the flag of that name; several are combined. Throws `usage.instance` (exit
+ * 2) if argument and flag differ, `usage.output` if the command lacks the requested form.
  */
 function wordsOf(command: Command): Words {
   const values: unknown[] = [...command.processedArgs];
@@ -241,7 +228,6 @@ function wordsOf(command: Command): Words {
   return { args, flags: { ...flags, ...instancesOf(positional, flags) }, levels: levelsOf(command) };
 }
 
-/** Combines argument and flag; of a command that takes several instances, all of them. */
 function instancesOf(positional: unknown, flags: Readonly<Record<string, unknown>>) {
   if (Array.isArray(positional)) return { instance: [...positional, ...[flags['instance'] ?? []].flat()] };
   return typeof positional === 'string' ? { instance: theOne(positional, flags) } : {};

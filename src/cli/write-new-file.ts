@@ -4,19 +4,18 @@ import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../base/errors.ts'
 import { show } from '../base/text.ts';
 import type { CommandContext } from './context.ts';
 
-/** Error codes of a file system without hard links. */
+/** Of a file system without hard links. */
 const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'];
 
 /**
- * Writes a new file, mode 0600; throws the system's error, such as `EEXIST`. A process that dies inside
- * leaves nothing under this name, so the file is always complete; at most a `.part` stays beside it. A file
- * system without links cannot promise that.
+ * Writes a new file, mode 0600; throws the system's error, such as `EEXIST`. After a crash nothing has this
+ * name, at most a `.part` beside it: the file is always complete. A system without links cannot promise that.
  */
 export function writeNewFile(path: string, content: Buffer | string): void {
   const part = `${path}.${randomBytes(4).toString('hex')}.part`;
   try {
     writeFileSync(part, content, { flag: 'wx', mode: 0o600, flush: true });
-    // Unlike a rename, a link never replaces a file that another process has just written.
+    // Unlike a rename, a link never replaces a file that another process just wrote.
     linkSync(part, path);
   } catch (thrown) {
     const { code = '', syscall } = thrown as NodeJS.ErrnoException;
@@ -27,7 +26,7 @@ export function writeNewFile(path: string, content: Buffer | string): void {
   }
 }
 
-/** Errors of a path that can hold nothing, whatever is written. */
+/** A path with these errors can hold nothing. */
 const WRONG_PLACE = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS'];
 
 /**
@@ -61,7 +60,7 @@ export function isTaken(path: string, elsewhere = 'name another file with --out 
   );
 }
 
-/** Writes to stdout, or to a new file: an existing record is never overwritten (`usage.out`, exit 2). */
+/** To stdout, or a new file: an existing record is never overwritten (`usage.out`, exit 2). */
 export function putNew(
   { stdout, stderr }: Pick<CommandContext, 'stdout' | 'stderr'>,
   out: string | undefined,

@@ -26,32 +26,27 @@ import type { KeptFit } from './try-fit.ts';
 export interface AskFleet {
   readonly config: LoadedConfig;
   readonly names: readonly string[];
-  /** What the journal knows of an instance. Never rejects. */
+  /** From the journal. Never rejects. */
   readonly recordOf: (name: string) => Promise<InstanceFacts['record']>;
-  /** When each instance was evaluated last. */
   readonly last?: LastEvaluated;
   /** Opened on first use; may reject. */
   readonly keyring: () => Promise<Keyring>;
   /** Milliseconds for all answers of one instance. */
   readonly limitMs: number;
-  /** How many instances are asked at once. */
   readonly atOnce: number;
-  /** Called with each instance when it begins to be asked. */
+  /** Called when an instance is about to be asked. */
   readonly asking?: (name: string) => void;
-  /**
-   * Called with each instance as soon as its answers have arrived, in any order. Another is asked once what
-   * it gives has resolved.
-   */
+  /** Called with each instance once it answered, in any order; the next is asked after its promise. */
   readonly answered: (facts: InstanceFacts) => void | Promise<void>;
-  /** Called with the done backups that an instance lists, for when it is lost. Never rejects. */
+  /** Receives the done backups that an instance lists, for when it is lost. Never rejects. */
   readonly remember?: (name: string, seen: Listed) => Promise<void>;
-  /** What was kept of it. Never rejects. */
+  /** What `remember` kept. Never rejects. */
   readonly recall?: (name: string) => Promise<InstanceFacts['seen']>;
-  /** The instances whose disks are asked for too, by one more GET. */
+  /** Asks for the disks too, by one more GET. */
   readonly withDisk?: (name: string) => boolean;
-  /** What the platform's token may do with an instance; undefined where no platform is asked. May reject. */
+  /** What the platform's token may do; undefined where no platform is asked. May reject. */
   readonly rightOf?: ((name: string, signal: AbortSignal) => Promise<PlatformRight>) | undefined;
-  /** Once it is aborted, no further instance is asked, and pending requests are dropped. */
+  /** Once aborted, no further instance is asked, and pending requests are dropped. */
   readonly signal?: AbortSignal;
 }
 
@@ -73,7 +68,7 @@ export async function askFleet(ask: AskFleet): Promise<void> {
   try {
     await Promise.all(Array.from({ length: Math.min(ask.atOnce, ask.names.length) }, worker));
   } finally {
-    // Requests whose time was over are dropped in the background.
+    // Drop late requests in the background.
     void asking.access.close().catch(() => undefined);
   }
 }
@@ -83,7 +78,7 @@ type Asking = AskFleet & {
   readonly heldKeys: () => Promise<HeldKeys>;
 };
 
-/** The keys that the store held when it was looked at, by instance. */
+/** `at`: when the key store was listed. */
 interface HeldKeys {
   readonly at: Date;
   readonly of: ReadonlyMap<string, readonly string[]>;
@@ -128,7 +123,7 @@ async function askRight({ rightOf, limitMs, signal }: Asking, name: string): Pro
 
 type FromService = Pick<InstanceFacts, 'overview' | 'token' | 'backups' | 'window' | 'disk' | 'fits'>;
 
-/** What is known of it without the service. */
+/** Known without the service. */
 interface Own {
   readonly record: InstanceFacts['record'];
   readonly asked: Promise<InstanceFacts['held']>;
@@ -167,7 +162,7 @@ async function askService(ask: Asking, name: string, own: Own): Promise<FromServ
       await ask.remember?.(name, { done, at: backups.at, fits });
       return { ...found, fits: tried.state === 'known' ? { ...tried, value: fits.map(shownFit) } : tried };
     } finally {
-      // Pending requests are dropped in the background.
+      // Drop pending requests in the background.
       void service.close().catch(() => undefined);
     }
   } catch (thrown) {
@@ -180,7 +175,7 @@ async function askService(ask: Asking, name: string, own: Own): Promise<FromServ
 
 const MISSING = { state: 'missing' } as const;
 
-/** No backup is tried if the instance's keys are unknown: this asks for no passphrase. */
+/** Tries no backup if the instance's keys are unknown: this asks for no passphrase. */
 async function fitsOf(
   ask: Asking,
   given: Own & {
@@ -206,7 +201,7 @@ function shownFit({ id, key, tried }: KeptFit): BackupFit {
   return { id, key, tried: tried.length };
 }
 
-/** If an instance's keys are unknown, no key store is opened and no passphrase is asked for. */
+/** Without known keys of an instance, opens no key store and asks for no passphrase. */
 async function askKeys(
   ask: Asking,
   name: string,
@@ -237,7 +232,7 @@ async function backupsOf(service: ServiceClient, signal: AbortSignal) {
   };
 }
 
-/** The done backups of a list, the last triggered first. */
+/** The last triggered first. */
 export function doneBackups(listed: readonly Backup[]): readonly ListedBackup[] {
   return listed
     .filter(({ status }) => status === 'done')
@@ -270,7 +265,7 @@ async function windowOf(service: ServiceClient, signal: AbortSignal) {
   }
 }
 
-/** Points of the newest samples of a cluster: its disks are among them, and a fleet is asked often. */
+/** A fleet is asked often: the newest samples of a cluster, which include its disks. */
 const DISK_POINTS = 500;
 
 async function diskOf(service: ServiceClient, signal: AbortSignal): Promise<DiskFill | 'none'> {
@@ -285,7 +280,7 @@ async function diskOf(service: ServiceClient, signal: AbortSignal): Promise<Disk
   return nearest ?? 'none';
 }
 
-/** Percent left until the parachute opens. */
+/** Percent until the parachute opens. */
 function roomIn({ usedPercent, threshold }: DiskFill): number {
   return usedPercent === undefined || threshold === undefined ? Infinity : threshold - usedPercent;
 }
@@ -307,7 +302,7 @@ function failedPart(thrown: unknown, limitMs: number): Part<never> {
   return { state: 'failed', at, code, why: show(shortMessage) };
 }
 
-/** What the config says about an instance, for its status; `last` says when each was evaluated. */
+/** From the config; `last`: when each was evaluated. */
 export function aboutOf(
   config: LoadedConfig,
   name: string,

@@ -13,24 +13,22 @@ import type { Entry, Journal } from '../store/journal.ts';
 import { adoptKey } from './adopt-key.ts';
 import type { DrivenRun } from './instances.ts';
 
-/** Where a run finds the keys that it needs. */
 interface KeySources {
   readonly journal: Pick<Journal, 'guard' | 'read'>;
   readonly keyring: Keyring;
   readonly escrow?: EscrowConfig | undefined;
 }
 
-/** Fingerprints of the keys entered for a run, and of those it goes on without. */
+/** Fingerprints of the keys entered, and of those that the run lacks. */
 export interface KeysAsked {
   readonly entered?: readonly string[];
   readonly without?: readonly string[];
 }
 
 /**
- * Asks, before anything is written or sent, for each key that the run still needs and this key store lacks,
- * because the run may have begun with another key store. An empty line goes on without the key; each step
- * that needs it then fails and sends nothing. Rejects with `keys.lacking` (exit 3) if no prompt is possible,
- * and with `keys.other` if another key is entered.
+ * Asks for each key that the run still needs and this key store lacks (the run may have begun with another),
+ * before anything is written or sent. An empty line goes on without: each step that needs the key then fails
+ * and sends nothing. Rejects with `keys.lacking` (exit 3) without a prompt, `keys.other` for another key.
  */
 export async function askForKeys(
   context: CommandContext,
@@ -67,10 +65,7 @@ export async function askForKeys(
   return { ...(entered.length > 0 && { entered }), ...(without.length > 0 && { without }) };
 }
 
-/**
- * Takes keys out of their sealed copies where this person's own identity opens them. Nothing that is wrong
- * with escrow stops the run: the key is then asked for.
- */
+/** Opens sealed copies with this person's own identity. Errors of escrow do not stop the run: it asks. */
 async function takeFromEscrow(
   context: CommandContext,
   { journal, keyring, escrow }: KeySources,
@@ -95,7 +90,7 @@ async function takeFromEscrow(
   return new Set(opened.map(({ fingerprint }) => fingerprint));
 }
 
-/** The prompt was on the screen that the run has taken over, so the error repeats what it asked for. */
+/** The run's screen has replaced the prompt, so the error repeats what it asked for. */
 function inputLeft(thrown: unknown, runId: string, fingerprint: string): unknown {
   if (!(thrown instanceof LifeboatError) || thrown.code !== 'input.left') return thrown;
   return new LifeboatError('input.left', `key ${fingerprint} was not entered`, {

@@ -2,12 +2,11 @@ import { hash } from 'node:crypto';
 import { ownFile } from '../base/own-program.ts';
 import { type ProseSection, proseByState, tokensOf } from '../view/prose.ts';
 
-/** Set by the build, which makes these files beside the bundle. A checkout has none. */
+/** The build sets it and makes these files beside the bundle. A checkout has none. */
 declare const IS_BUNDLED: true | undefined;
 
-/** The parsed prose of one Markdown file. */
 interface BuiltProse {
-  /** Of the Markdown from which it was made. */
+  /** Of the Markdown source. */
   readonly digest: string;
   readonly sections: readonly BuiltSection[];
 }
@@ -17,9 +16,8 @@ interface BuiltSection extends ProseSection {
 }
 
 /**
- * What the build keeps of a prose file: its sections by state, each with its tokens. Parsing Markdown makes
- * marked compile some twenty large regular expressions: 5 % more processor time until a run's screen is drawn
- * (median of 30 starts in turns).
+ * A prose file's sections by state, with tokens. Without the build, marked compiles some twenty large regular
+ * expressions: 5 % more processor time until a run's screen is drawn (median of 30 starts in turns).
  */
 export function buildProse(markdown: string): string {
   const sections = Map.groupBy(proseByState(markdown), ([, section]) => section);
@@ -34,21 +32,18 @@ export function buildProse(markdown: string): string {
   return JSON.stringify(built);
 }
 
-/**
- * The build's sections of the prose file `name`: the same as `proseByState` gives. Undefined if `markdown` is
- * not what the build read, or nothing was built.
- */
+/** As `proseByState`, from the build. Undefined without one, or if `markdown` is not what it read. */
 export function builtProse(name: string, markdown: string): ReadonlyMap<string, ProseSection> | undefined {
   if (typeof IS_BUNDLED === 'undefined') return undefined;
   try {
     return readBuiltProse(ownFile(builtFile(name)).toString('utf8'), markdown);
   } catch {
-    // A package that lost the file still has the Markdown.
+    // A package without the file still has the Markdown.
     return undefined;
   }
 }
 
-/** The same from the text of the file. Pure. */
+/** Of the file's text. Pure. */
 export function readBuiltProse(
   text: string,
   markdown: string,
@@ -62,7 +57,7 @@ export function readBuiltProse(
   );
 }
 
-/** Where the package has what was built from the file of prose `name`. */
+/** Relative to the package. */
 export function builtFile(name: string): string {
   return `dist/prose/${name}.json`;
 }

@@ -6,10 +6,7 @@ import type { CheckpointConfig } from '../config/loaded.ts';
 import { folderPlace, homePlace } from '../store/log/places/folder-place.ts';
 import { commandPlace, type Place } from '../store/log/places/place.ts';
 
-/**
- * The places for checkpoints: the home's, which is required, and the config's. Nothing is checked before they
- * are used.
- */
+/** The home's place, which is required, and the config's. Checks nothing before use. */
 export function placesOf(home: string, configured: readonly CheckpointConfig[]): [Place, ...Place[]] {
   const further = configured.map((one) =>
     'folder' in one
@@ -19,14 +16,13 @@ export function placesOf(home: string, configured: readonly CheckpointConfig[]):
   return [homePlace(home), ...further];
 }
 
-/** The same for a command that only reads, which also works without a config. */
+/** For a command that only reads: also works without a config. */
 export async function placesHere(
   context: Pick<CommandContext, 'env' | 'configPath'>,
 ): Promise<[Place, ...Place[]]> {
   return placesOf(homeFolder(context.env), await configuredPlaces(context));
 }
 
-/** The config's further places; none without a config. */
 export async function configuredPlaces(
   context: Pick<CommandContext, 'env' | 'configPath'>,
 ): Promise<readonly CheckpointConfig[]> {

@@ -14,23 +14,22 @@ import type { Listed } from './last-seen.ts';
 import { openInstance } from './service-of.ts';
 import { headOf, type KeptFit } from './try-fit.ts';
 
-/** What the first block of a backup says about the held keys. */
 export type Fit = Pick<ListedBackup, 'id' | 'backupId' | 'triggeredAt'> &
   (
     | {
         readonly fit: 'fits';
         readonly fingerprint: string;
         readonly profile: KeyProfile | undefined;
-        /** Under whose name the key is held, if it is another instance's. */
+        /** The name under which the key is held, if another instance's. */
         readonly heldFor?: string | undefined;
       }
-    /** No held key opens it. `tried` are fingerprints of the keys of its own instance. */
+    /** No held key opens it. `tried`: fingerprints of its own instance's keys. */
     | { readonly fit: 'none'; readonly tried: readonly string[] }
     | { readonly fit: 'not-encrypted' | 'not-downloadable' }
     | { readonly fit: 'unasked'; readonly why: string }
   );
 
-/** The fits of one instance, newest backup first; or why its backups could not be listed. */
+/** Newest backup first; or why they could not be listed. */
 export interface InstanceFits {
   readonly instance: string;
   readonly fits: readonly Fit[];
@@ -41,31 +40,27 @@ export interface FitBackups {
   readonly config: LoadedConfig;
   readonly names: readonly string[];
   readonly keyring: Keyring;
-  /** Findings of earlier calls, by instance: with the same keys they are not asked for again. */
+  /** By instance: not asked again with the same keys. */
   readonly recall: (name: string) => Promise<readonly KeptFit[]>;
   readonly remember: (name: string, seen: Listed) => Promise<void>;
-  /** Told of each backup that has its answer, and how many of the instances are through. */
+  /** Counts of backups with an answer, and of finished instances. */
   readonly progress: (backups: number, instances: number) => void;
   readonly signal: AbortSignal;
   /** Milliseconds for one answer. */
   readonly limitMs: number;
 }
 
-/** Downloads begun at once: from one service, and in all. */
+/** Downloads at once: from one service, and in all. */
 const AT_ONE_HOST = 4;
 const AT_ONCE = 16;
-/** Instances listed at once. */
 const INSTANCES_AT_ONCE = 8;
-/**
- * With more keys of other instances than this, the slow profile is left to the keys of the instance itself.
- */
+/** With more keys of other instances, the slow profile is only for the instance's own. */
 const MAX_SLOW = 16;
 
 /**
- * Finds the key of each listed backup by its first 32 bytes; each download ends there. Keys of the instance
- * itself come first, then those held for other instances: a key is found by opening, whatever its name. Sends
- * only GETs, at most four at once to one service and sixteen in all. What cannot be asked is told, and stops
- * nothing else; never rejects but for an abort.
+ * Finds each listed backup's key by its first 32 bytes; each download ends there. Tries the instance's own
+ * keys first, then others: a key is found by opening, whatever its name. Sends only GETs, at most four at
+ * once to a service and sixteen in all. Reports failures, which stop nothing else; rejects only for an abort.
  */
 export async function fitBackups(ask: FitBackups): Promise<readonly InstanceFits[]> {
   const overall = pLimit(AT_ONCE);
@@ -131,7 +126,6 @@ interface Keys {
   readonly others: () => Promise<readonly OtherKey[]>;
 }
 
-/** Every key held for an instance of the config. */
 async function keysOf({ config, keyring }: FitBackups): Promise<readonly OtherKey[]> {
   const all = await Promise.all(
     Object.keys(config.instances).map(async (heldFor) =>
@@ -141,14 +135,14 @@ async function keysOf({ config, keyring }: FitBackups): Promise<readonly OtherKe
   return all.flat();
 }
 
-/** A finding of an earlier call that still holds: the key is held, or the same keys were tried. */
+/** Still valid: the key is held, or the same keys were tried. */
 function known(kept: readonly KeptFit[], backup: ListedBackup, own: readonly HeldKey[]): Fit | undefined {
   const held = own.map(({ fingerprint }) => fingerprint);
   const found = kept.find(
     ({ id, backupId, triggeredAt }) =>
       id === backup.id && backupId === backup.backupId && triggeredAt === backup.triggeredAt,
   );
-  // A backup that nothing opened is asked for again: a key of another instance may be held by now.
+  // Ask again about an unopened backup: another instance's key may be held by now.
   if (found?.key === undefined || !held.includes(found.key)) return undefined;
   return { ...nameOf(backup), fit: 'fits', fingerprint: found.key, profile: undefined };
 }
@@ -158,7 +152,7 @@ function keptOf(fit: Fit, own: readonly HeldKey[]): KeptFit[] {
   const { id, backupId, triggeredAt } = fit;
   if (fit.fit === 'none') return [{ id, backupId, triggeredAt, tried }];
   if (fit.fit !== 'fits') return [];
-  // The record of an instance names its own keys alone.
+  // An instance's record names only its own keys.
   return fit.heldFor === undefined ? [{ id, backupId, triggeredAt, key: fit.fingerprint, tried }] : [];
 }
 

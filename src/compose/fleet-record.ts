@@ -14,12 +14,9 @@ import { openJournalIfAny } from './store-of.ts';
 import { checkedAs } from './store-seen.ts';
 import { troubleInHome } from './warn-store.ts';
 
-/** What the journal knows of instances, some at a time. Read-only. */
+/** Read-only. */
 export interface FleetRecord {
-  /**
-   * What it knows of each of these. If the journal cannot be read, the part of each has failed; a home
-   * without a journal knows nothing of any. Never rejects.
-   */
+  /** If the journal cannot be read, each part failed; a home without one knows nothing. Never rejects. */
   of(names: readonly string[]): Promise<ReadonlyMap<string, Part<InstanceRecord>>>;
   close(): Promise<void>;
 }
@@ -63,7 +60,6 @@ export async function openFleetRecord(context: StoreContext, hasEscrow = false):
   }
 }
 
-/** What the journal knows of each of these instances, all at once. */
 export async function readFleetRecord(
   context: StoreContext,
   names: readonly string[],
@@ -80,7 +76,6 @@ export async function readFleetRecord(
 const NO_LEDGER: Ledger = foldLedger([]);
 const NOTHING: InstanceRecord = { ledger: NO_LEDGER, openRuns: [], inDoubt: [], followUps: [] };
 
-/** What concerns every instance alike. */
 async function sharedIn(
   context: StoreContext,
   journal: JournalReader,
@@ -96,7 +91,7 @@ async function sharedIn(
   return { store, holders: new Map(proofs) };
 }
 
-/** Reads once what is few or signed as a whole; gives what reads the rest of some instances. */
+/** Reads once what is few or signed as a whole; returns a reader for the rest. */
 async function readerOf(journal: JournalReader) {
   const open = await openRuns(journal);
   const doubts = await readPending(journal);
@@ -128,10 +123,7 @@ async function readerOf(journal: JournalReader) {
   };
 }
 
-/**
- * The follow-ups of the open runs of these instances. They are in the machines of the runs, which are loaded
- * only if a run is open.
- */
+/** They are in the machines of open runs, loaded only if there is one. */
 async function followUpsOfOpen(
   journal: JournalReader,
   names: readonly string[],

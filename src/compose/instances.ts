@@ -11,16 +11,14 @@ import { openRequestRecorder, type RequestRecorder } from './request-recorder.ts
 import { type OpenInstance, openForRun } from './service-of.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What a run acts on: its instance, the recovery target, and the platform around them. */
 export interface RunInstances extends AsyncDisposable {
-  /** The config that they come from, which also names the approvers. */
+  /** Its source, which also names the approvers. */
   readonly config: LoadedConfig;
   readonly instance: OpenInstance;
   readonly target: OpenInstance | undefined;
-  /** Opened on first use. */
   readonly platform: ActivityDeps['platform'];
   readonly recorder: RequestRecorder;
-  /** What is being waited for; of several, the one that began first. */
+  /** Of several, the one that began first. */
   readonly awaited: () => Awaited | undefined;
 }
 
@@ -40,7 +38,7 @@ export async function openInstances(
     readonly instance: string;
     readonly target?: string | undefined;
     readonly tokenFile?: string | undefined;
-    /** What the run does to its instance; see `touchesOf`. */
+    /** See `touchesOf`. */
     readonly source: Touches['source'];
   },
 ): Promise<RunInstances> {
@@ -75,7 +73,7 @@ export async function openInstances(
   };
 }
 
-/** What a resumed run acts on. For an unknown runbook, no source is called. */
+/** For an unknown runbook, no source is called. */
 export async function instancesOfRun(
   journal: JournalReader,
   { runId, runbook, instance, target }: Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'target'>,
@@ -86,17 +84,14 @@ export async function instancesOfRun(
   return { instance, target, tokenFile, source: touchesOf(runbook, input)?.source ?? 'not-called' };
 }
 
-/**
- * `revision: auto` would ask an instance that may be gone, and the revision of an instance that is never
- * called does not matter.
- */
+/** `revision: auto` would ask an instance that may be gone; an uncalled one needs no revision. */
 function withoutAsking(config: LoadedConfig, name: string): LoadedConfig {
   const instance = config.instances[name];
   if (instance === undefined || instance.revision !== 'auto') return config;
   return { ...config, instances: { ...config.instances, [name]: { ...instance, revision: 62 } } };
 }
 
-/** Addresses and revisions of a run's instances, for its first entry. Without secrets. */
+/** For a run's first entry. Without secrets. */
 export function servicesOfRun(
   { instances }: Pick<Config, 'instances'>,
   { instance, target }: { readonly instance: string; readonly target?: string | undefined },
@@ -108,7 +103,7 @@ export function servicesOfRun(
   });
 }
 
-/** The configured platform, opened once, on first use. `close` closes it if it was opened. */
+/** Opened once, on first use; `close` then closes it. */
 export function lazyPlatform(
   context: CommandContext,
   config: LoadedConfig,
@@ -140,7 +135,7 @@ export function lazyPlatform(
   };
 }
 
-/** The config does not allow a keychain as the platform's token source. */
+/** The config allows no keychain for the platform's token. */
 function noKeychain(): never {
   throw new Error('the access token of the platform is never kept in the key store');
 }

@@ -13,21 +13,19 @@ import { canAsk } from '../plain/terminal.ts';
 import { namesKeys } from '../store/projections/ledgers.ts';
 import { openJournalIfAny } from './store-of.ts';
 
-/** What a home shows of a key store that it once had. */
 interface Remembered {
-  /** A ledger names keys, so there was an installation secret. */
+  /** A ledger names keys: there was an installation secret. */
   readonly keys: boolean;
-  /** Heads were signed, so there was a signing key. */
+  /** Heads were signed: there was a signing key. */
   readonly heads: boolean;
 }
 
-/** What a person types to begin again anyway. */
+/** Typed to create a new key store. */
 const WORDS = 'begin without the old keys';
 
-/** What the requested store lacks. */
 interface Missing {
   readonly kind: KeyStore['kind'];
-  /** The store for a person, such as `OS keychain`; of a vault that is not there, its path. */
+  /** For a person: `OS keychain`, or the path of a missing vault. */
   readonly store: string;
   readonly isThere: boolean;
   readonly installationSecret: boolean;
@@ -55,7 +53,7 @@ export async function assertKeysPresent(
     ],
     exitCode: EXIT.failed,
   });
-  // The screen is up: this is not asked in passing.
+  // On a screen this is not asked.
   if (context.screen !== undefined) throw gone;
   if (!mayAsk || !canAsk(context)) throw gone;
   context.stderr.write(`${show(gone.shortMessage)}\n`);
@@ -66,7 +64,7 @@ export async function assertKeysPresent(
   throw gone;
 }
 
-/** Only what is known: a lost store looks like one that was never used. */
+/** A lost store looks like one that was never used: say only what is known. */
 function lackOf({ store, isThere }: Missing, keys: boolean): string {
   if (!isThere)
     return `there is no vault file ${store}, and the journal ${keys ? 'names keys' : 'was signed with a key'}`;
@@ -99,13 +97,13 @@ export function missingVault(env: NodeJS.ProcessEnv, home: string): string | und
   return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !existsSync(path) ? path : undefined;
 }
 
-/** A journal that cannot be read remembers nothing here; the writer reports that first. */
+/** An unreadable journal remembers nothing here; the writer reports that first. */
 async function rememberedBy(context: CommandContext, home: string): Promise<Remembered> {
   const heads = namesIn(join(home, 'checkpoints')).some((name) => name.endsWith('.pub'));
   try {
-    // A team's store names everyone's keys: a new member has lost nothing.
+    // A team's store names everyone's keys: a new member lost nothing.
     if (isPostgres(await storeNamed(context.env, context.configPath))) return { keys: false, heads };
-    // Without a stderr: the writer checks the checkpoints itself.
+    // No stderr: the writer checks the checkpoints itself.
     const { env, configPath } = context;
     const journal = await openJournalIfAny({ env, configPath });
     if (journal === undefined) return { keys: false, heads };

@@ -13,15 +13,14 @@ import type { ListedBackup } from '../view/fleet/status-schema.ts';
 import type { KeptFit } from './try-fit.ts';
 
 /*
- * The backups that an instance listed last: `$LIFEBOAT_HOME/last-seen/<instance>.json`. A lost instance
- * cannot be asked for them, and a recovery takes the id of one. The file is no evidence: a run offers it, the
- * operator confirms it, and the service decides. So it is unsigned, and it never makes reading an instance
- * fail.
+ * The last list of an instance's backups: `$LIFEBOAT_HOME/last-seen/<instance>.json`. A lost instance cannot
+ * be asked for the id that a recovery takes. No evidence, so unsigned: a run offers it, the operator confirms
+ * it, the service decides. It never makes reading an instance fail.
  */
 
-/** The service lists more, if it can be asked. */
+/** The service lists more. */
 const MAX = 20;
-/** Bytes: twenty backups, however long their ids. */
+/** Bytes: twenty backups with ids of any length. */
 const MAX_BYTES = 64 * 1024;
 /** Milliseconds after which an unchanged list gets a new date. */
 const DATED_MS = 10 * 60 * 1000;
@@ -29,14 +28,14 @@ const DATED_MS = 10 * 60 * 1000;
 /** Built once: a board reads the file of every instance. */
 const LAST_SEEN = lazily(LastSeen);
 
-/** What an instance lists: its done backups, newest first, and what their first blocks show. */
+/** Done backups, newest first, and what their first blocks show. */
 export interface Listed {
   readonly done: readonly ListedBackup[];
   readonly at: Date;
   readonly fits: readonly KeptFit[];
 }
 
-/** Keeps the newest of the done backups that an instance lists. Never rejects. */
+/** Keeps the newest ones. Never rejects. */
 export function rememberBackups(
   { env }: { readonly env: NodeJS.ProcessEnv },
   config: LoadedConfig,
@@ -55,12 +54,12 @@ export function rememberBackups(
       makeFolderInside(home, join(home, 'last-seen'));
       replaceFile(pathOf(home, name), text);
     } catch {
-      // A full disk or a read-only home must not fail the command.
+      // A full disk or read-only home must not fail the command.
     }
   };
 }
 
-/** What was kept of the instances of a config; see `backupsLastSeen`. Never rejects. */
+/** See `backupsLastSeen`. Never rejects. */
 export function recallBackups(
   { env }: { readonly env: NodeJS.ProcessEnv },
   config: LoadedConfig,
@@ -72,19 +71,13 @@ export function recallBackups(
   };
 }
 
-/**
- * What was kept of an instance: undefined if nothing was, if its name meant another instance then, or if it
- * cannot be read.
- */
+/** Undefined if nothing was kept, the name meant another instance, or the file is unreadable. */
 export function backupsLastSeen(home: string, name: string, url: string): LastSeen | undefined {
   const kept = readKept(home, name);
   return kept?.['place'] === (idOfInstance(url) ?? url) ? LAST_SEEN().safeParse(kept).data : undefined;
 }
 
-/**
- * Whole or not at all as long as the machine runs. It is not flushed: thousands of lists are kept in one
- * look, and what a crash of the machine loses is listed again.
- */
+/** Atomic while the machine runs. Not flushed (thousands of lists): a list lost in a crash is made again. */
 function replaceFile(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}`;
   try {

@@ -17,7 +17,6 @@ import { copiesIn } from './escrow.ts';
 import type { Fit, InstanceFits } from './fit-backups.ts';
 import { keysOfInstance } from './key-custody.ts';
 
-/** A reason against the destruction of a key, or why it cannot be known. */
 export interface Against {
   readonly code:
     | 'in-force'
@@ -32,12 +31,9 @@ export interface Against {
   readonly text: string;
 }
 
-/** Whether a key may be destroyed, with everything that is against it. */
 export interface MayDestroy {
   readonly against: readonly Against[];
-  /**
-   * When the last backup that needs the key runs out by the retention of the service; undefined if not known.
-   */
+  /** When the last backup that needs the key ends by the service's retention; undefined if unknown. */
   readonly from: string | undefined;
 }
 
@@ -45,20 +41,19 @@ interface Ask {
   readonly config: LoadedConfig;
   readonly journal: JournalReader;
   readonly keyring: Keyring;
-  /** Where downloads lie: `$LIFEBOAT_HOME/backups/<instance>`. */
+  /** With downloads in `$LIFEBOAT_HOME/backups/<instance>`. */
   readonly home: string;
   readonly instance: string;
   readonly fingerprint: string;
-  /** What each listed backup opens with, asked for now. */
+  /** What each listed backup opens with, by a fresh look. */
   readonly fits: InstanceFits;
-  /** How many days the service keeps a backup; undefined if it does not say. */
+  /** The service's retention; undefined if it does not say. */
   readonly retentionDays: number | undefined;
 }
 
 /**
- * Whether a key may go: no listed backup, no backup that is not offered, no recovery card, no sealed copy in
- * a folder, no downloaded file and no open run needs it, and all of that could be asked. What cannot be known
- * counts as against it.
+ * A key may go if all could be asked and none needs it: listed backups, backups not offered, recovery card,
+ * sealed copies in folders, downloaded files, open runs. Unknown counts as against it.
  */
 export async function mayDestroy(ask: Ask): Promise<MayDestroy> {
   const { config, journal, keyring, instance, fingerprint, fits } = ask;
@@ -102,7 +97,7 @@ interface Group {
 function backupsOf(ledger: Ledger, fits: readonly Fit[], fingerprint: string) {
   const its = (code: Fit['fit']) => fits.filter(({ fit }) => fit === code);
   const opened = fits.filter((fit) => fit.fit === 'fits' && fit.fingerprint === fingerprint);
-  // A backup that another key was proven to open needs this one no more, though it cannot be asked now.
+  // A backup proven to open with another key does not need this one, even if it cannot be asked now.
   const listed = its('not-downloadable').map((fit) => ({ ...fit, downloadable: false, size: undefined }));
   const owned = keysOfInstance({ ledger, held: [], listed, fits: [] });
   const others = new Set(
@@ -137,7 +132,7 @@ function backupsOf(ledger: Ledger, fits: readonly Fit[], fingerprint: string) {
   return { groups, dependents: [...opened, ...hidden, ...unasked] };
 }
 
-/** The service deletes a backup after its retention, but keeps a least number of the newest. */
+/** The service keeps a least number of the newest beyond their retention. */
 function fromDay(
   dependents: readonly { readonly triggeredAt?: string | undefined }[],
   retentionDays: number | undefined,
@@ -168,7 +163,7 @@ function fitsFile(head: Buffer, key: Parameters<typeof probe>[1]): boolean {
   try {
     return probe(head.subarray(0, PROBE_BYTES), key).result === 'fits';
   } catch (thrown) {
-    // A file that is too short holds no backup.
+    // Too short to hold a backup.
     if (thrown instanceof LifeboatError) return false;
     throw thrown;
   }

@@ -9,17 +9,14 @@ import type { RunSummary } from '../store/projections/run-summary.ts';
 import { openRuns } from '../store/projections/runs.ts';
 import { promisedBy } from '../store/run-entries.ts';
 
-/** A follow-up and its place: an open run, or the ledger of an instance once its run has ended. */
+/** In an open run, or in the ledger of an instance once its run ended. */
 export interface OpenFollowUp {
   readonly followUp: FollowUp;
   readonly instance: string;
   readonly run: RunSummary | undefined;
 }
 
-/**
- * The follow-ups of open runs and of ledgers: the open ones, or `all`. A run that this version cannot read
- * hides none of the others'.
- */
+/** From open runs and ledgers. A run that this version cannot read hides no other's. */
 export async function gatherFollowUps(
   journal: Pick<JournalReader, 'read' | 'rows'>,
   which: 'open' | 'all' = 'open',
@@ -56,7 +53,7 @@ export async function followUpsOfRun(
   }
 }
 
-/** Read without the machine: a verb that changes something was begun, so follow-ups may be needed. */
+/** Without the machine: a verb that changes something was begun. */
 function unread({ runId, lastAt }: RunSummary, entries: readonly Entry[]): readonly FollowUp[] {
   const mayHaveChanged = entries.some(({ type, body }) => {
     const begun = type === 'activity.begun' ? (body as { readonly kind?: unknown } | null) : undefined;
@@ -76,17 +73,12 @@ function unread({ runId, lastAt }: RunSummary, entries: readonly Entry[]): reado
   return [followUp];
 }
 
-/**
- * What a person may type for a follow-up: its id as stored or as shown, with or without its run or instance.
- */
+/** What a person may type: the id as stored or shown, with or without its run or instance. */
 function idsOf(id: string, runId: string, instance: string): string[] {
   return [...new Set([id, show(id, 120)])].flatMap((one) => [one, `${runId}:${one}`, `${instance}:${one}`]);
 }
 
-/**
- * The one open follow-up that is meant: by its id or a prefix of it, after the id of its run (`RUN:ID`) if
- * several have the same; or `last`.
- */
+/** The one open follow-up of an id or prefix (`RUN:ID` if several have it), or `last`. */
 export function followUpNamed(all: readonly OpenFollowUp[], word: string): OpenFollowUp {
   const open = all.filter(({ followUp }) => followUp.closed === undefined);
   const fits = meantBy(

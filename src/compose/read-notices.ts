@@ -8,18 +8,17 @@ import type { NamedRun } from '../store/projections/run-summary.ts';
 import { progressOfOpenRuns, type RunProgress, runs, summariesOf } from '../store/projections/runs.ts';
 import { SHARE_TO_WARN } from '../view/run-view.ts';
 
-/** A question answered sooner is not notified. Milliseconds. */
+/** Milliseconds: no notice of a question answered sooner. */
 const QUESTION_STANDS_MS = 30_000;
-/** How many ends a round takes; the rest follows once these are delivered. */
+/** Ends in a round; the rest follows after their delivery. */
 const MAX_ENDED = 200;
 
 type Reading = Pick<Journal, 'clock'> & Pick<JournalReader, 'read' | 'rows'>;
 
 export interface Asked {
-  /** Only what happened after this leaf. */
+  /** Only after this leaf. */
   readonly from: number;
   readonly events: ReadonlySet<NotifyEvent>;
-  /** Also abandoned runs. */
   readonly all: boolean;
 }
 
@@ -62,7 +61,7 @@ async function questionOf(run: RunProgress, now: Date): Promise<readonly Notice[
   return [{ id: `question/${runId}/${seq}`, event: 'question', index, since: at, run: noticed(run), title }];
 }
 
-/** For a runbook that this version lacks, no question is known. */
+/** No question is known of a runbook that this version lacks. */
 async function isQuestion({ runbook, version }: RunProgress, state: string): Promise<boolean> {
   const { runbookOf } = await import('../../machines/index.ts');
   const { hasTagAt } = await import('../../machines/parts/states.ts');
@@ -90,7 +89,7 @@ async function dangerOf(journal: Reading, run: RunProgress, now: Date): Promise<
   return [{ id, event: 'rto', index, since, run: noticed(run), rtoSeconds, elapsedSeconds }];
 }
 
-/** Before anything of the run is read: its recovery cannot have taken longer. */
+/** An upper bound, before anything of the run is read. */
 function elapsedAtMost({ startedAt, incidentAt }: RunProgress, now: Date): number {
   const from = Math.min(msOf(startedAt), msOf(incidentAt ?? startedAt) || Number.POSITIVE_INFINITY);
   return (now.getTime() - from) / 1000;

@@ -3,10 +3,10 @@ import { fieldsOf, type JournalReader } from '../store/journal.ts';
 import type { RunSummary } from '../store/projections/run-summary.ts';
 import { runs, summariesOf } from '../store/projections/runs.ts';
 
-/** Older recoveries are not looked for: a board must not read all runs. */
+/** A board must not read all runs. */
 const MAX_RUNS = 500;
 
-/** The newest runs that are closed and proven, the newest first. */
+/** Newest first. */
 export async function newestProven(journal: Pick<JournalReader, 'rows'>): Promise<readonly RunSummary[]> {
   const rows = await journal.rows(runs.name, { limit: MAX_RUNS, order: 'descending' });
   return summariesOf(rows).filter((run) => run.status === 'closed' && run.proven);
@@ -31,15 +31,13 @@ export async function newestRecoveries(
   return found;
 }
 
-/** The instances of a run, each once. */
 export function touchedBy({ instance, target }: Pick<RunSummary, 'instance' | 'target'>): readonly string[] {
   return [...new Set([instance, target ?? instance])];
 }
 
 /**
- * Whether a run brings data of its instance back, or into its target. The first entry of a run with a target
- * states its mode, and that of a single change which one it is; otherwise the runbook alone decides, and
- * nothing is read.
+ * Brings data back, or into its target. With a target the first entry states the mode, and for a single
+ * change which one; otherwise the runbook decides, and nothing is read.
  */
 export async function bringsDataBack(
   journal: Pick<JournalReader, 'read'>,

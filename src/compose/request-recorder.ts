@@ -6,22 +6,19 @@ import { Secret } from '../base/secret.ts';
 import type { Note } from '../runner/performed.ts';
 import type { Tap } from '../service/interceptors.ts';
 
-/** Receives every request of a process and writes them to the transcript of its run once that is known. */
+/** Receives a process's requests, and writes them to the transcript once its run is known. */
 export interface RequestRecorder {
   service(instance: string): Tap;
   readonly platform: Tap;
-  /** Begins to write, starting with what was received before. Only for the process that holds the run. */
+  /** Writes, first what was received before. Only for the process that holds the run. */
   start(options: RecorderOptions): Promise<void>;
-  /** A secret that is in hand, under its fingerprint. */
+  /** Adds a secret in use, with its fingerprint. */
   know(secret: Secret, fingerprint: string): void;
-  /** A text without the known secrets. */
+  /** Removes known secrets. */
   blank(text: string): string;
-  /**
-   * How far the transcript reaches, for the record; undefined if nothing was sent. With `isOver` it is
-   * closed: nothing more is written.
-   */
+  /** The transcript's reach, for the record; empty if nothing was sent. `isOver` closes it. */
   notes(isOver?: boolean): readonly Note[];
-  /** Warnings to print after the screen has closed. */
+  /** To print after the screen has closed. */
   warnings(): readonly string[];
   close(): void;
 }
@@ -32,7 +29,7 @@ interface RecorderOptions {
   readonly fingerprint: (secret: Secret) => Promise<string>;
 }
 
-/** The maximum held while the run is unknown; a run that never begins has no transcript. */
+/** Held while the run is unknown; a run that never begins has no transcript. */
 const MAX_WAITING = 200;
 
 export function openRequestRecorder(): RequestRecorder {
@@ -51,7 +48,7 @@ export function openRequestRecorder(): RequestRecorder {
     void write();
   };
 
-  /** Without a new secret, all of it happens before this returns to the caller. */
+  /** Synchronous unless there is a new secret. */
   async function write(): Promise<void> {
     if (transcript === undefined || writing || ended) return;
     writing = true;
@@ -70,7 +67,7 @@ export function openRequestRecorder(): RequestRecorder {
     );
   }
 
-  /** Only secrets sent to an instance can be keys, which have fingerprints. */
+  /** Only secrets sent to an instance can be keys with fingerprints. */
   async function nameSecrets(call: HttpCall): Promise<void> {
     for (const secret of [...call.hidden, ...cookiesOf(call)])
       if (!known.has(secret.reveal())) name(secret, undefined);
@@ -105,8 +102,7 @@ export function openRequestRecorder(): RequestRecorder {
     notes(isOver = false) {
       ended ||= isOver;
       if (transcript === undefined) return [];
-      // Lines that still wait for the name of a secret are written without it: nothing is written after the
-      // end.
+      // Lines that wait for the name of a secret are written without it: this is the end.
       if (isOver) for (const call of waiting.splice(0)) transcript.write(call);
       const { lines, bytes, sha256 } = transcript.keep();
       const problem = transcript.problem?.shortMessage;
@@ -128,7 +124,7 @@ export function openRequestRecorder(): RequestRecorder {
   };
 }
 
-/** A session's cookies are as powerful as its token. */
+/** As powerful as a session's token. */
 function cookiesOf({ headers }: HttpCall): readonly Secret[] {
   const { cookie } = headers;
   return typeof cookie === 'string' && cookie !== '' ? [new Secret(cookie)] : [];

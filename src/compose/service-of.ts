@@ -19,44 +19,38 @@ import type { TokenReader } from '../service/token-source.ts';
 import type { TokenValidity } from '../view/fleet/fleet-facts.ts';
 import type { Workspace } from './workspace.ts';
 
-/** A configured instance with its client, which sends nothing until it is used. */
+/** Sends nothing until used. */
 export interface OpenInstance extends AsyncDisposable {
   readonly name: string;
   readonly config: InstanceConfig;
   readonly service: ServiceClient;
-  /** The configured revision, or the one that `revision: auto` found. */
+  /** As configured, or as `revision: auto` found it. */
   readonly revision: Revision;
-  /** The token in use, where the instance shares its source with others that are asked with it. */
+  /** The token in use, shared with other instances of the same source. */
   readonly token: TokenReader;
-  /** Variables with tokens, kept from commands that the config runs. */
+  /** Variables with tokens, withheld from commands of the config. */
   readonly hideEnv: readonly string[];
 }
 
-/** The keychain account of an instance's access token, if its config says `token: {keychain: true}`. */
+/** For an instance with `token: {keychain: true}`. */
 export function tokenAccount(instance: string): string {
   return `${RESERVED_ACCOUNT_PREFIX}token/${instance}`;
 }
 
-/**
- * Opens the client of an instance; with `revision: auto` it asks the instance first. Rejects with a usage
- * error if the config lacks something.
- */
+/** With `revision: auto`, asks the instance first. Rejects with a usage error if the config lacks a value. */
 export async function openInstance(
   config: LoadedConfig,
   name: string,
   options: {
     readonly store: () => Promise<KeyStore>;
     readonly tokenFile?: string | undefined;
-    /** Receives every request. */
     readonly tap?: Tap | undefined;
-    /** When hosts have asked to be spared. */
+    /** Tracks hosts that ask to be spared. */
     readonly pace?: HostPace | undefined;
-    /** Told what is being waited for. */
     readonly awaits?: Awaits | undefined;
-    /** What it shares with the other instances of the config that are asked with it. */
+    /** Shared with other instances of the config that are asked too. */
     readonly access?: SharedAccess | undefined;
     readonly warn?: (line: string) => void;
-    /** Receives the finding of `revision: auto`. */
     readonly found?: (line: string) => void;
   },
 ): Promise<OpenInstance> {
@@ -103,17 +97,16 @@ export async function openInstance(
   };
 }
 
-/** What a token is read from: the key store has one for each instance, any other source one for all. */
+/** The key store has a token for each instance, any other source one for all. */
 function sourceOf(source: TokenConfig, name: string): string {
   return JSON.stringify('keychain' in source ? { ...source, account: tokenAccount(name) } : source);
 }
 
-/** Says that the client uses the newest known revision instead of the instance's own. */
 export function newerRevisionWords(given: number): string {
   return `revision ${given} is newer than any that lifeboat knows; it is spoken to as revision 62`;
 }
 
-/** `revision: auto`: asks the instance by GETs. */
+/** By GETs. */
 async function findOutRevision(
   url: string,
   network: ConnectionOptions,
@@ -133,7 +126,7 @@ function missing(instance: string): never {
   });
 }
 
-/** Opens an instance for a command that drives a run: warnings go to stderr, keys come from the workspace. */
+/** For a run: warnings go to stderr, keys come from the workspace. */
 export function openForRun(
   context: CommandContext,
   config: LoadedConfig,
@@ -151,8 +144,7 @@ export function openForRun(
 }
 
 /**
- * How long the token of an instance is valid, by the earlier of what the token and the config say. Reads the
- * token's source, but runs no command for it. Rejects as the reader of the token does.
+ * The earlier of what token and config say. Reads the source but runs no command. Rejects as the reader does.
  */
 export async function tokenValidity({
   config: { token: source },
@@ -165,10 +157,7 @@ export async function tokenValidity({
   return { kind: isRenewed ? 'renewed' : 'unsaid' };
 }
 
-/**
- * When a token expires, if it is a JSON Web Token that says so (RFC 7519 section 4.1.4). It is not verified,
- * because it is only used to warn.
- */
+/** If a JSON Web Token says so (RFC 7519 section 4.1.4). Unverified: only for warnings. */
 export function expiryOf(authorization: Secret): string | undefined {
   const payload = authorization.reveal().split(/\s+/).at(-1)?.split('.')[1];
   if (payload === undefined) return undefined;

@@ -13,15 +13,12 @@ import type { Signer } from '../store/log/signer.ts';
  * anything is changed, and must take the checkpoint of a call before the call is sent.
  */
 
-/** Why a team's folder cannot be relied on. */
 export interface Lack {
-  /** In one line, lower case. */
+  /** One line, lower case. */
   readonly what: string;
-  /** What to do about it. */
   readonly hints: readonly string[];
 }
 
-/** A list of further places without a folder. */
 export const NO_FOLDER: Lack = {
   what: 'the config names none, and a team needs one outside of its database',
   hints: [
@@ -30,11 +27,10 @@ export const NO_FOLDER: Lack = {
   ],
 };
 
-/** What is known of a store besides the checks. */
 export interface LookedAt {
   readonly journal: Pick<Journal, 'read'>;
   readonly signer: Pick<Signer, 'installation'>;
-  /** The folder may be empty although the log is not new: it was moved here. */
+  /** The log moved here: the folder may be empty although the log is not new. */
   readonly isBegun?: boolean;
 }
 
@@ -69,7 +65,7 @@ export async function lackOfPlace(
   };
 }
 
-/** What a config lacks, before anything is opened. */
+/** Before anything is opened. */
 export function lackOfConfig(checkpoints: readonly CheckpointConfig[]): Lack | undefined {
   return checkpoints.some((one) => 'folder' in one) ? undefined : NO_FOLDER;
 }
@@ -82,7 +78,7 @@ async function isOwnLog(
   return first === undefined || namedKey(first)?.installation === installation;
 }
 
-/** The refusal (exit 2): nothing was changed, and no one else could see what this process sends. */
+/** Exit 2: nothing was changed, and no one else could see what this process sends. */
 export function unshared({ what, hints }: Lack): LifeboatError {
   return new LifeboatError('store.unshared', `the checkpoint folder of this team cannot be used: ${what}`, {
     hints: [
@@ -94,7 +90,7 @@ export function unshared({ what, hints }: Lack): LifeboatError {
   });
 }
 
-/** Records that a person continues without the folder. */
+/** A person continues without the folder. */
 export async function recordAlone(
   journal: Pick<Journal, 'append'>,
   reason: string,

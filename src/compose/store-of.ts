@@ -10,7 +10,6 @@ import { assertNotMoved } from '../store/log/next-leaves.ts';
 import type { Signer } from '../store/log/signer.ts';
 import { PROJECTIONS } from '../store/projected.ts';
 
-/** What determines where the entries are stored. */
 export type StoreContext = Pick<CommandContext, 'env'> &
   Partial<Pick<CommandContext, 'configPath' | 'stderr'>>;
 
@@ -56,18 +55,17 @@ async function openEngine(
 interface OpenAs {
   readonly by: string;
   readonly signer: Signer;
-  /** A person has accepted the loss of the home's journal: a new one may begin there. */
+  /** A person accepted the loss of the home's journal: a new one may begin. */
   readonly afterLoss?: boolean;
-  /** Rebuilds the projections from the entries. */
+  /** Recomputes the projections from the entries. */
   readonly rebuild?: boolean;
-  /** A person has accepted the loss of the home's last rows: the heads over them are removed too. */
+  /** A person accepted the loss of the last rows: the heads over them go too. */
   readonly setBack?: boolean;
 }
 
 /**
- * Opens the store for reading: never creates one, and works while another process writes. With a stderr, it
- * prints a line if the journal differs from what was signed in the home, and one for an instance that has
- * another name in the store.
+ * Never creates a store, and works beside a writer. With a stderr, warns of a journal that differs from what
+ * was signed in the home, and of instances with another name in the store.
  */
 export async function openReaderOf(context: StoreContext): Promise<JournalReader> {
   const journal = await openUnchecked(context);
@@ -82,7 +80,7 @@ export async function openReaderOf(context: StoreContext): Promise<JournalReader
   return journal;
 }
 
-/** Opens the store for reading by a command that verifies the checkpoints itself. */
+/** For a command that verifies the checkpoints itself. */
 export async function openUnchecked(context: StoreContext): Promise<JournalReader> {
   const address = await storeNamed(context.env, context.configPath);
   if (isPostgres(address)) {
@@ -93,7 +91,7 @@ export async function openUnchecked(context: StoreContext): Promise<JournalReade
   return openSqliteForReading({ home: homeFolder(context.env), projections: PROJECTIONS });
 }
 
-/** Options of a team's store; while it is waited for, stderr says why. */
+/** On stderr, says why a team's store is waited for. */
 function teamsStore(address: string, { env, stderr }: StoreContext) {
   const unreached = ({ shortMessage }: LifeboatError, ms: number) =>
     void stderr?.write(`${show(shortMessage, 300)}; trying for ${ms / 1000} s\n`);
@@ -104,10 +102,7 @@ async function isShared(context: StoreContext): Promise<boolean> {
   return isPostgres(await storeNamed(context.env, context.configPath));
 }
 
-/**
- * The store for reading, or undefined for a home without one. Rejects with `journal.none` if a database has
- * no store.
- */
+/** Undefined for a home without a store. Rejects with `journal.none` for a database without one. */
 export async function openJournalIfAny(context: StoreContext): Promise<JournalReader | undefined> {
   try {
     return await openReaderOf(context);

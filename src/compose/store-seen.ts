@@ -13,11 +13,10 @@ import type { StoreContext } from './store-of.ts';
  * address>`. Another log there later means a recreated database, not a store to join.
  */
 
-/** Bytes: the name of a log. */
+/** Bytes of a log's name. */
 const LONGEST = 64;
 const ORIGIN = /^lifeboat\/[0-9a-f]{16}$/u;
 
-/** What the check of a store must know about its place. */
 export async function checkedAs(context: StoreContext): Promise<Pick<CheckOptions, 'isShared' | 'seenHere'>> {
   const path = await pathOf(context);
   if (path === undefined) return { isShared: false };
@@ -29,7 +28,7 @@ export async function checkedAs(context: StoreContext): Promise<Pick<CheckOption
   }
 }
 
-/** Remembers the log of a team's store; does nothing for the home's store, or an empty one. */
+/** Does nothing for the home's store, or an empty one. */
 export async function rememberStore(context: StoreContext, origin: string | undefined): Promise<void> {
   const path = await pathOf(context);
   if (path === undefined || origin === undefined) return;
@@ -46,7 +45,7 @@ async function pathOf(context: StoreContext): Promise<string | undefined> {
   return join(homeFolder(context.env), 'stores', hash('sha256', placeOfStore(address)).slice(0, 32));
 }
 
-/** One spelling for one database: the user and the way of the connection do not count. */
+/** One spelling for a database: ignores user and kind of connection. */
 function placeOfStore(address: string): string {
   const { hosts = '', database = '', query = '' } = FORM.exec(address)?.groups ?? {};
   const given = new URLSearchParams(query);

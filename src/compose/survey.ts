@@ -10,21 +10,18 @@ import { recallBackups, rememberBackups } from './last-seen.ts';
 import { rightsByPlatform } from './rights-by-platform.ts';
 import { openKeys } from './workspace.ts';
 
-/** How many are asked at the same time: must not burden a service with one backup manager for hundreds. */
+/** A service may have one backup manager for hundreds of instances. */
 const AT_ONCE = 8;
 const LIMIT_MS = 20_000;
 
 interface Survey {
   readonly config: LoadedConfig;
   readonly names: readonly string[];
-  /** Milliseconds for the answers of one instance; 20 seconds by default. */
+  /** Milliseconds for one instance's answers; default: 20 seconds. */
   readonly limitMs?: number | undefined;
-  /** When each was evaluated last; as this home knows it by default. */
+  /** Default: as this home knows it. */
   readonly last?: LastEvaluated;
-  /**
-   * Called with each of them, in any order, with the facts of its target. Another is asked once what it gives
-   * has resolved.
-   */
+  /** Called with each and its target's facts, in any order; the next is asked after its promise. */
   readonly answered: (facts: InstanceFacts) => void | Promise<void>;
 }
 
@@ -35,7 +32,7 @@ interface Survey {
 export async function survey(context: CommandContext, ask: Survey): Promise<void> {
   const { config, names, limitMs = LIMIT_MS, last = lastEvaluated(context.env), answered } = ask;
   const targetOf = (name: string) => config.instances[name]?.target;
-  // Each beside its target, so that neither is kept for long.
+  // Each beside its target, to keep neither for long.
   const asked = [...new Set(names.flatMap((name) => [name, targetOf(name) ?? name]))];
   const paired = pairing(names, targetOf, answered);
   const record = await openFleetRecord(context, config.keys.escrow !== undefined);
@@ -66,7 +63,6 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
   }
 }
 
-/** Instances whose record is read at once. */
 const GROUP = 200;
 
 /**
@@ -93,10 +89,7 @@ export function inGroups(
   };
 }
 
-/**
- * Passes on the facts of these instances, each as soon as those of its target are known too. Keeps no facts
- * for which no other instance waits.
- */
+/** Passes on each instance's facts once those of its target are known; keeps only facts that others need. */
 export function pairing(
   names: readonly string[],
   targetOf: (name: string) => string | undefined,

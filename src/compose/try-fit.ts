@@ -8,31 +8,28 @@ import type { InstanceRecord } from '../view/fleet/fleet-facts.ts';
 import { isSameBackup } from '../view/fleet/openers.ts';
 import type { ListedBackup } from '../view/fleet/status-schema.ts';
 
-/** What the first block of a backup showed, as stored: the keys that were tried, by fingerprint. */
+/** As stored: `tried` are fingerprints. */
 export type KeptFit = NonNullable<LastSeen['fits']>[number];
 
-/** Downloads begun for one instance at a time. */
+/** At once, for one instance. */
 const MAX_TRIES = 3;
 
 interface TryFit {
   readonly service: Pick<ServiceClient, 'download'>;
-  /** The completed backups, the newest first. */
   readonly done: readonly ListedBackup[];
   readonly record: InstanceRecord;
-  /** Fingerprints of the keys that are held for the instance. */
+  /** Fingerprints. */
   readonly held: readonly string[];
-  /** Loads these keys. Called only when a backup is tried. */
+  /** Called only when a backup is tried. */
   readonly load: () => Promise<readonly HeldKey[]>;
-  /** Findings of earlier calls. */
   readonly kept: readonly KeptFit[];
   readonly signal: AbortSignal;
 }
 
 /**
  * Finds the newest backup that a held key opens, by the first 32 bytes of each; the download ends there.
- * Nothing is downloaded for what the record, or an earlier call with the same keys, answers already. Resolves
- * with the findings about backups that are still listed. Sends only GETs. Rejects with errors of a download,
- * and with `backup.not-encrypted`.
+ * Downloads nothing that the record, or an earlier call with the same keys, answers. Resolves with findings
+ * about listed backups. Sends only GETs. Rejects with download errors and `backup.not-encrypted`.
  */
 export async function tryFit(given: TryFit): Promise<KeptFit[]> {
   const { service, done, record, held, load, kept, signal } = given;
@@ -57,12 +54,12 @@ export async function tryFit(given: TryFit): Promise<KeptFit[]> {
   return fits;
 }
 
-/** Compares by more than the id, which the service may reassign. */
+/** Not only by id, which the service may reassign. */
 function isOf(fit: KeptFit, { id, backupId, triggeredAt }: ListedBackup): boolean {
   return fit.id === id && fit.backupId === backupId && fit.triggeredAt === triggeredAt;
 }
 
-/** Removed keys open nothing, and added ones may. */
+/** Removed keys open nothing, added ones may. */
 function stillHolds({ key, tried }: KeptFit, held: readonly string[]): boolean {
   return key === undefined ? covers(tried, held) : held.includes(key);
 }
@@ -90,7 +87,7 @@ async function tryOne(
   };
 }
 
-/** The first bytes of a backup. The download is ended there, and its connection with it. */
+/** Ends the download and its connection. */
 export async function headOf(
   service: TryFit['service'],
   id: number,
@@ -99,7 +96,7 @@ export async function headOf(
   const { stream } = await service.download(id, { signal, onlyGet: true });
   let head = Buffer.alloc(0);
   try {
-    // Leaving the loop destroys the stream and its connection.
+    // The end of the loop destroys the stream and its connection.
     for await (const chunk of stream) {
       head = Buffer.concat([head, chunk as Buffer]);
       if (head.length >= PROBE_BYTES) break;

@@ -12,9 +12,7 @@ import { isOfPlaces } from '../store/log/rollback.ts';
 import { ledgerNamesOf } from '../store/projections/instance-names.ts';
 import type { StoreContext } from './store-of.ts';
 
-/**
- * One line on stderr if the journal differs from what was signed in the home; reading goes on. Never rejects.
- */
+/** Warns on stderr if the journal differs from what was signed in the home. Never rejects. */
 export async function warnIfRolledBack(
   { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,
   journal: JournalReader,
@@ -26,9 +24,8 @@ export async function warnIfRolledBack(
 }
 
 /**
- * The error that a run would be refused with because the journal differs from what was signed in the home;
- * undefined if it does not. Only the home is checked, because a reader should not wait for mounts or keys;
- * `lifeboat doctor` checks every place. Never rejects.
+ * The error for a run whose journal differs from what was signed in the home; else undefined. Checks only the
+ * home, so that a reader waits for no mount or key; `lifeboat doctor` checks all. Never rejects.
  */
 export async function troubleInHome(
   env: CommandContext['env'],
@@ -37,11 +34,11 @@ export async function troubleInHome(
 ): Promise<LifeboatError | undefined> {
   try {
     const { trouble } = await checkLog(journal, [homePlace(homeFolder(env))], { ...where, most: 1 });
-    // Another place may have what the home lacks.
+    // Another place may have it.
     if (trouble === undefined || isOfPlaces(trouble)) return undefined;
     return rolledBack(trouble);
   } catch {
-    // If the journal is too damaged for this check, the command itself reports that.
+    // The command itself reports a journal too damaged for this.
     return undefined;
   }
 }
@@ -68,6 +65,6 @@ export async function warnOfOtherNames(
         stderr.write(`warning: ${otherName(name, known).shortMessage}\n`);
     }
   } catch {
-    // A command that needs the config or these rows reports what is wrong with them.
+    // Commands that need the config or these rows report the error.
   }
 }

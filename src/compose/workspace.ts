@@ -17,7 +17,6 @@ import type { Signer } from '../store/log/signer.ts';
 import { openStoreOf } from './store-of.ts';
 import { checkedAs, rememberStore } from './store-seen.ts';
 
-/** The journal, the keys and the checkpoints of one home, open for writing. */
 export interface Workspace {
   readonly home: string;
   readonly operator: string;
@@ -25,28 +24,27 @@ export interface Workspace {
   readonly keyring: Keyring;
   readonly signer: Signer;
   readonly sealer: Sealer;
-  /** When the hosts of this process have asked to be spared. */
+  /** Tracks hosts that ask to be spared. */
   readonly pace: HostPace;
-  /** Seals what was appended since, closes the journal, and prints what could not be sealed. */
+  /** Seals the last entries, closes the journal, and prints sealing problems. */
   close(): Promise<void>;
 }
 
 export interface WorkspaceOptions {
   readonly operator?: string | undefined;
-  /** Further places for signed checkpoints. */
   readonly checkpoints?: readonly CheckpointConfig[];
-  /** Who is notified of questions, dangers and ends while the workspace is open, and when it is closed. */
+  /** Notified of questions, dangers and ends until the workspace is closed. */
   readonly notify?: readonly NotifyConfig[];
-  /** The instances whose ledgers are held under the store's names for them (`instance.other-name`). */
+  /** Their ledgers use the store's names for them (`instance.other-name`). */
   readonly instances?: LoadedConfig['instances'];
-  /** Another key store than the environment's: a drill's keys live as long as the drill. */
+  /** A drill's keys live as long as the drill. */
   readonly store?: KeyStore;
   /**
    * For a team's store: `begun` if moving a log brings its first checkpoint into the shared folder; by
    * default a log that is not new already has it there.
    */
   readonly sharedPlace?: 'required' | 'begun';
-  /** How many checkpoints of a place are checked (`checkLog`). */
+  /** Checkpoints to check of each place (`checkLog`). */
   readonly most?: number;
 }
 
@@ -78,7 +76,7 @@ export async function openWorkspace(
   throw rolledBack(checked.trouble);
 }
 
-/** Whether the folders of a team are used; a person may continue without them, which is recorded. */
+/** A person may continue without a team's folders, which is recorded. */
 async function sharesPlace(
   { alone }: CommandContext,
   { checked, signer }: OpenedStore,
@@ -97,7 +95,7 @@ async function sharesPlace(
   }
 }
 
-/** A store that was opened and compared with its checkpoints, before any refusal. */
+/** Compared with its checkpoints, before any refusal. */
 export interface OpenedStore {
   readonly home: string;
   readonly operator: string;
@@ -105,11 +103,10 @@ export interface OpenedStore {
   readonly signer: Signer;
   readonly places: readonly [Place, ...Place[]];
   readonly checked: Checked;
-  /** Undefined if the home had a store that is now gone or unreadable. */
+  /** Undefined if the home's store is gone or unreadable. */
   readonly journal: Journal | undefined;
 }
 
-/** Opens keys, places and store, and checks. Rejects with what they reject with. */
 export async function openChecked(
   context: CommandContext,
   options: WorkspaceOptions = {},
@@ -137,7 +134,7 @@ export async function openChecked(
   }
 }
 
-/** Why a store cannot be read, or undefined if it is gone; anything else is rethrown. */
+/** Undefined if the store is gone; rethrows other errors. */
 function whyGone(thrown: unknown): string | undefined {
   if (thrown instanceof LifeboatError && thrown.code === 'journal.gone') return undefined;
   if (thrown instanceof LifeboatError && thrown.code === 'journal.unreadable') return thrown.shortMessage;
@@ -148,7 +145,6 @@ interface Informed extends Pick<SealerOptions, 'isShared'> {
   readonly notify?: readonly NotifyConfig[] | undefined;
 }
 
-/** The workspace over a store that was opened and checked. */
 export async function workspaceOf(
   context: CommandContext,
   { home, operator, keyring, signer, places, checked }: OpenedStore,
@@ -158,7 +154,7 @@ export async function workspaceOf(
   const { createSealer } = await import('../store/log/sealer.ts');
   const { excusesOf } = await import('../store/log/log-entries.ts');
   const { HostPace: Pace } = await import('../service/host-pace.ts');
-  // Printed at the end: an earlier line on stderr would fall into the middle of the screen.
+  // Printed at the end: now stderr would write into the screen.
   const problems = new Set(checked.warnings);
   const { origin } = checked.store;
   await rememberStore(context, origin);
@@ -174,8 +170,7 @@ export async function workspaceOf(
     },
     Math.max(0, ...(sealed ?? []).map(({ size }) => size)),
   );
-  // An earlier process may have died between its last write and that write's checkpoint, which an audit asks
-  // for.
+  // An earlier process may have died before its last checkpoint, which an audit requires.
   if (!checked.store.isShared) await sealer.sealRest();
   const notifier = notify.length === 0 ? undefined : await notifierOf(journal, notify);
   const close = async () => {
@@ -224,7 +219,7 @@ async function openKeyStore(context: CommandContext, how: 'change' | 'look' | 'c
     installationSecret: true,
     signingKey: true,
   };
-  // Before the passphrase of a new store is asked for.
+  // Before a passphrase for a new store is asked for.
   let isAgreed = vault !== undefined && (await assertKeysPresent(context, home, missing, how === 'change'));
   const choice = { env: context.env, home, toRead: how === 'look' };
   const store = await unlocked(context, (asker) => chooseStore({ ...choice, ...asker }));
@@ -236,12 +231,12 @@ async function openKeyStore(context: CommandContext, how: 'change' | 'look' | 'c
     const here = { kind: store.kind, store: store.description, isThere: true };
     isAgreed = await assertKeysPresent(context, home, { ...here, ...lost }, how === 'change');
   }
-  // Both at once: the next process must not ask again.
+  // Create both now: the next process must not ask again.
   if (isAgreed) await Promise.all([keyring.signingKey(), keyring.fingerprint(new Secret('any'))]);
   return keyring;
 }
 
-/** The login name: for entries' `by` if the config names no operator, and to recognise the operator. */
+/** For `by` of entries without an operator, and to recognise the operator. */
 export function loginName(env: NodeJS.ProcessEnv): string {
   return loginIfAny() ?? (env['USER'] || 'unknown');
 }
@@ -294,7 +289,7 @@ async function entered(
   const isUnasked = passphrase?.isUnasked === true && refused === undefined;
   const ask = async () => {
     const secret = await askHidden('passphrase of the vault file', context, { least: 1, refused, isUnasked });
-    // Opening it takes a second, and many on a busy machine.
+    // Opening takes a second, on a busy machine many.
     if (screen === undefined) stderr.write('opening the vault file\n');
     else screen.say('opening the vault file');
     return secret;

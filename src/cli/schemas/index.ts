@@ -49,7 +49,6 @@ const check = z.object({
   credentials: z.boolean().optional().describe('true: bad because of the credentials alone'),
 });
 
-/** What concerns lifeboat itself. */
 const general = {
   error: schema('error', 'an error, or why a run waits, as the last line of standard error', {
     code: z.string().describe('stable, made for programs'),
@@ -162,7 +161,6 @@ const notify = {
   ),
 };
 
-/** What `lifeboat status` and `lifeboat plans evaluate` print. */
 const status = {
   status: schema('status', 'each instance, and whether it could be recovered now', {
     at: time,
@@ -200,7 +198,6 @@ const verdict = z.enum(['intact', 'consistent', 'not-intact']);
 const principals = z.array(z.string()).describe('who signed, as the file of allowed signers names them');
 const order = z.string().describe('what is to be done, as a sentence');
 
-/** What proves something, and who approved it. */
 const proof = {
   verify: schema('verify', 'the verdict on a backup file', {
     ok: z.boolean(),
@@ -319,7 +316,7 @@ const proof = {
   signer: schema('signer', 'the line for the allowed signers of the other side', { line: z.string() }),
 };
 
-/** The service's answer is in `answer`, under its own names. */
+/** `answer`: the service's own names. */
 function answered<const Name extends string, Answer extends z.ZodType>(
   name: Name,
   about: string,
@@ -328,7 +325,6 @@ function answered<const Name extends string, Answer extends z.ZodType>(
   return schema(name, about, { instance, answer: answer.describe('as the service reported it') });
 }
 
-/** What the service answered, what was changed at it, and where the entries live. */
 const service = {
   backups: answered(
     'backups',
@@ -400,10 +396,7 @@ const service = {
   }),
 };
 
-/**
- * The output of commands with `-o json` and `-o yaml`, by name: `lifeboat.NAME/1`. Both the types and the
- * JSON Schemas (`lifeboat schema`, `schemas/`) come from here.
- */
+/** The output of `-o json` and `-o yaml` by name (`lifeboat.NAME/1`): source of types and JSON Schemas. */
 export const SCHEMAS = {
   ...general,
   ...runs,
@@ -418,14 +411,14 @@ export const SCHEMAS = {
 } as const;
 export type SchemaName = keyof typeof SCHEMAS;
 
-/** A schema as JSON Schema, draft 2020-12. Fields that it does not name may be added later. */
+/** Draft 2020-12. Fields that it does not name may be added later. */
 export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>> {
   const { about, type } = SCHEMAS[name];
   const { $schema, ...rest } = z.toJSONSchema(type, { io: 'input' });
   return { $schema, $id: schemaId(name), title: about, ...rest };
 }
 
-/** The schemas that describe files that people write, not output. */
+/** For files that people write, not output. */
 export const OF_FILES = {
   config: 'lifeboat.yaml itself, for editors',
   plan: 'a recovery plan, for editors',
