@@ -20,7 +20,7 @@ import { readRunEntry } from '../store/run-entries.ts';
 import { assertSound } from './audit/export.ts';
 import { commandsFor, writeReceipt } from './write-receipt.ts';
 
-/** What stands for every instance and plan; no name of one can be it. */
+/** No instance or plan can have this name. */
 const ALL = '*';
 
 /**
@@ -65,7 +65,7 @@ export async function evaluationReceipt(
   return EXIT.closed;
 }
 
-/** By the entries, which the audit has verified; a projection is only a copy of them. */
+/** The audit has verified the entries; a projection is only a copy. */
 async function recorded(
   context: CommandContext,
   name: string | true,
@@ -94,7 +94,7 @@ async function recorded(
   }
 }
 
-/** Adds the newest proven recovery of each, by the entries of its run. */
+/** By the entries of its run. */
 async function withRecoveries(
   journal: JournalReader,
   evaluations: readonly RecordedEvaluation[],

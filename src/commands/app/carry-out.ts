@@ -6,7 +6,7 @@ import type { Errand, ErrandEnd } from '../../view/app/app-port.ts';
 
 type Beneath = (lines: string[]) => CommandContext;
 
-/** Runs the command of the same name and returns its output. Rejects as the command does. */
+/** Returns the output of the command. Rejects as it does. */
 export async function carryOut(beneath: Beneath, errand: Errand): Promise<ErrandEnd> {
   switch (errand.do) {
     case 'export':
@@ -21,7 +21,6 @@ export async function carryOut(beneath: Beneath, errand: Errand): Promise<Errand
   }
 }
 
-/** How many file names to try. */
 const MAX_FILES = 100;
 
 async function exportBundle(beneath: Beneath, runId: string): Promise<ErrandEnd> {
@@ -55,7 +54,7 @@ async function download(beneath: Beneath, { instance, id }: OfBackup): Promise<E
 const NO_RECORD =
   'this puts no proof on record: the situation "a risky change is coming" makes a backup and does';
 
-/** Pipes the download straight into verification, without a file. */
+/** Without a file between download and verification. */
 async function verifyBackup(beneath: Beneath, { instance, id }: OfBackup): Promise<ErrandEnd> {
   const { backupsDownload } = await import('../service/download.ts');
   const { verify } = await import('../verify.ts');
@@ -72,8 +71,7 @@ async function verifyBackup(beneath: Beneath, { instance, id }: OfBackup): Promi
   const from = { ...beneath(lines), stdin: bytes as unknown as CommandContext['stdin'] };
   const reading = verify(from, ['-'], { instance }).finally(() => bytes.destroy());
   const [loaded, read] = await Promise.allSettled([loading, reading]);
-  // If no key opens a backup, verification ends the download after the first block; report the reason for
-  // that.
+  // If no key opens a backup, verification ends the download: report its reason, not that of the download.
   if (read.status === 'rejected') throw loaded.status === 'rejected' ? loaded.reason : read.reason;
   if (read.value === 0 && loaded.status === 'rejected') throw loaded.reason;
   const [text = '', ...said] = lines;
@@ -96,11 +94,10 @@ async function closeFollowUp(
       ? followUpsDone(context, [id], { proof: errand.text })
       : followUpsSkip(context, [id], { reason: errand.text }));
   const text = exitCode === 0 ? 'the follow-up is closed' : 'the follow-up may still be open';
-  // A run beneath the screen prints every step; the last lines say how it ended.
+  // A run prints every step; the last lines say how it ended.
   return end(text, lines.slice(-LAST_LINES));
 }
 
-/** A command beneath the screen prints its hints among its lines. */
 function end(text: string, said: readonly string[], hints: readonly string[] = []): ErrandEnd {
   const printable = (lines: readonly string[]) => lines.map((line) => show(line, 1_000));
   return { text: show(text, 1_000), lines: printable(said), hints: printable(hints) };

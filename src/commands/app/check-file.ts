@@ -11,10 +11,9 @@ import { readSecretFile } from '../../cli/read-given-file.ts';
 import type { CheckedFile } from '../../view/app/sources.ts';
 
 const PATIENCE_MS = 3_000;
-/** A path is incomplete while the user is typing. */
+/** The path is incomplete while the user types. */
 const TYPING_MS = 150;
 
-/** The absolute path of what the user typed in the app. */
 export function pathOf(env: NodeJS.ProcessEnv, typed: string): string {
   const isAtHome = typed === '~' || typed.startsWith('~/');
   return resolve(isAtHome ? join(homeIfAny(env) ?? '/', typed.slice(1)) : typed);
@@ -26,7 +25,7 @@ export function pathOf(env: NodeJS.ProcessEnv, typed: string): string {
  */
 export function fileChecker(context: CommandContext) {
   const inTime = withinOrSilent(PATIENCE_MS, 'a file that was looked at before has not answered yet');
-  /** Checks the file of a typed path; `read` rejects with the problem. */
+  /** `read` rejects with the problem of the file. */
   const checked = async (
     typed: string,
     signal: AbortSignal,

@@ -9,12 +9,12 @@ import type { Loaders, SourceName } from '../../view/app/sources.ts';
 import type { RunEnd, RunPort } from '../../view/run-port.ts';
 import type { loadersFor } from './loaders.ts';
 
-/** How the app acts: it runs the same commands as the command line, shown on its screen. */
+/** The app runs the commands of the command line, on its screen. */
 export function connect(context: CommandContext, config: LoadedConfig, screen: OnScreen): AppPort {
   const { passphrase } = context;
   const lookingOn = passphrase && askOnlyOnce(passphrase);
   const looking = { ...beside(context, screen, []), passphrase: lookingOn };
-  // The loaders are only imported when a screen first needs data.
+  // A screen that needs data imports them first.
   let opened: Promise<ReturnType<typeof loadersFor>> | undefined;
   const loadersOf = () => {
     opened ??= import('./loaders.ts').then((module) => module.loadersFor(looking, config));
@@ -64,7 +64,7 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
       const { keysAdd } = await import('../keys/keys.ts');
       const { pathOf } = await import('./check-file.ts');
       const lines: string[] = [];
-      // Resolve the path: `-` does not mean standard input here, which is the app's keyboard.
+      // `-` is not standard input here, which is the app's keyboard: resolve the path.
       const flags = file === undefined ? {} : { file: pathOf(context.env, file) };
       await keysAdd(beside(context, screen, lines), [], { instance, ...flags });
       return lines.join('; ');
@@ -74,7 +74,7 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
   };
 }
 
-/** Loaders that are imported on the first call. */
+/** Imported on the first call. */
 function lazily(loaded: () => Promise<Loaders>): Loaders {
   const load = async (name: SourceName, args: readonly unknown[]) => {
     const loaders = await loaded();
@@ -88,10 +88,7 @@ function lazily(loaded: () => Promise<Loaders>): Loaders {
   });
 }
 
-/**
- * The context of a command that works beneath the screen: its output is kept, and the screen asks its
- * questions.
- */
+/** For a command beneath the screen: its output is kept, and the screen asks its questions. */
 function beside(context: CommandContext, screen: OnScreen, lines: string[]): CommandContext {
   const { stdout, stderr } = context;
   const { output: _, restoreEcho: __, ...rest } = context;
@@ -116,7 +113,7 @@ function collector({ columns }: OutputStream, lines: string[]): OutputStream {
   return Object.assign(stream, { isTTY: false, columns: columns ?? 80 });
 }
 
-/** The user's own shell, in this folder, with the app's home and config. Its exit code is ignored. */
+/** In this folder, with the app's home and config. Its exit code is ignored. */
 function shell({ env, configPath, stdout }: CommandContext): Promise<void> {
   stdout.write('a shell beside lifeboat: `exit` goes back to the screen\n');
   const named = configPath === undefined ? {} : { LIFEBOAT_CONFIG: configPath };

@@ -21,20 +21,19 @@ import { knownDrills } from '../drill/drill-records.ts';
 import { planNames } from '../plans/plan-files.ts';
 import { keyringOfEachLook } from './load-keys.ts';
 
-/** As many as `lifeboat status` asks at the same time. */
+/** As many as `lifeboat status` asks at once. */
 const AT_ONCE = 8;
 const LIMIT_MS = 20_000;
-/** Metrics are the largest answer, and a disk fills slowly. */
+/** Milliseconds. Metrics are the largest answer, and a disk fills slowly. */
 const DISK_MS = 5 * 60_000;
-/** More instances than this are not told of one by one, since each telling lists all of them. */
+/** With more instances the list is not sent for each one. */
 const MANY = 200;
 const APART_MS = 250;
 
 type Record = ReadonlyMap<string, InstanceFacts['record']>;
 
 /**
- * How every instance answers GETs, and what the journal knows of it. Yields the names first, then the record
- * with the last known answers, then each instance as it answers.
+ * Yields the names first, then the record with the last known answers, then each instance as it answers GETs.
  */
 export function fleetLoader(context: CommandContext, config: LoadedConfig): Loaders['fleet'] {
   const names = Object.keys(config.instances);
@@ -45,10 +44,10 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   const targetOf = ({ name }: InstanceFacts) => kept.get(config.instances[name]?.target ?? '');
   const statusAt = judging(names.length, targetOf);
   const answeredAt = new Map<string, Date>();
-  /** When each instance last listed its backups; the copy on disk is dated less often. */
+  /** When each instance listed its backups; the copy on disk is dated less often. */
   const listedAt = new Map<string, string>();
   const nextKeyring = keyringOfEachLook(context);
-  /** As evaluated last: a region that is gone takes its time to answer, and its plan is wanted at once. */
+  /** From the last evaluation: a lost region answers late, and its plan is wanted at once. */
   let plans: Fleet['plans'];
 
   return async (_, emit, signal) => {
@@ -58,11 +57,11 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     let known: Pick<Fleet, 'startedBy' | 'troubles'> = {};
     let answered = 0;
     const due = drillDue(knownDrills(context.env), config.drills?.every, new Date());
-    // A board row has no room to explain how to plan a drill; `lifeboat status` does.
+    // A board row has no room for more; `lifeboat status` explains how to plan a drill.
     const drills = due.everySeconds === undefined ? 'none is planned' : dueWords(due);
     const tell = () => {
       if (signal.aborted) return;
-      // Later answers belong to another list.
+      // Later answers are for another list.
       const all = [...kept.values()];
       const instancesAt = (now: Date) => all.map((facts) => statusAt(facts, now));
       emit({
@@ -116,12 +115,12 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
         soon();
       },
       answered: (facts) => {
-        // An aborted request says nothing about the instance.
+        // An aborted request says nothing of the instance.
         if (signal.aborted) return;
         const { disk } = kept.get(facts.name) ?? {};
         const dated = datedBy(listedAt, facts);
         keep(disk === undefined ? dated : { disk, ...dated });
-        // A passphrase prompt may have delayed the last answer by minutes.
+        // A passphrase prompt may have delayed the answer by minutes.
         answeredAt.set(facts.name, oldestOf(facts) ?? new Date());
         askedAt.delete(facts.name);
         answered += 1;
@@ -134,18 +133,18 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   };
 }
 
-/** The plan files, evaluated by these answers; undefined where the journal cannot be read. */
+/** Undefined where the journal cannot be read. */
 async function plansOf(
   context: CommandContext,
   config: LoadedConfig,
   evaluated: ReadonlyMap<string, EvaluatedInstance>,
 ): Promise<Fleet['plans']> {
-  // A board without plans does not load what evaluates them.
+  // Without plans, do not load their evaluation.
   const { evaluateAllPlans } = await import('../plans/evaluate-plans.ts');
   return evaluateAllPlans(context, config, evaluated).catch(() => undefined);
 }
 
-/** Adds when this machine last saw the instance. An instance that answers keeps what was seen. */
+/** Keeps what was seen if the instance answers. */
 function datedBy(listedAt: Map<string, string>, facts: InstanceFacts): InstanceFacts {
   const { name, backups, seen } = facts;
   if (backups.state === 'known') listedAt.set(name, backups.at.toISOString());
@@ -184,7 +183,7 @@ function withTarget(facts: InstanceFacts, target: InstanceFacts | undefined): In
   return target === undefined ? facts : { ...facts, target };
 }
 
-/** Acts now and, where it is called again within these milliseconds, once more after them. */
+/** Acts now, and once more after these milliseconds if called in between. */
 function spaced(act: () => void, apartMs: number): () => void {
   let waiting: NodeJS.Timeout | undefined;
   let isDue = false;
@@ -203,7 +202,7 @@ function spaced(act: () => void, apartMs: number): () => void {
   };
 }
 
-/** Starts with instances that are unknown only because the key store was locked: it may be open by now. */
+/** The key store of unknown instances may be open by now. */
 function lockedFirst(names: readonly string[], kept: ReadonlyMap<string, InstanceFacts>): readonly string[] {
   const isLocked = (name: string) => kept.get(name)?.held.state === 'failed';
   return names.toSorted((one, other) => Number(isLocked(other)) - Number(isLocked(one)));
@@ -223,7 +222,7 @@ async function troublesOf(context: CommandContext, record: Record): Promise<read
   return [...(room === undefined ? [] : [room]), ...(await journalTroubles(context, record))];
 }
 
-/** Reports an unreadable journal as one problem, not one for each instance. */
+/** One problem, not one for each instance. */
 async function journalTroubles(context: CommandContext, record: Record): Promise<readonly Trouble[]> {
   const [first] = record.values();
   if (first?.state === 'failed')
@@ -239,7 +238,7 @@ async function journalTroubles(context: CommandContext, record: Record): Promise
       await journal.close();
     }
   } catch {
-    // It was readable a moment ago; the next command that needs it reports the problem.
+    // The next command that needs the journal reports the problem.
     return [];
   }
 }

@@ -9,10 +9,7 @@ import { wantsPassphrase } from '../../view/app/app-port.ts';
 import type { KeyRow, KeysFacts } from '../../view/app/sources.ts';
 import { listKeys } from '../keys/key-rows.ts';
 
-/**
- * The keys of every configured instance, and of others in the key store. Does not ask for the passphrase
- * again once the key store is open.
- */
+/** Of configured and other instances. Asks for no passphrase once the key store is open. */
 export async function loadKeys(context: CommandContext, config: LoadedConfig): Promise<KeysFacts> {
   const keyring = await keptKeyring(context);
   const configured = Object.keys(config.instances);
@@ -55,13 +52,12 @@ async function ownersIn({ store }: Keyring): Promise<readonly string[]> {
     .filter((owner) => owner !== '');
 }
 
-/** After a failure, leaves the key store alone for this long: a prompt may have gone unanswered. */
+/** After a failure: a prompt may have gone unanswered. */
 const KEYS_AGAIN_MS = 5 * 60_000;
 
 /**
- * Opens the key store at most once for each survey of all instances. If it fails to open, it is left alone
- * for some minutes, except for a locked vault: the next survey uses a passphrase entered elsewhere in the
- * app, and does not ask.
+ * Opens the key store at most once for each survey. After a failure it is left alone for some minutes, except
+ * a locked vault: the next survey uses a passphrase entered elsewhere in the app, and does not ask.
  */
 export function keyringOfEachLook(context: CommandContext): () => () => Promise<Keyring> {
   let failed:
@@ -102,7 +98,7 @@ export function keptKeyring(context: CommandContext): Promise<Keyring> {
   return keyring;
 }
 
-/** Only reads, so it never creates a vault or asks for a new passphrase. */
+/** Never creates a vault or asks for a new passphrase. */
 function onlyLookedInto(keyring: Keyring): Keyring {
   const { store } = keyring;
   if (store.kind !== 'vault') return keyring;

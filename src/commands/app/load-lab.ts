@@ -5,10 +5,10 @@ import { type LoadedConfig, tokenVariables } from '../../config/loaded.ts';
 import type { LabAddress, LabFault } from '../../service/lab-client.ts';
 import type { LabCallRow, LabChange, LabFacts } from '../../view/app/lab-facts.ts';
 
-/** No screen has room for more rows of one kind. */
+/** For any screen. */
 const MAX = 200;
 
-/** How the lab of the config describes itself. Rejects as `labOf` and `askLab` do. */
+/** Rejects as `labOf` and `askLab` do. */
 export async function loadLab(config: LoadedConfig, signal: AbortSignal): Promise<LabFacts> {
   const lab = await labOf(config);
   const { askLab } = await import('../../service/lab-client.ts');
@@ -56,7 +56,7 @@ export async function loadLab(config: LoadedConfig, signal: AbortSignal): Promis
   };
 }
 
-/** The lab that the config names. Rejects with `lab.none` if it names none. */
+/** Rejects with `lab.none` if the config names none. */
 export async function labOf(config: LoadedConfig): Promise<LabAddress> {
   const { lab } = config;
   if (lab === undefined) {
@@ -69,7 +69,7 @@ export async function labOf(config: LoadedConfig): Promise<LabAddress> {
   return { url: lab.url, token: tokenReader(lab.token, { keychain: async () => undefined, hideEnv }) };
 }
 
-/** `POST /backups of orders: drop, once (when after)`: ends with the part that a narrow screen may cut. */
+/** `POST /backups of orders: drop, once (when after)`; a narrow screen may cut the end. */
 function faultWords({ method, path, instance, after, times, probability, effect }: LabFault): string {
   const { kind, ...how } = effect;
   const where = [method, path].filter((part) => part !== undefined).join(' ') || 'any call';
@@ -94,10 +94,7 @@ function fieldWords(fields: Readonly<Record<string, unknown>>): string {
   return show(words.join(', '), 200);
 }
 
-/**
- * Changes the lab of the config and describes the resulting state. Rejects as `labOf` and `askLab` do. Only
- * reaches instances of a lab.
- */
+/** Describes the resulting state; reaches only instances of a lab. Rejects as `labOf` and `askLab` do. */
 export async function changeLab(config: LoadedConfig, change: LabChange): Promise<string> {
   const lab = await labOf(config);
   const { askLab } = await import('../../service/lab-client.ts');
@@ -136,7 +133,7 @@ export async function changeLab(config: LoadedConfig, change: LabChange): Promis
   }
 }
 
-/** Describes each state, keyed by the lab's own word for it. */
+/** By the lab's own words. */
 const STATES: Readonly<Record<string, string>> = {
   lost: 'lost: a router answers 502 in its place',
   running: 'running, with everything that was committed',

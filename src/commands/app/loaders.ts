@@ -50,7 +50,7 @@ import { loadBackups, loadInstance } from './load-instance.ts';
 import { keptKeyring, loadKeys } from './load-keys.ts';
 import { loadLab } from './load-lab.ts';
 
-/** The loaders of the app's screens. They only read, and leave nothing open. */
+/** They only read, and leave nothing open. */
 export function loadersFor(context: CommandContext, config: LoadedConfig): Loaders {
   const loadRuns = runsLoader(context);
   const look = fileChecker(context);
@@ -76,7 +76,7 @@ export function loadersFor(context: CommandContext, config: LoadedConfig): Loade
   };
 }
 
-/** Parses a moment of the past; the date parser is imported on first use. */
+/** In the past; the date parser is imported on first use. */
 async function momentTyped(text: string): Promise<TypedMoment> {
   const { readMoment } = await import('../../view/moment.ts');
   const now = new Date();
@@ -84,7 +84,7 @@ async function momentTyped(text: string): Promise<TypedMoment> {
   return 'time' in read ? { time: read.time.toISOString() } : read;
 }
 
-/** What a run would do, and what blocks it; the refusal of a run is a result too. */
+/** A refusal of the run is a result too. */
 async function loadDryRun(
   context: CommandContext,
   config: LoadedConfig,
@@ -102,7 +102,7 @@ async function loadDryRun(
   }
 }
 
-/** The facts from config and environment. Opens nothing. */
+/** Opens nothing. */
 export async function homeOf(context: CommandContext, config: LoadedConfig): Promise<Home> {
   const store = await storeNamed(context.env, context.configPath);
   const folder = homeFolder(context.env);
@@ -135,13 +135,13 @@ function withoutPassword(address: string): string {
   return address.replace(/^(\w+:\/\/[^/@:]*):[^@/]*@/u, '$1@');
 }
 
-/** Empty for an address that no client accepts: opening the instance reports what is wrong with it. */
+/** Empty for an invalid address: opening the instance reports the reason. */
 function addressOf(url: string): { readonly address?: string } {
   const address = idOfInstance(url);
   return address === undefined ? {} : { address };
 }
 
-/** Every open follow-up, as `lifeboat followups` lists them. Empty in a home without a journal. */
+/** As `lifeboat followups` lists them. Empty in a home without a journal. */
 async function loadFollowUps(context: CommandContext): Promise<readonly FollowUpRow[]> {
   const journal = await openJournalIfAny(context);
   if (journal === undefined) return [];
@@ -155,7 +155,7 @@ async function loadFollowUps(context: CommandContext): Promise<readonly FollowUp
   }
 }
 
-/** The newest entries of the journal, two pages at most. Empty in a home without a journal. */
+/** At most two pages. Empty in a home without a journal. */
 function loadEntries(context: CommandContext, { stream }: EntriesWanted): Promise<EntriesPage> {
   return reading(context, async (journal) => {
     const size = await sizeOf(journal, stream);
@@ -165,7 +165,7 @@ function loadEntries(context: CommandContext, { stream }: EntriesWanted): Promis
   });
 }
 
-/** One page of older entries, which never change. */
+/** Older entries never change. */
 function loadOlderEntries(
   context: CommandContext,
   { stream, page }: OlderEntriesWanted,
@@ -177,7 +177,7 @@ function loadOlderEntries(
   });
 }
 
-/** The board and the runs report a journal that does not match its signatures; a list of entries does not. */
+/** Board and runs, not a list of entries, report a journal that does not match its signatures. */
 async function reading(
   { env, configPath }: CommandContext,
   look: (journal: JournalReader) => Promise<EntriesPage>,
@@ -213,7 +213,7 @@ async function leaves(journal: JournalReader, first: number, end: number): Promi
   const found: StoredEntry[] = [];
   if (first >= end) return found;
   for await (const entry of journal.log.stored(first)) {
-    // Entries without a place in the log come last; an audit names them.
+    // Entries without a place in the log come last.
     if (entry.index < first) continue;
     if (entry.index >= end) break;
     found.push(entry);
@@ -237,9 +237,7 @@ async function ofStream(
 /** `lifeboat runs` lists older runs. */
 const MAX = 500;
 
-/**
- * Returns the newest runs, newest first, and every open one, at each call. Empty in a home without a journal.
- */
+/** The newest runs and every open one, newest first. Empty in a home without a journal. */
 function runsLoader(context: CommandContext): () => Promise<readonly RunRow[]> {
   const runsIn = runsReader();
   return async () => {
@@ -255,12 +253,11 @@ function runsLoader(context: CommandContext): () => Promise<readonly RunRow[]> {
 
 type RunsJournal = Pick<JournalReader, 'rows'> & { readonly log: Pick<Log, 'head'> };
 
-/** Reads the runs of a journal, and rereads them only after something was written to it. */
+/** Rereads them only after something was written. */
 export function runsReader(): (journal: RunsJournal) => Promise<readonly RunSummary[]> {
   let last: { readonly root: string; readonly runs: readonly RunSummary[] } | undefined;
   return async (journal) => {
-    // Read the head before the runs: the next call then sees what is written in between. A damaged log has
-    // runs too.
+    // The head first: the next call sees what is written in between. A damaged log has runs too.
     const root = await journal.log.head().then(
       (head) => head.root,
       () => undefined,
@@ -275,7 +272,7 @@ export function runsReader(): (journal: RunsJournal) => Promise<readonly RunSumm
   };
 }
 
-/** The newest runs of the drills made from this home, newest first. */
+/** From drills of this home, newest first. */
 async function loadDrillRuns(context: CommandContext): Promise<readonly RunRow[]> {
   const rows: RunRow[] = [];
   for (const home of drillHomes(context.env).toReversed()) {
@@ -286,7 +283,7 @@ async function loadDrillRuns(context: CommandContext): Promise<readonly RunRow[]
   return rows;
 }
 
-/** Reads follow-ups and holders only for runs that can have any: the list is read every two seconds. */
+/** The list is read every two seconds: follow-ups and holders only of open runs. */
 async function runRowOf(journal: JournalReader, run: RunSummary): Promise<RunRow> {
   if (run.status !== 'open') return { ...run, followUps: 0 };
   const holder = await journal.holder(`run/${run.runId}`).catch(() => undefined);
@@ -297,7 +294,7 @@ async function runRowOf(journal: JournalReader, run: RunSummary): Promise<RunRow
   };
 }
 
-/** The report of a run as `lifeboat report` prints it. Rejects as that does. */
+/** As `lifeboat report` prints it. Rejects as that does. */
 async function loadReport(context: CommandContext, runId: string): Promise<ReportText> {
   const { run, text } = await renderedReport(context, runId, 'md');
   return {
@@ -308,10 +305,9 @@ async function loadReport(context: CommandContext, runId: string): Promise<Repor
   };
 }
 
-/** How many file names to try. */
 const MAX_FILES = 1_000;
 
-/** Writes the report as HTML to a new file in the current folder and returns the file's name. */
+/** To a new file in the current folder; returns its name. */
 export async function writeReport(context: CommandContext, runId: string): Promise<string> {
   const { run, text } = await renderedReport(context, runId, 'html');
   for (let at = 1; at <= MAX_FILES; at += 1) {

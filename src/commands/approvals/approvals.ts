@@ -27,10 +27,7 @@ import { openRuns } from '../../store/projections/runs.ts';
 import { rulesOf } from './gate-of-run.ts';
 import { isOfPlan, termsOnRecord } from './plan-terms.ts';
 
-/**
- * `lifeboat approvals [RUN]`: what needs approval now in open runs, and the state of each request. Exit 3
- * while something waits.
- */
+/** `lifeboat approvals [RUN]`: requests of open runs and their state. Exit 3 while something waits. */
 export async function approvals(context: CommandContext, [word]: readonly string[]): Promise<number> {
   const journal = await openJournalIfAny(context);
   const open: Open[] = [];
@@ -86,18 +83,14 @@ export async function approvals(context: CommandContext, [word]: readonly string
   return rows.every(({ state }) => state === 'given') ? EXIT.closed : EXIT.waiting;
 }
 
-/** A request, and why the terms of its plan cannot be read, if so. */
+/** `problem`: why the terms of its plan cannot be read. */
 interface Open extends AskedOf {
   readonly problem?: string;
 }
 
-/** An open challenge. */
 type Row = ResultOf<'approvals'>['items'][number];
 
-/**
- * Opens the key store only if a signature is present: only then is this installation's own key needed, to
- * tell it from another's.
- */
+/** Opens the key store only for a signature: to tell this installation's own key from another's. */
 async function rowOf(
   about: Open,
   home: string,
@@ -124,7 +117,7 @@ async function rowOf(
   }
 }
 
-/** The signature covers something else. None of it is used as a path, and its text is untrusted. */
+/** The signature covers something else: its text is untrusted and not used as a path. */
 function strayRow({ run, asked }: AskedOf, misfit: string): Row {
   const { challenge, order, target, requester, expiresAt } = asked;
   const row = { runId: run, challenge, order, target, requester, expiresAt, file: '', command: '' };
@@ -133,8 +126,7 @@ function strayRow({ run, asked }: AskedOf, misfit: string): Row {
 
 /**
  * `lifeboat approvals accept RUN SIG-FILE`: verifies a returned signature and puts it where the run looks for
- * it, also while another process shows the run. Rejects with the reason why it does not count; then no file
- * is written.
+ * it, even one shown by another process. Rejects with the reason why it does not count, without a file.
  */
 export function approvalsAccept(
   context: CommandContext,
@@ -173,8 +165,7 @@ export const approvalsWithdraw: Action<{ readonly reason: string }> = (context, 
     const { run, asked } = await askedOf(workspace, word, unusedApproval);
     if (!/^[0-9a-f]{16}$/.test(asked.challenge))
       throw late('approval.astray', 'the name of the request on record was not written by lifeboat');
-    // Write the file first: only the file stops a process that drives the run now, and that process records
-    // the withdrawal.
+    // File first: it stops a process that drives the run now, which then records the withdrawal.
     await writeBeside(approvalPaths(workspace.home, run, asked.challenge).withdrawn, `${reason}\n`);
     await writeDown(workspace, run, {
       challenge: asked.challenge,
@@ -188,7 +179,7 @@ export const approvalsWithdraw: Action<{ readonly reason: string }> = (context, 
   });
 };
 
-/** Only if no process drives the run: two writers would each refuse the other's entries. */
+/** If no process drives the run: two writers would each refuse the other's entries. */
 async function writeDown({ journal }: Workspace, run: string, body: Json): Promise<void> {
   try {
     await appendHolding(journal, [{ stream: `run/${run}`, type: 'approval.withdrawn', body }]);
@@ -204,7 +195,7 @@ async function askedOf(
 ): Promise<AskedOf> {
   const { runId, runbook, status } = await findRun(journal, word);
   const entries = await journal.read(`run/${runId}`);
-  // An approval of a plan has done its work with the typed name: no call is left that it could still stop.
+  // With the typed name an approval of a plan is used: there is no call left to stop.
   const asked = requestStateOf(entries).asked ?? (isOfPlan(runbook) ? undefined : orElse(entries));
   if (asked !== undefined && status === 'open')
     return { run: runId, entries, asked, terms: await termsOnRecord(journal, entries) };

@@ -45,7 +45,7 @@ export async function gateOfRun(
     home: workspace.home,
     operator: operatorOf(config, workspace),
     now,
-    // Open the key store only when there may be a signature to check.
+    // Only when there may be a signature to check.
     rules: () => {
       rules ??= rulesOf(config, workspace, now).catch((thrown: unknown) => {
         rules = undefined;
@@ -60,20 +60,17 @@ export async function gateOfRun(
     needs: (instance, risk) => needsApproval(config, instance, risk),
     breakGlass,
     bypassed: (order, reason) => {
-      // The screen shows this itself, and a line on stderr would corrupt it.
+      // The screen shows this itself; a line on stderr would corrupt it.
       if (context.stdin.isTTY === true) return;
       context.stderr.write(`BREAK-GLASS: ${show(order)} without a second person: ${show(reason)}\n`);
     },
   });
 }
 
-/** For a run whose record holds a request although the config no longer asks for one. */
+/** For a request on record that the config no longer asks for. */
 const DEFAULT_EXPIRES_MS = 60 * 60_000;
 
-/**
- * Who may approve for the operator of this home, by the store's clock. Rejects with `approval.nobody` if the
- * config has no approvals.
- */
+/** By the store's clock. Rejects with `approval.nobody` if the config has no approvals. */
 export async function rulesOf(
   config: LoadedConfig,
   workspace: Pick<Workspace, 'keyring' | 'operator'>,
@@ -96,9 +93,8 @@ function operatorOf(config: LoadedConfig, { operator }: Pick<Workspace, 'operato
 }
 
 /**
- * What a second person has to approve in a state of a run; undefined if no approval is needed. The record
- * decides: what needed approval when the run began, and what was requested once, needs it until the run ends,
- * even if the config now asks for less. Pure.
+ * What a second person must approve in a state; undefined for nothing. By the record: what needed approval at
+ * the beginning, or was requested once, needs it to the end, even if the config now asks for less. Pure.
  */
 export function planOfState(
   config: LoadedConfig,
@@ -115,7 +111,7 @@ export function planOfState(
   };
 }
 
-/** What is approved, and whether the config asks for that, or did when the run began, or a plan does. */
+/** `isAsked`: by the config now or at the beginning, or by a plan. */
 interface Planned {
   readonly plan?: Plan;
   readonly isAsked?: boolean;
@@ -172,9 +168,8 @@ function planned(
 }
 
 /**
- * The approval of a run as renderers show it: whatever is on disk at this moment. A changed signature is
- * verified in the background, so that reading the view never waits. `wake` lets the run look at a request
- * that has expired, where the plan says what happens then.
+ * The approval as renderers show it, from disk. A changed signature is verified in the background, so that
+ * the view never waits. `wake` makes the run look at an expired request, if the plan says what happens then.
  */
 export function approvalWatch(
   gate: ApprovalGate,

@@ -9,17 +9,16 @@ import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts
 import { type ChildRow, childrenOf } from '../../store/projections/plan-children.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
 
-/** What stands around a run that is a step of a plan, or a plan itself. */
 export interface AroundOfPlan {
-  /** Every name on record of the person who started the plan; empty outside of plans. */
+  /** Every recorded name of the plan's starter; empty outside of plans. */
   readonly starter: readonly string[];
-  /** Lines of the file of allowed signers when the plan was started, by hash; undefined if unknown. */
+  /** Hashes of allowed-signers lines when the plan was started; undefined if unknown. */
   readonly listed?: readonly string[] | undefined;
-  /** What came of the groups that the step shows to those who approve, one line each. */
+  /** Results of the groups that the step shows to approvers, one line each. */
   readonly shown: readonly string[];
 }
 
-/** Reads from the record what an approval in this run depends on besides the run. */
+/** For an approval in this run, by the record. */
 export async function aroundOfPlan(
   journal: Pick<JournalReader, 'read' | 'rows'>,
   { runId, runbook }: { readonly runId: string; readonly runbook: unknown },
@@ -42,10 +41,7 @@ export async function aroundOfPlan(
   return { ...startedBy(ofPlan), shown };
 }
 
-/**
- * What a plan asks of the approval that a run waits for; undefined if it waits for none, or the config asks
- * for it. Pure.
- */
+/** What a plan asks of the awaited approval; undefined for none, or one of the config. Pure. */
 export function termsAt(
   snapshot: AnyMachineSnapshot,
   { starter, listed }: Pick<AroundOfPlan, 'starter' | 'listed'>,
@@ -57,7 +53,7 @@ export function termsAt(
   return { of, within, onExpiry, starter: notBy === 'starter' ? starter : [], listed, given };
 }
 
-/** The same, of a run as its entries say; for a process that does not drive it. */
+/** For a process that does not drive the run. */
 export async function termsOnRecord(
   journal: Pick<JournalReader, 'read' | 'rows'>,
   entries: readonly Entry[],
@@ -71,7 +67,6 @@ export async function termsOnRecord(
   return termsAt(folded.snapshot, await aroundOfPlan(journal, { runId, runbook }));
 }
 
-/** Whether a run is that of a plan, or of a step of one. */
 export function isOfPlan(runbook: unknown): boolean {
   return runbook === 'plan' || runbook === 'plan-step';
 }
@@ -81,7 +76,6 @@ function startOf([started]: readonly Entry[]) {
   return read?.type === 'run.started' ? read.body : undefined;
 }
 
-/** Who started a run, and who was listed as a signer then. */
 function startedBy(entries: readonly Entry[]): Pick<AroundOfPlan, 'starter' | 'listed'> {
   const begun = startOf(entries);
   const names = [entries[0]?.by, begun?.operator, begun?.who?.name, begun?.who?.email, begun?.who?.login];
@@ -89,7 +83,7 @@ function startedBy(entries: readonly Entry[]): Pick<AroundOfPlan, 'starter' | 'l
   return { starter, listed: begun?.approvals?.signers?.lines };
 }
 
-/** `result of data: 5 steps done, 1 failed: orders recover (it was stopped)`. The last attempt counts. */
+/** `result of data: 5 steps done, 1 failed: orders recover (it was stopped)`, by the last attempts. */
 function resultOf(group: string, children: readonly ChildRow[]): string {
   const latest = new Map<string, ChildRow>();
   for (const child of children)
@@ -109,7 +103,6 @@ function newer(latest: ReadonlyMap<string, ChildRow>, child: ChildRow): ChildRow
   return before !== undefined && before.attempt > child.attempt ? before : child;
 }
 
-/** What people decided against the plan. */
 async function passedIn(
   entries: readonly Entry[],
 ): Promise<readonly { readonly step: string; readonly reason: string }[]> {
@@ -117,10 +110,10 @@ async function passedIn(
   return folded?.found.skipped(folded.snapshot.context as never) ?? [];
 }
 
-/** Undefined for a version of a runbook that this program does not have. */
+/** Undefined for a version of a runbook that this program lacks. */
 async function foldOf(entries: readonly Entry[]) {
   const { runbook, version } = fieldsOf(entries[0]?.body);
-  // Only the runs of plans need the machines, which take a while to load.
+  // Only runs of plans need the machines, which load slowly.
   const { runbookOf } = await import('../../../machines/index.ts');
   const found = runbookOf(String(runbook), String(version));
   return found && { found, ...fold(found, inputOf(entries) ?? {}, entries) };

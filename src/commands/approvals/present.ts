@@ -12,7 +12,7 @@ import type { Entry } from '../../store/journal.ts';
 import type { Who } from '../../store/run-entries.ts';
 import { levelOf } from './required.ts';
 
-/** Who runs this process, for the record: by the config and by the operating system. */
+/** By the config and the operating system. */
 export function whoIs(config: LoadedConfig, { operator }: Pick<Workspace, 'operator'>): Who {
   const { uid } = userInfoIfAny();
   const { email } = config.operator;
@@ -26,7 +26,7 @@ export function whoIs(config: LoadedConfig, { operator }: Pick<Workspace, 'opera
   };
 }
 
-/** Who runs this process, and what config and files now ask of a second person on the run's instances. */
+/** And what config and files ask of a second person now. */
 export async function presentOf(
   config: LoadedConfig,
   workspace: Pick<Workspace, 'operator'>,
@@ -43,8 +43,7 @@ export async function presentOf(
 }
 
 /**
- * Lets this process take up a run, or refuses it; see `admitted`. Warns prominently if less is asked than at
- * the beginning.
+ * Lets this process take up a run or refuses it (`admitted`). Warns if less is asked than at the beginning.
  */
 export async function admission(
   context: CommandContext,
@@ -65,9 +64,8 @@ export async function admission(
 }
 
 /**
- * Rejects, with exit 2, a run that would need a second person but could have none, because the files that
- * name them cannot be read: an approver unknown at the beginning cannot approve later. Rejects nothing when
- * the glass is broken.
+ * Rejects (exit 2) a run that needs a second person whose files cannot be read: an approver unknown at the
+ * beginning cannot approve later. Rejects nothing when the glass is broken.
  */
 export function assertApprovalsReadable({ approvals }: Present, breakGlass: string | undefined): void {
   const { required, signers, revoked } = approvals;

@@ -8,7 +8,7 @@ import type { ApprovalLevel } from '../../store/run-entries.ts';
 
 const CONFIRM = 'operator.confirm';
 
-/** The risk of each effect of a verb; undefined if it loses no data, key or running instance. */
+/** Undefined for a verb that loses no data, key or running instance. */
 const RISKS: Readonly<Record<Effect, Risk | undefined>> = {
   none: undefined,
   download: undefined,
@@ -21,7 +21,7 @@ const RISKS: Readonly<Record<Effect, Risk | undefined>> = {
   outside: undefined,
 };
 
-/** The risk of a verb. An unknown one is assumed to replace data. */
+/** An unknown verb is assumed to replace data. */
 export function riskOfVerb(verb: string): Risk | undefined {
   const effect = effectOf(verb);
   return effect === undefined ? 'overwrites' : RISKS[effect];
@@ -33,14 +33,12 @@ export function riskOfInvoked(verb: string, input: unknown): Risk | undefined {
   return effectOf(verb) === 'key' && fingerprint === undefined ? undefined : riskOfVerb(verb);
 }
 
-/** What the config asks of a second person on an instance. */
 export function levelOf(config: LoadedConfig, instance: string): ApprovalLevel {
   const own = Object.hasOwn(config.instances, instance) ? config.instances[instance]?.approval : undefined;
   if (own !== undefined) return own === 'required' ? 'destructive' : 'none';
   return config.approvals?.required ?? 'none';
 }
 
-/** Whether a second person has to approve a change with this risk on an instance. */
 export function needsApproval(config: LoadedConfig, instance: string, risk: Risk): boolean {
   return asksFor(levelOf(config, instance), risk);
 }
@@ -64,7 +62,7 @@ function verbsAt({ machine }: Runbook, state: string): readonly string[] {
   return invoke.map(({ id, src }) => (typeof src === 'string' ? src : id));
 }
 
-/** Rejects, with exit 2, a config that asks for approvals but does not say who may give them. */
+/** Rejects (exit 2) approvals without approvers. */
 export function assertApproversConfigured(config: LoadedConfig): void {
   const [name] = Object.entries(config.instances).find(([, { approval }]) => approval === 'required') ?? [];
   if (config.approvals !== undefined || name === undefined) return;
@@ -78,7 +76,7 @@ export function assertApproversConfigured(config: LoadedConfig): void {
   );
 }
 
-/** An override does not count: it sends nothing, and the confirmation after it names what was overridden. */
+/** An override sends nothing; the confirmation after it names what was overridden. */
 function isConfirmation(runbook: Runbook, state: string): boolean {
   return nodesAt(runbook.machine, state).at(-1)?.ownEvents.includes(CONFIRM) ?? false;
 }
@@ -88,16 +86,14 @@ function untilNext(runbook: Runbook, path: readonly string[]): readonly string[]
   return next < 0 ? path : path.slice(0, next);
 }
 
-/** A confirmation that a second person has to approve. */
 export interface NeededApproval {
   readonly state: string;
   readonly title: string;
-  /** The instance that the change affects. */
   readonly on: string;
   readonly risk: Risk;
 }
 
-/** Which confirmations of a run without trouble need an approval. Pure. */
+/** In a run without trouble. Pure. */
 export function approvalsOnPath(
   config: LoadedConfig,
   runbook: Runbook,

@@ -32,17 +32,16 @@ import { readLedgers } from '../../store/projections/ledgers.ts';
 import { whoIs } from '../approvals/present.ts';
 import { confirmTyped } from '../store/confirm.ts';
 
-/** How many checkpoints of one place are compared with the store; a place is read for a few seconds only. */
+/** For each place; a place is read for a few seconds only. */
 const MAX_CHECKPOINTS = 4_096;
-/** How many calls of one instance with a lost recorded outcome are named; older ones are only counted. */
+/** Calls of an instance with a lost outcome; older ones are only counted. */
 const MAX_ENDED = 10;
 
 /**
  * `lifeboat audit accept-loss --reason TEXT`: shows what is lost, and after a typed confirmation records the
- * loss and marks every call armed in the lost part as in doubt on its instance, in one transaction; if the
- * process dies inside it, all of it is stored or nothing. Old checkpoints stay where they are. Exit 0 also
- * when nothing is lost; 3 when no person can confirm; 130 when the person declines. Throws `journal.damaged`
- * (exit 5) when nothing is lost and an entry was rewritten: that cannot be accepted.
+ * loss and marks every call armed in it as in doubt, in one transaction: after a crash all or nothing is
+ * stored. Old checkpoints stay. Exit 0 also without a loss; 3 if no person can confirm; 130 if the person
+ * declines. Throws `journal.damaged` (exit 5) for a rewritten entry, which cannot be accepted.
  */
 export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly confirm?: string }> = async (
   context,
@@ -71,7 +70,7 @@ export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly 
   const body = lossOf(trouble, { reason, who, gaps: left.gaps });
   await confirmLoss(context, trouble, body.calls.length, flags.confirm);
   const { operator, signer } = opened;
-  // Projections may be newer than their entries if entries were removed by hand.
+  // After a removal by hand, projections may be newer than their entries.
   const how = { afterLoss: opened.journal === undefined, rebuild: true, setBack: true };
   const journal = await openStoreOf(context, { by: operator, signer, ...how });
   let cancelled: readonly CancelledEnd[];
@@ -111,7 +110,6 @@ async function confirmLoss(
   await confirmTyped(context, { word: wordOf(trouble), given, what: 'the loss' });
 }
 
-/** The name of the log that lost entries. */
 function wordOf({ store, misfits }: Trouble): string {
   const gone = misfits.find(({ origin }) => origin !== store.origin)?.origin;
   return folderOf(gone ?? store.origin ?? 'lifeboat');
@@ -147,7 +145,7 @@ function lossOf(trouble: Trouble, by: Pick<LossBody['rest'], 'reason' | 'who' | 
   };
 }
 
-/** The checkpoint that reaches furthest, for each place and log. */
+/** For each place and log. */
 function furthestOf(misfits: readonly SeenCheckpoint[]): readonly SeenCheckpoint[] {
   const groups = Map.groupBy(misfits, ({ place, origin }) => `${origin} ${place}`);
   return [...groups.values()].flatMap((group) =>
@@ -169,14 +167,14 @@ function callsToDoubt(calls: readonly LostCall[]): readonly LostCall[] {
   return usable.filter((call) => call.isOpen || newest.has(call));
 }
 
-/** The destruction of a key that is cancelled, and the entry that does it. */
+/** `entry` cancels the destruction. */
 interface CancelledEnd {
   readonly instance: string;
   readonly fingerprint: string;
   readonly entry: NewEntry;
 }
 
-/** Cancels every scheduled destruction of a key: that it was cancelled before may be in the lost part. */
+/** The lost part may have an earlier cancellation. */
 async function scheduledEnds(journal: Journal): Promise<readonly CancelledEnd[]> {
   const reason = 'entries of the journal were lost: a cancellation may be among them';
   return (await readLedgers(journal)).flatMap(([instance, { custody }]) =>
@@ -214,7 +212,7 @@ async function writeLoss(
   }
 }
 
-/** Adds the first checkpoint after the loss to every place, and keeps the old ones. */
+/** To every place; the old ones stay. */
 async function sealAfter(context: CommandContext, opened: OpenedStore, journal: Journal): Promise<void> {
   const { checkLog } = await import('../../store/log/check-log.ts');
   const { signer, places } = opened;
@@ -233,7 +231,7 @@ async function sealAfter(context: CommandContext, opened: OpenedStore, journal: 
   }
 }
 
-/** Where an unreadable old journal is kept: nothing of it is deleted. */
+/** Nothing of an unreadable old journal is deleted. */
 async function setAsideIn(home: string): Promise<string | undefined> {
   const left = (await readdir(home)).filter((name) => /^lifeboat\.db\.lost-\d+$/u.test(name));
   const newest = left.sort().at(-1);
@@ -241,10 +239,8 @@ async function setAsideIn(home: string): Promise<string | undefined> {
 }
 
 interface Accepted {
-  /** How many calls are in doubt. */
   readonly doubts: number;
   readonly instances: ReadonlySet<string>;
-  /** Where the rest of an unreadable journal is kept. */
   readonly aside: string | undefined;
   readonly cancelled: readonly CancelledEnd[];
 }
@@ -265,9 +261,7 @@ function tellWhatFollows(
     );
 }
 
-/* Losses that cannot be accepted, because nothing could be signed on top of them. */
-
-/** The original text of a rewritten entry is unknown, so there is nothing to mark as in doubt. */
+/** Its original text is unknown: nothing could be marked as in doubt. */
 async function assertUnchanged({
   journal,
   checked,
@@ -304,7 +298,7 @@ async function assertRecoverable(trouble: Trouble, left: RowsLeft): Promise<void
   throw hopeless(trouble, canBeSet ? setBackSql(left.end, left.stray) : []);
 }
 
-/** `sql`: what the owner of a team's database can run, if anything. */
+/** `sql`: for the owner of a team's database. */
 function hopeless(trouble: Trouble, sql: readonly string[]): LifeboatError {
   const fix = 'or its owner drops what cannot be signed again, in psql, and you run this command again:';
   return new LifeboatError(
@@ -323,10 +317,7 @@ function hopeless(trouble: Trouble, sql: readonly string[]): LifeboatError {
   );
 }
 
-/**
- * The message for a tree whose end depends on a missing leaf, so that nothing can be signed after it: a
- * team's database continues before the last gap.
- */
+/** Nothing can be signed after a missing leaf at the end: a team's database continues before the last gap. */
 async function unwritten(
   thrown: unknown,
   trouble: Trouble,
@@ -353,21 +344,20 @@ const ANOTHER_DATABASE =
 const ANOTHER_FILE =
   'or move lifeboat.db and lifeboat.db-wal away and run this command again: a new journal begins, and names this one';
 
-/** What remains of a store that lost entries. */
 interface RowsLeft {
-  /** One more than the number of the last leaf. */
+  /** The number of the last leaf, plus one. */
   readonly end: number;
-  /** The missing leaves before that, in ranges. */
+  /** Missing leaves before it, as ranges. */
   readonly gaps: readonly (readonly [first: number, last: number])[];
-  /** Rows without a leaf that no writer of this log wrote in their present form. */
+  /** Rows without a leaf, not as a writer of this log made them. */
   readonly stray: readonly Pick<StoredEntry, 'stream' | 'seq'>[];
 }
 
-/** Further ranges are not recorded, and remain a finding of every audit. */
+/** Further ranges remain a finding of every audit. */
 const MAX_GAPS = 4_096;
 const MAX_STRAY = 1_000;
 
-/** Reads all entries once: the counts of a store that lost entries cannot be trusted. */
+/** The counts of a store with losses cannot be trusted: reads all entries. */
 async function rowsLeft(journal: Pick<Journal, 'log'> | undefined): Promise<RowsLeft> {
   const gaps: [number, number][] = [];
   const stray: Pick<StoredEntry, 'stream' | 'seq'>[] = [];

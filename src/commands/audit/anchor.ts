@@ -31,9 +31,8 @@ export async function auditAnchorCommand(
 }
 
 /**
- * `lifeboat audit key`: the public half of the key that signs this installation's records, for verifiers: PEM
- * to stdout, the fingerprint to compare by telephone to stderr. With `--receipts`, that of the key that signs
- * its receipts; either is made if there is none yet.
+ * `lifeboat audit key`: the public key of this installation's records, for verifiers: PEM to stdout, the
+ * fingerprint for a telephone to stderr. With `--receipts`, that of its receipts. Makes either if missing.
  */
 export async function auditKeyCommand(
   context: CommandContext,
@@ -46,7 +45,7 @@ export async function auditKeyCommand(
   const { installation } = signer;
   const publicKey = receipts === true ? await publicReceiptKey(keyring) : signer.publicKey;
   const spki = createPublicKey(publicKey).export({ type: 'spki', format: 'der' });
-  // `openssl pkey -pubin -outform DER | sha256sum` gives the same.
+  // As `openssl pkey -pubin -outform DER | sha256sum`.
   const sha256 = createHash('sha256').update(spki).digest('hex');
   await printResult(context, 'audit-key', { installation, publicKey, sha256 }, () => {
     context.stdout.write(publicKey);

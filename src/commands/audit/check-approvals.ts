@@ -18,20 +18,18 @@ import type { Entry, StoredEntry, StreamName } from '../../store/journal.ts';
 import { isEnd, readRunEntry } from '../../store/run-entries.ts';
 
 const SIGNATURE = /^(approvals\/[0-9A-Za-z_]+)\.(\d+)\.sig$/u;
-/** The signer's names, when the signature was seen, and the key. */
+/** Names, the time when the signature was seen, and the key. */
 const SIGNER = /^# approver: ([^\s-]\S*) at (\S+) with (SHA256:\S+)\n/u;
 const TIMEOUT_MS = 20_000;
-/** No run has this many; a forged record must not occupy an auditor's machine for a day. */
+/** More than any run has: a forged record must not occupy an auditor's machine for a day. */
 const MAX_CHECKED = 200;
 
-/** Types of entries that record who may approve in a run. */
 const BEGINS: readonly string[] = ['run.started', 'run.resumed'];
 
 /**
- * Checks the approvals of a record: each signature must cover a text that was requested in this run and names
- * this run, plan, target and order, match a line of the allowed-signers file as it was when the run began,
- * and verify with OpenSSH for the time when it was seen. Takes the entries of any number of runs, in order.
- * What cannot be checked here is reported as a limit.
+ * Checks the approvals of any number of runs, in order: each signature must cover a text requested in this
+ * run that names this run, plan, target and order, match the allowed-signers file of the run's beginning, and
+ * verify with OpenSSH for the time when it was seen. What cannot be checked is a limit.
  */
 export function approvalWatch(): { take(entry: StoredEntry): void; findings(): readonly Finding[] } {
   const runs = new Map<string, Entry[]>();
@@ -39,7 +37,7 @@ export function approvalWatch(): { take(entry: StoredEntry): void; findings(): r
     take(stored) {
       const { stream, type } = stored;
       if (!BEGINS.includes(type) && !type.startsWith('approval.')) {
-        // Most runs ask for no approval, and there may be a hundred thousand runs.
+        // Most of perhaps a hundred thousand runs ask for no approval.
         if (isEnd(stored) && runs.get(stream)?.every((entry) => BEGINS.includes(entry.type)))
           runs.delete(stream);
         return;
@@ -60,7 +58,7 @@ function entryOf(stored: StoredEntry): Entry[] {
   try {
     return [{ ...stored, stream: stored.stream as StreamName, body: JSON.parse(stored.body) }];
   } catch {
-    // The audit of the log reports what is not JSON.
+    // The audit of the log reports this.
     return [];
   }
 }
@@ -106,7 +104,7 @@ const NOT_LISTED =
   'the approval rests on a line that was not in the file of allowed signers when the run began: ' +
   'only people who were listed then could approve';
 
-/** Checks the signatures with OpenSSH's own tool; if it is missing, one warning says so. */
+/** With OpenSSH's own tool; one warning if it is missing. */
 export function signatureFindings(files: BundleFiles, stream: string): Finding[] {
   const names = [...files.keys()].filter((name) => SIGNATURE.test(name));
   if (names.length === 0) return [];
@@ -134,10 +132,7 @@ export function signatureFindings(files: BundleFiles, stream: string): Finding[]
   ];
 }
 
-/**
- * Valid only if it signs this exact text with the recorded key, by a signer whom the recorded line allowed at
- * that time.
- */
+/** It must sign this text with the recorded key, by a signer of the recorded line, valid at that time. */
 function isGood(files: BundleFiles, name: string): boolean {
   const text = files.get(`${SIGNATURE.exec(name)?.[1] ?? ''}.txt`);
   const signer = files.get(name.replace(/\.sig$/u, '.signer'));

@@ -24,11 +24,10 @@ interface ExportFlags {
 }
 
 /**
- * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar, of the run of a plan also
- * every run that it started; with `--lines` only its journal, as self-contained lines. Never overwrites a
- * file. Signs only an intact record: rejects with `evidence.not-intact`; so a key that signs here without an
- * endorsement is not vouched for. The proof shows the log at each given anchor, so that the anchor can be
- * verified with the bundle.
+ * `lifeboat audit export [RUN]`: all evidence of a run, and of the runs that a plan's run started, in one
+ * signed tar; with `--lines` only its journal as self-contained lines. Never overwrites a file. Signs only an
+ * intact record (else `evidence.not-intact`), so it does not vouch for an unendorsed key that signs here. The
+ * proof shows the log at each anchor, to verify it with the bundle.
  */
 export async function auditExportCommand(
   given: CommandContext,
@@ -79,7 +78,7 @@ export async function auditExportCommand(
   }
 }
 
-/** The file gets exactly the requested name; one without `.tar` does not show what the file is. */
+/** The requested name is kept; without `.tar` it does not show what the file is. */
 const TAR_HINT = 'hint: it is a tar: `lifeboat audit verify` checks it as it is, `tar -xf` unpacks it\n';
 
 /**
@@ -105,9 +104,7 @@ export async function assertSound(
   });
 }
 
-/**
- * A drill's key is gone when the drill ends: a later export is signed by another key than the entries inside.
- */
+/** A drill's key ends with it: a later export is signed by another key than its entries. */
 async function tellOtherKey(
   { stderr }: CommandContext,
   journal: JournalReader,
@@ -123,7 +120,7 @@ async function tellOtherKey(
   );
 }
 
-/** The evidence itself goes to standard output, and has only one format. */
+/** Evidence on standard output has one format. */
 function assertOutputForm(context: CommandContext): void {
   if (isForPeople(context)) return;
   throw new LifeboatError('usage.output', 'the evidence goes to standard output, in one format only', {
@@ -132,7 +129,7 @@ function assertOutputForm(context: CommandContext): void {
   });
 }
 
-/** Checked before anything is read: a bundle can take a while. */
+/** First, since a bundle can take a while. */
 function assertOutGiven({ stdout }: CommandContext, out: string): void {
   if (out === '-' && 'isTTY' in stdout && stdout.isTTY === true)
     throw new LifeboatError('usage.out', 'a bundle cannot be written to a terminal', {

@@ -11,10 +11,7 @@ export interface ReadBundle {
   readonly problems: readonly { readonly code: string; readonly shortMessage: string }[];
 }
 
-/**
- * Bytes of a tar, or of a file in a folder. The longest run with the longest transcript takes half of that; a
- * larger file is not ours, and would only fill the memory.
- */
+/** Of a tar, or a file in a folder: twice the longest run with the longest transcript. */
 export const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -34,7 +31,7 @@ export async function readBundle(path: string, bytes: Buffer | undefined): Promi
   return { files, problems: [{ code: 'bundle.damaged', shortMessage }] };
 }
 
-/** A pack of many runs is larger than the memory, so each file is read when it is asked for. */
+/** Reads each file when asked for: a pack may be larger than the memory. */
 function readFolder(folder: string): ReadBundle {
   const paths = new Map<string, string>();
   const problems: { code: string; shortMessage: string }[] = [];
@@ -58,7 +55,7 @@ function readFolder(folder: string): ReadBundle {
   return { files: { get, has: (name) => paths.has(name), keys: () => paths.keys() }, problems };
 }
 
-/** A pack of a hundred thousand runs. */
+/** A hundred thousand runs. */
 const MAX_FILES = 1_000_000;
 
 function tooLarge(folder: string): LifeboatError {

@@ -11,11 +11,10 @@ import type { RunSummary } from '../../store/projections/run-summary.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
 import { bundleDocuments } from './bundle-documents.ts';
 
-/** Makes the evidence of runs of one record. */
 export interface Bundler {
-  /** Everything that proves a run, of a plan's run also every run that it started, in one tar. */
+  /** All evidence of a run, and of the runs that it started, in one tar. */
   tar(run: RunSummary): Promise<Buffer>;
-  /** The journal of a run, as self-contained lines. */
+  /** Self-contained lines. */
   lines(run: RunSummary): Promise<string>;
 }
 
@@ -24,11 +23,11 @@ interface BundlerOptions {
   readonly guard: SecretGuard;
   /** Each bundle shows the log at these. */
   readonly anchors: readonly Anchor[];
-  /** Where checkpoints are; one that cannot be read has none, as the audit has said before. */
+  /** An unreadable place has no checkpoints, as the audit reported. */
   readonly places: readonly Pick<Place, 'all'>[];
 }
 
-/** Which ledger cites which run is read once, for all tars. */
+/** Reads once which ledgers cite which runs. */
 export function bundlerOf(
   context: CommandContext,
   journal: JournalReader,
@@ -59,7 +58,7 @@ export function bundlerOf(
   };
 }
 
-/** The instances of the run and of its children, and every other one whose ledger cites one of them. */
+/** Of the run and its children, and of ledgers that cite one of them. */
 async function ledgersOf(
   journal: JournalReader,
   { runId, instance, target }: RunSummary,
@@ -78,7 +77,6 @@ async function ledgersOf(
   return [...new Set([instance, target ?? instance, ...touched, ...cited])];
 }
 
-/** The runs that each ledger cites. */
 async function citingLedgers(journal: JournalReader): Promise<ReadonlyMap<string, ReadonlySet<unknown>>> {
   const cited = new Map<string, ReadonlySet<unknown>>();
   for (const { stream } of await journal.streams('instance/')) {

@@ -4,10 +4,9 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printTable, type ResultOf } from '../../cli/print-result.ts';
 
-/** The state of one thing that a recovery depends on. */
 export type Check = ResultOf<'doctor'>['items'][number];
 
-/** Runs a check that only reads; an error becomes a bad check. */
+/** An error becomes a bad check. `act` only reads. */
 export async function attempt<T>(
   what: string,
   act: () => Promise<T>,
@@ -33,12 +32,11 @@ export async function attempt<T>(
   }
 }
 
-/** A check that passed. */
 export function good(what: string, found: string): Check {
   return { what, state: 'ok', found, hints: [] };
 }
 
-/** Prints checks to stdout as a table, then what to do about them. */
+/** A table on stdout, then what to do. */
 export function printChecks(context: CommandContext, checks: readonly Check[]): void {
   const rows = checks.map(({ state, what, found }) => [
     state === 'bad' ? 'BAD' : state,

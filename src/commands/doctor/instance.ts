@@ -14,10 +14,10 @@ import { askedForUncheckedTls, UNCHECKED_TLS } from '../../service/tls.ts';
 import { runnableOn } from '../run/assert-supported.ts';
 import { attempt, type Check, good } from './check.ts';
 
-/** Milliseconds for all answers of one instance. */
+/** Milliseconds, for all answers of one instance. */
 export const INSTANCE_MS = 20_000;
 
-/** The findings about an instance; `backups` if they could be listed. */
+/** `backups` if they could be listed. */
 export interface Looked {
   readonly checks: Check[];
   readonly revision?: Revision;
@@ -25,8 +25,7 @@ export interface Looked {
 }
 
 /**
- * Whether an instance answers, accepts its token and lists its backups; and its revision, which `revision:
- * auto` detects. Sends only GETs, and takes at most `limitMs`.
+ * Whether it answers, accepts its token and lists backups; also its revision. Only GETs, within `limitMs`.
  */
 export async function lookAtInstance(
   config: LoadedConfig,
@@ -67,7 +66,7 @@ async function looked(config: LoadedConfig, name: string, store: KeyStore | unde
   return { ...(await instanceChecks(name, opened.value, found)), revision };
 }
 
-/** Warns of an address without TLS, unless it is on this machine. */
+/** Not for an address on this machine. */
 function plainHttp(config: LoadedConfig, name: string): Check[] {
   const { insecure, origin } = addressFrom(config.instances[name]?.url ?? '');
   if (!insecure) return [];
@@ -113,7 +112,7 @@ async function instanceChecks(
   }
 }
 
-/** Unreadable rows do not make the check bad, but hide their backups. */
+/** Unreadable rows hide their backups, but the check is not bad. */
 function backupList(name: string, { value, unread }: Answer<readonly Backup[]>): Check {
   const what = `${name}: backups`;
   const words = unreadWords('backup', unread);
@@ -121,7 +120,7 @@ function backupList(name: string, { value, unread }: Answer<readonly Backup[]>):
   return { what, state: 'warn', found: `${value.length} can be read, ${words.length} cannot`, hints: words };
 }
 
-/** V0 can only list backups. */
+/** V0 lists only backups. */
 async function oldInterface(name: string, instance: OpenInstance): Promise<Looked> {
   const { service } = instance;
   const list = await attempt(`${name}: backups`, () => service.backups());
@@ -200,9 +199,7 @@ function wayTo(origin: string): string | Pick<Check, 'found' | 'hints'> {
 
 const TLS = 'tls';
 
-/**
- * How the environment changes TLS connections of this process and of the programs that it starts. Only reads.
- */
+/** By the environment, of this process and the programs that it starts. Only reads. */
 export function tlsChecks(env: NodeJS.ProcessEnv, execArgv: readonly string[] = process.execArgv): Check[] {
   const flags = [...(env['NODE_OPTIONS'] ?? '').split(/\s+/u), ...execArgv];
   const found = [unchecked(), ...authorities(env, flags), ...keyLogs(env, flags)].filter(
@@ -225,7 +222,7 @@ function unchecked(): Check | undefined {
   };
 }
 
-/** An extra authority lets the holder of its key read every token. */
+/** Its key can read every token. */
 function authorities(env: NodeJS.ProcessEnv, flags: readonly string[]): Check[] {
   const file = env['NODE_EXTRA_CA_CERTS'];
   const openssl = flags.includes('--use-openssl-ca');
@@ -242,7 +239,7 @@ function authorities(env: NodeJS.ProcessEnv, flags: readonly string[]): Check[] 
   ];
 }
 
-/** With the logged connection keys, recorded traffic can be decrypted. */
+/** Logged keys decrypt recorded traffic. */
 function keyLogs(env: NodeJS.ProcessEnv, flags: readonly string[]): Check[] {
   const file = env['SSLKEYLOGFILE'];
   const isLogged = flags.some((flag) => /^--tls-keylog(?:=|$)/u.test(flag));

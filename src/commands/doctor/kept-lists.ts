@@ -8,13 +8,9 @@ import { createSigner } from '../../store/log/signer.ts';
 import { compareProjections, PROJECTIONS, type ProjectionDifference } from '../../store/projected.ts';
 import { attempt, type Check, good } from './check.ts';
 
-/** Further rows are not named. */
 const MAX_NAMED = 5;
 
-/**
- * Whether the lists that commands read instead of the whole journal match its entries; reads every entry.
- * With `rebuild`, rebuilds those that do not match.
- */
+/** Do the lists that commands read match the journal? Reads every entry. `rebuild` repairs them. */
 export async function keptLists(
   context: CommandContext,
   keyring: Keyring | undefined,
@@ -24,7 +20,7 @@ export async function keptLists(
     const differences = await compared(context);
     if (differences === undefined) return [];
     if (differences.length === 0) return [good('lists', 'they match the entries of the journal')];
-    // A journal can be written only with the key that signs it, and a look must not create that key.
+    // Writing needs the signing key, which a look must not create.
     const signs = keyring !== undefined && (await keyring.roots()).signingKey;
     if (!rebuild || !signs) return inChecks(differences);
     const signer = createSigner(await keyring.signingKey());
@@ -37,7 +33,7 @@ export async function keptLists(
   return 'check' in found ? [found.check] : found.value;
 }
 
-/** Undefined if there is no journal yet. */
+/** Undefined without a journal. */
 async function compared(context: CommandContext): Promise<readonly ProjectionDifference[] | undefined> {
   const journal = await openJournalIfAny(context);
   try {

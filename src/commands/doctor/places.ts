@@ -43,7 +43,7 @@ export async function placeChecks(
         ),
       );
       if (journal === undefined || checked === undefined) return commands.flat();
-      // A missing entry would look like a changed one: `audit verify` tells them apart.
+      // A missing entry would look changed: `audit verify` tells them apart.
       const { trouble, losses } = checked;
       const entries = trouble === undefined ? await entriesCheck(journal.log, losses, deep) : [];
       return [...checksOf(checked), ...entries, ...commands.flat()];
@@ -140,7 +140,7 @@ function placeCheck(
   return { what, state: misfits.length > 0 ? 'bad' : 'warn', found, hints: [] };
 }
 
-/** Runs the command with the newest signed head of the store; nothing else of the journal is sent. */
+/** Sends only the newest signed head of the store. */
 async function commandCheck(
   place: Place,
   by: { readonly journal: JournalReader | undefined; readonly signer: Signer | undefined } | undefined,
@@ -155,7 +155,7 @@ async function commandCheck(
   return [{ what, state: 'warn', found: show(written.why, 200), hints: ['run it by hand to see why'] }];
 }
 
-/** How many entries are hashed each time: it takes a tenth of a second, and covers most homes completely. */
+/** Hashed in a tenth of a second; all of most homes. */
 const NEWEST = 10_000;
 
 /**

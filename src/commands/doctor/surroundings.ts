@@ -11,10 +11,7 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { tokenVariables } from '../../config/loaded.ts';
 import { attempt, type Check, good } from './check.ts';
 
-/**
- * Checks what a recovery depends on besides the service: the platform, the reconciliation commands, a team's
- * own texts. Only reads.
- */
+/** Besides the service: the platform, reconciliation commands, a team's texts. Only reads. */
 export async function surroundings(context: CommandContext, config: LoadedConfig): Promise<Check[]> {
   const asked = Object.keys(config.instances).flatMap((name) => [
     reconciliation(config, name),
@@ -24,7 +21,7 @@ export async function surroundings(context: CommandContext, config: LoadedConfig
   return found.filter((check) => check !== undefined);
 }
 
-/** Whether lifeboat could bind the applications again from here; binding by hand is always possible. */
+/** Binding by hand is always possible. */
 async function platform(context: CommandContext, config: LoadedConfig): Promise<Check> {
   const { platform: open, close } = lazyPlatform(context, config);
   const what = 'platform';
@@ -56,7 +53,7 @@ async function platform(context: CommandContext, config: LoadedConfig): Promise<
 
 const LOOK_MS = 20_000;
 
-/** Runs the command once: during an incident it is too late to find out that `psql` is missing. */
+/** Runs it once: in an incident it is too late to find `psql` missing. */
 async function reconciliation(config: LoadedConfig, name: string): Promise<Check | undefined> {
   const wanted = config.instances[name]?.reconcile;
   if (wanted === undefined) return undefined;
@@ -94,7 +91,7 @@ async function reconciliation(config: LoadedConfig, name: string): Promise<Check
   );
 }
 
-/** Whether the programs that reconnect applications exist. Does not run them. */
+/** Their programs must exist; does not run them. */
 function ownCommands({ env }: CommandContext, config: LoadedConfig, name: string): Check | undefined {
   const own = (config.instances[name]?.apps ?? []).flatMap(({ reconnect }) => reconnect ?? []);
   if (own.length === 0) return undefined;
@@ -112,7 +109,7 @@ function ownCommands({ env }: CommandContext, config: LoadedConfig, name: string
   };
 }
 
-/** A configured folder without a runbook would silently leave out the team's phone numbers. */
+/** A folder without a runbook would silently omit the team's phone numbers. */
 async function teamTexts(config: LoadedConfig): Promise<Check | undefined> {
   const folder = config.runbooks;
   if (folder === undefined) return undefined;

@@ -19,17 +19,14 @@ import { appsRunning } from './region-loss.ts';
 import { labInstance } from './stage.ts';
 
 const TITLE = 'an accidental DELETE; restore to the moment before it';
-/**
- * How long before the last good moment, and after it, no order is placed: the service's times have
- * milliseconds, the database's are finer.
- */
+/** Without orders around the last good moment: the service has milliseconds, the database finer times. */
 const QUIET_MS = 50;
 const PAST_SECONDS = 10;
-/** Each question has the database begin another file of its log. */
+/** Each question begins another log file of the database. */
 const ASK_MS = 500;
 const NOTICED_MS = 2_500;
 
-/** All orders are deleted. The instance is restored to the moment before, exact to the transaction. */
+/** Deletes all orders and restores the moment before, exact to the transaction. */
 export function accidentalDeletion(instance: string): Chapter {
   return {
     runbook: 'restore-point-in-time',
@@ -139,9 +136,8 @@ export function chosenMoment(
 }
 
 /**
- * Deletes every order in one transaction. Writers of orders wait for its lock, so the digest covers exactly
- * what is deleted, and the last good moment lies in a span without an order: a whole second of the service's
- * clock, as people type it.
+ * In one transaction. Writers wait for its lock: the digest is exactly what is deleted. The last good moment
+ * is a whole second of the service's clock, as people type it, in a span without orders.
  */
 async function deleteAllOrders(
   query: Query,
@@ -162,12 +158,12 @@ async function deleteAllOrders(
   await query('insert into mishap values (true)');
   await deleting;
   const deletedAt = await clockOf(query);
-  // People notice the loss only later, and a run does not treat the newest moment of the range as safe.
+  // People notice the loss later, and a run does not trust the newest moment of the range.
   while ((await clockOf(query)).getTime() - deletedAt.getTime() < NOTICED_MS) await pause(100);
   return { expected, lastGood, deletedAt };
 }
 
-/* One statement is one transaction; each turn of the loop sees what was committed since the last one. */
+/* One statement is one transaction; each turn sees what was committed since the last. */
 const DELETE_ON_SIGNAL = `
   do $$ begin
     lock table orders, order_lines in share row exclusive mode;

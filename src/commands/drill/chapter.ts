@@ -15,22 +15,18 @@ import type { Stage } from './stage.ts';
  */
 export type ChapterProof = ResultOf<'drill'>['chapters'][number];
 
-/** A part of the rehearsal: it damages the lab, and a run recovers it. */
+/** Damages the lab; a run recovers it. */
 export interface Chapter {
   readonly runbook: string;
   readonly title: string;
-  /** The instance whose objectives apply. */
   readonly instance: string;
-  /** The instances of the lab that it needs; those of the lab's default, and `instance`, without it. */
+  /** Default: those of the lab, and `instance`. */
   readonly instances?: readonly InstanceWish[];
-  /** Undefined if a run was not closed; `Stage.ended` then has its exit code. */
+  /** Undefined if a run did not close; then see `Stage.ended`. */
   play(stage: Stage): Promise<ChapterProof | undefined>;
 }
 
-/**
- * Whether everything that a chapter checked holds. An empty check proves nothing: tables must be compared,
- * and each must have rows.
- */
+/** An empty check proves nothing: tables must be compared, and each must have rows. */
 export function allHold({ checks, tables }: Pick<ChapterProof, 'checks' | 'tables'>): boolean {
   const isCompared = checks.length > 0 && tables.length > 0;
   return (
@@ -38,7 +34,6 @@ export function allHold({ checks, tables }: Pick<ChapterProof, 'checks' | 'table
   );
 }
 
-/** The output of the last activity of that name in a run. */
 export function outputOf<Output>(entries: readonly Entry[], activity: string): Output | undefined {
   const wanted = `xstate.done.actor.${activity}`;
   const found = entries.findLast(
@@ -47,7 +42,7 @@ export function outputOf<Output>(entries: readonly Entry[], activity: string): O
   return (found?.body as { event?: { output?: Output } } | undefined)?.event?.output;
 }
 
-/** How long a recovery took, in slices; undefined if it was not shown to be over. */
+/** In slices; undefined if it was not shown to be over. */
 export function recoveryTimeOf(
   runbook: string,
   entries: readonly Entry[],
@@ -58,7 +53,7 @@ export function recoveryTimeOf(
   return { rtoSeconds: secondsOf(measures.time.totalMs), rtoHow: slicesInWords(measures) };
 }
 
-/** How much a recovery lost, as its run's report states it; undefined if that was not measured. */
+/** By the run's report; undefined if not measured. */
 export function recoveryPointOf(
   runbook: string,
   entries: readonly Entry[],
@@ -68,14 +63,14 @@ export function recoveryPointOf(
   return { rpoSeconds: point.lostMs / 1000, rpoHow: `from ${RECOVERED[point.by]} to ${point.lostBy}` };
 }
 
-/** What was recovered, by how the recovery point was measured. */
+/** By the measure of the recovery point. */
 const RECOVERED: Readonly<Record<RecoveryPoint['by'], string>> = {
   data: 'the newest restored record',
   restored_from: 'the moment that the service restored',
   'chosen-time': 'the chosen moment',
 };
 
-/** Compares tables with the expected ones, row by row: equal digests mean that every row is the same. */
+/** Row by row: equal digests mean equal rows. */
 export function compareTables(
   restored: Pick<SampleDigest, 'tables'>,
   expected: Pick<SampleDigest, 'tables'>,
@@ -93,7 +88,7 @@ export function compareTables(
   });
 }
 
-/** The newest order, up to and including `until` if given; undefined if there is none. */
+/** Up to and including `until`; undefined for none. */
 export async function newestOrder(
   query: Query,
   until?: Date,
@@ -106,10 +101,7 @@ export async function newestOrder(
   return row === undefined ? undefined : { id: Number(row.id), at: row.created_at };
 }
 
-/**
- * Compares the rows of two databases up to the same order, and checks that every transaction of the first is
- * whole.
- */
+/** Up to the same order; `balanced`: every transaction of the first is whole. */
 export async function compareSamples(restored: Query, expected: Query, upTo: number) {
   const [ours, theirs] = [await sampleDigest(restored, upTo), await sampleDigest(expected, upTo)];
   return { tables: compareTables(ours, theirs), balanced: ours.unbalancedOrders === 0 };

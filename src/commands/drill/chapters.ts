@@ -6,12 +6,11 @@ import { inPlace } from './in-place.ts';
 import { regionLoss } from './region-loss.ts';
 import { rotation } from './rotation.ts';
 
-/** The instances of the lab that the drill uses. */
 const SOURCE = 'orders';
 const TARGET = 'orders-dr';
 const OTHER = 'billing';
 
-/** A chapter for every runbook, in the order of a full drill, which plays those marked `inFullDrill`. */
+/** In the order of a full drill, which plays those marked `inFullDrill`. */
 const CHAPTERS: Readonly<
   Record<OfferedRunbookId, { readonly chapter: Chapter; readonly inFullDrill: boolean }>
 > = {
@@ -23,7 +22,7 @@ const CHAPTERS: Readonly<
   'change-instance': { chapter: inPlace(SOURCE, 'change-instance'), inFullDrill: false },
 };
 
-/** The runbook for each scenario whose lesson does not show in a rotation. */
+/** Scenarios that a rotation does not show. */
 const SCENARIO_RUNBOOK: Readonly<Record<string, OfferedRunbookId>> = {
   'region-loss': 'disaster-recovery',
   storm: 'disaster-recovery',

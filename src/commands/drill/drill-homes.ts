@@ -20,9 +20,8 @@ import { plain } from '../../view/fallback/shell-text.ts';
  */
 
 /**
- * Makes the home of a new drill, named by the time: below `report` if given, else below the drills of this
- * home. It is always a new folder, so that no drill overwrites the record of another, and its name is also
- * free among the drills of this home. Throws file-system errors.
+ * A new folder named by the time, below `report` or this home's drills: no drill overwrites another's record.
+ * The name is also free among this home's drills. Throws file-system errors.
  */
 export function newDrillHome(env: NodeJS.ProcessEnv, report: string | undefined): string {
   const drills = drillsFolder(homeFolder(env));
@@ -37,12 +36,11 @@ export function newDrillHome(env: NodeJS.ProcessEnv, report: string | undefined)
   }
 }
 
-/** The name of a drill that begins now. */
 export function newStamp(): string {
   return new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
 }
 
-/** Creates something; false if the name is taken. Throws any other file-system error. */
+/** False if the name is taken. Throws other file-system errors. */
 function isNew(make: () => void): boolean {
   try {
     make();
@@ -53,10 +51,7 @@ function isNew(make: () => void): boolean {
   }
 }
 
-/**
- * Links a home outside the folder of drills; false if another drill has its name. If linking fails, the user
- * can still find the drill by the commands that it prints.
- */
+/** False if another drill has its name. Without a link the printed commands still find the drill. */
 function linkBelow(drills: string, home: string): boolean {
   try {
     makePrivateFolder(drills);
@@ -67,7 +62,6 @@ function linkBelow(drills: string, home: string): boolean {
   }
 }
 
-/** The links below a folder that lead to a home. */
 export function linksTo(home: string, links: string): readonly string[] {
   const real = realpathSync(home);
   return namesIn(links)
@@ -84,7 +78,7 @@ function realOf(link: string): string | undefined {
   }
 }
 
-/** The homes of drills that left a journal, oldest first. */
+/** Those with a journal, oldest first. */
 export function drillHomes(env: NodeJS.ProcessEnv): readonly string[] {
   const drills = drillsFolder(homeFolder(env));
   const names = existsSync(drills) ? readdirSync(drills).toSorted() : [];
@@ -96,9 +90,8 @@ export function journalIn(home: string): string {
 }
 
 /**
- * The context of the home that knows a run: this home, or that of the newest drill with a run of this name
- * when only drills have one; stderr then names the drill. A word that names no run anywhere changes nothing;
- * opening the journal reports that.
+ * The context of the home that knows a run: this one, else the newest drill's, which stderr then names. A
+ * word without a run changes nothing: opening the journal reports that.
  */
 export async function whereRunIs(context: CommandContext, word: string | undefined): Promise<CommandContext> {
   const home = await drillOfRun(context, word);
@@ -107,14 +100,12 @@ export async function whereRunIs(context: CommandContext, word: string | undefin
   return inDrill(context, home);
 }
 
-/** The context of a drill's home: its record is there, in SQLite, wherever this home keeps its own. */
+/** A drill's record is in SQLite there, wherever this home's own is. */
 export function inDrill(context: CommandContext, home: string): CommandContext {
   return { ...context, env: { ...context.env, LIFEBOAT_HOME: home, LIFEBOAT_STORE: SQLITE } };
 }
 
-/**
- * Rejects with exit 2 when the word names a run of a drill and none of this home: the drill's lab is gone.
- */
+/** Rejects (exit 2) a run that only a drill has: its lab is gone. */
 export async function assertNotRunOfDrill(context: CommandContext, word: string | undefined): Promise<void> {
   const home = await drillOfRun(context, word);
   if (word === undefined || home === undefined) return;
@@ -131,7 +122,7 @@ async function drillOfRun(context: CommandContext, word: string | undefined): Pr
   return undefined;
 }
 
-/** An unreadable journal counts as knowing the run: opening it reports what is wrong. */
+/** An unreadable journal counts as knowing the run: opening it reports the reason. */
 async function knows(context: CommandContext, word: string): Promise<boolean> {
   try {
     const journal = await openJournalIfAny(context);
@@ -145,22 +136,19 @@ async function knows(context: CommandContext, word: string): Promise<boolean> {
   }
 }
 
-/** A command about the home of a drill, ready to copy: it works from this folder, in every shell. */
+/** To copy: works from this folder, in every shell. */
 export function drillCommand(context: CommandContext, home: string, ...words: readonly string[]): string {
   const store = context.env['LIFEBOAT_STORE'] === SQLITE ? [`LIFEBOAT_STORE=${SQLITE}`] : [];
   return [`LIFEBOAT_HOME=${plain(home)}`, ...store, ownCommand(context.env), ...words.map(plain)].join(' ');
 }
 
-/**
- * The same context, which also tells `drillCommand` whether a store other than the home's own is configured
- * here.
- */
+/** Also tells `drillCommand` whether another store than the home's own is configured. */
 export async function knowingStore(context: CommandContext): Promise<CommandContext> {
   const store = await storeNamed(context.env, context.configPath);
   return store === SQLITE ? context : { ...context, env: { ...context.env, LIFEBOAT_STORE: SQLITE } };
 }
 
-/** How this program was started, ready to type again. */
+/** To type again. */
 function ownCommand(env: NodeJS.ProcessEnv): string {
   if (env['npm_command'] === 'run-script') return 'npm run --silent lifeboat --';
   const script = process.argv[1] ?? 'lifeboat';
@@ -170,13 +158,13 @@ function ownCommand(env: NodeJS.ProcessEnv): string {
     .join(' ');
 }
 
-/** Shortens a path below this folder to a relative one. */
+/** A path below this folder becomes relative. */
 function nearPath(path: string): string {
   const near = relative('', path);
   return near.startsWith('..') || resolve(near) !== path ? path : `./${near}`;
 }
 
-/** The folder of drills, or of links to them. */
+/** Or of links to them. */
 export function drillsFolder(home: string): string {
   return join(home, 'drills');
 }

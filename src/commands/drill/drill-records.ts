@@ -13,26 +13,21 @@ import { drillsFolder, linksTo, newDrillHome } from './drill-homes.ts';
 
 const FILE = 'drill.json';
 const LOCK = 'drill.lock';
-/** Bytes. A record is small; a larger file is not one of ours. */
+/** Bytes; a larger file is not ours. */
 const LARGEST = 1024 * 1024;
 
 export type DrillAbout = Pick<DrillRecord, 'scope' | 'revision' | 'version'>;
 
 export type DrillEnd = Pick<DrillRecord, 'outcome' | 'chapters'> & { readonly failure?: string };
 
-/** The record of a running drill. */
 export interface OpenRecord {
   readonly record: DrillRecord;
-  /** Writes how the drill ended, and returns the record. */
   end(how: DrillEnd): Promise<DrillRecord>;
-  /** Allows the folder to be removed. Does nothing the second time. */
+  /** Allows removal of the folder. Repeatable. */
   release(): void;
 }
 
-/**
- * Makes the folder of a new drill and begins its record there. Rejects as `newDrillHome` and `beginRecord`
- * do; then nothing of it remains.
- */
+/** Rejects as `newDrillHome` and `beginRecord` do; then nothing of the folder remains. */
 export async function beginDrill(
   env: NodeJS.ProcessEnv,
   report: string | undefined,
@@ -48,7 +43,7 @@ export async function beginDrill(
   }
 }
 
-/** Ignores errors: remains matter less than the disk failure that caused them. */
+/** Remains matter less than the disk failure that caused them. */
 function dropHome(folder: string, links: string): void {
   try {
     for (const path of [...linksTo(folder, links), folder]) rmSync(path, { recursive: true, force: true });
@@ -104,7 +99,7 @@ export function endedNow(record: DrillRecord, how: DrillEnd): DrillRecord {
   return { ...record, ...how, endedAt: new Date().toISOString() };
 }
 
-/** The record in a drill's folder; undefined if there is none, or one of another folder. */
+/** Undefined without one, or for that of another folder. */
 export function readRecord(folder: string): DrillRecord | undefined {
   try {
     const path = join(folder, FILE);
@@ -117,44 +112,43 @@ export function readRecord(folder: string): DrillRecord | undefined {
   }
 }
 
-/** The records of the drills made from this home, oldest first. */
+/** Made from this home, oldest first. */
 export function knownDrills(env: NodeJS.ProcessEnv): readonly DrillRecord[] {
   return recordsIn(drillsFolder(homeFolder(env)));
 }
 
-/** The records of all drills in a folder, or linked from it, oldest first by name. */
+/** Also linked ones, oldest first by name. */
 function recordsIn(parent: string): readonly DrillRecord[] {
   return namesIn(parent).flatMap((name) => recordNow(join(parent, name)) ?? []);
 }
 
-/** The current record of a drill: one whose process is gone without an end has died. */
+/** `died`: its process is gone without an end. */
 function recordNow(folder: string): DrillRecord | undefined {
   const first = readRecord(folder);
   if (first?.outcome !== 'running' || isUnderWay(folder)) return first;
-  // Read again: the drill may have ended before the lock was tried.
+  // It may have ended before the lock was tried.
   const record = readRecord(folder);
   return record?.outcome === 'running' ? { ...record, outcome: 'died' } : record;
 }
 
-/** Whether the process of a drill still runs. */
 function isUnderWay(folder: string): boolean {
   try {
     const lock = tryLock(join(folder, LOCK));
     lock?.release();
     return lock === undefined;
   } catch {
-    // A lock that cannot be tried counts as held.
+    // An untried lock counts as held.
     return true;
   }
 }
 
-/** The result of a chapter that was played; without a proof its run did not close. */
+/** Without a proof its run did not close. */
 export interface Played {
   readonly proof: ChapterProof | undefined;
   readonly seconds: number;
 }
 
-/** A chapter as the record keeps it: with its proof, or how it ended without one. */
+/** With its proof, or how it ended without one. */
 export function chapterRecord(
   { runbook, title, instance }: Pick<Chapter, 'runbook' | 'title' | 'instance'>,
   played: Played | undefined,
@@ -188,25 +182,21 @@ export function chapterRecord(
   };
 }
 
-/** The folder of a drill that is over. */
 interface OldDrill {
   readonly path: string;
   readonly record: DrillRecord;
-  /**
-   * Files that no drill made, by their paths in the folder: a person keeps them there, so the folder stays.
-   */
+  /** Paths of files that no drill made: a person keeps them, so the folder stays. */
   readonly foreign: readonly string[];
 }
 
 const NAME = /^\d{8}-\d{6}(?:-\d+)?$/u;
-/** A folder whose removal has begun: never treated as a drill again. */
+/** Its removal has begun: never a drill again. */
 const LEAVING = /^\d{8}-\d{6}(?:-\d+)?\.removing$/u;
 
 /**
- * The folders of finished drills in this one, oldest first, without those that always stay: the newest proven
- * one, from which the next due date is counted, and those dated in the future, whose age is unknown. Includes
- * only what is certainly a drill's own: a folder, not a link, named as drills are, owned by this user, with a
- * record of that name. One whose `foreign` is not empty stays, too.
+ * Finished drills, oldest first, except those that always stay: the newest proven one (the next due date
+ * counts from it) and those dated in the future (unknown age). Only certain drills: a folder, no link, named
+ * as drills are, owned by this user, with a record of that name. One with `foreign` stays too.
  */
 export function oldDrills(parent: string): readonly OldDrill[] {
   const { old, proof } = drillsOver(parent);
@@ -240,13 +230,12 @@ export function beyond(current: string, keep: number): readonly OldDrill[] {
 }
 
 /**
- * Removes the folder of a drill, and the links to it below `links`. Renames it first: what remains if the
- * process dies here is no longer a drill, and the next removal deletes it. Throws `prune.foreign` if it holds
- * files that no drill made, and file-system errors.
+ * Removes a drill and its links below `links`. Renames it first: after a crash the remains are no drill, and
+ * the next removal deletes them. Throws `prune.foreign` for files that no drill made, and file-system errors.
  */
 export function removeDrill({ path }: Pick<OldDrill, 'path'>, links: string): void {
   const foreign = foreignIn(path);
-  // A file may have been added while the person was asked.
+  // A file may be new since the person was asked.
   if (foreign.length > 0) throw new LifeboatError('prune.foreign', `it holds ${foreignWords(foreign)}`);
   const leading = linksTo(path, links);
   const leaving = `${path}.removing`;
@@ -255,7 +244,7 @@ export function removeDrill({ path }: Pick<OldDrill, 'path'>, links: string): vo
   removeRemains(leaving);
 }
 
-/** What earlier, interrupted removals left in this folder. Excludes remains that hold anything foreign. */
+/** Of interrupted removals; not those that hold anything foreign. */
 export function remainsIn(parent: string): readonly string[] {
   return namesIn(parent)
     .filter((name) => LEAVING.test(name))
@@ -263,23 +252,22 @@ export function remainsIn(parent: string): readonly string[] {
     .filter((path) => isOwnFolder(path) && foreignIn(path).length === 0);
 }
 
-/** Removes the remains of a drill. Throws file-system errors. */
+/** Throws file-system errors. */
 export function removeRemains(path: string): void {
   rmSync(path, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Whether a folder has a name that `newDrillHome` gives. */
 export function isDrillName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** A folder owned by this user, and not a link to one. */
+/** Not a link to one. */
 export function isOwnFolder(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
 }
 
-/** Names files in a folder that are not Lifeboat's, to follow "holds". */
+/** Follows "holds". */
 export function foreignWords(foreign: readonly string[]): string {
   const [first = ''] = foreign;
   const more = foreign.length === 1 ? '' : ` and ${foreign.length - 1} more`;
@@ -321,18 +309,15 @@ function notRemoved(path: string, cause: unknown): LifeboatError {
   });
 }
 
-/** The files of a drill by their paths in its folder, including those still being written. */
+/** By path, including files still being written. */
 const FILES =
   /^(?:drill\.(?:json|lock(?:-journal)?)|lifeboat\.db(?:-\w+)?|(?:reports\/[0-9A-Z]{26}\/)?report\.(?:html|json|md))(?:\.\d+)?$/u;
-/** Its folders in which people neither read nor sign anything. */
+/** Folders in which people neither read nor sign. */
 const CLOSED = /^(?:backups|checkpoints|fallback|last-seen|locks|stores|transcripts)$/u;
-/** Folders that people do use: a scan of a signed report may be beside the report. */
+/** People use these: a signed scan may be beside a report. */
 const OPEN = /^reports(?:\/[0-9A-Z]{26})?$/u;
 
-/**
- * What is in the folder of a drill, or in the remains of one, and was not made by a drill: paths relative to
- * the folder. An unreadable folder counts as foreign.
- */
+/** Paths in a drill's folder or remains that no drill made. An unreadable folder is foreign. */
 export function foreignIn(folder: string, below = '.'): readonly string[] {
   try {
     return readdirSync(join(folder, below), { withFileTypes: true }).flatMap((one) => {

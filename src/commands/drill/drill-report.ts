@@ -9,7 +9,7 @@ import type { JournalReader } from '../../store/journal.ts';
 import { reportOf } from '../run/run-report.ts';
 import type { ChapterProof } from './chapter.ts';
 
-/** The objectives of the config in milliseconds, by instance. */
+/** Milliseconds, by instance. */
 type Promised = Readonly<
   Record<
     string,
@@ -17,7 +17,7 @@ type Promised = Readonly<
   >
 >;
 
-/** A chapter's section of the report, in Markdown. */
+/** In Markdown. */
 export function drillReport(proof: ChapterProof, instances: Promised): string {
   const objectives = instances[proof.instance]?.objectives ?? {};
   return [
@@ -29,7 +29,6 @@ export function drillReport(proof: ChapterProof, instances: Promised): string {
   ].join('\n');
 }
 
-/** What a drill prints when it ends. */
 export function drillSummary(
   proofs: readonly ChapterProof[],
   {
@@ -42,7 +41,6 @@ export function drillSummary(
     readonly proven: boolean;
     readonly report: string;
     readonly journal: string;
-    /** When the next drill is due, in words. */
     readonly due: string;
     readonly commands: readonly string[];
   },
@@ -60,7 +58,7 @@ export function drillSummary(
   ].join('\n');
 }
 
-/** The verdict on the data, if everything that was checked holds. */
+/** Only if everything that was checked holds. */
 function verdictOf({ proven, verdict }: ChapterProof): string {
   return proven ? verdict : 'differs, NOT PROVEN';
 }
@@ -100,7 +98,6 @@ function measureLines(
   ];
 }
 
-/** A measured time compared with its objective, if there is one. */
 function measured(seconds: number, objectiveMs: number | undefined): string {
   const text = formatSeconds(seconds);
   if (objectiveMs === undefined) return text;
@@ -108,10 +105,7 @@ function measured(seconds: number, objectiveMs: number | undefined): string {
   return `${text} (objective ${formatSeconds(objectiveMs / 1000)}: ${verdict})`;
 }
 
-/**
- * Writes each run of a chapter as `reports/<run>/report.html` and `report.json`, and returns the reports in
- * Markdown, in the order of the runs.
- */
+/** Writes `reports/<run>/report.html` and `.json` for each run; returns the Markdown, in order. */
 export async function runReports(
   journal: JournalReader,
   folder: string,
@@ -132,8 +126,7 @@ export async function runReports(
 }
 
 /**
- * Writes the report of the drill, with its trend, as `report.html`, `report.json` and `report.md`; the last
- * one also contains the reports of its runs. Returns the path of the last one.
+ * Writes `report.html`, `.json` and `.md` with the trend; the last, whose path is returned, has the runs too.
  */
 export async function writeDrillReports(
   folder: string,

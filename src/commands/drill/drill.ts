@@ -46,20 +46,19 @@ interface DrillFlags {
   readonly plan?: boolean;
 }
 
-/** The course of a drill, as far as it is known when the drill ends for any reason. */
+/** As far as known when the drill ends for any reason. */
 interface Course {
   readonly chapters: readonly Chapter[];
   readonly played: Played[];
-  /** Whether a person began it at a terminal, and may leave it. */
+  /** A person began it at a terminal, and may leave it. */
   readonly isAttended: boolean;
-  /** Undefined until it has a folder. */
+  /** Undefined without a folder. */
   open?: OpenRecord;
-  /** Set once its record says how it ended. */
   record?: DrillRecord;
   outcome: DrillRecord['outcome'];
   failure?: string;
   instances: LoadedConfig['instances'];
-  /** How often the config asks for a drill, in milliseconds; undefined if it does not. */
+  /** The config's period, in milliseconds. */
   readonly every: number | undefined;
 }
 
@@ -85,7 +84,7 @@ export async function drill(
   const config = await configIfAny(outside);
   if (config !== undefined) await refuseSimulated(config);
   const every = config?.drills?.every;
-  // Check before the drill gets a folder of its own: without PostgreSQL it would leave an empty one.
+  // Before it has a folder: without PostgreSQL that would stay empty.
   locatePostgres();
   const context = await knowingStore(outside);
   const rehearsed =
@@ -116,11 +115,11 @@ export async function drill(
     problems.push(thrown);
   }
   stop.release();
-  // Even if the record cannot be written, report what ended the drill.
+  // Report the first problem even if the record cannot be written.
   const unwritten = () => endedNow(course.open?.record ?? recordOf(newStamp(), about), endOf(course));
   const record = course.record ?? (await endRecord(course).catch(unwritten));
   problems.push(...(await endDrill(outside, record, { junit: flags.junit, keep, folder })));
-  // Up to here the lock keeps other processes from taking its folder for that of an old drill.
+  // Until now the lock marks the folder as a running drill's.
   course.open?.release();
   const [first, ...others] = problems;
   for (const one of others) context.stderr.write(`warning: ${show(failureOf(one).shortMessage, 300)}\n`);
@@ -128,7 +127,7 @@ export async function drill(
   return code;
 }
 
-/** An empty path would mean the current folder. */
+/** An empty path would be the current folder. */
 function noReportFolder(): LifeboatError {
   return new LifeboatError('usage.report', '--report names no folder: it is empty', {
     hints: ['nothing was started', 'name a folder, or leave --report out'],
@@ -154,7 +153,7 @@ async function play(
       if (stage.ended === EXIT.interrupted) return left(context, folder, course);
       course.failure = 'its run was not proven';
       say(`the drill ends here: the run was not proven; ${whatStays(context, folder)}`);
-      // Its lab is gone, so no run is left that could wait for an answer.
+      // Its lab is gone: no run can wait for an answer.
       return stage.ended === EXIT.waiting ? EXIT.failed : stage.ended;
     }
     return await conclude(context, stage, course);
@@ -201,7 +200,7 @@ function whatStays(context: CommandContext, folder: string): string {
     : 'nothing has been recorded yet';
 }
 
-/** What a team reads before a guided drill: what will happen, and that their own systems are not touched. */
+/** Says what will happen, and that a team's own systems are safe. */
 function openingOf(chapters: readonly Chapter[]): string {
   const list = chapters.map(({ title, runbook }, at) => `  ${at + 1}. ${title} (${runbook})`);
   return [
@@ -214,7 +213,7 @@ function openingOf(chapters: readonly Chapter[]): string {
   ].join('\n');
 }
 
-/** Plays one chapter after the other; the first whose run is not closed ends the drill. */
+/** The first chapter whose run is not closed ends the drill. */
 async function playAll(stage: Stage, { chapters, played }: Course): Promise<void> {
   if (!stage.auto) await stage.pause(openingOf(chapters));
   for (const [at, chapter] of chapters.entries()) {
@@ -226,7 +225,7 @@ async function playAll(stage: Stage, { chapters, played }: Course): Promise<void
   }
 }
 
-/** Records the results of the comparison, writes the reports and prints what was shown. */
+/** Compares, writes the reports, prints the result. */
 async function conclude(context: CommandContext, stage: Stage, course: Course): Promise<number> {
   const { folder, workspace, config } = stage;
   const proofs = course.played.flatMap(({ proof }) => proof ?? []);
@@ -250,7 +249,7 @@ async function conclude(context: CommandContext, stage: Stage, course: Course): 
   return proven ? EXIT.closed : EXIT.failed;
 }
 
-/** Goes into the ledger of the instance, because the record of a run ends with the run. */
+/** In the instance's ledger: a run's record ends with the run. */
 async function recordComparison(journal: Journal, proof: ChapterProof): Promise<void> {
   const { instance, title, proven, tables, checks, runIds } = proof;
   const body = { run: runIds.at(-1) ?? '', title, proven, tables, checks };
@@ -259,7 +258,7 @@ async function recordComparison(journal: Journal, proof: ChapterProof): Promise<
   ]);
 }
 
-/** Commands for what remains after the drill, ready to copy. */
+/** To copy. */
 function commandsAfter(
   context: CommandContext,
   home: string,
@@ -273,7 +272,7 @@ function commandsAfter(
   ];
 }
 
-/** The lab's default instances, and those that only these chapters need. */
+/** The default ones, and those that only these chapters need. */
 export function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptions['instances']> {
   const own = chapters.flatMap(({ instances = [] }) => instances);
   if (own.length > 0) return own;
@@ -285,10 +284,7 @@ export function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptio
   return [...DEFAULT_INSTANCES, ...made];
 }
 
-/**
- * The config, which says how often there has to be a drill; undefined if there is none. A drill needs none:
- * an unreadable one is reported on stderr and changes nothing else.
- */
+/** Says how often a drill is due. A drill needs no config: an unreadable one is only reported on stderr. */
 async function configIfAny(context: CommandContext): Promise<LoadedConfig | undefined> {
   try {
     return await loadConfig(context.env, context.configPath);
@@ -303,7 +299,6 @@ async function configIfAny(context: CommandContext): Promise<LoadedConfig | unde
 interface AfterDrill {
   readonly junit: string | undefined;
   readonly keep: number | undefined;
-  /** Undefined for a drill that got no folder. */
   readonly folder: string | undefined;
 }
 
@@ -331,9 +326,8 @@ async function endDrill(
 }
 
 /**
- * Notifies that a drill failed, if the config has a target and no person is watching: a person at a terminal
- * is not asked for the vault's passphrase just for this. Never rejects; what cannot be sent now is left for
- * the next `lifeboat notify send`.
+ * Unless a person watches, who is not asked for a vault's passphrase for this. Never rejects; the next
+ * `lifeboat notify send` sends the rest.
  */
 async function notifyFailure(context: CommandContext, drill: DrillRecord): Promise<void> {
   if (!isFailure(drill) || context.stdin.isTTY === true) return;
@@ -342,7 +336,7 @@ async function notifyFailure(context: CommandContext, drill: DrillRecord): Promi
     const { sendNow } = await import('../notify/notify.ts');
     await sendNow(context, { drill });
   } catch (thrown) {
-    // Config errors were already reported before the drill.
+    // Reported before the drill.
     if (thrown instanceof LifeboatError && thrown.code.startsWith('config.')) return;
     const why = thrown instanceof Error ? thrown.message : 'for an unknown reason';
     context.stderr.write(`warning: the notification of the failed drill was not sent: ${show(why, 200)}\n`);

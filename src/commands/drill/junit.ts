@@ -8,16 +8,13 @@ import { show } from '../../base/text.ts';
 import type { DrillChapter, DrillRecord } from '../../report/drill/drill-report.ts';
 import { type Markup, markup, NOTHING, trusted } from '../../report/render/markup.ts';
 
-/**
- * Throws a usage error if no JUnit file can be written, before a drill is made for it in vain. Leaves an
- * existing file as it is.
- */
+/** Throws a usage error before a drill is made in vain. Leaves an existing file as it is. */
 export function assertWritable(path: string): void {
   try {
     if (path === '') throw new UnusableFile('it has no name');
     const there = statSync(path, { throwIfNoEntry: false });
     if (there?.isFile() === false) throw new UnusableFile('it is not a plain file');
-    // Probe as the file is written: a new file beside it, which then replaces it.
+    // Probe as the file is written: as a new file beside it, for replacement.
     const probe = `${there === undefined ? path : realpathSync(path)}.${process.pid}.probe`;
     closeSync(openSync(probe, 'wx'));
     rmSync(probe);
@@ -30,7 +27,7 @@ export function assertWritable(path: string): void {
   }
 }
 
-/** Writes a drill as JUnit, whole or not at all, replacing an existing file. Rejects with `output.file`. */
+/** Whole or not at all; replaces a file. Rejects with `output.file`. */
 export async function writeJunit(path: string, record: DrillRecord): Promise<void> {
   try {
     await writeFileAtomic(path, junitText(record, hostname()), { mode: 0o644 });
@@ -46,7 +43,7 @@ function notWritten(path: string, why: string): string {
   return `the JUnit file ${show(path, 200)} cannot be written: ${why}`;
 }
 
-/** A test case and its result. Its name is the same in every drill, so that tools can track it. */
+/** Its name is the same in every drill, so that tools can track it. */
 interface Case {
   readonly group: string;
   readonly name: string;
@@ -56,9 +53,8 @@ interface Case {
 }
 
 /**
- * A drill in the JUnit format that Jenkins and GitLab read: one suite, a case for each run and each
- * comparison. A run that did not close is an error, a comparison that differs a failure, what was not played
- * is skipped.
+ * For Jenkins and GitLab: a suite with a case for each run and comparison. An unclosed run is an error, a
+ * difference a failure; unplayed is skipped.
  */
 export function junitText(record: DrillRecord, hostname: string): string {
   const cases = casesOf(record);
@@ -94,7 +90,7 @@ function casesOf({ chapters, outcome, failure }: DrillRecord): readonly Case[] {
   const cases = chapters.flatMap(chapterCases);
   const isBroken = cases.some(({ bad }) => bad !== undefined && bad.kind !== 'skipped');
   if (outcome === 'proven' || isBroken) return cases;
-  // However it ended, a drill that proves nothing must not look like one that does.
+  // A drill that proves nothing must not look like one that does.
   const message =
     failure ?? (outcome === 'left' ? 'the drill was left before its end' : 'the drill was not proven');
   return [...cases, { group: 'drill', name: 'the drill', bad: { kind: 'error', message } }];

@@ -20,9 +20,8 @@ const LOST_ORDERS = 10;
 const TITLE = 'the region is lost; perform recovery into the target';
 
 /**
- * Makes a recovery card, then loses the instance while orders still come in, and restores its data into the
- * target, to which its applications are bound. At the end it brings the lost instance back briefly, to
- * compare every row with it.
+ * Makes a recovery card, loses the instance while orders come in, restores into the target and binds its
+ * applications. Then brings the instance back briefly to compare every row.
  */
 export function regionLoss(instance: string, target: string): Chapter {
   return {
@@ -50,7 +49,7 @@ export function regionLoss(instance: string, target: string): Chapter {
       if (performed.exitCode !== 0) return undefined;
       const entries = await stage.workspace.journal.read(`run/${performed.runId}`);
       const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
-      // A scenario that loses the instance later would remove it while its rows are compared.
+      // A scenario must not lose the instance again during the comparison.
       await lab.endTimeline();
       stage.say(`bringing the lost ${instance} back for a moment, to compare its rows`);
       await lab.disaster(instance, false);
@@ -104,20 +103,17 @@ export function regionLoss(instance: string, target: string): Chapter {
   };
 }
 
-/** The recovery point means something only if there are rows to lose. */
+/** A recovery point needs rows to lose. */
 async function hasWritten(source: Query, since: number): Promise<boolean> {
   return ((await newestOrder(source))?.id ?? 0) >= since + LOST_ORDERS;
 }
 
-/** The service's clock may be wrong on purpose; rows carry the database's own. */
+/** The service's clock may be wrong on purpose; rows have the database's. */
 function realTime({ lab }: Stage, at: string | undefined): Date | undefined {
   return at === undefined ? undefined : lab.clock.toReal(dateAt(msOf(at)));
 }
 
-/**
- * The sample applications bound to an instance, and whether each reports that it works. Waits a moment for an
- * application that has just started.
- */
+/** Of the sample applications bound to an instance. Waits a moment for one that has just started. */
 export async function appsRunning(
   { lab, signal }: Stage,
   instance: string,

@@ -12,7 +12,7 @@ import type { Entry } from '../../store/journal.ts';
 import type { ComparedTable } from '../../store/recovery-facts.ts';
 import { allHold, type Chapter, compareTables } from './chapter.ts';
 
-/** Rotates the key, restores the backup that proves it into a scratch database and compares it row by row. */
+/** Restores the proven backup into a scratch database and compares it row by row. */
 export function rotation(instance: string): Chapter {
   return {
     runbook: 'rotate-key',
@@ -57,7 +57,7 @@ export function rotation(instance: string): Chapter {
   };
 }
 
-/** The proof of a drill. Times in seconds. */
+/** Times in seconds. */
 interface DrillProof {
   readonly runId: string;
   readonly equal: boolean;
@@ -66,9 +66,9 @@ interface DrillProof {
   readonly key: string;
   readonly tables: readonly ComparedTable[];
   readonly rows: number;
-  /** The backup holds everything committed before it was requested, and nothing from after it was done. */
+  /** With all from before its request, nothing from after its end. */
   readonly withinBackupTime: boolean;
-  /** Every order equals the sum of its lines, so every transaction is whole. */
+  /** Every order equals its lines: every transaction is whole. */
   readonly balanced: boolean;
   readonly rtoSeconds: number;
   readonly rpoSeconds: number;
@@ -76,10 +76,9 @@ interface DrillProof {
 }
 
 /**
- * Restores the backup that a run proved into a scratch database and compares every row with the source, up to
- * the newest order in the backup. The recovery time is measured from here to the restored database's first
- * answer; the recovery point is the age of its newest order compared with the source's at that moment, as if
- * the source were lost now.
+ * Restores the proven backup into a scratch database and compares every row up to its newest order. Recovery
+ * time: from here to the database's first answer. Recovery point: the age of its newest order against the
+ * source's then, as if the source were lost now.
  */
 async function restoreAndCompare(
   lab: Lab,
@@ -135,14 +134,14 @@ interface Window {
   readonly finishedAt: string | undefined;
 }
 
-/** Converts the window to the database's clock: the service's own may be wrong, or run fast. */
+/** The service's clock may be wrong or fast: by the database's clock. */
 function byDatabase({ triggeredAt, finishedAt }: Window, { clock }: Lab): Window {
   const real = (text: string | undefined) =>
     text === undefined ? undefined : clock.toReal(dateAt(msOf(text))).toISOString();
   return { triggeredAt: real(triggeredAt), finishedAt: real(finishedAt) };
 }
 
-/** The file, the verdict and the backup's times from the run's journal. */
+/** From the run's journal. */
 function evidenceOf(entries: readonly Entry[]) {
   const outputs = new Map<string, unknown>();
   for (const { type, body } of entries) {
@@ -172,10 +171,7 @@ async function newestOrder(query: Query): Promise<Date> {
   return row?.newest ?? dateAt(0);
 }
 
-/**
- * Orders from before the backup was requested must be in it; its newest must not be younger than the moment
- * it was done.
- */
+/** With every order from before the request, and none from after the backup's end. */
 async function isWithin(
   source: Query,
   maxId: number,

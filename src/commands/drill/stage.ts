@@ -29,37 +29,37 @@ import { inSeconds } from '../run/run.ts';
 import { inputFrom, type RunFlags } from '../run/run-input.ts';
 import { inDrill, journalIn } from './drill-homes.ts';
 
-/** The stage of a drill: a lab, a journal of its own, and a key store that lives as long as the drill. */
+/** A lab, a journal of its own, and a key store that lives as long as the drill. */
 export interface Stage extends AsyncDisposable {
   readonly lab: Lab;
   readonly config: LoadedConfig;
   readonly workspace: Workspace;
   readonly folder: string;
-  /** Whether it runs without a person. */
+  /** Without a person. */
   readonly auto: boolean;
-  /** Aborted by Ctrl-C. */
+  /** By Ctrl-C. */
   readonly signal: AbortSignal;
   say(line: string): void;
-  /** Begins a chapter: the screen shows its runs as parts of it. */
+  /** The screen shows its runs as parts of it. */
   chapter(place: DrillPlace, title: string): void;
-  /** Waits, in a guided drill, until the team is ready. */
+  /** In a guided drill, until the team is ready. */
   pause(line: string): Promise<void>;
-  /** Begins a run and drives it, with or without a person. Returns its id and exit code. */
+  /** Begins and drives a run, with or without a person. */
   runRunbook(runbook: string, flags: RunFlags, confirm: string): Promise<{ runId: string; exitCode: number }>;
-  /** Runs a plan on the lab, as a rehearsal; `tags` by instance. Returns its exit code. */
+  /** As a rehearsal on the lab; `tags` by instance. Returns the exit code. */
   runPlan(
     text: string,
     tags: Readonly<Record<string, readonly string[]>>,
     confirm: readonly string[],
   ): Promise<number>;
-  /** The exit code of the last run that did not close. */
+  /** Of the last run that did not close. */
   readonly ended: number | undefined;
 }
 
-/** The proof for the follow-up of a run into a drill's target: the lab goes in any case. */
+/** Closes the follow-up of a run into a drill's target: the lab goes anyway. */
 const LAB_GOES = { 'remove-target': 'the lab removes all its instances when this drill ends' };
 
-/** How long a drill without a person may stand still before it ends: a person would have to answer. */
+/** Milliseconds without progress that only a person's answer could end. */
 const PATIENCE_MS = 60_000;
 
 export interface StageOptions {
@@ -69,10 +69,7 @@ export interface StageOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Sets the stage. Its disposal removes everything, however the drill ended, except journal and reports, which
- * stay in the folder.
- */
+/** Its disposal removes everything, however the drill ended, except journal and reports in the folder. */
 export async function setStage(context: CommandContext, options: StageOptions): Promise<Stage> {
   const { folder, signal } = options;
   await using opened = new AsyncDisposableStack();
@@ -82,15 +79,14 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   const lab = await startLab({
     ...options.lab,
     queryCommand,
-    // The broker forgets the bindings of an instance that is gone for good; a broker that does not would need
-    // a person.
+    // The broker forgets bindings of a deleted instance; otherwise a person would be needed.
     platform: { unbindLost: true },
     signal,
-    // A log line of the lab would corrupt the screen.
+    // Log lines would corrupt the screen.
     log: (line) => (screenIsTaken ? undefined : say(line)),
   });
   opened.defer(() => lab.close());
-  // The initial events of a scenario make up the situation that the team finds.
+  // A scenario's first events make the situation that the team finds.
   await lab.atRest();
   const here = inDrill(context, folder);
   const workspace = await openWorkspace(here, { store: memoryStore() });
@@ -102,7 +98,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   let place: DrillPlace | undefined;
 
   const runRunbook: Stage['runRunbook'] = async (name, flags, confirm) => {
-    // Until the run can be left, a signal would end only the lab, and the run would find the service gone.
+    // Until the run can be left: a signal would end only the lab, and the run would lose its service.
     const early = keepSignals();
     using _ = { [Symbol.dispose]: () => void early.release() };
     signal.throwIfAborted();
@@ -171,7 +167,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
           { ...one, tags: [...(tags[name] ?? [])] },
         ]),
       );
-      // The result of a drill is that of the drill alone.
+      // Print only the result of the drill.
       const setting = {
         context: { ...here, output: 'table' as const },
         config: { ...config, instances },
@@ -188,7 +184,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   };
 }
 
-/** Stores the keys of the lab's first backups, as a team would have them in its key store. */
+/** The keys of the lab's first backups, as in a team's key store. */
 async function takeLabKeys(lab: Lab, { keyring, journal }: Workspace): Promise<void> {
   for (const { name, keyFile } of lab.instances) {
     if (keyFile === undefined) continue;
@@ -230,12 +226,12 @@ async function enterPressed(context: CommandContext, signal: AbortSignal): Promi
   await typedLine(context, 'press Enter when the team is ready ', signal);
 }
 
-/** Queries the database of an instance as its superuser. */
+/** As its superuser. */
 export function queryOf(lab: Lab, name: string): Query {
   return labInstance(lab, name).query;
 }
 
-/** An instance of the lab by its name; throws `drill.broken` if there is none. */
+/** Throws `drill.broken` for an unknown one. */
 export function labInstance(lab: Lab, name: string): Lab['instances'][number] {
   const found = lab.instances.find((instance) => instance.name === name);
   if (found !== undefined) return found;

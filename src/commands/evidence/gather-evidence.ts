@@ -20,7 +20,6 @@ import { askedPlans, readLedgerFacts, readOpened, readRecoveries } from './read-
 import { type PackedRun, pastDamage, readRecord, readRuns, receiptsByRun } from './record.ts';
 import type { Scope } from './scope.ts';
 
-/** What a pack is made of, and where it is written. */
 export interface Source {
   readonly pack: Pack;
   readonly context: CommandContext;
@@ -31,18 +30,18 @@ export interface Source {
   readonly now: Date;
   readonly signer: Signer;
   readonly brand: Brand;
-  /** Those of this home, whenever they were. */
+  /** Of this home, at any time. */
   readonly drills: readonly DrillRecord[];
   readonly makesReceipts: boolean;
 }
 
-/** The index of a pack, and what signs the list of its files; nothing signs a damaged record. */
+/** Nothing signs a damaged record. */
 export interface Gathered {
   readonly index: Evidence;
   readonly sign: PackedRecord['sign'];
 }
 
-/** Packs drills and runs, and gives the index. Receipts that are asked for are put on record. */
+/** Packs drills and runs and returns the index; records requested receipts. */
 export async function gatherEvidence(source: Source): Promise<Gathered> {
   const { context, config, journal, scope, span, now, drills } = source;
   const record = journal === undefined ? NO_RECORD : await readRecord(context);
@@ -98,7 +97,7 @@ export async function gatherEvidence(source: Source): Promise<Gathered> {
 
 interface PackGround extends Source, Pick<Ground, 'receipts' | 'limit'> {}
 
-/** The drills, and then the record of this home, which may have the receipts of their runs. */
+/** The drills, then this home's record, which may have receipts of their runs. */
 async function packed(ground: PackGround, record: Evidence['record'], runs: readonly PackedRun[]) {
   const { context, config, journal, scope, span, pack, drills, limit } = ground;
   const wants = ground.makesReceipts && record.verdict !== 'not-intact';
@@ -137,7 +136,7 @@ interface Found {
   readonly drilledAt: readonly number[];
 }
 
-/** What is missing up to now, oldest first. Where nothing at all is on record, only that is said. */
+/** Up to now, oldest first. If nothing at all is on record, only that. */
 async function missingOf(
   { config, scope, span, now }: Source,
   { reader, all, facts, begun, drilledAt }: Found,
@@ -166,14 +165,14 @@ async function missingOf(
     openedAt: await readOpened(reader),
   });
   const gaps = duties.flatMap((duty) => {
-    // The record of a drill is beside the journal.
+    // A drill's record is beside the journal.
     const from = duty.what === 'drill' ? span.from : Math.max(span.from, begunMs);
     return from >= until ? [] : gapsOf(duty, { from, until }, config.waivers);
   });
   return [...nothing, ...gaps].toSorted((one, other) => msOf(one.from) - msOf(other.from));
 }
 
-/** What a pack of this record cannot show whatever it packs, as sentences. */
+/** Limits of any pack of this record, as sentences. */
 function limitsOf(
   { config, scope, makesReceipts }: Source,
   { verdict }: Evidence['record'],

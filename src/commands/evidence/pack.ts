@@ -18,12 +18,11 @@ import { LifeboatError } from '../../base/errors.ts';
 import { isTaken, notWritten } from '../../cli/write-new-file.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
 
-/** What a person does where the place of a pack cannot have it. */
 export const ELSEWHERE = 'name another place with --out PATH';
 
-/** What is checked by itself: a pack as a whole, or one folder of it. */
+/** Verified by itself: a whole pack, or one folder of it. */
 export interface Part {
-  /** Adds a file. Throws `evidence.secret` if it would hold a secret, and `output.file`. */
+  /** Throws `evidence.secret` for a file that would hold a secret, and `output.file`. */
   put(name: string, content: Buffer | string): void;
   /**
    * Adds the list of its files, and the note that signs the list, if `sign` makes one. Ends the part. Throws
@@ -32,13 +31,13 @@ export interface Part {
   seal(sign?: ((sums: string) => string) | undefined): void;
 }
 
-/** A pack that is being written, file by file: nothing of it is kept in memory but the names and hashes. */
+/** Written file by file: only names and hashes stay in memory. */
 export interface Pack extends Part {
-  /** A folder of the pack that has a list of its own. */
+  /** A folder with its own list. */
   part(folder: string): Part;
-  /** Gives the sealed pack its name. Throws `usage.out` if that is taken by now. */
+  /** Gives the pack its name. Throws `usage.out` if that is taken by now. */
   finish(): { readonly files: number; readonly bytes: number };
-  /** Removes what was written, unless it is finished. */
+  /** Unless it is finished. */
   drop(): void;
 }
 
@@ -97,7 +96,7 @@ export function openPack(out: string, guard: Pick<SecretGuard, 'check'>): Pack {
   };
 }
 
-/** A part whose files `write` writes, and gives the SHA-256 of. */
+/** `write` returns the SHA-256 of a file. */
 function partOf(
   write: (name: string, content: Buffer | string) => string,
 ): Part & { list(name: string, sum: string): void } {
@@ -120,7 +119,7 @@ function isTar(out: string): boolean {
 
 interface Target {
   put(name: string, data: Buffer): void;
-  /** Everything is on disk, and has its name. */
+  /** On disk, under its name. */
   end(out: string): void;
   close(): void;
 }
@@ -142,7 +141,7 @@ function folderAt(part: string): Target {
   };
 }
 
-/** Everything in it is below one folder, so that unpacking it leaves one. */
+/** Below one folder, for unpacking. */
 function tarAt(part: string, folder: string): Target {
   let file: number | undefined = openSync(part, 'wx', 0o600);
   const write = (data: Buffer) => {
@@ -154,7 +153,7 @@ function tarAt(part: string, folder: string): Target {
   };
   return {
     put(name, data) {
-      // The longest name of a file that fits; the folders before it have a field of their own.
+      // The longest file name that fits; the folders before it have their own field.
       const path = `${folder}/${name}`;
       const cut = path.indexOf('/', Math.max(folder.length, path.length - 100));
       tarBlocks(path.slice(cut + 1), data, path.slice(0, cut)).forEach(write);
@@ -163,7 +162,7 @@ function tarAt(part: string, folder: string): Target {
       write(TAR_END);
       fsyncSync(file ?? -1);
       close();
-      // Unlike a rename, a link never replaces a file that another process has just written.
+      // Unlike a rename, a link never replaces a file that another process just wrote.
       linkSync(part, out);
       rmSync(part, { force: true });
     },

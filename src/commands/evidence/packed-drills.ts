@@ -16,14 +16,14 @@ import { readRecord, readRuns } from './record.ts';
 
 type DrillRow = Evidence['drills'][number];
 
-/** How the drills of a home are packed: each is a part of its own, from the record of the drill. */
+/** Each drill is a part, from its own record. */
 export interface DrillGround extends Omit<Ground, 'journal' | 'record' | 'part' | 'at' | 'drill'> {
   readonly pack: Pick<Pack, 'part'>;
-  /** How often a drill is due, in milliseconds. */
+  /** Milliseconds between drills. */
   readonly every: number | undefined;
 }
 
-/** The drills of these that were under way in a period. One without an end that a process still runs is. */
+/** Under way in a period, also without an end while a process runs one. */
 export function drillsIn(drills: readonly DrillRecord[], span: Span): readonly DrillRecord[] {
   return drills.filter(
     ({ id, begunAt, endedAt }) =>
@@ -31,7 +31,7 @@ export function drillsIn(drills: readonly DrillRecord[], span: Span): readonly D
   );
 }
 
-/** Packs drills one at a time, the report of each and its runs; each is compared with those of `all`. */
+/** One at a time; each report compares with those of `all`. */
 export async function packDrills(
   ground: DrillGround,
   drills: readonly DrillRecord[],

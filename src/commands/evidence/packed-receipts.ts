@@ -7,8 +7,7 @@ import { reasonOf } from './reason-of.ts';
 import type { PackedRun, ReportReader } from './record.ts';
 
 /**
- * Opens the installation that signs the receipts of a pack, of every record in it. Undefined, and said to
- * `limit`, where it cannot.
+ * For the receipts of every record in a pack. Undefined, and reported to `limit`, where it cannot be opened.
  */
 export async function receiptSignerOf(
   context: CommandContext,
@@ -31,8 +30,7 @@ interface Ground {
 }
 
 /**
- * The receipts of the runs that are over and have none, as `lifeboat receipt` makes them, by run. The record
- * was verified once, for all of them.
+ * For ended runs without one, as `lifeboat receipt` makes them, by run. The record was verified once for all.
  */
 export async function makeReceipts(
   { reader, part, receiptSigner, receipts, limit }: Ground,

@@ -16,20 +16,19 @@ import { makeReceipts } from './packed-receipts.ts';
 import { packRuns, type RunGround, stepsOf } from './packed-runs.ts';
 import { type PackedRun, sharedReads } from './record.ts';
 
-/** A record that runs are packed from, and where they go. */
 export interface Ground extends Omit<RunGround, 'reader' | 'bundle' | 'made'> {
-  /** That of the home of the record. */
+  /** Of the record's home. */
   readonly context: CommandContext;
   readonly journal: JournalReader;
-  /** As it was verified just before. What is not intact is not signed, and gets no receipts. */
+  /** Just verified. Unless intact it is not signed, and gets no receipts. */
   readonly record: Evidence['record'];
   readonly signer: Signer;
   readonly now: Date;
-  /** Missing: no receipts are made. */
+  /** Missing: makes no receipts. */
   readonly receiptSigner: ReceiptSigner | undefined;
 }
 
-/** The rows of the index, and what signs the list of files of the part; nothing signs a damaged record. */
+/** The rows of the index; nothing signs a damaged record. */
 export interface PackedRecord {
   readonly rows: readonly EvidenceRun[];
   readonly sign?: ((sums: string) => string) | undefined;
@@ -71,7 +70,7 @@ export async function packRecord(
   return { rows, sign: await bundle.finish(notes, anchors) };
 }
 
-/** These ledgers, and each other one that cites one of these runs. */
+/** And each other that cites one of these runs. */
 async function citing(
   journal: Pick<JournalReader, 'read' | 'streams'>,
   runs: ReadonlySet<unknown>,
