@@ -18,11 +18,10 @@ import { reportOf } from './run/run-report.ts';
 import { commandsFor, type ToSign, writeReceipt } from './write-receipt.ts';
 
 /**
- * `lifeboat receipt [RUN] [--out DIR]`: a new folder with the report of a run and a signed statement of what
- * the run proved, which cosign and openssl check without this program; with `--evaluation [NAME]` the same
- * with the newest evaluation on record of an instance or a plan, or of all. Signs only an intact record
- * (`evidence.not-intact`). A drill keeps no key, so its receipt is signed and recorded by the installation
- * that asks.
+ * `lifeboat receipt [RUN] [--out DIR]`: a new folder with a run's report and a signed statement of what it
+ * proved, for cosign and openssl; `--evaluation [NAME]`: with the newest evaluation of one or all. Signs only
+ * an intact record (`evidence.not-intact`). A drill keeps no key: the asking installation signs and records
+ * its receipt.
  */
 export const receipt: Action<{ readonly out?: string; readonly evaluation?: string | true }> = async (
   context,
@@ -41,7 +40,7 @@ export const receipt: Action<{ readonly out?: string; readonly evaluation?: stri
   return EXIT.closed;
 };
 
-/** Writes the receipt of a run into a new folder, by default one that is named after the run. */
+/** A new folder, by default named after the run. */
 export async function receiptOfRun(
   context: CommandContext,
   word: string | undefined,
@@ -53,13 +52,12 @@ export async function receiptOfRun(
   return { runId, path, result: stated.statement.predicate.result, sha256 };
 }
 
-/** What a run proved, and the report that says so. */
 export interface StatedRun {
   readonly statement: Statement;
   readonly reportText: string;
 }
 
-/** The receipt of a run, to be signed. Pure. */
+/** Pure. */
 export function toSign(runId: string, { statement, reportText }: StatedRun): ToSign {
   const { result } = statement.predicate;
   return {
@@ -68,7 +66,7 @@ export function toSign(runId: string, { statement, reportText }: StatedRun): ToS
   };
 }
 
-/** What a run proved, by a record that was verified. Rejects with `receipt.…`, exit 2, without a verdict. */
+/** By a verified record. Rejects with `receipt.…` (exit 2) without a verdict. */
 export async function statedOf(journal: Reader, run: RunSummary): Promise<StatedRun> {
   return isPlanRun(run) ? await ofPlan(journal, run) : await ofRun(journal, run);
 }

@@ -32,8 +32,7 @@ interface ReportFlags {
 }
 
 /**
- * `lifeboat report RUN`: prints the record of a run, from its journal alone; `--compare` sets two runs side
- * by side, `--all` reports on all instances.
+ * `lifeboat report RUN`: a run's record, from its journal alone; `--compare`: two; `--all`: all instances.
  */
 export const report: Action<ReportFlags> = async (context, words, flags) => {
   assertCount(words, flags);
@@ -52,10 +51,9 @@ export const report: Action<ReportFlags> = async (context, words, flags) => {
   return EXIT.closed;
 };
 
-/** The record of a run, or that of a plan's run with those of its children. */
 type Found = Report | PlanReports;
 
-/** Reports on all instances of the config and of the journal, with the runs of the period. */
+/** Of config and journal, with the period's runs. */
 async function reportAll(context: CommandContext, flags: ReportFlags): Promise<number> {
   const lengthMs = durationFrom(flags.since ?? '90d', '--since', ['1h', '3650d']);
   const now = new Date();
@@ -64,7 +62,7 @@ async function reportAll(context: CommandContext, flags: ReportFlags): Promise<n
   const journal = await openReaderOf(context);
   try {
     const begun = (await listRuns(journal)).filter(({ startedAt }) => msOf(startedAt) >= since.getTime());
-    // The steps of a plan that are no runbooks are in the record of the plan.
+    // A plan's record has its steps that are no runbooks.
     const all = begun.filter((run) => !isPlanRun(run) && run.runbook !== 'plan-step');
     const reports: Report[] = [];
     for (const run of all) reports.push(await reportOf(journal, run));
@@ -110,7 +108,7 @@ function recordOf(part: Part<InstanceRecord> | undefined): InstanceRecord {
   throw new LifeboatError(code, why);
 }
 
-/** Without a config, the journal names the instances. */
+/** Without one, the journal names the instances. */
 async function namesIn(context: CommandContext): Promise<readonly string[]> {
   const config = await loadConfig(context.env, context.configPath).catch((thrown: unknown) => {
     if (failureOf(thrown).code === 'config.missing') return undefined;
@@ -119,7 +117,7 @@ async function namesIn(context: CommandContext): Promise<readonly string[]> {
   return config === undefined ? [] : Object.keys(config.instances);
 }
 
-/** `-o json` and `-o yaml` print the report as data, as `--format json` does. */
+/** `-o json` and `-o yaml` work as `--format json`. */
 function formatOf({ format }: ReportFlags, { output = 'table' }: CommandContext): ReportFormat {
   if (output === 'table') return format ?? 'md';
   if (format === undefined || format === 'json') return 'json';
@@ -175,7 +173,7 @@ async function written(
   return inForm(first, context, () => renderReport(first, format, brand));
 }
 
-/** Like is compared with like. */
+/** Only runs of one kind. */
 function compared(first: Found, second: Found): Comparison {
   const now = new Date();
   if ('children' in first && 'children' in second) return comparePlanReports(first.plan, second.plan, now);

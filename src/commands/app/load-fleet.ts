@@ -32,9 +32,7 @@ const APART_MS = 250;
 
 type Record = ReadonlyMap<string, InstanceFacts['record']>;
 
-/**
- * Yields the names first, then the record with the last known answers, then each instance as it answers GETs.
- */
+/** Yields the names, then the record with the last known answers, then each instance as it answers GETs. */
 export function fleetLoader(context: CommandContext, config: LoadedConfig): Loaders['fleet'] {
   const names = Object.keys(config.instances);
   const evaluated = lastEvaluated(context.env);

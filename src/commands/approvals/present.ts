@@ -42,9 +42,7 @@ export async function presentOf(
   return { who, approvals: { required, expiresSeconds: expires / 1000, ...files } };
 }
 
-/**
- * Lets this process take up a run or refuses it (`admitted`). Warns if less is asked than at the beginning.
- */
+/** Lets this process take up a run or refuses (`admitted`). Warns if less is asked than at the beginning. */
 export async function admission(
   context: CommandContext,
   config: LoadedConfig,

@@ -9,9 +9,7 @@ import { findRun } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 
-/**
- * `lifeboat audit show [RUN]`: a line for each entry of a run, of an instance's ledger, or of every stream.
- */
+/** `lifeboat audit show [RUN]`: a line for each entry of a run, an instance's ledger, or every stream. */
 export const auditShowCommand: Action<{ readonly instance?: string }> = async (context, [word], flags) => {
   const { auditShow } = await import('../../store/sentence.ts');
   const journal = await openReaderOf(await whereRunIs(context, word));

@@ -64,9 +64,7 @@ async function checkOf({ what, path, isSecret }: Deciding): Promise<Check | unde
   }
 }
 
-/**
- * A dead network mount never answers. The folder may be shared, so others' write access is only mentioned.
- */
+/** A dead network mount never answers. The folder may be shared: others' write access is only mentioned. */
 async function checkpointFolder(path: string): Promise<Check | undefined> {
   const what = 'checkpoints';
   const stats = await Promise.race([

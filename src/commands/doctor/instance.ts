@@ -24,9 +24,7 @@ export interface Looked {
   readonly backups?: Answer<readonly Backup[]>;
 }
 
-/**
- * Whether it answers, accepts its token and lists backups; also its revision. Only GETs, within `limitMs`.
- */
+/** Whether it answers, accepts its token, lists backups; also its revision. Only GETs, within `limitMs`. */
 export async function lookAtInstance(
   config: LoadedConfig,
   name: string,

@@ -125,9 +125,7 @@ export async function runReports(
   return texts;
 }
 
-/**
- * Writes `report.html`, `.json` and `.md` with the trend; the last, whose path is returned, has the runs too.
- */
+/** Writes `report.html`, `.json` and `.md` with the trend; returns the path of the last, with its runs. */
 export async function writeDrillReports(
   folder: string,
   report: DrillReport,

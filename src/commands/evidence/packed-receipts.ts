@@ -6,9 +6,7 @@ import type { Part } from './pack.ts';
 import { reasonOf } from './reason-of.ts';
 import type { PackedRun, ReportReader } from './record.ts';
 
-/**
- * For the receipts of every record in a pack. Undefined, and reported to `limit`, where it cannot be opened.
- */
+/** For the receipts of all records in a pack. Undefined, and reported to `limit`, where it cannot open. */
 export async function receiptSignerOf(
   context: CommandContext,
   limit: (text: string) => void,
@@ -29,9 +27,7 @@ interface Ground {
   readonly limit: (text: string) => void;
 }
 
-/**
- * For ended runs without one, as `lifeboat receipt` makes them, by run. The record was verified once for all.
- */
+/** For ended runs without one, as by `lifeboat receipt`, by run. The record was verified once for all. */
 export async function makeReceipts(
   { reader, part, receiptSigner, receipts, limit }: Ground,
   runs: readonly PackedRun[],

@@ -15,27 +15,26 @@ import type { Part } from './pack.ts';
 import { reasonOf } from './reason-of.ts';
 import { type PackedRun, pastDamage, type ReportReader } from './record.ts';
 
-/** Where the runs of a record go, and what they are shown with. */
 export interface RunGround {
   readonly journal: Pick<JournalReader, 'read'>;
   readonly reader: ReportReader;
   readonly part: Part;
-  /** Where the part is in the pack: empty, or the folder of a drill with a slash. */
+  /** Of the part in the pack: empty, or the folder of a drill with a slash. */
   readonly at: string;
   readonly brand: Brand;
   /** The receipts on record, by run. */
   readonly receipts: ReadonlyMap<string, EvidenceRun['receipts']>;
-  /** The drill that it is the record of. */
+  /** Set for the record of a drill. */
   readonly drill?: string | undefined;
-  /** Takes what could not be packed, as a sentence. */
+  /** Takes a sentence for what could not be packed. */
   readonly limit: (text: string) => void;
   /** Missing where the record is not intact: a signature would vouch for it. */
   readonly bundle?: LogBundle | undefined;
-  /** The receipts that were made for this pack, by run. */
+  /** Made for this pack, by run. */
   readonly made?: ReadonlyMap<string, EvidenceRun['receipts'][number]>;
 }
 
-/** Packs runs one at a time, each with its report and its entries, and gives their rows of the index. */
+/** One at a time, each with report and entries; returns their rows of the index. */
 export async function packRuns(
   ground: RunGround,
   runs: readonly PackedRun[],
@@ -69,7 +68,7 @@ async function packed(ground: RunGround, run: PackedRun, runbooks: Set<string>):
   };
 }
 
-/** Ids are ULIDs; a record that says otherwise names no file. */
+/** Ids are ULIDs; any other id must name no file. */
 function folderOf(runId: string): string {
   return `runs/${runId.replaceAll(/[^\w-]/gu, '_').slice(0, 40)}`;
 }
@@ -111,7 +110,7 @@ async function reported(reader: ReportReader, run: PackedRun, brand: Brand): Pro
   return { ...report, textIn: (format) => renderReport(report, format, brand) };
 }
 
-/** The entries of a run and what explains them; the machine of a runbook is the same for all of its runs. */
+/** A runbook's machine is the same for all of its runs. */
 async function packEntries(
   { bundle, part, at, limit }: RunGround,
   run: PackedRun,
@@ -135,7 +134,7 @@ async function packEntries(
   }
 }
 
-/** What the run of a plan started, also the steps that are no runbooks. */
+/** Also steps that are no runbooks. */
 export async function stepsOf(
   journal: Pick<JournalReader, 'rows'>,
   { runId }: PackedRun,

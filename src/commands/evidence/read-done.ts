@@ -33,7 +33,7 @@ export async function readLedgerFacts(
   return found;
 }
 
-/** The proven runs that brought data of an instance back, or data into it, by the name of the instance. */
+/** By instance: proven runs that brought its data back, or data into it. */
 export async function readRecoveries(
   journal: Pick<JournalReader, 'read'> | undefined,
   runs: readonly PackedRun[],
@@ -49,7 +49,6 @@ export async function readRecoveries(
   return found;
 }
 
-/** When each recipient of sealed copies has opened a challenge. */
 export async function readOpened(
   journal: Pick<JournalReader, 'read'> | undefined,
 ): Promise<Done['openedAt']> {
@@ -57,14 +56,14 @@ export async function readOpened(
   const found = new Map<string, number[]>();
   for (const [index, { type, at }] of entries.entries()) {
     if (type !== 'holder.proven') continue;
-    // Whether an answer is that of its challenge follows from what was before it.
+    // Only earlier entries show which challenge an answer belongs to.
     for (const { recipient, provenAt } of foldHolders(entries.slice(0, index + 1)))
       if (provenAt === at) found.set(recipient, [...(found.get(recipient) ?? []), msOf(at)]);
   }
   return found;
 }
 
-/** The plans whose files ask for something, with what was done of it. */
+/** Plans whose files ask for something. */
 export function askedPlans(
   plans: readonly FoundPlan[],
   ledgers: ReadonlyMap<string, Pick<LedgerFacts, 'evaluatedAt'>>,

@@ -10,10 +10,9 @@ import { type RunProgress, runs, summariesOf } from '../../store/projections/run
 import { auditStore } from '../audit/audit-store.ts';
 import { approvalWatch } from '../audit/check-approvals.ts';
 
-/** A run, and the run of the plan that started it. */
 export type PackedRun = RunSummary & { readonly planRun?: string | undefined };
 
-/** The verdict of `lifeboat audit verify` on the record of a home. Never rejects for what is in it. */
+/** As `lifeboat audit verify`. Never rejects for what is in the record. */
 export async function readRecord(context: CommandContext): Promise<Evidence['record']> {
   const approvals = approvalWatch();
   const { pins, entries, anchor, ...audit } = await auditStore(context, {
@@ -30,8 +29,7 @@ export async function readRecord(context: CommandContext): Promise<Evidence['rec
 }
 
 /**
- * Reads what can be read of a record that is not intact: a stream with a changed entry is empty, and `limit`
- * takes that as a sentence. The journal itself refuses such a stream.
+ * Reads past damage: a stream with a changed entry is empty, which `limit` reports. The journal refuses it.
  */
 export function pastDamage(
   journal: Pick<JournalReader, 'read'>,
@@ -50,7 +48,7 @@ export function pastDamage(
   };
 }
 
-/** Every run on record but the steps of plans that are no runbooks, oldest first. */
+/** Oldest first, without steps of plans that are no runbooks. */
 export async function readRuns(journal: Pick<JournalReader, 'rows'>): Promise<readonly PackedRun[]> {
   const rows = await journal.rows(runs.name);
   return rows
@@ -63,7 +61,7 @@ export async function readRuns(journal: Pick<JournalReader, 'rows'>): Promise<re
     .filter(({ runbook }) => runbook !== 'plan-step');
 }
 
-/** The receipts on record, by run, from the entries of `store/log`. Pure. */
+/** From the entries of `store/log`. Pure. */
 export function receiptsByRun(aboutLog: readonly Entry[]): ReadonlyMap<string, EvidenceRun['receipts']> {
   const made = new Map<string, EvidenceRun['receipts']>();
   for (const receipt of receiptsIn(aboutLog)) {
@@ -74,18 +72,14 @@ export function receiptsByRun(aboutLog: readonly Entry[]): ReadonlyMap<string, E
   return made;
 }
 
-/** What reports are computed from. */
 export type ReportReader = Pick<JournalReader, 'read' | 'rows'> & {
   readonly log: Pick<JournalReader['log'], 'head'>;
 };
 
-/** Entries: some 50 MiB of them. */
+/** Some 50 MiB of entries. */
 const MAX_REMEMBERED = 40_000;
 
-/**
- * A reader that reads what many runs share once: the ledgers of their instances, and what the store says of
- * itself. So it shows these as they were when it was first asked.
- */
+/** Reads shared streams once (ledgers, `store/log`), and so shows them as at the first read. */
 export function sharedReads(journal: ReportReader): ReportReader {
   const known = new Map<StreamName, readonly Entry[]>();
   let total = 0;

@@ -17,12 +17,10 @@ export interface InstanceFlags {
   readonly yes?: boolean;
 }
 
-/** What `cf` lists, or why it cannot be asked. */
 export type Shown =
   | { readonly description: string; readonly instances: readonly ListedInstance[] }
   | { readonly none: string };
 
-/** The instances for the new config, with one source of tokens. */
 export interface Chosen {
   readonly instances: readonly { readonly name: string; readonly url: string }[];
   readonly token: TokenConfig;
@@ -78,7 +76,7 @@ export async function chooseInstances(
 const NAME = 'What do you call the instance?';
 const CF_TOKEN: TokenConfig = { command: 'cf oauth-token' };
 
-/** Instances of other services have different dashboard addresses. */
+/** Other services have other dashboard addresses. */
 function isOfService({ dashboardUrl }: ListedInstance): boolean {
   return problemOfUrl(dashboardUrl) === undefined;
 }
@@ -177,7 +175,6 @@ function usage(message: string, hints: readonly string[]): LifeboatError {
   });
 }
 
-/** A service instance with its name in the config. */
 export interface Named {
   readonly name: string;
   readonly listed: ListedInstance;
@@ -203,7 +200,7 @@ export function namesFor(instances: readonly ListedInstance[]): Named[] {
   });
 }
 
-/** As the config allows it (schema.ts): letters, digits, dots, dashes; `lifeboat` is reserved. */
+/** As in schema.ts: letters, digits, dots, dashes; `lifeboat` is reserved. */
 function plain(name: string): string {
   const text = name
     .replace(/[^A-Za-z0-9._-]+/gu, '-')

@@ -2,29 +2,27 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { leaveByEscape } from '../../cli/hidden-prompt.ts';
 
-/** One of several answers. */
 export interface Choice<Value> {
   readonly value: Value;
   readonly name: string;
 }
 
-/** Asks the person at the terminal. Rejects with `input.left` (exit 130) when the person leaves. */
+/** Rejects with `input.left` (exit 130) when the person leaves. */
 export interface Prompts {
-  /** Asks for a line; `problem` says why one is not accepted. */
+  /** `problem` says why a line is not accepted. */
   line(message: string, problem?: (text: string) => string | undefined, byDefault?: string): Promise<string>;
   one<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
-  /** Asks for at least one of several; all are marked at first. */
+  /** At least one; all are marked at first. */
   some<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value[]>;
 }
 
-/** Where a prompt appears, and the signal that ends it. */
 interface Where {
   readonly input: CommandContext['stdin'];
   readonly output: CommandContext['stderr'];
   readonly signal: AbortSignal;
 }
 
-/** Questions go to stderr. Escape and Ctrl-C leave; `signal` ends them, too. */
+/** On stderr. Escape, Ctrl-C and `signal` end a question. */
 export function promptsOn({ stdin, stderr }: CommandContext, signal: AbortSignal): Prompts {
   const answered = async <Value>(ask: (on: Where) => Promise<Value>): Promise<Value> => {
     const where = (ends: AbortSignal) => ({ input: stdin, output: stderr, signal: ends });
@@ -56,7 +54,7 @@ export function promptsOn({ stdin, stderr }: CommandContext, signal: AbortSignal
   };
 }
 
-/** The error for a prompt that a person or a signal ended. */
+/** A person or a signal ended the prompt. */
 export function left(cause?: unknown): LifeboatError {
   return new LifeboatError('input.left', 'nothing was written', { cause, exitCode: EXIT.interrupted });
 }

@@ -16,10 +16,7 @@ import { HOLDERS_STREAM } from '../../store/journal.ts';
 import { challengedEntry, foldHolders, type Holder, provenEntry } from '../../store/projections/holders.ts';
 import { escrowConfig } from './escrow.ts';
 
-/**
- * `lifeboat keys identity`: prints the recipient of this person's age identity, and makes it if there is
- * none.
- */
+/** `lifeboat keys identity`: prints this person's age recipient; makes the identity if missing. */
 export const keysIdentity: Action<{ readonly hybrid?: boolean }> = async (context, _, { hybrid }) => {
   const { store } = await openKeys(context);
   const before = await identityIn(store);
@@ -43,7 +40,7 @@ interface ProveFlags {
   readonly answer?: string;
 }
 
-/** Bytes of a challenge that are read at most. */
+/** Bytes. */
 const MAX_CHALLENGE = 64 * 1024;
 
 /**
@@ -107,7 +104,7 @@ async function record(
   const proof = provenEntry(holders, answer.trim());
   if (proof === undefined) throw wrongAnswer();
   await appendHolding(journal, [proof.entry]);
-  // The record itself decides whether the answer is right: it has only its hash.
+  // The record has only the hash, and so decides whether the answer is right.
   const after = foldHolders(await journal.read(HOLDERS_STREAM));
   if (after.find(({ recipient }) => recipient === proof.recipient)?.open !== undefined) throw wrongAnswer();
   await printProven(context, [proof.recipient]);
@@ -171,7 +168,7 @@ async function printProven(context: CommandContext, proven: readonly string[]): 
   });
 }
 
-/** A recipient of the policy by its text or its name. */
+/** By its text or name. */
 function recipientNamed({ recipients }: EscrowConfig, who: string): string {
   const found = recipients.filter((one) => one.recipient === who || ('name' in one && one.name === who));
   const [one] = found;
@@ -182,10 +179,7 @@ function recipientNamed({ recipients }: EscrowConfig, who: string): string {
   });
 }
 
-/**
- * The identities of a file, or this person's own. Rejects with `escrow.no-identity` (exit 2) if there is
- * none.
- */
+/** Of a file, or this person's own. Rejects with `escrow.no-identity` (exit 2) without one. */
 export async function identities(store: KeyStore, file: string | undefined): Promise<readonly Secret[]> {
   if (file !== undefined) {
     const text = (await readGivenFile(file, MAX_CHALLENGE, 'nothing was opened')).toString();

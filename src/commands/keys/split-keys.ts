@@ -37,7 +37,7 @@ interface SplitFlags {
 }
 
 const SEALED = 'keys.age';
-/** Bytes of a share's file that are read at most: a page with its QR code has some 60 KiB. */
+/** Bytes: a page with its QR code has some 60 KiB. */
 const MAX_SHARE_BYTES = 512 * 1024;
 
 /**
@@ -85,7 +85,7 @@ export const keysSplit: Action<SplitFlags> = async (context, _, flags) => {
   return EXIT.closed;
 };
 
-/** Every share opens the file together with its neighbours, and the file has every key. */
+/** Each share with its neighbours; the file must have every key. */
 async function readBack(
   sealed: string,
   paths: readonly string[],
@@ -108,9 +108,8 @@ interface JoinFlags {
 }
 
 /**
- * `lifeboat keys join FILE [SHARE...]`: joins shares in memory, opens the sealed file with them and stores
- * its keys: all of them, or none. Without files of shares, they are typed, line by line. `--check` stores
- * nothing.
+ * `lifeboat keys join FILE [SHARE...]`: joins shares in memory (typed line by line without files) and stores
+ * the keys of the sealed file, all or none. `--check` stores nothing.
  */
 export const keysJoin: Action<JoinFlags> = async (context, [file = '', ...paths], { check }) => {
   const keyring = check === true ? undefined : await openKeys(context);
@@ -154,7 +153,7 @@ async function opened(file: string, shares: readonly Share[]): Promise<KeyFile> 
   }
 }
 
-/** Asks for shares line by line, each line until it is right, until there are enough. */
+/** Each line until it is right, until there are enough shares. */
 async function typedShares(context: CommandContext): Promise<readonly Share[]> {
   const shares: Share[] = [];
   for (;;) {
@@ -184,7 +183,7 @@ async function typedLine(context: CommandContext, prompt: string, number: number
   }
 }
 
-/** Makes the folder, or takes one that is empty. */
+/** Or takes an empty folder. */
 function makeEmpty(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const [first] = readdirSync(folder);

@@ -23,7 +23,7 @@ import { knownDrills } from '../drill/drill-records.ts';
 import { destroyDue } from '../keys/end-key.ts';
 import { planNames } from '../plans/plan-files.ts';
 
-/** `lifeboat notify send`: delivers what is due. Exit 0 when nothing failed, 1 otherwise. */
+/** `lifeboat notify send`: exit 0 when nothing failed, 1 otherwise. */
 export const notifySend: Action<{ readonly all?: boolean }> = async (context, _, { all = false }) => {
   const tried = await sendNow(context, { all, isTimer: true });
   const items = tried.map(({ notice: { id, event }, target, outcome, status, why }) => ({
@@ -43,14 +43,13 @@ export const notifySend: Action<{ readonly all?: boolean }> = async (context, _,
 interface SendNow {
   readonly all?: boolean;
   readonly drill?: DrillRecord;
-  /** Also carry out what only waits for its time: the destruction of keys. */
+  /** Also destroy keys whose time has come. */
   readonly isTimer?: boolean;
 }
 
 /**
- * Delivers what is due, of runs, keys and drills. `drill` is one that ends now: it counts even if its record
- * could not be written, and also goes to targets that are only now recorded. Rejects as the workspace and the
- * journal do.
+ * For runs, keys and drills. `drill` ends now: it counts even without its record, and reaches targets that
+ * are recorded only now. Rejects as workspace and journal do.
  */
 export async function sendNow(
   context: CommandContext,
@@ -58,7 +57,7 @@ export async function sendNow(
 ): Promise<readonly Delivery[]> {
   const config = await loadConfig(context.env, context.configPath);
   const targets = targetsOf(config);
-  // Deliver here and not in the workspace, so that the result can be printed.
+  // Not in the workspace, to print the result.
   const workspace = await openWorkspace(context, { ...workspaceFor(config), notify: [] });
   const stop = stopSignal();
   try {
@@ -85,9 +84,7 @@ export async function sendNow(
   }
 }
 
-/**
- * `lifeboat notify test [TARGET]`: sends a test to each target. Exit 0 when each accepted it, 1 otherwise.
- */
+/** `lifeboat notify test [TARGET]`: to each target. Exit 0 when each accepted it, 1 otherwise. */
 export async function notifyTest(context: CommandContext, [name]: readonly string[]): Promise<number> {
   const targets = targetsOf(await loadConfig(context.env, context.configPath), name);
   const body = bodyOf(testNotification(new Date()));
@@ -114,7 +111,7 @@ async function tried(target: NotifyConfig, body: string, signal: AbortSignal) {
   return { target: target.name, ...sent, ...(words === '' ? {} : { said: words }) };
 }
 
-/** The targets of the config, or the one with this name. Throws a usage error if there is none. */
+/** All, or the one of this name. Throws a usage error for none. */
 export function targetsOf({ notify, path }: LoadedConfig, name?: string): readonly NotifyConfig[] {
   const found = notify.filter((target) => name === undefined || target.name === name);
   if (found.length > 0) return found;
@@ -129,7 +126,7 @@ export function targetsOf({ notify, path }: LoadedConfig, name?: string): readon
   });
 }
 
-/** The notices that the key of an instance is due for rotation; each stands until it is rotated. */
+/** Each stands until the key is rotated. */
 function rotationNotices(
   known: readonly (readonly [instance: string, ledger: Ledger])[],
   { instances }: Pick<LoadedConfig, 'instances'>,
@@ -142,16 +139,12 @@ function rotationNotices(
   });
 }
 
-/** The result of an attempt, in a few words. */
 export function sentWords({ outcome, status, why }: Pick<Sent, 'outcome' | 'status' | 'why'>): string {
   const detail = why ?? (status === undefined ? '' : `status ${status}`);
   return detail === '' ? outcome : `${outcome}: ${show(detail, 80)}`;
 }
 
-/**
- * The notices that a drill is due, which stands until one is proven, and that the newest one failed, standing
- * if `stands`.
- */
+/** Due: stands until a drill is proven. Failed: of the newest drill, standing if `stands`. */
 function drillNotices(
   records: readonly DrillRecord[],
   { drills }: Pick<LoadedConfig, 'drills'>,
@@ -162,7 +155,7 @@ function drillNotices(
     isOverdue && dueAt !== undefined
       ? [
           {
-            // If none was ever proven, one is due at every moment, but is notified only once.
+            // Before the first proof one is always due, but notified once.
             id: `drill-due/${lastProven === undefined ? 'first' : dueAt}`,
             event: 'drill-due',
             index: undefined,
@@ -179,7 +172,7 @@ function drillNotices(
   ];
 }
 
-/** The notices that a plan was not evaluated, or not rehearsed, for too long by its own periods. */
+/** By the plan's own periods. */
 async function planNotices(
   { env }: Pick<CommandContext, 'env'>,
   config: LoadedConfig,
@@ -191,7 +184,7 @@ async function planNotices(
   return missedOfPlans(config, journal, names, { last: lastEvaluated(env), now: new Date() });
 }
 
-/** The notices that an evaluation, or a drill, has not been made for too long; each stands until it is. */
+/** Each stands until the evaluation or drill is made. */
 function missedNotices(
   records: readonly DrillRecord[],
   { drills, evaluate, instances }: Pick<LoadedConfig, 'drills' | 'evaluate' | 'instances'>,
@@ -210,7 +203,7 @@ function missedNotices(
       : [
           {
             ...stands,
-            // One that was never evaluated is due at every moment, but is notified only once.
+            // A first evaluation is always due, but notified once.
             id: `evaluation-due/${missed.instance}/${missed.since ?? 'first'}`,
             since: missed.since ?? now.toISOString(),
             missed: 'evaluation' as const,

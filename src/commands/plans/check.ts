@@ -62,7 +62,7 @@ export const plansCheck: Action<object> = async (context, [word = '']) => {
   }
 };
 
-/** The targets that hold data of their own, as far as the record shows it. */
+/** As far as the record shows. */
 async function filledOf(
   context: CommandContext,
   groups: readonly ResolvedGroup[],
@@ -100,7 +100,7 @@ function groupOf({ id, after, sizes, lanes, stopAt, maxConcurrency, steps, ...gr
   };
 }
 
-/** The calls of a step that change something at the service, in order. */
+/** In order. */
 function changesOf(step: Step): readonly string[] {
   const runbook = step.kind === 'runbook' ? runbooks[step.runbook] : undefined;
   if (step.kind !== 'runbook' || runbook === undefined) return [];

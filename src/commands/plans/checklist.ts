@@ -19,9 +19,9 @@ interface Head {
   readonly runId: string;
   readonly input: PlanInput;
   readonly writtenAt: Date;
-  /** The file of the script for a step on an instance; undefined without one. */
+  /** The script for a step on an instance, if any. */
   readonly scriptOf: (group: string, lane: string, step: string) => string | undefined;
-  /** The recovery card of an instance, as the ledger has it. */
+  /** From the ledger. */
   readonly cardOf: (instance: string) => RecoveryCard | undefined;
 }
 
@@ -99,7 +99,7 @@ function groupBlocks(rest: RestGroup, head: Head): Block[] {
   ];
 }
 
-/** What a recovery into another instance needs, which the script asks for. */
+/** The script of a recovery asks for these. */
 function cardRows(lanes: readonly RestLane[], { cardOf }: Head): Text[][] {
   return lanes.flatMap(({ lane, steps }): Text[][] => {
     const isRecovered = steps.some(
@@ -121,7 +121,6 @@ function cardRows(lanes: readonly RestLane[], { cardOf }: Head): Text[][] {
   });
 }
 
-/** What holds for the whole group. */
 function rules({ group }: RestGroup): Block[] {
   const { after, order, maxConcurrency, stopAt, lanes, about } = group;
   const items = [
@@ -138,7 +137,6 @@ function rules({ group }: RestGroup): Block[] {
   return items.length === 0 ? [] : [{ kind: 'list', items }];
 }
 
-/** What comes between two waves. */
 function between({ group }: RestGroup): Text[] {
   return [
     'Every instance of this wave has ended well, or you have decided to go on without it.',
@@ -166,7 +164,7 @@ function nameOf({ name, target }: RestLane['lane']): string {
   return target === undefined ? name : `${name} -> ${target}`;
 }
 
-/** An open or failed run may have done a part of it. */
+/** It may be done in part. */
 function stateWords({ openRun, hasFailed }: RestStep): Inline[] {
   if (openRun !== undefined)
     return [' It was begun, as run ', { code: openRun }, ': look first what it has done.'];
@@ -213,7 +211,7 @@ function expected({ expect }: Extract<Step, { kind: 'check' }>['check']): string
     : `; expected: ${wanted.map(([key, value]) => `${key} ${String(value)}`).join(', ')}`;
 }
 
-/** A command as it is typed; what a changed form of a word would name instead is not known. */
+/** As typed; a changed word could name something else. */
 function commandOf(argv: readonly string[]): Inline {
   const text = argv.map(shellQuoted).join(' ');
   if (show(text, LONGEST) === text) return { typed: text };

@@ -29,12 +29,10 @@ import type { PlanSetting } from './plan-setting.ts';
 import { NOTHING_ASKED } from './snapshot-on-record.ts';
 import { type StepRun, stepRunOf } from './step-run.ts';
 
-/** The run of a step. */
 interface ChildRun extends StepRun {
   readonly step: Step;
 }
 
-/** The runs of a plan's steps in this process. */
 export class ChildRuns {
   readonly #setting: PlanSetting;
   readonly #planRun: string;
@@ -68,7 +66,7 @@ export class ChildRuns {
     this.#under = under;
   }
 
-  /** Begins the run of a step if it is not begun, and takes it up. */
+  /** If not begun yet. */
   async begin(start: Start): Promise<DrivenChild> {
     const over = await this.#over(start);
     if (over !== undefined) return over;
@@ -77,7 +75,7 @@ export class ChildRuns {
     return run.step.kind === 'runbook' ? this.#runbook(start, run) : this.#step(start, run);
   }
 
-  /** Begins the run of a step if it is not begun, and leaves it to the workers; resolves with its id. */
+  /** If not begun yet; resolves with the id. */
   async leaveToWorkers(start: Start): Promise<string> {
     return this.#start(start, this.#runOf(start));
   }
@@ -96,7 +94,7 @@ export class ChildRuns {
     return { runbook: planStep, instance, target: undefined, input, rehearsal, step };
   }
 
-  /** A step whose run has ended, perhaps in another process; undefined for any other. */
+  /** Perhaps in another process; undefined for others. */
   async #over(start: Start): Promise<DrivenChild | undefined> {
     const runId = childRunId(this.#planRun, start);
     const row = await childOf(this.#setting.workspace.journal, runId);
@@ -144,7 +142,7 @@ export class ChildRuns {
     }
   }
 
-  /** In a rehearsal nothing is changed that is not scratch; each step checks that for itself. */
+  /** Only scratch may change in a rehearsal; each step checks that for itself. */
   #assertMayChange(runbook: Runbook, wish: object, changed: string, isScratch: boolean): void {
     if (!this.#input.rehearsal || isScratch) return;
     const { source, target } = runbook.touches(wish);
@@ -189,10 +187,7 @@ export class ChildRuns {
     return this.#driven(runId, run, async () => stop());
   }
 
-  /**
-   * Sends the text of a step to a target of the config, or to all; resolves with the names of those that took
-   * it.
-   */
+  /** To one target of the config, or all; resolves with those that took it. */
   async #tell(
     step: string,
     { to, text }: { readonly to: string | undefined; readonly text: string },

@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
 import { repeated } from '../run/run-options.ts';
 
-/** The commands about recovery plans. */
 export function definePlans(program: Command, command: Define): void {
   const plans = group(program, 'plans', 'recovery plans over many instances', {
     about: `A plan is a file, plans/NAME.yaml: which instances are recovered, in which order,
@@ -119,7 +118,7 @@ UNKNOWN and none NOT READY. An entry is written only for what changed.`,
 
 const REASON = () => new Option('--reason <text>', 'why, for the record');
 
-/** Decisions about the run of a plan, also while another process drives it. */
+/** Also while another process drives the run. */
 function defineDecisions(plans: Command, command: Define): void {
   const about = `Exit 0 means that it is on record and counts, also where another process drives
 the plan. An INSTANCE of a group is written GROUP/INSTANCE, its step

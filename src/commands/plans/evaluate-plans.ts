@@ -15,13 +15,12 @@ import { readSigned } from '../../store/projections/signers.ts';
 import { planNamed, planNames, surroundingsOf } from './plan-files.ts';
 import { planDigest, readHistories } from './plan-history.ts';
 
-/** A plan of the folder, or why it cannot be run. */
 export interface FoundPlan {
   readonly name: string;
   readonly found: (ReadPlan & { readonly groups: readonly ResolvedGroup[] }) | { readonly problem: string };
 }
 
-/** Reads a plan by its name. Never rejects for what is in the file: that is its evaluation. */
+/** Never rejects for what is in the file: that is its evaluation. */
 export async function findPlan(config: LoadedConfig, name: string): Promise<FoundPlan> {
   try {
     const read = await planNamed(config, name);
@@ -34,14 +33,14 @@ export async function findPlan(config: LoadedConfig, name: string): Promise<Foun
   }
 }
 
-/** The instances that the evaluation of a plan asks: those of its groups, and their targets. */
+/** Those of its groups, and their targets. */
 export function askedBy({ found }: FoundPlan): readonly string[] {
   if ('problem' in found) return [];
   const targets = found.groups.flatMap(({ lanes }) => lanes.flatMap(({ target }) => target ?? []));
   return [...new Set([...instancesOf(found.groups), ...targets])];
 }
 
-/** Evaluates every plan file by what was asked of the instances. Sends nothing. */
+/** From the instances' answers. Sends nothing. */
 export async function evaluateAllPlans(
   context: StoreContext,
   config: LoadedConfig,
@@ -56,7 +55,7 @@ export async function evaluateAllPlans(
   }
 }
 
-/** Evaluates plans whose instances were asked. Sends nothing. */
+/** From the instances' answers. Sends nothing. */
 export async function evaluatePlans(
   config: LoadedConfig,
   journal: JournalReader | undefined,

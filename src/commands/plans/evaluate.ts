@@ -39,11 +39,10 @@ type Row = ResultOf<'evaluations'>['items'][number];
 type PlanRow = ResultOf<'evaluations'>['plans'][number];
 
 /**
- * `lifeboat plans evaluate [PLAN]`: evaluates each instance and each plan of the config, one plan with its
- * instances, or one instance with every check. Sends only GETs. Writes an entry into the ledger of each
- * instance or plan whose verdict or findings changed, or whose newest entry is a week old. Exit 0 when each,
- * or the one plan, is proven, ready or empty; 1 when one is not ready; 3 when one is unknown and none is not
- * ready.
+ * `lifeboat plans evaluate [PLAN]`: each instance and plan of the config, one plan with its instances, or one
+ * instance with every check. Sends only GETs. Writes an entry for each whose verdict or findings changed, or
+ * whose newest is a week old. Exit 0 if all, or the one plan, are proven, ready or empty; 1 if one is not
+ * ready; 3 if one is unknown and none is not ready.
  */
 export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flags) => {
   const limitMs = flags.limit === undefined ? undefined : durationFrom(flags.limit, 'limit', ['1s', '1h']);
@@ -58,9 +57,9 @@ export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flag
   await using recorder = recordEvaluations(context, config);
   await survey(context, {
     ...{ config, names, limitMs },
-    // This evaluation is the last one of each.
+    // This is now the last evaluation of each.
     last: Object.fromEntries(names.map((name) => [name, begun])),
-    // Of ten thousand instances nothing is kept that is not asked for.
+    // Of ten thousand instances keep only what is needed.
     answered: async (facts) => {
       const { row, entry } = evaluated(facts, config, new Date());
       if (plans.length > 0) kept.set(facts.name, keptForPlans(facts, row));
@@ -82,7 +81,7 @@ export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flag
   return verdicts.has('unknown') ? EXIT.waiting : EXIT.closed;
 };
 
-/** Prints the evaluations of instances in the order of the config, whichever of them is known first. */
+/** In the order of the config, as soon as possible. */
 interface Printer {
   add(row: Row): void;
   end(context: CommandContext, rest: Rest): Promise<void>;
@@ -102,7 +101,7 @@ function asItems(names: readonly string[], printer: ReturnType<typeof printItems
   };
 }
 
-/** As a table; one instance, or one plan, with every check. */
+/** One instance or plan with every check. */
 function inWords(
   names: readonly string[],
   asked: { readonly word: string | undefined; readonly instance: string | undefined },
@@ -132,7 +131,7 @@ function inWords(
   };
 }
 
-/** What is evaluated: one instance, a plan with its instances and targets, or everything. */
+/** One instance, a plan with instances and targets, or everything. */
 async function wantedOf(
   config: LoadedConfig,
   word: string | undefined,
@@ -153,7 +152,7 @@ async function wantedOf(
   return { names: word === undefined ? Object.keys(config.instances) : plans.flatMap(askedBy), plans };
 }
 
-/** Evaluates the plans by what was asked of their instances, with an entry for each that changed. */
+/** From the instances' answers, with an entry for each change. */
 async function evaluatedPlans(
   context: CommandContext,
   config: LoadedConfig,
@@ -213,7 +212,7 @@ function cellsOf({ instance, verdict, reason, checks }: Row): readonly string[] 
   ];
 }
 
-/** Of the checks that were asked, the one that has used most of its period. */
+/** Of asked checks: the one with most of its period used. */
 function oldestOf(checks: readonly Check[]): Check | undefined {
   const share = ({ ageSeconds = 0, periodSeconds = 1 }: Check) => ageSeconds / periodSeconds;
   const [oldest] = checks

@@ -32,9 +32,8 @@ import { isPlanRun } from './plan-report-of.ts';
 import { stepRunOf } from './step-run.ts';
 
 /**
- * `lifeboat plans fallback RUN`: writes what is left of a plan's run at this moment into a new folder: a
- * script for each runbook that is left of an instance, and a checklist for people. Needs no key, and sends
- * nothing.
+ * `lifeboat plans fallback RUN`: what is left of a plan's run now, as a new folder: a script for each runbook
+ * left of an instance, and a checklist. Needs no key, sends nothing.
  */
 export const plansFallback: Action<{ readonly out?: string }> = async (given, [word = ''], flags) => {
   const context = await whereRunIs(given, word);
@@ -76,7 +75,7 @@ export const plansFallback: Action<{ readonly out?: string }> = async (given, [w
   }
 };
 
-/** The run of a plan that is meant: a run that it started, such as the last one, means it as well. */
+/** A run that a plan started means its plan's run too. */
 async function planRunOf(journal: JournalReader, found: RunSummary): Promise<RunSummary> {
   if (isPlanRun(found)) return found;
   const [started] = await journal.read(`run/${found.runId}`);
@@ -153,7 +152,7 @@ async function scriptOf(
   return { group, lane: lane.name, step: step.id, file, text };
 }
 
-/** A script of another moment beside these could do a step twice. */
+/** A script of another moment could do a step twice. */
 function assertEmpty(folder: string): void {
   if (namesIn(folder).length === 0) return;
   throw new LifeboatError('usage.out', `${show(folder, 200)} has files already`, {

@@ -2,15 +2,14 @@ import { type Answer, optionKey, type Question } from '../../../machines/parts/q
 import { questionOf } from '../../runner/answer.ts';
 import type { DrivenPlan } from './drive-plan.ts';
 
-/** What was decided about the plan's own questions before it began. */
 interface Decided {
-  /** Groups that are confirmed by name. */
+  /** Names of confirmed groups. */
   readonly confirm: readonly string[];
-  /** Whether what a question recommends is its answer. */
+  /** Take each question's recommendation. */
   readonly yes: boolean;
 }
 
-/** Gives the plan's own questions the answers that were decided in advance, each question once. */
+/** Each question once. */
 export class FlagAnswers {
   readonly #run: DrivenPlan['run'];
   readonly #decided: Decided;
@@ -18,19 +17,18 @@ export class FlagAnswers {
   readonly #given = new Set<string>();
   #answering = 0;
 
-  /** `refused`: gets why the run has not taken an answer. */
+  /** Gets why the run refused an answer. */
   constructor(run: DrivenPlan['run'], decided: Decided, refused: (thrown: unknown) => void) {
     this.#run = run;
     this.#decided = decided;
     this.#refused = refused;
   }
 
-  /** Whether an answer is being taken. */
   get isAnswering(): boolean {
     return this.#answering > 0;
   }
 
-  /** Answers what the plan asks now. False if it asks nothing, or nothing that was decided. */
+  /** False if nothing that was decided is asked. */
   give(): boolean {
     const question = questionOf(this.#run.state().snapshot);
     const answer = answerByFlags(question, this.#decided);
@@ -48,7 +46,7 @@ export class FlagAnswers {
   }
 }
 
-/** The answer of the flags to the plan's own question; undefined where a person has to answer it. */
+/** Undefined where a person must answer. */
 function answerByFlags(question: Question | undefined, { confirm, yes }: Decided): Answer | undefined {
   if (question === undefined) return undefined;
   if (question.kind === 'typed-name')

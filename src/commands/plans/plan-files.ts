@@ -8,27 +8,26 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { LONGEST_PLAN, type ReadPlan, readPlan } from '../../plans/plan-file.ts';
 import type { Surroundings } from '../../plans/resolve.ts';
 
-/** The folder of the plans: `plans` beside lifeboat.yaml. */
+/** Beside lifeboat.yaml. */
 export function plansFolder({ path }: Pick<LoadedConfig, 'path'>): string {
   return join(dirname(path), 'plans');
 }
 
-/** The names of the plan files, sorted. Empty without a folder. */
+/** Sorted; empty without a folder. */
 export function planNames(config: Pick<LoadedConfig, 'path'>): readonly string[] {
   return namesIn(plansFolder(config))
     .flatMap((name) => /^(?<plan>[^.].*)\.ya?ml$/u.exec(name)?.groups?.['plan'] ?? [])
     .toSorted();
 }
 
-/** Where a plan is: `word` is its name, or a path, which has a slash or an ending. */
+/** `word`: a name, or a path with a slash or an ending. */
 export function planPath(config: Pick<LoadedConfig, 'path'>, word: string): string {
   return /[/\\]|\.ya?ml$/u.test(word) ? resolve(word) : join(plansFolder(config), `${word}.yaml`);
 }
 
 /**
- * Reads a plan by its name or path. A plan names programs that are run, so one that others could have written
- * is refused (`trust.refused`). Rejects with `plan.missing`, `plan.unreadable`, `plan.yaml` or
- * `plan.invalid`.
+ * By name or path. A plan names programs to run: one that others could have written is refused
+ * (`trust.refused`). Rejects with `plan.missing`, `plan.unreadable`, `plan.yaml`, `plan.invalid`.
  */
 export async function planNamed(
   config: Pick<LoadedConfig, 'path'>,
@@ -60,7 +59,7 @@ function missing(config: Pick<LoadedConfig, 'path'>, word: string, path: string)
   });
 }
 
-/** The parts of lifeboat.yaml that plans name. */
+/** What plans name. */
 export function surroundingsOf({ instances, approvals, notify }: LoadedConfig): Surroundings {
   return {
     instances,

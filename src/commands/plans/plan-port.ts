@@ -11,12 +11,9 @@ import { recordOf } from '../../view/run-record.ts';
 import type { LogLine } from '../../view/run-view.ts';
 import type { DrivenPlan } from './drive-plan.ts';
 
-/** How many of the newest lines of a run are shown. */
 const NEWEST = 50;
 
-/**
- * The run of a plan that this process drives, as its screen sees it. `driving` is what `conductor.run` gives.
- */
+/** For the screen of a plan's run that this process drives. `driving`: the result of `conductor.run`. */
 export function planPortOf(
   { run, conductor }: DrivenPlan,
   journal: Pick<JournalReader, 'read'>,
@@ -48,7 +45,7 @@ export function planPortOf(
   };
 }
 
-/** The newest lines of a run on record, the newest last. */
+/** Newest last. */
 export async function newestOf(
   journal: Pick<JournalReader, 'read'>,
   runId: string,
@@ -56,7 +53,7 @@ export async function newestOf(
   return recordOf(await journal.read(`run/${runId}`)).log.slice(-NEWEST);
 }
 
-/** The title of its phase: while several groups are at work, no single state has one. */
+/** Of its phase: several groups at work have no single state. */
 export function titleOf(snapshot: AnyMachineSnapshot): string {
   const value: unknown = snapshot.value;
   const [phase] = typeof value === 'object' && value !== null ? Object.keys(value) : [];
@@ -65,7 +62,7 @@ export function titleOf(snapshot: AnyMachineSnapshot): string {
   return meta?.title ?? '';
 }
 
-/** How the run of a plan ended, from its record; undefined while it is open. */
+/** By its record; undefined while open. */
 export function outcomeOf(entries: readonly Entry[]): PlanOutcome | undefined {
   const closing = entries.find(isEnd);
   if (closing === undefined) return undefined;

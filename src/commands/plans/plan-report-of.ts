@@ -13,7 +13,7 @@ import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { reportOf } from '../run/run-report.ts';
 import { stepInWords } from './step-words.ts';
 
-/** The record of a plan's run, and those of everything that it started, by run. */
+/** `children`: by run. */
 export interface PlanReports {
   readonly plan: PlanReport;
   readonly children: ReadonlyMap<string, Report>;
@@ -21,14 +21,12 @@ export interface PlanReports {
 
 type Reader = Pick<JournalReader, 'read' | 'rows'> & { readonly log: Pick<Log, 'head'> };
 
-/** Whether a run is that of a plan. */
 export function isPlanRun({ runbook }: Pick<RunSummary, 'runbook'>): boolean {
   return runbook === planRunbook.id;
 }
 
 /**
- * The record of a plan's run with the reports of its children. `known` are reports of runs that are made
- * already. Undefined for a run without a plan on record, which only an older version can have written.
+ * `known`: reports made already. Undefined without a plan on record, as an older version may have written.
  */
 export async function planReportOf(
   journal: Reader,
@@ -73,7 +71,7 @@ async function summaryOf(
   return { runId, runbook, version, instance, target };
 }
 
-/** The groups of all phases, each with its steps in words. */
+/** Of all phases, with their steps in words. */
 export function wordedGroups(input: PlanInput): readonly WordedGroup[] {
   return (['groups', 'healthy', 'finally'] as const).flatMap((phase) =>
     groupsOf({ input } as never, phase).map((group) => ({

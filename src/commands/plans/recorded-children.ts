@@ -8,12 +8,10 @@ import type { ChildRow } from '../../store/projections/plan-children.ts';
 import { changesSince } from './child-snapshot.ts';
 import { snapshotOnRecord } from './snapshot-on-record.ts';
 
-/** A child of a plan's run by the record alone: nobody here drives it. */
+/** By the record alone: driven elsewhere. */
 export interface ShownRecord extends ShownChild {
   readonly runId: string;
-  /** What it asks a person. */
   readonly asks: string | undefined;
-  /** Why it failed. */
   readonly cause: string | undefined;
 }
 
@@ -22,10 +20,7 @@ interface Of {
   readonly isStopped: (group: string) => boolean;
 }
 
-/**
- * The children of a plan's run, with what they ask. Only the journals of those are read that are open, so
- * it takes no longer for all that have ended.
- */
+/** With what they ask. Reads the journals of open children only: ended ones take no time. */
 export function recordedChildren(
   journal: Pick<JournalReader, 'read'>,
   rows: readonly ChildRow[],
@@ -51,10 +46,10 @@ async function recorded(
   };
   if (result !== undefined) return base;
   const found = await snapshotOnRecord(journal, runId);
-  // Only the version that began it can fold it.
+  // Only its own version can fold it.
   if (found === undefined) return base;
   const seen = { ...found, paused: undefined };
-  // One that was left and asks nothing goes on with the plan, perhaps with credentials.
+  // It goes on with the plan, perhaps with credentials.
   if (seen.question === undefined && isLeft) return { ...base, where: seen.where };
   const of = placeOf(context.input, row).step;
   const decided = { context, isStopped: isStopped(group), differences: changesSince };

@@ -18,9 +18,7 @@ import { leftWords } from './step-words.ts';
 
 type Row = ResultOf<'plan-run'>['lanes'][number];
 
-/**
- * `lifeboat plans show RUN`: where each instance of the run of a plan stands, by the record. Holds nothing.
- */
+/** `lifeboat plans show RUN`: where each instance stands, by the record. Holds nothing. */
 export const plansShow: Action<object> = async (context, [word]) => {
   const journal = await openReaderOf(context);
   try {
@@ -62,7 +60,7 @@ export const plansShow: Action<object> = async (context, [word]) => {
   }
 };
 
-/** Where each instance of the run of a plan stands, by the record. Rejects as `findPlanRun` does. */
+/** By the record. Rejects as `findPlanRun` does. */
 export async function standingOf(
   journal: Pick<JournalReader, 'rows' | 'read'>,
   word: string | undefined,
@@ -72,7 +70,7 @@ export async function standingOf(
   const rows = await childrenOf(journal, summary.runId);
   const of = snapshot.context as PlanContext;
   const states = planFacts(snapshot, [], Date.now())?.records;
-  // Which loads every runbook.
+  // Loads every runbook.
   const { recordedChildren } = await import('./recorded-children.ts');
   const children = await recordedChildren(journal, rows, {
     context: of,
@@ -122,14 +120,12 @@ function leftOf(children: readonly ShownRecord[]): Pick<Row, 'left'> {
   };
 }
 
-/** The children of the lanes, by their places. */
 interface Found {
   readonly newest: ReadonlyMap<string, ShownRecord>;
-  /** Those that the plan has left. */
   readonly left: ReadonlyMap<string, readonly ShownRecord[]>;
 }
 
-/** The newest child of each lane, and of each step of a lane: a plan may have thousands. */
+/** Of each lane and step: a plan may have thousands of children. */
 function newestByPlace(children: readonly ShownRecord[]): ReadonlyMap<string, ShownRecord> {
   return new Map(
     children.flatMap((child) => [

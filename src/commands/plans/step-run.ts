@@ -4,24 +4,23 @@ import type { Runbook } from '../../../machines/parts/runbook.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Json } from '../../store/journal.ts';
 
-/** The run of a plan's step that is a runbook, on one instance. */
 export interface StepRun {
   readonly runbook: Runbook;
   readonly instance: string;
   readonly target: string | undefined;
   readonly input: Json;
-  /** Whether the instance that it changes is a scratch one. */
+  /** It changes a scratch instance. */
   readonly rehearsal: boolean;
 }
 
-/** The runbooks whose recovery time can count from the incident. */
+/** Their recovery time can count from the incident. */
 const RECOVERIES: ReadonlySet<string> = new Set([
   'disaster-recovery',
   'restore-backup',
   'restore-point-in-time',
 ]);
 
-/** What a step runs on an instance. Throws for a runbook that is not there. Pure. */
+/** Throws for an unknown runbook. Pure. */
 export function stepRunOf(
   step: Extract<Step, { kind: 'runbook' }>,
   { name, target }: Lane,

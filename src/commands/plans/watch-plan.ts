@@ -10,9 +10,9 @@ import { FollowedRecord } from '../serve/followed-record.ts';
 import { planFoldOnRecord } from './plan-on-record.ts';
 import { newestOf } from './plan-port.ts';
 
-/** The pause between two looks at whether the record has grown. Milliseconds. */
+/** Milliseconds between looks for growth of the record. */
 const LOOK_MS = 200;
-/** How often it is read again though nothing is new: who holds it, and how late a step is. Milliseconds. */
+/** Milliseconds until a read without news: holder and lateness change. */
 const READ_MS = 2_000;
 
 /**
@@ -93,7 +93,7 @@ export async function watchPlan(
   };
 }
 
-/** Rejects when following fails; stays pending otherwise. */
+/** Pending unless following fails. */
 async function failureOf(following: Promise<void>): Promise<never> {
   await following;
   return new Promise(() => undefined);

@@ -10,10 +10,10 @@ import {
   type StreamName,
 } from '../../store/journal.ts';
 
-/** A decision that a person takes about the run of a plan while another process drives it. */
+/** While another process drives the run. */
 export interface Wish {
   readonly event: PlanDecision;
-  /** What the record says. */
+  /** For the record. */
   readonly label: string;
 }
 
@@ -23,9 +23,7 @@ function streamOf(runId: string): StreamName {
   return `plan/${runId}`;
 }
 
-/**
- * Puts a wish on record; resolves with its number. Rejects with `journal.held` while another one is written.
- */
+/** Records a wish; resolves with its number. Rejects with `journal.held` while another is written. */
 export async function writeWish(journal: Journal, runId: string, wish: Wish): Promise<number> {
   const stream = streamOf(runId);
   const hold = await journal.hold(stream);
@@ -41,7 +39,7 @@ export async function writeWish(journal: Journal, runId: string, wish: Wish): Pr
   }
 }
 
-/** The number of the newest wish that the run of the plan has taken, or refused; 0 before the first. */
+/** The newest that the run took or refused; 0 before the first. */
 export function takenWishes(entries: readonly Entry[]): number {
   return entries.reduce((newest, { type, body }) => {
     const { wish } = fieldsOf(body);
@@ -73,7 +71,7 @@ export async function takeWishes(
     );
 }
 
-/** Takes the wishes that are on record by now, after the one with this number; gives that of the newest. */
+/** On record now, after number `taken`; returns the newest number. */
 export async function takeWishesOnRecord(
   journal: Pick<JournalReader, 'read'>,
   runId: string,
@@ -94,13 +92,13 @@ async function take(entries: readonly Entry[], conductor: Conductor, taken: numb
   return newest;
 }
 
-/** How long a wish may take to be taken. Milliseconds. */
+/** Milliseconds. */
 const TAKEN_MS = 15_000;
 
-/** Resolves when the run of the plan has taken a wish; rejects with `plan.refused` or `plan.not-taken`. */
+/** Rejects with `plan.refused` or `plan.not-taken`. */
 export async function untilTaken(journal: JournalReader, runId: string, wish: number): Promise<void> {
   const stop = AbortSignal.timeout(TAKEN_MS);
-  // Neither that signal nor a follower of the journal keeps a process alive that only waits.
+  // Neither that signal nor a follower of the journal keeps the process alive.
   const alive = setInterval(() => undefined, TAKEN_MS);
   const stream: StreamName = `run/${runId}`;
   const { size } = await journal.log.head();

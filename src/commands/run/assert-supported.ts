@@ -6,7 +6,6 @@ import type { RunInstances } from '../../compose/instances.ts';
 import { fold } from '../../runner/fold.ts';
 import { type Callable, operationAt } from '../../service/revisions.ts';
 
-/** The instance that a call goes to, as far as it shows what can be run on it. */
 type Callee = Pick<RunInstances['instance'], 'name' | 'service'>;
 
 interface Lacking {
@@ -16,9 +15,8 @@ interface Lacking {
 }
 
 /**
- * Rejects, with exit 2, a run with a call that the instance's revision does not have: it could be begun and
- * never be ended. Of several such calls it names the first that changes something, because that is what the
- * run is for.
+ * Rejects (exit 2) a run with a call that the instance's revision lacks: it could begin and never end. Names
+ * the first such call that changes something: that is what the run is for.
  */
 export function assertSupported(
   runbook: Runbook,
@@ -45,7 +43,7 @@ export function assertSupported(
   );
 }
 
-/** The runbooks that need no call which the instance's revision lacks. */
+/** Without a call that the instance's revision lacks. */
 export function runnableOn(callee: Callee): readonly string[] {
   return Object.values(runbooks)
     .filter(
@@ -54,13 +52,13 @@ export function runnableOn(callee: Callee): readonly string[] {
     .map(({ id }) => id);
 }
 
-/** The states that a run with this input passes without trouble, in order. */
+/** Without trouble, in order. */
 export function pathOf(runbook: Runbook, input: unknown): readonly string[] {
   const { snapshot } = fold(runbook, input, []);
   return mainPathOf(runbook.machine, snapshot.context);
 }
 
-/** The calls on a path that a run cannot do without and the revision does not have. */
+/** Necessary calls that the revision lacks. */
 function lackingOn(
   runbook: Runbook,
   { instance, target }: { readonly instance: Callee; readonly target: Callee | undefined },
@@ -76,9 +74,7 @@ function lackingOn(
     });
 }
 
-/**
- * In the words of the refusal of the call itself: `interface v0 of the service cannot restart the instance`.
- */
+/** As the call's own refusal: `interface v0 of the service cannot restart the instance`. */
 function whyNot({ service }: Callee, operation: Callable): string {
   try {
     service.require(operation);

@@ -9,30 +9,25 @@ import { questionOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
 import { PATIENCE_MS, watchOverdue } from './leave-overdue.ts';
 
-/** What the flags decide for a run without a terminal. */
+/** Without a terminal. */
 export interface Policy {
-  /** Give the recommended answer to every question that has one. */
   readonly yes: boolean;
-  /**
-   * The name that confirms a destructive step, once in this process. It does not override a finding against
-   * the step.
-   */
+  /** Confirms a destructive step, once in this process. It does not override a finding. */
   readonly confirm?: string | undefined;
-  /** The new key, instead of a generated one. */
+  /** Default: a generated key. */
   readonly key?: Secret | undefined;
-  /** The point in time to restore to, RFC 3339. */
+  /** For a restore, RFC 3339. */
   readonly time?: string | undefined;
-  /** The id of the backup to restore. */
   readonly backup?: number | undefined;
-  /** The word that a question asks for, such as a guid. */
+  /** For a question that asks for a word, such as a guid. */
   readonly word?: string | undefined;
-  /** The answer to the run's current question, given before anything else. */
+  /** For the current question, before anything else. */
   readonly first?: Answer | undefined;
-  /** Proofs of follow-ups by id: given when nothing is left that could be done from here. */
+  /** By id: for follow-ups when nothing else can be done from here. */
   readonly proofs?: Readonly<Record<string, string>> | undefined;
-  /** Leave when nothing has been written for this long. Milliseconds; undefined never leaves. */
+  /** Milliseconds without an entry until it leaves; undefined: never. */
   readonly patienceMs?: number | undefined;
-  /** Leave a wait that is this far over its limit. Milliseconds; half an hour if undefined. */
+  /** Milliseconds over the limit of a wait until it leaves; default: half an hour. */
   readonly overdueMs?: number | undefined;
 }
 
@@ -108,22 +103,21 @@ export async function autopilot(
 }
 
 /**
- * Lets a run with a call in doubt ask the service once what became of it, and leaves the run before it does
- * anything else. Resolves with exit code 5 while that is not known. Only for a run with a call in doubt: any
- * other would go on.
+ * Asks the service once about a call in doubt and leaves before anything else. Resolves with exit code 5
+ * while that is unknown. Only for a run with a call in doubt: any other would go on.
  */
 export async function lookOnly(run: Run): Promise<{ exitCode: ExitCode; why: string | undefined }> {
   const events = () => run.state().entries.filter(({ type }) => type === 'event').length;
   const isInDoubt = () => run.state().snapshot.hasTag('in-doubt' as never);
   const asks = isInDoubt();
-  // The answer of a person is an event as well as the end of the look.
+  // A person's answer is an event as well as the end of the look.
   const ended = events() + (asks ? 2 : 1);
   let left: { exitCode: ExitCode; why: string } | undefined;
   const leave = (exitCode: ExitCode, why: string) => {
     left ??= { exitCode, why };
     void run.detach(why);
   };
-  // Called before the run performs what comes next, so nothing is sent after the look.
+  // Before the run's next action: nothing is sent after the look.
   const look = () => {
     if (left !== undefined || events() < ended || run.state().snapshot.status === 'done') return;
     if (isInDoubt()) leave(EXIT.inDoubt, 'the service does not show what became of the call');
@@ -138,14 +132,14 @@ export async function lookOnly(run: Run): Promise<{ exitCode: ExitCode; why: str
   return { exitCode: left?.exitCode ?? end.exitCode, why: left?.why };
 }
 
-/** Why an answer was rejected, with what would be accepted. */
+/** With what would be accepted. */
 function wordsOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const hints = thrown instanceof LifeboatError ? thrown.hints : [];
   return [thrown.message, ...hints].join('; ');
 }
 
-/** Calls back when the journal has not grown for `patienceMs`. */
+/** After `patienceMs` without growth of the journal. */
 function watchFor(patienceMs: number | undefined, run: Run, tell: (why: string) => void) {
   if (patienceMs === undefined) return { look: () => undefined, stop: () => undefined };
   const why = `nothing has moved for ${formatSeconds(patienceMs / 1000)}`;
@@ -164,7 +158,7 @@ function watchFor(patienceMs: number | undefined, run: Run, tell: (why: string) 
   };
 }
 
-/** The answer that the flags decide, or a sentence naming the flag that would. */
+/** Or a sentence with the flag that would decide. */
 function answerTo(
   question: Question,
   policy: Policy,
@@ -180,7 +174,7 @@ function answerTo(
     return { event: question.event, text: policy.word };
   }
   if (question.kind === 'typed-name') {
-    // `--confirm` was given for the change, on the assumption of good facts, not to override a finding.
+    // `--confirm` assumes good facts; it does not override a finding.
     if (question.event === 'operator.override') return `no flag overrides a finding: ${question.prompt}`;
     if (confirm === undefined) return `it needs the name of the target: --confirm ${question.expected}`;
     if (confirmed) return `--confirm is valid once, and a person has to confirm this one: ${question.prompt}`;
@@ -191,7 +185,7 @@ function answerTo(
   }
   const enter = question.options.find((option) => option.event.type === 'operator.enterKey');
   if (key !== undefined && enter !== undefined) return { event: optionKey(enter.event) };
-  // A guid that was given explicitly wins over any recommendation.
+  // An explicit guid precedes any recommendation.
   const type = question.options.find((option) => option.event.type === 'operator.typeGuid');
   if (policy.word !== undefined && type !== undefined) return { event: optionKey(type.event) };
   const backups = question.options.filter(({ event }) => event.type === 'operator.chooseBackup');
@@ -211,7 +205,7 @@ function answerTo(
     : `it needs a decision (--yes takes the recommended one): ${question.prompt}`;
 }
 
-/** Closes the first open follow-up for which the policy has a proof. */
+/** The first one with a proof in the policy. */
 function proofFor(question: Question, { proofs = {} }: Policy): Answer | undefined {
   if (question.kind !== 'followUps') return undefined;
   const followUp = stillOpen(question.followUps).find(({ id }) => Object.hasOwn(proofs, id));

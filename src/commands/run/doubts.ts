@@ -23,7 +23,7 @@ import type { Doubt } from '../../store/projections/pending-calls.ts';
 import { whoIs } from '../approvals/present.ts';
 import { progressLine } from '../service/progress-line.ts';
 
-/** `lifeboat runs --in-doubt`: lists the calls that may have been sent and whose outcome is unknown. */
+/** `lifeboat runs --in-doubt`: sent perhaps, outcome unknown. */
 export async function printDoubts(context: CommandContext): Promise<number> {
   const journal = await openJournalIfAny(context);
   try {
@@ -62,7 +62,7 @@ function printCalls(context: CommandContext, open: readonly Doubt[]): void {
   context.stderr.write('to ask the service, which sends nothing: lifeboat resume RUN --look\n');
 }
 
-/** The word by which `resume` takes a call: the run that sent it, or its own name. */
+/** The run that sent it, or the call's own name. */
 function wordOf({ run, intent }: Doubt): string {
   return run?.runId ?? intent;
 }
@@ -75,10 +75,7 @@ function fieldsOf(doubt: Doubt) {
   return { instance, intent: callName(doubt), verb, armedAt, input: input as Json, ...shown, ...sender };
 }
 
-/**
- * What a call in doubt may have become: a line for each task that the service showed, the most certain first,
- * in the words of a run's question.
- */
+/** A line for each task shown by the service, most certain first, in the words of a run's question. */
 export function candidateLines(unclear: Failure | undefined, what = 'task'): readonly string[] {
   return adoptions(unclear, what).map(({ label, hint }) =>
     readable(`${label.replace(/^adopt /u, '')}: ${hint}`),
@@ -86,9 +83,8 @@ export function candidateLines(unclear: Failure | undefined, what = 'task'): rea
 }
 
 /**
- * The call in doubt that a word of `resume` means, if no open run can ask about it: the id of a run that is
- * over, or the name of a call without a run; without a word the only call in doubt. Undefined for any other
- * word. Rejects with `usage.call`, exit 2, for a word that means several.
+ * For `resume`: a call that no open run can ask about, by the id of an ended run or its own name; without a
+ * word the only one. Undefined for other words. Rejects with `usage.call` (exit 2) for several.
  */
 export async function doubtMeant(
   journal: Pick<JournalReader, 'rows'>,
@@ -114,16 +110,15 @@ export async function doubtMeant(
   });
 }
 
-/** What `resume` takes for a call in doubt. */
 export interface DoubtFlags {
   readonly look?: boolean;
-  /** What a person says that it became: an id, `done` or `nothing`. */
+  /** A person's word: an id, `done` or `nothing`. */
   readonly became?: string;
   readonly reason?: string;
   readonly tokenFile?: string;
 }
 
-/** Rejects, with exit 2, a person's word on a call without the reason. */
+/** Rejects (exit 2) a person's word without a reason. */
 export function assertReasonGiven({ became, reason = '' }: DoubtFlags): void {
   if (became === undefined || reason.trim() !== '') return;
   throw new LifeboatError('usage.reason', '--became needs --reason: how do you know?', {
@@ -132,7 +127,7 @@ export function assertReasonGiven({ became, reason = '' }: DoubtFlags): void {
   });
 }
 
-/** Asks the service about a call, or records a person's word; sends nothing. */
+/** By the service, or a person's word; sends nothing. */
 export async function resolveDoubt(
   context: CommandContext,
   config: LoadedConfig,
@@ -169,7 +164,7 @@ export async function resolveDoubtFirst(
   });
 }
 
-/** What the service shows of a call; rejects with exit 5 while it shows nothing certain. */
+/** Rejects with exit 5 while the service shows nothing certain. */
 async function asked(
   context: CommandContext,
   config: LoadedConfig,
@@ -235,7 +230,6 @@ function tell(
   });
 }
 
-/** How it is known what became of a call. */
 export function wordsOf({ landed, evidence, lost }: Became, what: string): string {
   if (landed) return adoptedWords(evidence, lost, what);
   const answered = typeof lost?.evidence['status'] === 'number';
@@ -244,7 +238,6 @@ export function wordsOf({ landed, evidence, lost }: Became, what: string): strin
     : 'the answer was lost, and the service shows that the request never arrived';
 }
 
-/** How certain it is that the service shows what was requested, in words. */
 const GRADES: Readonly<Record<string, string>> = {
   certain: 'certainly ours',
   likely: 'likely ours',
@@ -252,7 +245,7 @@ const GRADES: Readonly<Record<string, string>> = {
   unlikely: 'unlikely to be ours',
 };
 
-/** What was adopted as the result of a call whose answer was lost, and how certain that is. */
+/** For a lost answer: what was adopted, and how certain it is. */
 export function adoptedWords(evidence: unknown, lost: Failure | undefined, what: string): string {
   const why = lost === undefined ? 'the answer was not recorded' : lost.shortMessage;
   return `adopted: ${why}, and ${seen(evidence, what)}`;
@@ -270,7 +263,7 @@ function seen(evidence: unknown, what: string): string {
   return `the service shows that it was done${grade === undefined ? '' : ` (${grade})`}${shown}`;
 }
 
-/** The error while the service does not show what became of a call. */
+/** While the service does not show what became of it. */
 export function stillInDoubt(doubt: Pick<Doubt, 'verb' | 'run' | 'intent'>, failure: Failure): LifeboatError {
   if (!failure.code.startsWith('doubt.')) return errorFrom(failure, exitOf(failure));
   const word = doubt.run?.runId ?? doubt.intent;
@@ -287,9 +280,8 @@ export function stillInDoubt(doubt: Pick<Doubt, 'verb' | 'run' | 'intent'>, fail
 const SHOWN = 10;
 
 /**
- * Refuses an id that a call cannot have become (`usage.became`, exit 2): neither the service's earlier answer
- * nor its list now has it. A service that cannot be asked proves nothing: then it is a warning. A restart,
- * recreate or update becomes nothing with an id.
+ * Refuses (`usage.became`, exit 2) an id that neither the service's earlier answer nor its list has. Only
+ * warns if the service cannot be asked. A restart, recreate or update becomes nothing with an id.
  */
 async function assertListed(
   context: CommandContext,
@@ -333,7 +325,7 @@ interface List {
   ) => Promise<{ readonly value: readonly { readonly id: number; readonly status: string }[] }>;
 }
 
-/** The list that shows what a call becomes. */
+/** Where the result of a call appears. */
 const LISTS: Readonly<Record<ReturnType<typeof taskOf>, List | undefined>> = {
   backup: { what: 'backup', read: (service) => service.backups() },
   restore: { what: 'restore', read: (service) => service.restores() },
@@ -345,7 +337,7 @@ function left(cause: unknown): LifeboatError {
   return new LifeboatError('call.left', 'interrupted', { hints, exitCode: EXIT.interrupted, cause });
 }
 
-/** The error for a call of a run that is over, or without a run, where no flag says what to do about it. */
+/** For a call of an ended run, or without one, without a flag for it. */
 export function doubtNeedsFlag(doubt: Doubt): LifeboatError {
   const word = wordOf(doubt);
   return new LifeboatError(
@@ -361,7 +353,7 @@ export function doubtNeedsFlag(doubt: Doubt): LifeboatError {
   );
 }
 
-/** An action of the instance becomes nothing with an id. */
+/** An instance's action becomes nothing with an id. */
 function choicesOf({ verb }: Pick<Doubt, 'verb'>): string {
   return taskOf(verb) === 'task' ? 'done|nothing' : 'ID|nothing';
 }
