@@ -28,9 +28,7 @@ export async function readRecord(context: CommandContext): Promise<Evidence['rec
   return { verdict, words, entries, problems, ...(anchor === undefined ? {} : { anchor }) };
 }
 
-/**
- * Reads past damage: a stream with a changed entry is empty, which `limit` reports. The journal refuses it.
- */
+/** Reads past damage: a stream with a changed entry, which the journal refuses, is empty, and in `limit`. */
 export function pastDamage(
   journal: Pick<JournalReader, 'read'>,
   limit: (text: string) => void,

@@ -39,23 +39,22 @@ import { portOf } from './run-port.ts';
 import { watchClock } from './watch-clock.ts';
 
 export interface DriveOptions extends Policy {
-  /** Lines instead of the full screen, even in a terminal. */
+  /** Even in a terminal. */
   readonly plain: boolean;
-  /** Folder with a team's own text for the runbooks. */
+  /** A team's own text for the runbooks. */
   readonly overlay?: string | undefined;
-  /** Why the confirmation proceeds without the second person who would have to approve it. */
+  /** Why no second person has to approve the confirmation. */
   readonly breakGlass?: string | undefined;
-  /** Why the run cannot be continued once it was left, and what remains of it; undefined if it can. */
+  /** Why the run cannot be continued after it was left, and what remains; undefined if it can. */
   readonly gone?: string | undefined;
   readonly chapter?: RunView['chapter'];
-  /** Signal handlers installed before the run was begun. */
+  /** Installed before the run was begun. */
   readonly early?: EarlySignals | undefined;
 }
 
 /**
  * Drives a run to its end, to a question that cannot be answered here, or until the operator leaves; returns
- * the exit code. In a terminal it shows the screen; otherwise, or with `-o json`, `plain` or `yes`, the flags
- * decide.
+ * the exit code. On the screen in a terminal; otherwise, or with `-o json`, `plain` or `yes`, by the flags.
  */
 export async function drive(
   context: CommandContext,
@@ -109,10 +108,7 @@ export async function drive(
   }
 }
 
-/**
- * How a run is shown and what answers it: a full screen, lines with questions (a dumb terminal, a screen
- * reader), or the flags.
- */
+/** A full screen, lines with questions (a dumb terminal, a screen reader), or the flags. */
 export function mannerOf(
   context: CommandContext,
   { plain, yes, first }: Pick<DriveOptions, 'plain' | 'yes' | 'first'>,
@@ -140,10 +136,9 @@ async function showInLines(port: RunPort, context: CommandContext): Promise<RunE
   return showRunPlainly(port, context, { interactive: true });
 }
 
-/** How a process takes up a run. */
 interface Taking {
   readonly runbook: Runbook;
-  /** Why the confirmation proceeds without the second person who would have to approve it. */
+  /** Why no second person has to approve the confirmation. */
   readonly breakGlass?: string | undefined;
   readonly leaveWhenPaused: boolean;
 }
@@ -217,7 +212,7 @@ async function driveByFlags(
 ): Promise<number> {
   const { showRunPlainly } = await import('../../plain/show-run-plainly.ts');
   const shown = isForPeople(context) ? showRunPlainly(port, context) : undefined;
-  // The screen ends with the run, and the process that drives the run reports first why it broke.
+  // The process that drives the run reports first why it broke.
   shown?.catch(() => undefined);
   const { exitCode, why } = await autopilot(run, options);
   await shown;
@@ -258,7 +253,7 @@ async function admissionOf(
   };
 }
 
-/** The error for a run of a runbook in a version that this program does not have. */
+/** This program lacks that version of the runbook. */
 export function otherVersion({ runId, runbook, version }: DrivenRun): LifeboatError {
   const current = allRunbooks.find(({ id }) => id === runbook)?.version ?? 'none';
   return new LifeboatError(
@@ -287,7 +282,7 @@ async function forgetParameters(home: string, journal: JournalReader): Promise<v
     try {
       rmSync(join(folder, name), { recursive: true, force: true });
     } catch {
-      // The next run tries again.
+      // The next run removes it.
     }
   }
 }
@@ -297,24 +292,18 @@ async function isClosed(journal: JournalReader, stream: StreamName): Promise<boo
   return entries.some(({ type }) => type === 'run.closed');
 }
 
-/**
- * One keystroke can reach a process twice: from the terminal, and forwarded by its parent process.
- * Milliseconds.
- */
+/** Milliseconds: a keystroke may come from the terminal and again from the parent process. */
 const SAME_KEYSTROKE_MS = 300;
 
-/** The signal handling of a run in this process. */
 interface Leaving {
-  /** Leaves the run as it is, resumable. Resolves when nothing more will be written. */
+  /** Resumable. Resolves when nothing more will be written. */
   detach(why?: string): Promise<void>;
-  /** Restores the usual effect of signals. */
   release(): void;
 }
 
 /**
- * Leaves the run at the first SIGINT, SIGTERM or SIGHUP: a call in progress may still answer. A later Ctrl-C
- * quits at once and says on stderr where the run stands; a call in progress is then in doubt, and the next
- * resume asks the service.
+ * Leaves at the first SIGINT, SIGTERM or SIGHUP: a call in progress may still answer. A later Ctrl-C quits at
+ * once and prints where the run is; that call is then in doubt, and the next resume asks the service.
  */
 export function leaveOnSignals(run: Run, context: CommandContext, gone?: string): Leaving {
   let leavingSince: number | undefined;
@@ -324,7 +313,7 @@ export function leaveOnSignals(run: Run, context: CommandContext, gone?: string)
   };
   const onSignal = (signal: NodeJS.Signals) => {
     const isAgain = leavingSince !== undefined && performance.now() - leavingSince > SAME_KEYSTROKE_MS;
-    // A closing terminal sends its signals several times; only a person presses Ctrl-C twice.
+    // A closing terminal repeats its signals; only a person presses Ctrl-C twice.
     if (isAgain && signal === 'SIGINT') quit(run, context, gone);
     void detach(leftBySignal(signal)).catch(() => undefined);
   };

@@ -135,7 +135,7 @@ function rowsOf(step: PlannedStep, losesData: boolean): string[][] {
   return [...calls, ...step.does.map((words) => outside(words, step.changes))];
 }
 
-/** A step that happens outside the service; words that begin with `platform:` say where. */
+/** A prefix `platform:` says where it happens. */
 function outside(words: string, changes: boolean): string[] {
   const [, what] = /^platform: (.*)$/.exec(words) ?? [];
   return [what === undefined ? 'command' : 'platform', '', changes ? 'CHANGES' : '', what ?? words];
@@ -146,23 +146,21 @@ function printWords({ stdout }: CommandContext, title: string, words: readonly (
   if (said.length > 0) stdout.write(`\n${title}\n${said.map((word) => `  ${word}\n`).join('')}`);
 }
 
-/** What a run would do, and what blocks it now. */
 interface FoundDryRun {
   readonly runbook: Runbook;
   readonly names: { readonly instance: string; readonly target: string | undefined };
-  /** Whether the run loses data; only then does a step that is confirmed by name destroy something. */
+  /** Only then does a step confirmed by name destroy something. */
   readonly losesData: boolean;
   readonly steps: readonly PlannedStep[];
   readonly found: DryRun;
   readonly approvals: readonly NeededApproval[];
-  /** How long earlier runs of the same kind took; undefined without a journal. */
+  /** By earlier runs of the same kind; undefined without a journal. */
   readonly usual: UsualTimes | undefined;
 }
 
 /**
- * Finds out what a run with these flags would do, by GETs alone; leaves nothing behind. `keys` opens the key
- * store; without a `signal`, the process's signals stop it. Rejects if the run would be refused, and if the
- * service refuses the credentials.
+ * By GETs alone; leaves nothing behind. `keys` opens the key store; without `signal`, the process's signals
+ * stop it. Rejects if the run would be refused, or the service refuses the credentials.
  */
 export async function findDryRun(
   context: CommandContext,
@@ -192,7 +190,7 @@ export async function findDryRun(
   assertSupported(runbook, instances, input);
   const { found, usual } = await lookAround(context, runbook, input, instances, keyring, signal);
   const names = { instance: flags.instance, target: flags.target };
-  // Follow the path with what was found: a question that a flag has answered is not asked.
+  // With these facts: a question that a flag answers is not asked.
   const path = mainPathOf(runbook.machine, found.context);
   const routeFor = ({ method, path: below, on }: PlannedCall) =>
     routeAt(
@@ -216,7 +214,7 @@ async function lookAround(
   const { activitiesFor } = await import('../../activities/index.ts');
   const journal = await openJournalIfAny(context);
   const stop = given === undefined ? stopSignal() : { signal: given, release: () => undefined };
-  // Nothing that a look would keep for later, such as the parameters of bindings, is needed here.
+  // A dry run needs nothing that is kept for later, such as binding parameters.
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-dry-run-'));
   try {
     const home = homeFolder(context.env);
@@ -237,17 +235,16 @@ async function lookAround(
   }
 }
 
-/** How far a run would get by looking alone, and what it would know then. */
+/** As far as it gets without changes. */
 interface DryRun {
   readonly state: string;
   readonly context: unknown;
-  /** The obstacle that a look found. */
   readonly failure: Failure | undefined;
-  /** The question that a person must answer before the dry run can see more. */
+  /** A person must answer it before more can be seen. */
   readonly asks: string | undefined;
 }
 
-/** A machine that asks and looks in a loop must not keep a dry run going forever. */
+/** A machine may ask and look in a loop. */
 const MAX_STEPS = 60;
 
 /**
@@ -297,7 +294,7 @@ async function look(
   return { type: `xstate.error.actor.${invocation.id}`, error: failure, actorId: invocation.id };
 }
 
-/** The recommended answer, if the question has one that needs no typed words. */
+/** Unless it needs typed words. */
 async function recommended({ snapshot }: Folded): Promise<MachineEvent | undefined> {
   const question = questionOf(snapshot);
   if (question?.kind !== 'choice') return undefined;

@@ -9,17 +9,15 @@ import type { TokenConfig } from '../../config/schema.ts';
 import type { RunState } from '../../runner/run.ts';
 import { type FallbackInstance, fallbackOf } from '../../view/fallback/render-fallback.ts';
 
-/** The fallback script of a run: its text now, and its copy on disk. */
+/** `text`: as of now. */
 export interface FallbackScript {
   readonly path: string;
   readonly text: (state: RunState) => string;
-  /** Updates the copy; a failing disk must not stop a recovery. */
+  /** A failing disk must not stop a recovery. */
   readonly write: (state: RunState) => void;
 }
 
-/**
- * The copy is kept beside the journal, because it is needed when this program or its journal cannot be used.
- */
+/** The copy is beside the journal, for when this program or its journal cannot be used. */
 export function fallbackScriptFor(
   run: DrivenRun,
   runbook: Runbook,
@@ -47,13 +45,12 @@ export function fallbackScriptFor(
       makePrivateFolder(folder);
       writeFileAtomic.sync(path, text(state), { mode: 0o600, fsync: false });
     } catch {
-      // Ignored: the screen shows the script too, and the run is in the journal.
+      // The screen shows the script too, and the run is in the journal.
     }
   };
   return { path, text, write };
 }
 
-/** Where an instance is, for a script. */
 export function connectionOf({ name, config }: Pick<OpenInstance, 'name' | 'config'>): FallbackInstance {
   const { url, revision, token } = config;
   return {
@@ -65,7 +62,6 @@ export function connectionOf({ name, config }: Pick<OpenInstance, 'name' | 'conf
   };
 }
 
-/** Where to find the token that lifeboat used. */
 function tokenWords(token: TokenConfig | undefined): string {
   if (token === undefined) return 'an access token of the platform';
   if ('command' in token) return token.command;

@@ -4,15 +4,14 @@ import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts
 import { runs, summariesOf } from '../../store/projections/runs.ts';
 import { type UsualTimes, usualTimes } from '../../view/app/usual-times.ts';
 
-/** How long earlier runs took, for the screens of a run. */
 export interface History {
-  /** Undefined until it was read, and if it cannot be read. */
+  /** Undefined until read, and if unreadable. */
   times(): UsualTimes | undefined;
-  /** Calls back when it was read; the first listener starts the reading. Returns the unsubscribe function. */
+  /** Called when they were read; the first listener starts the reading. Returns the unsubscribe function. */
   subscribe(listener: () => void): () => void;
 }
 
-/** Lets the first frame and the first call go first. Milliseconds. */
+/** Milliseconds: the first frame and call go first. */
 const BEGIN_MS = 250;
 
 /**
@@ -43,28 +42,22 @@ export function historyOf(
   };
 }
 
-/** How many earlier runs are measured, and among how many of the newest closed ones. */
+/** Earlier runs to measure, among these many newest closed ones. */
 const MEASURED = 5;
 const LOOKED_AT = 200;
 
-/** A run with more entries than this is not typical, and takes long to read. */
+/** More entries are not typical, and slow to read. */
 const MAX_ENTRIES = 2_000;
 
-/**
- * What an earlier run must share with this one to be measured; an undefined field must be undefined there
- * too.
- */
+/** Must match an earlier run to be measured; undefined matches only undefined. */
 interface Alike {
   readonly mode: unknown;
   readonly action: unknown;
-  /** If undefined, the runs of all instances. */
+  /** Undefined: all instances. */
   readonly instance?: string | undefined;
 }
 
-/**
- * How long the newest runs of the same kind with a proven end took. Reads at most five of them, of 2,000
- * entries each. Rejects as the journal does.
- */
+/** Of the newest proven runs alike: at most five, of at most 2,000 entries. Rejects as the journal does. */
 export async function earlierTimes(
   journal: Pick<JournalReader, 'rows' | 'read' | 'head'>,
   { id, version, machine }: Pick<Runbook, 'id' | 'version' | 'machine'>,
@@ -86,13 +79,12 @@ export async function earlierTimes(
     const input = inputOf(entries);
     if (input['mode'] === mode && input['action'] === action) found.push(entries);
     if (found.length === MEASURED) break;
-    // Each run is read in one go; let drawing and sending go first.
+    // Each run is read in one go: let drawing and sending go first.
     await new Promise((resolve) => setImmediate(resolve));
   }
   return usualTimes(found, (state) => metaAt(machine, state)?.question !== undefined);
 }
 
-/** The input that began the run. */
 function inputOf([first]: readonly Entry[]): Readonly<Record<string, unknown>> {
   return fieldsOf(fieldsOf(first?.body)['input']);
 }

@@ -25,10 +25,10 @@ export interface RunFlags {
   readonly reason?: string;
 }
 
-/** The same flags, before it is known which instance is meant. */
+/** Before the instance is known. */
 export type GivenFlags = Omit<RunFlags, 'instance'> & Partial<Pick<RunFlags, 'instance'>>;
 
-/** The flag for each field of an input. */
+/** By the field of an input. */
 const FLAG_OF: Readonly<Record<string, string>> = {
   target: '--target',
   backup: '--backup',
@@ -66,8 +66,7 @@ export async function inputFrom(
     ...(reason === undefined ? {} : { reason }),
   };
   const read = runbook.input.safeParse(wish);
-  // A backup has a number within its instance, and a longer id elsewhere: the runbook knows which one is
-  // meant.
+  // A backup has a number in its instance, and a longer id elsewhere: the runbook decides.
   const again =
     !read.success && backup !== undefined && /^\d+$/.test(backup)
       ? runbook.input.safeParse({ ...wish, backup: Number(backup) })
@@ -81,9 +80,8 @@ export async function inputFrom(
 }
 
 /**
- * The instance that a run changes: a recovery into a target changes the target, and is a rehearsal when the
- * target is for rehearsals. Rejects a target that is the source, also under another name or another spelling
- * of its address (`usage.target`, exit 2).
+ * For a recovery the target, whose rehearsal setting counts. Rejects (`usage.target`, exit 2) the source as
+ * target, even by another name or spelling of its address.
  */
 export function changedInstance(config: LoadedConfig, { instance, target }: RunFlags) {
   const source = instanceNamed(config, instance);
@@ -99,19 +97,15 @@ export function changedInstance(config: LoadedConfig, { instance, target }: RunF
       exitCode: EXIT.usage,
     });
   }
-  // The objectives of a recovery are those of the lost instance.
+  // A recovery's objectives are the lost instance's.
   return { objectives: source.objectives, rehearsal: into.rehearsal };
 }
 
-/** The instances that are kept as recovery targets. */
 export function targetsIn({ instances }: LoadedConfig): readonly string[] {
   return Object.entries(instances).flatMap(([name, { role }]) => (role === 'target' ? [name] : []));
 }
 
-/**
- * The mode, for a runbook that has halves; for another one if a flag asks for a mode, which the runbook
- * refuses.
- */
+/** For a runbook with halves, or a flag that asks for a mode, which other runbooks refuse. */
 function modeFrom(runbook: Runbook, flags: RunFlags): { mode?: string } {
   const { instance, prepare, perform } = flags;
   const issues = runbook.input.safeParse({ instance }).error?.issues ?? [];
@@ -119,7 +113,7 @@ function modeFrom(runbook: Runbook, flags: RunFlags): { mode?: string } {
   return hasHalves || prepare === true || perform === true ? { mode: modeOf(flags) } : {};
 }
 
-/** A moment of the past, in any form that the screen accepts: RFC 3339, `14:32`, `10 minutes ago`. */
+/** In the past: RFC 3339, `14:32`, `10 minutes ago`, as on the screen. */
 export async function momentFrom(text: string, flag: string, now: Date): Promise<string> {
   const { readMoment } = await import('../../view/moment.ts');
   const read = readMoment(text, { now, earliest: dateAt(0), latest: now });
@@ -130,14 +124,13 @@ export async function momentFrom(text: string, flag: string, now: Date): Promise
   });
 }
 
-/** The actions to choose from, if the runbook needs one and no flag names it. Empty for any other runbook. */
+/** To choose from if the runbook needs an action without a flag; else empty. */
 function openActions(runbook: Runbook, { instance, action }: RunFlags): readonly string[] {
   if (action !== undefined) return [];
   const issues = runbook.input.safeParse({ instance }).error?.issues ?? [];
   return issues.filter(({ path }) => path[0] === 'action').flatMap(wordsOf);
 }
 
-/** The words that the field accepts. */
 function wordsOf(issue: Issue): readonly string[] {
   return (issue.values ?? []).map(String);
 }

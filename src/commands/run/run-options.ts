@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { instance, TIME } from '../../cli/define.ts';
 
-/** Flags that describe a run; `RUNBOOKS` says which of them a runbook takes. */
+/** `RUNBOOKS` says which runbook takes which. */
 export function about(): Option[] {
   return [
     instance(),
@@ -21,13 +21,12 @@ export function about(): Option[] {
   ];
 }
 
-/** The names of those flags that answer a question. */
+/** Of the flags that answer a question. */
 export const ANSWERING = ['yes', 'confirm', 'keyFile', 'guid', 'breakGlass', 'patience'];
 
-/** The names of the flags that only the process which drives a run can follow. */
+/** Only the process that drives a run can follow these. */
 export const BY_HAND = ['dryRun', 'keyFile', 'guid', 'tokenFile', 'breakGlass', 'plain', 'patience'];
 
-/** Flags of commands that drive a run. */
 export function driving(): Option[] {
   return [
     new Option('--yes', 'take the recommended answer where there is one'),
@@ -41,22 +40,19 @@ export function driving(): Option[] {
   ];
 }
 
-/** Where the access token comes from, instead of from the config. */
+/** Instead of the config's source. */
 export function tokenFile(): Option {
   return new Option('--token-file <file>', 'read the access token from this file');
 }
 
-/** How far over its limit an unattended wait may go on. */
 export function patience(): Option {
   return new Option('--patience <time>', 'leave a wait this long after its limit (default: 30m)');
 }
 
-/** Flags of commands that answer a follow-up for its run. */
 export function answering(): Option[] {
   return [tokenFile(), new Option('--yes', 'go on with the recommended answers')];
 }
 
-/** How a lab is set up and what goes wrong on it. */
 export function labOptions(): Option[] {
   return [
     new Option('-i, --instance <name[:kind]>', 'an instance to make (repeatable), see below').argParser(
@@ -75,14 +71,13 @@ export function labOptions(): Option[] {
   ];
 }
 
-/** The revision of the service in a lab. */
 export function revision(): Option {
   return new Option('--revision <n>', 'revision of the service: 61 or 62')
     .choices(['61', '62'])
     .default('62');
 }
 
-/** Collects a flag that may be given several times. */
+/** For a repeatable flag. */
 export function repeated(value: string, all: readonly string[] = []): readonly string[] {
   return [...all, value];
 }

@@ -22,7 +22,6 @@ import { printEntries } from './print-headless.ts';
 import { changedInstance, type GivenFlags, inputFrom, targetsIn, withAction } from './run-input.ts';
 import { clockMark } from './watch-clock.ts';
 
-/** Flags that `run` and `resume` share. */
 export interface DrivingFlags {
   readonly yes?: boolean;
   readonly confirm?: string;
@@ -34,15 +33,13 @@ export interface DrivingFlags {
   readonly patience?: string;
 }
 
-/** The flags of `run`. */
 export interface RunFlags extends DrivingFlags, GivenFlags {
   readonly dryRun?: boolean;
   readonly allDue?: boolean;
-  /** Leave the run to the workers. */
   readonly detach?: boolean;
 }
 
-/** `lifeboat run RUNBOOK [INSTANCE]`: begins a run and drives it. */
+/** `lifeboat run RUNBOOK [INSTANCE]` */
 export const run: Action<RunFlags> = async (context, [name = ''], given) => {
   if (given.allDue) {
     const { rotateAllDue } = await import('./rotate-all-due.ts');
@@ -62,7 +59,7 @@ export const run: Action<RunFlags> = async (context, [name = ''], given) => {
   const options = await drivingOptions(context, flags);
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
-    // Find every config error before there is a run that it would leave open.
+    // Errors of the config come first: later they would leave a run open.
     await using instances = await openInstances(context, config, workspace, {
       instance: flags.instance,
       target: flags.target,
@@ -114,7 +111,7 @@ export function inSeconds({
   };
 }
 
-/** What the flags say about driving; reads the key file once. */
+/** Reads the key file once. */
 export async function drivingOptions(context: CommandContext, flags: DrivingFlags) {
   return {
     yes: flags.yes ?? false,
@@ -127,7 +124,6 @@ export async function drivingOptions(context: CommandContext, flags: DrivingFlag
   };
 }
 
-/** The answers that the flags of a run give in advance. */
 function answersInAdvance({
   yes = false,
   confirm,
@@ -138,7 +134,7 @@ function answersInAdvance({
   return { yes, confirm: confirm === undefined ? [] : [confirm] };
 }
 
-/** Says that a run was begun and left to the workers, and how to follow it. Exit 0. */
+/** Says how to follow the run. Exit 0. */
 export async function sayLeft(
   context: CommandContext,
   journal: Journal,

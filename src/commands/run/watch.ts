@@ -54,7 +54,7 @@ export const watch: Action<{ readonly plain?: boolean }> = async (context, [word
   }
 };
 
-/** The same for an existing screen: `detach` closes the journal, too. */
+/** For an existing screen: `detach` also closes the journal. */
 export async function watchBeside(context: CommandContext, runId: string): Promise<WatchedPort> {
   const journal = await openReaderOf(await whereRunIs(context, runId));
   try {
@@ -72,7 +72,7 @@ export async function watchBeside(context: CommandContext, runId: string): Promi
   }
 }
 
-/** A run for the screen that shows it: the run of a plan has one of its own. */
+/** A plan's run has its own screen. */
 async function watchedPort(
   context: CommandContext,
   journal: JournalReader,
@@ -112,7 +112,7 @@ async function shown(context: CommandContext, watched: WatchedPort, isPlain: boo
   if (!isLost) context.stdout.write(`${leftWords(watched.port.view())}\n`);
 }
 
-/** The last lines about the run of a plan that was watched. */
+/** After watching a plan's run. */
 function leftWords({ plan, state, outcome, watched }: PlanView): string {
   if (outcome !== undefined) return show(outcome.title, 300);
   return [
@@ -128,7 +128,7 @@ async function printFollowing(context: CommandContext, journal: JournalReader, r
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  // Following a journal does not keep the process alive, and nothing else here does.
+  // A follower of the journal does not keep the process alive.
   const awake = setInterval(() => undefined, 60_000);
   try {
     for await (const group of followRun(journal, runId, stop.signal))
@@ -139,13 +139,12 @@ async function printFollowing(context: CommandContext, journal: JournalReader, r
   }
 }
 
-/** How often the store is asked which process holds the run. Milliseconds. */
+/** Milliseconds between questions to the store. */
 const HOLDER_MS = 2_000;
 
 /**
- * A run that another process drives, for the renderers of a run. It cannot be answered; `detach` stops
- * watching, and leaves the journal open. Rejects with `run.other-version` for a version of the runbook that
- * is not kept.
+ * For renderers: cannot be answered; `detach` stops watching and leaves the journal open. Rejects with
+ * `run.other-version` for a runbook version not kept.
  */
 async function watchPort(
   context: CommandContext,
@@ -187,7 +186,7 @@ async function watchPort(
       const state = run.state();
       const usual = history.times();
       const isFree = holder === undefined && !isOver();
-      // If no process drives the run, hide its activity: the activity's clock would otherwise go on.
+      // Without a driver hide the activity: its clock would go on.
       const { activity: _, ...resting } = state;
       const doing = isFree ? { ...resting, activity: undefined } : state;
       const view = buildRunView({ ...doing, runbook, prose, usual, targets, now: new Date() });
@@ -222,7 +221,7 @@ async function watchPort(
   };
 }
 
-/** The config, which names a team's own text for the runbooks; undefined if there is none. */
+/** It names a team's text for the runbooks; undefined without one. */
 async function configIfAny({ env, configPath }: CommandContext): Promise<LoadedConfig | undefined> {
   try {
     return await loadConfig(env, configPath);

@@ -2,17 +2,15 @@ import type { Change } from '../../serve/page.ts';
 import type { Entry } from '../../store/journal.ts';
 import { entrySentences } from '../../store/sentence.ts';
 
-/** What is no news by itself: what follows from it is. */
+/** Only what follows from these is news. */
 const NOISE: ReadonlySet<string> = new Set(['activity.begun', 'intent.prepared', 'transcript.kept']);
 
-/** How many changes a page lists. */
+/** On a page. */
 const MAX_CHANGES = 15;
-/** A sentence is cut: the record has all of it. */
+/** The record has whole sentences. */
 const LONGEST = 160;
 
-/**
- * The newest changes in words, the newest first, and how many more there are. `of`: those of these streams.
- */
+/** In words, newest first, with a count of more. `of`: only these streams. */
 export function changesOf(
   recent: readonly Entry[],
   of: (stream: string) => boolean = () => true,

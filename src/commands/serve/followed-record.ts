@@ -9,18 +9,17 @@ import {
   type StreamName,
 } from '../../store/journal.ts';
 
-/** How many entries before the head are looked at for those of the last minutes. */
+/** Entries before the head, searched for those of the last minutes. */
 const BACK = 2_000;
-/** How many recent entries are kept. */
 const MOST_RECENT = 2_000;
-/** How many entries of single streams are kept, over all of them. */
+/** Entries of single streams, in all of them. */
 const MOST_KEPT = 40_000;
-/** How often the store is asked who holds a stream. Milliseconds. */
+/** Milliseconds between questions to the store. */
 const HOLDER_MS = 2_000;
-/** How many names of people are known, for those who do not want them shown. */
+/** For masked names. */
 const MOST_PEOPLE = 500;
 
-/** Fields of entries that hold the name of a person. */
+/** Fields with a person's name. */
 const NAMES = ['operator', 'approver', 'requester', 'owner'] as const;
 
 /**
@@ -78,7 +77,7 @@ export class FollowedRecord implements Pick<JournalReader, 'read' | 'rows' | 'ho
     return { record, over };
   }
 
-  /** How many entries of the log are known. */
+  /** Entries of the log. */
   get size(): number {
     return this.#size;
   }
@@ -88,14 +87,14 @@ export class FollowedRecord implements Pick<JournalReader, 'read' | 'rows' | 'ho
     return this.#clock();
   }
 
-  /** The entries of the last ten minutes, as far as they are kept, oldest first. */
+  /** Of the last ten minutes, as far as kept, oldest first. */
   recent(): readonly Entry[] {
     const now = this.now();
     this.#recent = this.#recent.filter(({ at }) => isRecent(at, now));
     return this.#recent;
   }
 
-  /** Everyone whom the record that was read names, in order of appearance. */
+  /** Named in what was read, in order of appearance. */
   people(): readonly string[] {
     return [...this.#people];
   }
@@ -107,7 +106,7 @@ export class FollowedRecord implements Pick<JournalReader, 'read' | 'rows' | 'ho
       for (const entry of entries) this.#meet(entry);
       this.#kept += entries.length;
     }
-    // The one that was read last goes last.
+    // The last one read goes last.
     this.#streams.delete(stream);
     this.#streams.set(stream, entries);
     this.#forget();

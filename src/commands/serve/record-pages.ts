@@ -44,21 +44,17 @@ import { lastTimes } from '../worker/schedules.ts';
 import { changesOf } from './changes-of.ts';
 import type { FollowedRecord } from './followed-record.ts';
 
-/** How many runs that are over the board lists. */
+/** Ended runs on the board. */
 const ENDED = 8;
-/** Among how many of the newest they are looked for. */
+/** Newest runs searched for them. */
 const SEARCHED = 300;
-/** How many open runs are asked for what they wait for. */
+/** Open runs whose questions are read. */
 const FOLDED = 20;
-/** How many drills are listed. */
 const DRILLS = 30;
-/** For how many runs the times of earlier ones are kept. */
+/** Runs with kept times of earlier ones. */
 const FORECASTS = 200;
 
-/**
- * The pages, made of the record, the config and the drills of this home. No instance is asked, and no key is
- * read.
- */
+/** From record, config and this home's drills; asks no instance, reads no key. */
 export class RecordPages implements PageSources {
   readonly #context: CommandContext;
   readonly #config: LoadedConfig;
@@ -82,7 +78,7 @@ export class RecordPages implements PageSources {
     const record = this.#record;
     const open = await record.rows(runs.name, { group: 'open' });
     const ids = new Set(open.map(({ key }) => key));
-    // A step of a plan is on the page of the plan, for as long as that is open.
+    // A step is on its plan's page while that is open.
     const own = open.filter((row) => !ids.has(planOf(row) ?? ''));
     const rows = await Promise.all(summariesOf(own).map((run) => this.#rowOf(run)));
     const asks: Asked[] = [];
@@ -191,7 +187,7 @@ export class RecordPages implements PageSources {
     );
   }
 
-  /** The newest runs that are over; for the steps of a plan, the run of the plan. */
+  /** Newest first; a plan's steps count as the plan's run. */
   async #ended(): Promise<readonly RunRow[]> {
     const rows = await this.#record.rows(runs.name, {
       group: 'closed',
@@ -235,7 +231,7 @@ export class RecordPages implements PageSources {
     return { ...base, driver: driverWords(await this.#record.holder(`run/${run.runId}`)) };
   }
 
-  /** The run as every renderer shows it; undefined for a version of its runbook that is not here. */
+  /** Undefined for an unknown runbook version. */
   async #viewOf(row: Pick<RunRow, 'runId' | 'runbook' | 'instance'>, { version }: RunSummary) {
     const { runId, instance } = row;
     const runbook = runbookOf(row.runbook, version);
@@ -246,7 +242,7 @@ export class RecordPages implements PageSources {
     const { activity, paused } = progressOnRecord(entries);
     return buildRunView({
       ...{ runbook, runId, instance, snapshot, entries, paused },
-      // If no process drives the run, its activity has stopped with the one that did.
+      // Without a driver its activity has stopped.
       activity: isHeld ? activity : undefined,
       prose: new Map(),
       targets: targetsIn(this.#config),
@@ -263,7 +259,7 @@ export class RecordPages implements PageSources {
       const view = await this.#viewOf(row, summary);
       return view === undefined ? [] : asksOfRun(view, row);
     } catch {
-      // The page of that run says what is wrong with it.
+      // That run's page shows the error.
       return [];
     }
   }
@@ -311,7 +307,7 @@ export class RecordPages implements PageSources {
     });
   }
 
-  /** When a plan should be over, by what its steps took before; reckoned once. */
+  /** By what its steps took before; computed once. */
   async #planForecast({ runId, instance }: RunSummary, startedMs: number): Promise<string | undefined> {
     const totalMs = await keptIn(this.#totals, runId, async () => {
       const input = inputOf(await this.#record.read(`run/${runId}`)) as never;
@@ -345,12 +341,10 @@ export class RecordPages implements PageSources {
 
 const ORDER = ['not-ready', 'unknown', 'ready', 'proven', 'empty'] as const;
 
-/** The run of the plan whose step an open run is. */
 function planOf({ value }: ProjectedRow): string | undefined {
   return (value as unknown as RunProgress).planRun;
 }
 
-/** Whether a stream is about one of these runs. */
 function about(ids: readonly string[]): (stream: string) => boolean {
   const streams = new Set(ids.flatMap((id) => [`run/${id}`, `plan/${id}`]));
   return (stream) => streams.has(stream);
@@ -366,7 +360,7 @@ function usualWords(usual: UsualTimes | undefined): string | undefined {
   return `earlier runs took ${formatSpan(usual.wholeSeconds)}, without the waits for people`;
 }
 
-/** A run of a version that is not here: what its summary says, and how to read the rest. */
+/** For an unknown version: the summary. */
 function unreadable({ runId, runbook, instance, mode, where }: RunSummary, now: Date): RunView {
   return {
     ...{ runId, runbook, instance, mode, title: 'it cannot be read by this version' },

@@ -23,13 +23,12 @@ interface ServeFlags {
   readonly page?: string;
 }
 
-/** How many may look on at once: each holds a connection. */
+/** Each client holds a connection. */
 const MOST_STREAMS = 500;
 
 /**
- * `lifeboat serve`: read-only pages of the record, until a signal; exit 0 then. Refuses to start with
- * `serve.open` (exit 2) where others than this machine could ask and no proxy says who they are. With
- * `--snapshot` it writes one page into a new file instead.
+ * `lifeboat serve`: read-only pages of the record until a signal (exit 0). Rejects with `serve.open` (exit 2)
+ * where other machines could ask without an identifying proxy. `--snapshot`: one page as a new file.
  */
 export const serve: Action<ServeFlags> = async (context, _, flags) => {
   const config = await loadConfig(context.env, context.configPath);
@@ -70,7 +69,7 @@ export const serve: Action<ServeFlags> = async (context, _, flags) => {
     });
     say(`the page is at ${server.address}`);
     try {
-      // The log can no longer be read: a service manager starts this again.
+      // With an unreadable log a service manager restarts this.
       await Promise.race([stop.stopped, over]);
     } finally {
       await server.close();

@@ -9,36 +9,33 @@ import type { Entry } from '../../store/journal.ts';
 import { stillInDoubt } from '../run/doubts.ts';
 import type { Change, ChangeFlags } from './planned-change.ts';
 
-/** What a command does about a question of its run. */
 export type Move =
   | {
       readonly do: 'answer';
       readonly answer: Answer;
-      /** The finding that the answer passes, in words. */
+      /** The finding that it passes, in words. */
       readonly passes?: string | undefined;
     }
-  /** Asks the operator, or takes the flags, and then gives this answer. */
+  /** After the operator or the flags agree. */
   | { readonly do: 'confirm'; readonly answer: Answer }
-  /** Closes the run as stopped, and ends the command with the error. */
+  /** Closes the run as stopped; the command ends with the error. */
   | { readonly do: 'stop'; readonly error: LifeboatError }
-  /** Leaves the run open, and ends the command with the error, or well without one. */
+  /** The run stays open; without an error the command ends well. */
   | { readonly do: 'leave'; readonly error: LifeboatError | undefined };
 
-/** Where the run of a change stands. */
 export interface Asked {
   readonly runId: string;
   readonly name: string;
   readonly question: Question;
   readonly context: RunContext;
-  /** The tags of the state. */
+  /** Tags of the state. */
   readonly is: (tag: 'failed' | 'in-doubt' | 'followUp') => boolean;
-  /** Whether the operator, or a flag, has confirmed it before. */
+  /** By operator or flag, before. */
   readonly isConfirmed: boolean;
-  /** The call in doubt, where one is. */
   readonly inDoubt: { readonly intent: string; readonly verb: string } | undefined;
 }
 
-/** What the flags of a command decide about a question of its run. Pure. */
+/** By the flags. Pure. */
 export function moveOf(asked: Asked, change: Change, flags: ChangeFlags): Move {
   const { question, context, is, runId, name } = asked;
   if (is('followUp')) return { do: 'leave', error: followUpsOpen(runId) };
@@ -68,7 +65,7 @@ export function moveOf(asked: Asked, change: Change, flags: ChangeFlags): Move {
       : answer({ event: atRisk.event.type, text: flags.anyway }, riskWords(question.prompt));
   const goOn = option('operator.goOn');
   if (goOn !== undefined)
-    // After the send it only asks whether the instance is available, which nobody has looked at here.
+    // After the send it asks whether the instance is available, which is unknown here.
     return { do: isSent(context) ? 'answer' : 'confirm', answer: { event: goOn.event.type } };
   return stopped(asked, change.unanswered?.(question, context) ?? unanswered(question));
 }
@@ -77,15 +74,14 @@ function inDoubtMove({ context, runId, inDoubt, question }: Asked): Move {
   const failure = context.failure ?? { code: 'doubt.key', shortMessage: '', hints: [], evidence: {} };
   if (inDoubt === undefined) {
     const goOn = question.options.find(({ event }) => event.type === 'operator.goOn');
-    // KEY UNCERTAIN (design, keys): both keys are kept, and this run has nothing that shows which is in
-    // force.
+    // KEY UNCERTAIN (design, keys): both keys are kept; this run cannot show which is in force.
     return answer({ event: optionKey(goOn?.event ?? { type: STOP_EVENT }) });
   }
   const error = stillInDoubt({ ...inDoubt, run: { runId, isOpen: true } }, failure);
   return { do: 'leave', error };
 }
 
-/** The error of a change of the key whose answer was lost. */
+/** The answer to a change of the key was lost. */
 export function keyUncertain(failure: Failure | undefined): LifeboatError {
   const why = failure?.shortMessage ?? 'the answer was lost';
   return new LifeboatError('doubt.key', `the key may or may not be set: ${why}`, {
@@ -97,7 +93,7 @@ export function keyUncertain(failure: Failure | undefined): LifeboatError {
   });
 }
 
-/** A failure before the send is passed with `--anyway`, where it may be; any other ends the command. */
+/** `--anyway` passes some failures before the send; any other ends the command. */
 function failedMove(asked: Asked, flags: ChangeFlags): Move {
   const { context, question, runId } = asked;
   const { failure } = context;
@@ -118,7 +114,7 @@ function failedMove(asked: Asked, flags: ChangeFlags): Move {
   };
 }
 
-/** A finding against the change: exit 3 if `--anyway` passes it, exit 2 if nothing does. */
+/** Exit 3 if `--anyway` passes it, exit 2 if nothing does. */
 function blocked(failure: Failure | undefined, { anyway }: ChangeFlags): LifeboatError {
   const found = failure ?? {
     code: 'run.waits',
@@ -178,7 +174,7 @@ function followUpsOpen(runId: string): LifeboatError {
   });
 }
 
-/** Whether anything was sent, as far as the run knows. */
+/** As far as the run knows. */
 export function isSent({ backup, restore, act, key, settings, card }: RunContext): boolean {
   return (
     [backup, restore, act].some((task) => sentOf(task) !== undefined) ||
@@ -193,13 +189,12 @@ function answer(given: Answer, passes?: string): Move {
   return { do: 'answer', answer: given, passes };
 }
 
-/** Closes the run where it may be stopped; else leaves it. */
+/** If it may be stopped; else leaves it. */
 function stopped({ question }: Asked, error: LifeboatError): Move {
   const stop = question.options.find(({ event }) => event.type === STOP_EVENT);
   return stop === undefined || stop.disabled !== undefined ? { do: 'leave', error } : { do: 'stop', error };
 }
 
-/** Whether a run has begun to change anything. */
 export function isBegun(entries: readonly Entry[]): boolean {
   return entries.some(({ type, body }) => {
     const { kind, verb } = body as { readonly kind?: unknown; readonly verb?: unknown };

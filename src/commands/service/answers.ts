@@ -1,13 +1,13 @@
 import type { SendOutcome, ServiceClient } from '../../service/client.ts';
 
-/** A client that remembers how the service answered the last change that it accepted. */
+/** Remembers the answer to the last accepted change. */
 export interface Listening {
   readonly service: ServiceClient;
-  /** The JSON as received, secrets blanked; undefined when nothing was accepted, or the answer was empty. */
+  /** As received, secrets blanked; undefined if nothing was accepted, or the answer was empty. */
   said(): unknown;
 }
 
-/** `-o json` prints the service's own fields, including those that no verb of a runbook needs. */
+/** `-o json` prints the service's own fields, even those that no verb needs. */
 export function listenTo(service: ServiceClient): Listening {
   let last: unknown;
   const hear = <T>(sending: Promise<SendOutcome<T>>) =>

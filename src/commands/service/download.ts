@@ -22,8 +22,7 @@ interface DownloadFlags extends InstanceFlags {
 }
 
 /**
- * `lifeboat backups download ID`: saves the encrypted bytes of a backup (section 4.3), or writes them to
- * standard output.
+ * `lifeboat backups download ID`: saves a backup's encrypted bytes (section 4.3), or writes them to stdout.
  */
 export const backupsDownload: Action<DownloadFlags> = async (context, [given = ''], flags) => {
   const id = idFrom(given, 'the id of a backup');
@@ -89,9 +88,8 @@ async function save(
 }
 
 /**
- * The `size` of the backup; undefined if the service lists none, or does not list the backup at all: only the
- * download shows whether the service provides it. Warns first if the service says that it does not. Rejects
- * if the token is refused.
+ * The backup's `size`; undefined if the service lists none, or not the backup: only the download shows
+ * whether it is provided. Warns if the service says no. Rejects if the token is refused.
  */
 async function lookFirst(
   { stderr }: CommandContext,
@@ -112,12 +110,12 @@ async function lookFirst(
 }
 
 interface SavedFile extends Saved {
-  /** Undefined for standard output. */
+  /** Undefined for stdout. */
   readonly path: string | undefined;
   readonly seconds: number;
 }
 
-/** Prints what was saved, which checks it passed, and what is wrong with it. */
+/** With the checks that it passed, and its problems. */
 async function tellSaved(
   context: CommandContext,
   { name }: OpenInstance,
@@ -128,7 +126,7 @@ async function tellSaved(
   if (path !== undefined) {
     const saved = { path, bytes, sha256, requests, ...checked, warnings, seconds };
     await printResult(context, 'download', saved, () => {
-      // A script needs the exact name; a terminal must not interpret control characters in a folder's name.
+      // A script needs the exact name; a terminal must not act on its control characters.
       stdout.write(`${stdout.isTTY === true ? show(path, 4_096) : path}\n`);
     });
   }
@@ -143,7 +141,7 @@ async function tellSaved(
   stderr.write(`hint: ${what}: ${how}\n`);
 }
 
-/** Turns chunks into progress with a speed, and warns once if the router will end the request first. */
+/** Progress with a speed; warns once if the router will end the request first. */
 function meterOf(
   { stderr }: CommandContext,
   { config }: OpenInstance,
@@ -182,7 +180,7 @@ function meterOf(
   };
 }
 
-/** Refuses a target that cannot be written, before requesting anything. */
+/** Before any request. */
 async function assertTargetFree(path: string, force: boolean): Promise<void> {
   const [there, folder] = await Promise.all(
     [path, dirname(path)].map((at) => stat(at).catch(() => undefined)),
@@ -194,7 +192,7 @@ async function assertTargetFree(path: string, force: boolean): Promise<void> {
     throw unusable(`${path} already exists`, 'name another file with --out, or replace it with --force');
 }
 
-/** Standard output carries only the bytes, and must not be a terminal. */
+/** It carries only the bytes, not to a terminal. */
 async function assertStdoutUsable(context: CommandContext): Promise<void> {
   if (!isForPeople(context))
     throw unusable(
@@ -212,24 +210,21 @@ function unusable(what: string, hint: string): LifeboatError {
   });
 }
 
-/** A download in progress. Bytes and milliseconds of this request alone, without those of an earlier one. */
+/** Bytes and milliseconds of this request alone. */
 export interface Pace {
   readonly done: number;
   readonly total: number | undefined;
   readonly elapsedMs: number;
-  /** When the platform's router ends the request (service-api.md section 8). */
+  /** The router's limit (service-api.md section 8). */
   readonly limitMs: number;
-  /** Whether the service can continue a download from where it ended. */
+  /** The service can continue a download. */
   readonly resumable: boolean;
 }
 
-/** Before this, the speed reflects the start of the download more than the connection. */
+/** Earlier the speed reflects the start of the download. */
 const MEASURED_AFTER_MS = 5_000;
 
-/**
- * The warning that a download will not end before the router ends it; undefined if it will, and while it is
- * too early to say. Pure.
- */
+/** Undefined if the download ends before the router's limit, and while that is unknown. Pure. */
 export function routerWarning({ done, total, elapsedMs, limitMs, resumable }: Pace): string | undefined {
   if (total === undefined || done === 0 || elapsedMs < MEASURED_AFTER_MS) return undefined;
   const needsMs = (total / done) * elapsedMs;
@@ -244,7 +239,7 @@ export function routerWarning({ done, total, elapsedMs, limitMs, resumable }: Pa
   );
 }
 
-/** The minimum speed that a download needs, in words; undefined if any connection reaches it. */
+/** In words; undefined if any connection reaches it. */
 export function leastSpeed(total: number | undefined, limitMs: number): string | undefined {
   const perSecond = ((total ?? 0) / limitMs) * 1000;
   return perSecond < 1_000_000
