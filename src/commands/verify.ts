@@ -14,10 +14,7 @@ import { openKeys } from '../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../config/load.ts';
 import { heldKeys } from '../keys/keyring.ts';
 
-/**
- * `lifeboat verify FILE`: finds the key that opens a downloaded backup and reads it to its last byte. Exit 0
- * only for a good one.
- */
+/** `lifeboat verify FILE`: finds a backup's key and reads it to its last byte. Exit 0 only for a good one. */
 export const verify: Action<{ readonly instance?: string; readonly keyFile?: string }> = async (
   context,
   [file = ''],
@@ -67,11 +64,11 @@ export const verify: Action<{ readonly instance?: string; readonly keyFile?: str
   ]);
 };
 
-/** What to do about a key with a line end. */
+/** For a key with a line end. */
 const AS_IT_WAS_SET =
   'decrypt it with openssl and the file that the key was set from, then set a key without';
 
-/** A backup to verify: enough of it to try keys on, and a way to read all of it. */
+/** Enough to try keys on, and a way to read it all. */
 interface Source {
   readonly head: Uint8Array;
   readonly verifyWith: (options: VerifyOptions) => Promise<VerifyReport>;
@@ -86,7 +83,7 @@ async function fromFile(path: string): Promise<Source> {
   return { head: await readHead(path), verifyWith: (options) => verifyFile(path, options) };
 }
 
-/** Reads the head ahead, because a pipe cannot be read twice. */
+/** A pipe cannot be read twice. */
 async function fromStdin({ stdin }: CommandContext): Promise<Source> {
   const { verifyStream } = await import('../backup/verify-file.ts');
   const { PROBE_BYTES } = await import('../backup/beginning.ts');
@@ -122,7 +119,7 @@ async function keysFor(
   return heldKeys(await openKeys(context, 'look'), instance);
 }
 
-/** A line that overwrites itself on a terminal; nothing in a pipe. */
+/** Only on a terminal; overwrites itself. */
 function progressOn({ stderr }: CommandContext) {
   let shown = 0;
   return (done: number, total: number | undefined) => {

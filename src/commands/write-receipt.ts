@@ -25,34 +25,32 @@ import {
 } from '../receipts/sigstore-bundle.ts';
 import { LOG_STREAM } from '../store/journal.ts';
 
-/** What is to be signed, and what it is about. */
 export interface ToSign {
   readonly statement: Stated;
-  /** The file beside the receipt. */
+  /** Beside the receipt. */
   readonly file: string;
   readonly text: string;
-  /** What the log says of the receipt. */
+  /** For the log. */
   made(hashes: Pick<MadeReceipt, 'sha256' | 'key'>): MadeReceipt;
 }
 
-/** A receipt that is on record: the files of its folder, and the SHA-256 of the one that is signed. */
+/** `sha256`: of the signed file. */
 export interface RecordedReceipt {
   readonly sha256: string;
   readonly files: ReadonlyMap<string, Buffer | string>;
 }
 
-/** Signs receipts for an installation. */
 export interface ReceiptSigner {
   /**
    * Signs a statement, and puts its hash on record before anybody has the receipt: if the process dies
    * between, the log names one that nobody has. `toSign` is given the installation that signs.
    */
   sign(toSign: (installation: string) => ToSign): Promise<RecordedReceipt>;
-  /** Seals what was put on record. */
+  /** Seals the entries. */
   close(): Promise<void>;
 }
 
-/** Opens the installation that signs, and its key for receipts. Rejects as `openWorkspace` does. */
+/** With its receipt key. Rejects as `openWorkspace` does. */
 export async function openReceiptSigner(context: CommandContext): Promise<ReceiptSigner> {
   const workspace = await openWorkspace(context, await ownSetting(context));
   const { journal, keyring, signer } = workspace;
@@ -62,7 +60,7 @@ export async function openReceiptSigner(context: CommandContext): Promise<Receip
   });
   let isNamed = false;
   const name = async () => {
-    // The first append names a new log, and the note is bound to that name.
+    // The first append names a new log; the note is bound to that name.
     const origin = await journal.log.origin();
     if (origin === undefined) return;
     if (!isKeyNamed(await journal.read(LOG_STREAM), publicKey))
@@ -115,7 +113,7 @@ export async function writeReceipt(
   }
 }
 
-/** After a drill on a machine without a config, its login name is the author of the entry. */
+/** After a drill without a config, the login name is the entry's author. */
 async function ownSetting(context: CommandContext) {
   try {
     return workspaceFor(await loadConfig(context.env, context.configPath));
@@ -125,7 +123,7 @@ async function ownSetting(context: CommandContext) {
   }
 }
 
-/** What a stranger could not check must not get a name in the log. */
+/** The log must not name a receipt that a stranger could not check. */
 function assertReadable({ bundle }: SignedReceipt, publicKey: string): void {
   const { outcome } = openReceipt(bundle, publicKey);
   if (outcome !== 'signed') throw new Error(`a receipt that was just signed is ${outcome}`);
@@ -142,7 +140,7 @@ function write(out: string, files: RecordedReceipt['files']): void {
   }
 }
 
-/** What a person without this program runs, in the folder; they compare the key over another channel. */
+/** To run in the folder without this program; the key is compared over another channel. */
 export function commandsFor(out: string, type: string, file: string): string {
   return `to check it in ${show(out, 300)}, with the key of \`lifeboat audit key --receipts\`:
   ${opensslLines(file).join('\n  ')}

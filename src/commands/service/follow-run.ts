@@ -18,21 +18,19 @@ import { waitPatience } from './follow.ts';
 import type { Change, ChangeFlags } from './planned-change.ts';
 import { progressLine } from './progress-line.ts';
 
-/** How a command follows the run of its change. */
 interface Following {
   readonly early: EarlySignals;
   readonly change: Change;
   readonly flags: ChangeFlags;
   readonly instance: OpenInstance;
-  /** Called once the service has accepted the change. */
+  /** Called once the service accepted the change. */
   readonly accepted: (context: RunContext) => Promise<void>;
 }
 
-/** How a command left the run of its change. */
 export interface FollowedTo {
-  /** Why the command does not end well; undefined if it does. */
+  /** Undefined if the command ends well. */
   readonly error: LifeboatError | undefined;
-  /** Whether what the change became was waited for to its end. */
+  /** The change's result was waited for to its end. */
   readonly isWaitedFor: boolean;
 }
 
@@ -79,7 +77,7 @@ export async function followRun(
     } else if (move.passes !== undefined) passed.push(move.passes);
     return run.answer(move.answer);
   };
-  /** What the operator declines closes the run; what a second person has to approve leaves it open. */
+  /** A decline closes the run; a missing second person leaves it open. */
   const stop = async (thrown: unknown): Promise<void> => {
     if (leaving.signal.aborted) return;
     if (!(thrown instanceof LifeboatError) || thrown.code.startsWith('approval.')) {
@@ -132,7 +130,7 @@ export async function followRun(
   return { error, isWaitedFor };
 }
 
-/** Tells when a run has changed, and when it is over in this process. */
+/** When a run changes, and when it is over in this process. */
 function changesOf(run: Run) {
   let [count, seen, isOver] = [0, 0, false];
   let wake: (() => void) | undefined;
@@ -148,7 +146,6 @@ function changesOf(run: Run) {
   run.ended.then(over, over);
   return {
     isOver: () => isOver,
-    /** Resolves once the run has changed since the last call. */
     next: async (): Promise<void> => {
       if (count === seen) await new Promise<void>((resolve) => (wake = resolve));
       seen = count;
@@ -173,7 +170,7 @@ function askedOf(
   };
 }
 
-/** Whether the service has accepted what the run is for. */
+/** For what the run is for. */
 export function isAccepted({
   run: { single },
   backup,
@@ -213,7 +210,7 @@ function overdue({ runId }: RunState, why: string): LifeboatError {
   });
 }
 
-/** The end of a command that has asked for a restore and does not wait for it. */
+/** A restore was requested and is not waited for. */
 function goesOn({ runId }: RunState): LifeboatError {
   return new LifeboatError('run.waits', 'the service restores the data, and its follow-ups are to be done', {
     hints: [

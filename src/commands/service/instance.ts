@@ -9,7 +9,7 @@ import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { ChangeFlags, Weight } from './planned-change.ts';
 import { overviewFacts, printFacts } from './print-facts.ts';
 
-/** `lifeboat instance show`: prints the overview (endpoint 12). */
+/** `lifeboat instance show` (endpoint 12). */
 export const instanceShow: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.overview());
   await printAnswer(context, 'instance', answer, () => printOverview(context, answer.value));
@@ -21,20 +21,17 @@ export const instanceRestart = acting('restart', 'changes', [
   'the database is down while it restarts; connections are cut',
 ]);
 
-/**
- * `lifeboat instance recreate` (endpoint 13). It rebuilds the instance's machines, so it asks for the name.
- */
+/** `lifeboat instance recreate` (endpoint 13): rebuilds the instance's machines, so it asks for the name. */
 export const instanceRecreate = acting('recreate', 'destroys', [
   'the service rebuilds the machines of the instance; the database is down meanwhile',
   'create a backup first, if there is none that is proven',
 ]);
 
-/** `lifeboat instance update` (endpoint 15): starts the pending maintenance updates. */
+/** `lifeboat instance update` (endpoint 15): starts pending maintenance updates. */
 export const instanceUpdate = acting('update', 'changes', [
   'an update cannot be undone; the database is down while it runs',
 ]);
 
-/** A command that requests one action of the instance. */
 function acting(action: InstanceAction, weight: Weight, warnings: readonly string[]) {
   return (context: CommandContext, _: readonly string[], flags: ChangeFlags): Promise<number> =>
     changeInstance(context, flags, ({ instance }) => ({
@@ -60,7 +57,7 @@ function pendingOf(updates: readonly string[] | undefined): string {
     : updates.join(', ');
 }
 
-/** `lifeboat instance settings`: allows or forbids maintenance updates (`broker/edit`, revision 61). */
+/** `lifeboat instance settings`: for maintenance updates (`broker/edit`, revision 61). */
 export const instanceSettings: Action<
   ChangeFlags & { readonly allowUpdates: string; readonly type: string }
 > = (context, _, flags) => {

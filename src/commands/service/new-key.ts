@@ -11,14 +11,13 @@ import { lateKeyUntil } from '../../keys/keyring.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import type { Scene } from './planned-change.ts';
 
-/** Sources of a new key; at most one of them is given. */
+/** At most one is given. */
 export interface KeyFlags {
   readonly newKey?: boolean;
   readonly keyFile?: string;
   readonly askKey?: boolean;
 }
 
-/** Whether the flags ask for another key. */
 export function isKeyWanted({ newKey, keyFile, askKey }: KeyFlags): boolean {
   return newKey === true || keyFile !== undefined || askKey === true;
 }

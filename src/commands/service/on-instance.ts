@@ -5,7 +5,7 @@ import { type OpenInstance, openInstance } from '../../compose/service-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 
-/** Asks one instance for something, and adds the name of that instance to the answer. */
+/** Adds the instance's name to the answer. */
 export async function askInstance<T extends object>(
   context: CommandContext,
   flags: InstanceFlags,
@@ -17,16 +17,12 @@ export async function askInstance<T extends object>(
   }));
 }
 
-/** Flags of every command that asks one instance something. */
 export interface InstanceFlags {
   readonly instance?: string;
   readonly tokenFile?: string;
 }
 
-/**
- * Opens the instance of a command, for looking, and closes it after `work`. Needs a key store only for a
- * token that is stored in one.
- */
+/** For looking; closes it after `work`. Needs a key store only for a token stored in it. */
 export async function onInstance<T>(
   context: CommandContext,
   flags: InstanceFlags,
@@ -42,7 +38,7 @@ export async function onInstance<T>(
   return await work(instance);
 }
 
-/** The schemas that contain the service's answer unchanged. */
+/** Schemas with the service's unchanged answer. */
 type Answered = {
   readonly [Name in SchemaName]: ResultOf<Name> extends {
     readonly instance: string;
@@ -52,13 +48,13 @@ type Answered = {
     : never;
 }[SchemaName];
 
-/** Prints what the service answered about an instance: in words by `inWords`, else unchanged, as `answer`. */
+/** In words by `inWords`, else unchanged, as `answer`. */
 export function printAnswer<Name extends Answered>(
   context: CommandContext,
   name: Name,
   { instance, raw }: { readonly instance: string; readonly raw: unknown },
   inWords: () => void,
 ): Promise<void> {
-  // The client has parsed it by the schema, and `raw` is that very answer.
+  // The client parsed `raw` by this schema.
   return printResult(context, name, { instance, answer: raw } as unknown as ResultOf<Name>, inWords);
 }

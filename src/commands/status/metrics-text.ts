@@ -7,7 +7,7 @@ import type { FleetReport } from './status.ts';
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number | undefined];
 
-/** One metric. Omits samples without a value: something unknown has none. */
+/** Omits unknown values. */
 interface Metric {
   readonly name: string;
   readonly help: string;
@@ -115,7 +115,6 @@ function drill(
   return { name: `lifeboat_drill_${name}_timestamp_seconds`, help, samples };
 }
 
-/** A gauge for each instance, with further labels. */
 function each(name: string, help: string, samples: (status: InstanceStatus) => readonly Sample[]): Metric {
   return {
     name: `lifeboat_instance_${name}`,
@@ -131,7 +130,7 @@ function one(name: string, help: string, value: (status: InstanceStatus) => numb
   return each(name, help, (status) => [[{}, value(status)]]);
 }
 
-/** A moment, computed from its age. */
+/** From its age. */
 function time(name: string, help: string, age: (status: InstanceStatus) => number | undefined): Metric {
   const ages = one(`${name}_timestamp_seconds`, help, age);
   const samples: Metric['samples'] = (report) =>
@@ -207,7 +206,6 @@ function escaped(value: string): string {
   return value.replace(/\\/gu, '\\\\').replace(/"/gu, '\\"').replace(/\n/gu, '\\n');
 }
 
-/** No clock here is finer than milliseconds. */
 function number(value: number): string {
   return String(Math.round(value * 1000) / 1000);
 }

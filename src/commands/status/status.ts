@@ -83,11 +83,11 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
     const status = instanceStatus(facts, new Date());
     printed.add(status);
     isAllGood &&= isGood(status);
-    // Of ten thousand instances nothing is kept that is not asked for.
+    // Of ten thousand instances keep only what is needed.
     if (plansToo) kept.set(facts.name, keptForPlans(facts, status.evaluation));
     if (flags.prometheus !== undefined) metered.set(status.name, status);
   };
-  // Asked beside the survey, so that it costs no time.
+  // During the survey, to cost no time.
   const seeing = named.length > 0 ? undefined : seeWorkers(context);
   await survey(context, { config, names, limitMs, answered });
   const at = new Date();
@@ -107,12 +107,11 @@ function isGood({ evaluation: { verdict }, inService }: InstanceStatus): boolean
 }
 
 /**
- * Writes the findings for the textfile collector of Prometheus' node exporter: whole or not at all, so that
- * the collector never reads half of it. World-readable, because the exporter is another user; it holds names
- * and numbers and no secret. Rejects with `output.file`.
+ * For the textfile collector of Prometheus' node exporter: whole or not at all, so it never reads half.
+ * World-readable for the exporter's user, without secrets. Rejects with `output.file`.
  */
 async function writeMetrics(path: string, report: FleetReport): Promise<void> {
-  // Imported late: it starts Node threads, which every status would otherwise wait for.
+  // It starts Node threads, for which every status would wait.
   const { default: writeFileAtomic } = await import('write-file-atomic');
   try {
     await writeFileAtomic(path, metricsText(report), { mode: 0o644 });
@@ -125,17 +124,16 @@ async function writeMetrics(path: string, report: FleetReport): Promise<void> {
   }
 }
 
-/** What `lifeboat status` found at one moment. */
 export interface FleetReport {
   readonly at: Date;
   readonly instances: readonly InstanceStatus[];
   readonly plans: readonly PlanEvaluation[];
   readonly drills: DrillDue;
-  /** Missing where the store has no workers of its own, or instances were named. */
+  /** Missing without workers of the store's own, or if instances were named. */
   readonly workers?: WorkersStatus | undefined;
 }
 
-/** The plan files, evaluated by what was asked of their instances. */
+/** From the instances' answers. */
 async function plansOf(
   context: CommandContext,
   config: LoadedConfig,
@@ -145,13 +143,13 @@ async function plansOf(
   return evaluateAllPlans(context, config, evaluated);
 }
 
-/** Prints the statuses of instances in the order of the config, whichever of them is known first. */
+/** In the order of the config, as soon as possible. */
 interface Printer {
   add(status: InstanceStatus): void;
   end(context: CommandContext, rest: Omit<FleetReport, 'instances'>): Promise<void>;
 }
 
-/** As one object for programs; an instance is printed as soon as those before it were. */
+/** One object; each instance is printed as soon as possible. */
 function inItems(names: readonly string[], printer: ReturnType<typeof printItems<'status'>>): Printer {
   const put = inOrder(names, printer.item);
   return {
@@ -160,7 +158,7 @@ function inItems(names: readonly string[], printer: ReturnType<typeof printItems
   };
 }
 
-/** As a table with the reasons below it. */
+/** With the reasons below. */
 function inTable(names: readonly string[]): Printer {
   const found = new Map<string, { readonly row: readonly string[]; readonly below: readonly string[] }>();
   return {
@@ -180,7 +178,7 @@ function inTable(names: readonly string[]): Printer {
   };
 }
 
-/** Rows of workers that are shown; JSON has all of them. */
+/** JSON has all workers. */
 const MAX_WORKERS = 30;
 
 function printWorkers(context: CommandContext, workers: WorkersStatus): void {
@@ -237,7 +235,7 @@ function rowOf(status: InstanceStatus): string[] {
   ];
 }
 
-/** `drills: the last was proven 12d ago (full); next due: …`. */
+/** `drills: the last was proven 12d ago (full); next due: …` */
 function drillLine(due: DrillDue): string {
   const { last } = due;
   const was =
@@ -249,7 +247,6 @@ function drillLine(due: DrillDue): string {
   return `drills: ${was}; next due: ${dueWords(due)}${warning}`;
 }
 
-/** The checks that are not green, and other notes. */
 function linesBelow(status: InstanceStatus, now: Date): string[] {
   const { name, evaluation, elsewhere, inService } = status;
   const [seen, absent, opener] = [seenWords(status), absenceWords(status, now), openerWords(status)];
@@ -267,7 +264,7 @@ function linesBelow(status: InstanceStatus, now: Date): string[] {
       : elsewhere.answer === 'yes'
         ? [`${name}: it could be recovered elsewhere`]
         : elsewhere.reasons.map(({ text }) => `${name}: elsewhere: ${text}`)),
-    // The backup that a recovery would take deserves a line unless it is simply the newest.
+    // Name the backup that a recovery would take, unless it is simply the newest.
     ...(opener === undefined || isGood ? [] : [`${name}: would take: ${opener}`]),
     ...(seen === undefined ? [] : [`${name}: newest backup: ${seen}`]),
     ...notesOf(status).map((note) => `${name}: note: ${note}`),

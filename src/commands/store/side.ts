@@ -6,25 +6,24 @@ import { PROJECTIONS } from '../../store/projected.ts';
 import type { StoreRights } from '../../store/rights.ts';
 import type { Volume } from '../../store/volume.ts';
 
-/** One store as the commands of `lifeboat store` handle it, whatever its engine. */
+/** For any engine. */
 export interface StoreSide {
-  /** The store's name as shown to people. */
   readonly shown: string;
-  /** The context in which every other command uses it. */
+  /** As every other command uses it. */
   readonly context: CommandContext;
-  /** Which processes write to it now, in words. */
+  /** Processes that write to it now, in words. */
   holders(): Promise<readonly string[]>;
-  /** How much it holds, and how fast it grows. Rejects with `journal.none` when nothing was ever written. */
+  /** And its growth. Rejects with `journal.none` when nothing was ever written. */
   volume(): Promise<Volume>;
-  /** What this user may do to it; undefined for SQLite, whose files say so. */
+  /** Undefined for SQLite, whose files say so. */
   rights(): Promise<StoreRights | undefined>;
-  /** The entries to move out of it. Rejects with `journal.none` when nothing was ever written to it. */
+  /** Rejects with `journal.none` when nothing was ever written. */
   from(): Promise<MovedFrom & { close(): Promise<void> }>;
-  /** Writes what `from` of another store returned (`layDown`). */
+  /** Takes the result of another store's `from` (`layDown`). */
   land(from: MovedFrom, arrival: Arrival): Promise<void>;
 }
 
-/** The store at an address that was already checked. Opens nothing. */
+/** For a checked address. Opens nothing. */
 export function sideOf(context: CommandContext, address: string): StoreSide {
   const there = { ...context, env: { ...context.env, LIFEBOAT_STORE: address } };
   return isPostgres(address) ? postgresSide(there, address) : sqliteSide(there);

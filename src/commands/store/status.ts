@@ -98,7 +98,7 @@ function rightsLines(rights: StoreRights | undefined): readonly string[] {
   return words === undefined ? ['reads and appends, and changes nothing'] : [words.found, words.hint];
 }
 
-/** Followed by the name and time of the first entry that names the key. */
+/** Before name and time of the key's first entry. */
 const STATES = {
   first: 'first,',
   announced: 'announced',
@@ -107,16 +107,12 @@ const STATES = {
 
 export interface PlaceReached {
   readonly name: string;
-  /** The size of its newest checkpoint of this log; undefined if it has none, or cannot be asked. */
+  /** Of its newest checkpoint of this log; undefined without one, or if it cannot be asked. */
   readonly size: number | undefined;
-  /** The newest checkpoint in words. */
   readonly newest: string;
 }
 
-/**
- * The newest checkpoint of a log in each place; does not check its signature, which `lifeboat audit verify`
- * and `doctor` do.
- */
+/** In each place; checks no signature, which `lifeboat audit verify` and `doctor` do. */
 async function newestInPlaces(
   context: CommandContext,
   origin: string | undefined,
@@ -136,20 +132,19 @@ async function newestInPlaces(
   );
 }
 
-/** A key store that signs, or once signed, for this store. */
+/** A key store that signs, or signed, for this store. */
 export interface Installation {
-  /** 16 hex digits derived from its key. */
+  /** 16 hex digits of its key. */
   readonly installation: string;
   /** PEM. */
   readonly publicKey: string;
   /**
-   * `first`: its key began the log; `endorsed`: the first one, or one that it endorsed, vouches for it;
-   * `announced`: not vouched for yet, so what it signs is not trusted.
+   * `first`: began the log; `endorsed`: by the first or one that it endorsed; `announced`: not trusted yet.
    */
   readonly state: 'first' | 'endorsed' | 'announced';
   readonly by: string;
   readonly at: string;
-  /** Why it was endorsed. */
+  /** For the endorsement. */
   readonly reason?: string;
 }
 

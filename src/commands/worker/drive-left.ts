@@ -21,10 +21,7 @@ import { untilResting } from './until-resting.ts';
 
 const WAITS = 'it waits for a person';
 
-/**
- * Takes up a run that is left to the workers, and goes on with it until it is over or waits for a person.
- * Rejects as `takeUp` does, with nothing taken.
- */
+/** Until the run is over or waits for a person. Rejects as `takeUp` does, with nothing taken. */
 export async function driveLeft(setting: PlanSetting, run: RunProgress, plans: PlanRecords): Promise<Driven> {
   const entries = await setting.workspace.journal.read(`run/${run.runId}`);
   if (run.runbook === 'plan') return drivePlanRun(setting, run.runId, entries);
@@ -32,7 +29,7 @@ export async function driveLeft(setting: PlanSetting, run: RunProgress, plans: P
   return child === undefined ? driveAlone(setting, run, entries) : driveChild(setting, child, plans);
 }
 
-/** The run of a plan. Its children are driven elsewhere, so it rests all the time. */
+/** Its children are driven elsewhere: it rests all the time. */
 async function drivePlanRun(setting: PlanSetting, runId: string, entries: readonly Entry[]): Promise<Driven> {
   const { journal } = setting.workspace;
   const driven = await drivePlan(setting, runId, inputOf(entries) as unknown as PlanInput);
@@ -66,7 +63,7 @@ async function drivePlanRun(setting: PlanSetting, runId: string, entries: readon
   };
 }
 
-/** The run of a plan's step: the plan answers what it asks, as far as it can. */
+/** The plan answers its questions as far as it can. */
 async function driveChild(setting: PlanSetting, child: PlanChild, plans: PlanRecords): Promise<Driven> {
   const { run: planRun, ...start } = child;
   const { input, workers } = await plans.of(planRun);
@@ -83,7 +80,7 @@ async function driveChild(setting: PlanSetting, child: PlanChild, plans: PlanRec
   };
 }
 
-/** A run of its own, with the answers that were given in advance. */
+/** With the answers given in advance. */
 async function driveAlone(
   setting: PlanSetting,
   run: RunProgress,

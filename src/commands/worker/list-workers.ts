@@ -8,7 +8,7 @@ import { openJournalIfAny } from '../../compose/store-of.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { holdsOf, keyOf, leftRunsIn } from './workers-seen.ts';
 
-/** How many open runs are looked at for who holds them, the newest first. */
+/** Open runs looked at for their holders, newest first. */
 const MOST = 500;
 
 /**
@@ -77,7 +77,7 @@ export const workers: Action<object> = async (context) => {
   }
 };
 
-/** How many runs each process holds, and how many that may go on nobody does. */
+/** For each process; and runs that may go on without a holder. */
 async function heldBy(journal: JournalReader | undefined) {
   const left = journal === undefined ? { count: 0, looked: [] } : await leftRunsIn(journal, MOST);
   const free = left.looked.filter(({ run, holder }) => holder === undefined && run.awaits === undefined);

@@ -9,12 +9,11 @@ import { workersOf } from '../../runner/wakes.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { ForWorkers } from '../../store/run-entries.ts';
 
-/** What the record of a plan's run says now. */
 export interface PlanRecord {
   readonly input: PlanInput;
   readonly workers: ForWorkers | undefined;
   readonly context: PlanContext;
-  /** Whether a group was stopped, or stops. */
+  /** Stopped, or stopping. */
   readonly isStopped: (group: string) => boolean;
 }
 
@@ -25,10 +24,10 @@ interface Known {
   folded: Folded;
 }
 
-/** How many plans are kept; a worker meets the children of few at a time. */
+/** A worker meets the children of few plans at a time. */
 const KEPT = 8;
 
-/** The records of plans, of which each look reads only what is new. */
+/** Each look reads only what is new. */
 export class PlanRecords {
   readonly #journal: Pick<JournalReader, 'read'>;
   readonly #known = new Map<string, Known>();

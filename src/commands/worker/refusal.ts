@@ -7,24 +7,22 @@ import { candidates, currentKey } from '../../store/projections/key-epochs.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import type { RunProgress } from '../../store/projections/runs.ts';
 
-/** What decides whether a worker may take a run. */
 interface May {
   readonly config: LoadedConfig;
   readonly workspace: Pick<Workspace, 'journal' | 'keyring'>;
-  /** Tags of which an instance has to have one; empty takes them all. */
+  /** An instance needs one of these tags; empty takes all. */
   readonly labels: readonly string[];
 }
 
 /**
- * Why a worker does not take a run, in words; undefined if it may: its config names the instances, they have
- * one of its labels, and its key store or its identity opens the key that is in force. Asked before any hold
- * is taken. Rejects with the errors of the key store.
+ * Undefined if the worker may take the run: the config names its instances, they have a label, and key store
+ * or identity opens the key in force. Asked before any hold. Rejects with the key store's errors.
  */
 export async function refusalOf(
   { config, workspace, labels }: May,
   run: RunProgress,
 ): Promise<string | undefined> {
-  // The run of a plan calls no instance, and a step of it that is no runbook none of the config.
+  // A plan's run calls no instance, and a step that is no runbook none of the config.
   if (run.runbook === 'plan' || run.runbook === 'plan-step') return undefined;
   const names = [run.instance, ...(run.target === undefined ? [] : [run.target])];
   const unknown = names.find((name) => config.instances[name] === undefined);
@@ -35,10 +33,10 @@ export async function refusalOf(
   return lackOfKey({ config, workspace }, run);
 }
 
-/** The runbook that is blocked at its beginning without any key of the instance: it opens a backup. */
+/** It opens a backup: without any key of the instance it is blocked at its beginning. */
 const OPENS = 'back-up-and-verify';
 
-/** The key that may be in force and that this worker cannot open, in words. */
+/** In words: may be in force, and this worker cannot open it. */
 async function lackOfKey(
   { config, workspace: { journal, keyring } }: Pick<May, 'config' | 'workspace'>,
   { instance, runbook }: Pick<RunProgress, 'instance' | 'runbook'>,

@@ -11,17 +11,16 @@ interface Place extends Pick<Workspace, 'home'> {
   readonly journal: Pick<Workspace['journal'], 'read' | 'rows' | 'streams'>;
 }
 
-/** Any name that a request may have: only its folder is asked for. */
+/** Any challenge name: only its folder is used. */
 const ANY = '0'.repeat(16);
 
 /**
- * Whether something has happened for runs that wait for a person: for a plan a decision, or a child that has
- * moved; for any other run a signature that has come to this home. All of them are asked about at once, and
- * the journal of one is read only where something new may be in it.
+ * News for runs that wait for a person: for a plan a decision or a moved child, for others a signature in
+ * this home. Asks about all at once, and reads a journal only where news is possible.
  */
 export class RunNews {
   readonly #place: Place;
-  /** What a plan's record looked like when it held no news. */
+  /** Marks of a plan's record without news. */
   readonly #quiet = new Map<string, string>();
 
   constructor(place: Place) {
@@ -57,7 +56,7 @@ export class RunNews {
     for (const plan of plans) {
       const children = openOf.get(plan.runId) ?? [];
       const moved = children.reduce((last, { lastAt }) => (lastAt > last ? lastAt : last), '');
-      // A child that ends leaves the open ones, and one begins only where the plan itself goes on.
+      // An ended child leaves the open ones; one begins only where the plan itself goes on.
       const stamp = [
         plan.lastAt,
         wishes.get(`plan/${plan.runId}`) ?? 0,

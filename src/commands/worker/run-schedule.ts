@@ -45,7 +45,7 @@ export async function runSchedule(
   }
 }
 
-/** A stream whose whole lines are handed on. */
+/** By whole lines. */
 function linesTo(say: (line: string) => void): Writable {
   let rest = '';
   return new Writable({

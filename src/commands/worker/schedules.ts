@@ -17,7 +17,7 @@ import { holdInTurn } from './hold-in-turn.ts';
 const RAN = 'schedule.ran';
 const SET_UP = 'schedule.set-up';
 
-/** When a schedule was due that last ran, or was set up; by its name. */
+/** By name: when it was due last, or was set up. */
 export async function lastTimes(
   journal: Pick<JournalReader, 'read'>,
 ): Promise<ReadonlyMap<string, { readonly at: string; readonly hasRun: boolean }>> {
@@ -30,10 +30,7 @@ export async function lastTimes(
   return found;
 }
 
-/**
- * The schedules of the config, with when each last ran. One that is new is put on record, so that what comes
- * due while no worker runs is found to be missed.
- */
+/** With their last runs. Records a new one, so that what falls due without a worker is found to be missed. */
 export async function plannedSchedules(
   journal: Journal,
   { schedules }: Pick<LoadedConfig, 'schedules'>,
@@ -61,10 +58,7 @@ export async function plannedSchedules(
   }));
 }
 
-/**
- * Puts on record that a schedule runs now; false if it ran for this time already, since what is due may be
- * told of twice.
- */
+/** Records the run of a schedule; false if it ran for this time, since one may be reported twice. */
 export async function beginsNow(
   journal: Journal,
   { name }: Pick<ScheduleConfig, 'name'>,
@@ -79,7 +73,7 @@ export async function beginsNow(
   });
 }
 
-/** How long another worker may take to write when a schedule has run. Milliseconds. */
+/** Milliseconds for another worker's entry. */
 const PATIENCE_MS = 10_000;
 
 async function holdingSchedules<T>(journal: Journal, act: (hold: Hold) => Promise<T>): Promise<T> {

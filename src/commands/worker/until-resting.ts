@@ -1,14 +1,14 @@
 import { BUSY_VERBS, RESTING_VERBS } from '../../../machines/verbs.ts';
 
-/** A run that this process drives, as far as its waiting goes. */
+/** With regard to its waiting. */
 export interface AtWork {
-  /** What it does now; undefined while it does nothing. `since`: RFC 3339. */
+  /** Undefined while it does nothing. `since`: RFC 3339. */
   activity(): { readonly verb: string; readonly since: string } | undefined;
-  /** Gives how to listen no more. */
+  /** Returns the unsubscribe function. */
   subscribe(listener: () => void): () => void;
 }
 
-/** How long a call may be without an answer before it needs no place any more. Milliseconds. */
+/** Milliseconds without an answer until a call needs no place. */
 const SLOW_MS = 10_000;
 
 /**

@@ -9,26 +9,23 @@ import { progressOfOpenRuns, type RunProgress } from '../../store/projections/ru
 import type { QueueHolds, WorkersStatus } from '../../view/fleet/workers-schema.ts';
 import { mayGoOn } from '../../workers/may-go-on.ts';
 
-/** Milliseconds: a look does not wait for a queue that is slow or cannot be reached. */
+/** Milliseconds: do not wait for a slow or unreachable queue. */
 const LIMIT_MS = 3_000;
 
-/** The holders of at most this many runs are looked up: each is a query to the store. */
+/** Each holder is a query to the store. */
 const MAX_RUNS = 200;
 
-/** What answered, or why nothing did. */
 export type Seen<Value> = { readonly value: Value } | { readonly code: string; readonly why: string };
 
-/** The open runs that are left to the workers. */
 export interface LeftRuns {
   readonly count: number;
-  /** Who holds a run, of the newest 200; a run that waits for a person has no holder. */
+  /** Holders of the newest 200; a run that waits for a person has none. */
   readonly looked: readonly { readonly run: RunProgress; readonly holder: Holder | undefined }[];
 }
 
 /**
- * The workers of a team, what their queue holds, and the runs that wait for them; undefined where the queue
- * is inside the process that works. Resolves within about three seconds, and never rejects: what could not be
- * asked is missing, and says why.
+ * A team's workers, queue, and waiting runs; undefined where the queue is in the working process. Resolves
+ * within about three seconds and never rejects: missing answers say why.
  */
 export async function seeWorkers(context: StoreContext): Promise<WorkersStatus | undefined> {
   const queue = seeQueue(context);
@@ -38,7 +35,7 @@ export async function seeWorkers(context: StoreContext): Promise<WorkersStatus |
   return statusOf(asked, await left, new Date());
 }
 
-/** The queue of a team's store, as `seeWorkers` asks it. */
+/** As `seeWorkers` asks it. */
 export async function seeQueue(
   context: StoreContext,
 ): Promise<Seen<{ readonly workers: readonly WorkerRow[]; readonly depth: QueueDepth }> | undefined> {
@@ -53,7 +50,7 @@ export async function seeQueue(
   }
 }
 
-/** The runs left to the workers of any store; none where there is no journal. */
+/** In any store; none without a journal. */
 export function seeLeftRuns(context: StoreContext): Promise<Seen<LeftRuns>> {
   const { stderr: _, ...quiet } = context;
   return seen(async () => {
@@ -66,12 +63,12 @@ export function seeLeftRuns(context: StoreContext): Promise<Seen<LeftRuns>> {
   });
 }
 
-/** The runs that may go on, and that nobody holds. */
+/** Runs that may go on without a holder. */
 export function unheld({ looked }: LeftRuns): readonly string[] {
   return looked.flatMap(({ run, holder }) => (holder === undefined && mayGoOn(run) ? [run.runId] : []));
 }
 
-/** The runs left to the workers in a journal, with the holders of the newest `max` of them. */
+/** With the holders of the newest `max`. */
 export async function leftRunsIn(
   journal: Pick<JournalReader, 'rows' | 'holder'>,
   max = MAX_RUNS,
@@ -79,14 +76,14 @@ export async function leftRunsIn(
   const left = (await progressOfOpenRuns(journal)).filter(({ isForWorkers }) => isForWorkers === true);
   const looked: LeftRuns['looked'][number][] = [];
   for (const run of left.slice(-max)) {
-    // The process that left it to a person has let go of it.
+    // A process that left it to a person holds it no more.
     const isFree = run.isLeft && !mayGoOn(run);
     looked.push({ run, holder: isFree ? undefined : await journal.holder(`run/${run.runId}`) });
   }
   return { count: left.length, looked };
 }
 
-/** Puts together what was seen. Pure. */
+/** Pure. */
 export function statusOf(
   queue: NonNullable<Awaited<ReturnType<typeof seeQueue>>>,
   left: Seen<LeftRuns>,
@@ -96,7 +93,7 @@ export function statusOf(
   const items = ('value' in queue ? queue.value.workers : []).map(({ since, seen: heard, ...worker }) => {
     const key = keyOf(worker);
     const count = holds?.get(key) ?? 0;
-    // A container that was started again has the name and the number of the one before: the newest counts.
+    // A restarted container has its predecessor's name and number: the newest counts.
     holds?.delete(key);
     const known = { ...worker, since: since.toISOString(), seen: heard.toISOString() };
     return holds === undefined ? known : { ...known, holds: count };
@@ -112,7 +109,6 @@ export function statusOf(
   };
 }
 
-/** What the queue holds, as results have it. */
 export function shownDepth({ oldest, ...counts }: QueueDepth): QueueHolds {
   return { ...counts, ...(oldest === undefined ? {} : { oldest: oldest.toISOString() }) };
 }
@@ -120,11 +116,11 @@ export function shownDepth({ oldest, ...counts }: QueueDepth): QueueHolds {
 function depthAt(depth: QueueDepth, now: Date): NonNullable<WorkersStatus['queue']> {
   const { oldest } = depth;
   if (oldest === undefined) return shownDepth(depth);
-  // The two clocks may differ by a little.
+  // The two clocks may differ a little.
   return { ...shownDepth(depth), oldestSeconds: Math.max(0, (now.getTime() - oldest.getTime()) / 1000) };
 }
 
-/** How many runs each process holds, by `keyOf`. */
+/** By `keyOf`. */
 export function holdsOf({ looked }: LeftRuns): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { holder } of looked) {
@@ -135,7 +131,7 @@ export function holdsOf({ looked }: LeftRuns): Map<string, number> {
   return counts;
 }
 
-/** A process by its name in the queue or in a hold. */
+/** As in the queue or in a hold. */
 export function keyOf({ host, pid }: Pick<WorkerRow, 'host' | 'pid'>): string {
   return `${show(host, 60)} ${pid}`;
 }
