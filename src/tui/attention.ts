@@ -7,17 +7,15 @@ const AWAY_MS = 5_000;
 
 interface AttentionOptions {
   readonly write: (bytes: string) => void;
-  /** Monotonic time in milliseconds. */
+  /** Monotonic, in milliseconds. */
   readonly monotonic: () => number;
-  /** Whether the bell may ring and desktop notifications are sent; the title is set in any case. */
+  /** For bell and desktop notifications; the title is set in any case. */
   readonly isLoud: boolean;
 }
 
-/** Signals outside of the screen: window title, bell and desktop notification. */
 interface Attention {
-  /** Reports a key press: the operator is present. */
+  /** The operator is present. */
   typed(): void;
-  /** The window title was changed by another program. */
   forget(): void;
   /**
    * Reports the title of the current screen and the run that is driven here; `hide` masks names. The bell
@@ -49,7 +47,7 @@ export function createAttention({ write, monotonic, isLoud }: AttentionOptions):
   };
 }
 
-/** Identifies what waits for the operator; empty if nothing does. */
+/** Empty if nothing waits for the operator. */
 function waitOf(run: RunView): string {
   if (run.outcome !== undefined) return 'over';
   if (run.paused) return 'credentials';
@@ -71,7 +69,7 @@ function stateOf({ outcome, paused, question }: RunView): string {
  * System Commands) and of iTerm2 (OSC 9). A terminal that does not know one ignores it.
  */
 
-/** Saves the window title on the terminal's stack, and restores it. */
+/** On the terminal's stack. */
 export const SAVE_TITLE = '\u001b[22;2t';
 export const RESTORE_TITLE = '\u001b[23;2t';
 
@@ -88,7 +86,7 @@ export function notified(text: string): string {
 /** xterm's limit of Base64 digits in one sequence. */
 const MAX_COPIED = 74_994;
 
-/** Copies a text to the clipboard and returns the message about it, also if it is too long to copy. */
+/** Returns the message about it, also if the text is too long to copy. */
 export function copyTo(write: (bytes: string) => void, text: string, what: string): string {
   const digits = Buffer.from(text).toString('base64');
   if (digits.length > MAX_COPIED) return `not copied: ${what} is longer than a terminal takes`;
@@ -98,7 +96,7 @@ export function copyTo(write: (bytes: string) => void, text: string, what: strin
 
 const LONGEST = 120;
 
-/** Removes what would end the sequence or begin another one. */
+/** Of what would end the sequence or begin another one. */
 function clean(text: string): string {
   return show(text, LONGEST).replaceAll(/\p{Cc}/gu, ' ');
 }

@@ -9,29 +9,26 @@ import type { Notice } from './screens/notice/notice.ts';
 
 interface ErrandsOptions {
   readonly isDriving: () => boolean;
-  /** Puts a notice on the stack. */
+  /** On the stack. */
   readonly notice: (notice: Notice) => LiveScreen;
   readonly remove: (screen: LiveScreen) => void;
   /** Shows a line until the next key. */
   readonly say: (text: string) => void;
   readonly onDone: () => void;
-  /** The task is over and its notice was closed. */
+  /** After its notice was closed. */
   readonly onOver: () => void;
 }
 
 /** Background tasks beneath the screens. Runs are begun one at a time. */
 interface Errands {
-  /** Runs `act` alone. Shows the lines or the end that it resolves with, or its error. */
+  /** Alone. Shows the lines or the end that it resolves with, or its error. */
   begin(title: string, act: () => Promise<readonly string[] | ErrandEnd>): void;
-  /** Runs a short task, also beside a run. Shows the line that it resolves with, or its error. */
+  /** A short one, also beside a run. Shows the line that it resolves with, or its error. */
   beside(title: string, act: () => Promise<string | undefined>): void;
-  /** Runs a long task, also beside a run, and shows its end; `leaving` aborts when the app is left. */
+  /** A long one, also beside a run; shows its end. `leaving` aborts when the app is left. */
   carry(errand: Errand, act: (leaving: AbortSignal) => Promise<ErrandEnd>): void;
-  /** Stops the running tasks. */
   stop(): void;
-  /** Shows an error. */
   refused(title: string, thrown: unknown): void;
-  /** Resolves once no task is running. */
   settled(): Promise<unknown>;
 }
 
@@ -102,10 +99,7 @@ interface StartEach {
   readonly show: ShowRun;
 }
 
-/**
- * Runs the wishes one after the other and reports how each ended. One that cannot begin does not stop the
- * others; leaving one stops the rest.
- */
+/** One after the other. One that cannot begin does not stop the others; leaving one stops the rest. */
 export async function startEach({ wishes, start, show: showRun }: StartEach): Promise<ErrandEnd> {
   const ends: string[] = [];
   let proven = 0;

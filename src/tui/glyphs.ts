@@ -1,9 +1,6 @@
 import { type Streams, speaksUnicode } from '../plain/terminal.ts';
 
-/**
- * The characters that the screen is drawn with. Each has an ASCII form of one cell for locales without
- * Unicode.
- */
+/** Each has an ASCII form of one cell for locales without Unicode. */
 export interface Glyphs {
   readonly done: string;
   readonly current: string;
@@ -22,7 +19,7 @@ export interface Glyphs {
   readonly dot: string;
   readonly more: string;
   readonly ellipsis: string;
-  /** For charts, from the lowest value to the highest; each character is one cell. */
+  /** For charts, from low to high; each character is one cell. */
   readonly levels: string;
 }
 
@@ -68,7 +65,6 @@ const ASCII: Glyphs = {
   levels: '.:-=+*%#',
 };
 
-/** The characters for a locale. */
 export function glyphsFor(env: Streams['env']): Glyphs {
   return speaksUnicode(env) ? UNICODE : ASCII;
 }

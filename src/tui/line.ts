@@ -2,17 +2,16 @@ import { cells, cutText, splitAt } from '../plain/width.ts';
 import { type Line, type Look, type Span, span } from './span.ts';
 import type { Token } from './theme.ts';
 
-/** The text of a line without its tokens. */
 export function textOf(line: Line): string {
   return line.map(({ text }) => text).join('');
 }
 
-/** Width of a line in cells. */
+/** In cells. */
 export function lineWidth(line: Line): number {
   return line.reduce((sum, piece) => sum + cells(piece.text), 0);
 }
 
-/** Cuts a line to `width` cells, with an ellipsis if something is missing. */
+/** To `width` cells, with an ellipsis if something is missing. */
 export function cutLine(line: Line, width: number, look: Look): Line {
   if (lineWidth(line) <= width) return line;
   const kept: Span[] = [];
@@ -32,7 +31,7 @@ export function cutLine(line: Line, width: number, look: Look): Line {
   return kept;
 }
 
-/** The first `limit` rows; if rows are missing, the last one ends with an ellipsis. */
+/** If rows are missing, the last one ends with an ellipsis. */
 export function limitRows(rows: readonly Line[], limit: number, width: number, look: Look): Line[] {
   if (rows.length <= limit) return [...rows];
   const kept = rows.slice(0, Math.max(0, limit));
@@ -46,7 +45,7 @@ export function padLine(line: Line, width: number): Line {
   return missing > 0 ? [...line, { text: ' '.repeat(missing), token: 'text' }] : line;
 }
 
-/** A rule with a title in it: `── log ─────`. */
+/** `── log ─────`. */
 export function ruleLine(word: string, width: number, look: Look, token: Token = 'frame'): Line {
   const { rule } = look.glyphs;
   const head = `${rule}${rule} `;
@@ -96,7 +95,6 @@ export function wrapLine(line: Line, width: number, hanging = 0): Line[] {
 }
 
 interface Word {
-  /** Preceded by a blank. */
   readonly blank: boolean;
   readonly pieces: Span[];
 }
@@ -138,7 +136,7 @@ function joinNeighbours(row: readonly Span[]): Line {
   return joined;
 }
 
-/** Whether a row shows this text in full. */
+/** In full. */
 export function hasText(line: Line, text: string): boolean {
   return line
     .map((piece) => piece.text)
@@ -146,10 +144,7 @@ export function hasText(line: Line, text: string): boolean {
     .includes(span(text).text);
 }
 
-/**
- * Memoises the last call by the identity of its arguments. Facts are replaced and never mutated, so the
- * result holds until the next answer.
- */
+/** Of the last call, by the identity of its arguments. Facts are replaced, never mutated. */
 export function memoised<Args extends readonly unknown[], Result>(
   compute: (...args: Args) => Result,
 ): (...args: Args) => Result {

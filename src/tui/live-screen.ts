@@ -7,10 +7,10 @@ import type { Layout, Page, Size } from './bands.ts';
 import type { Stroke } from './keys.ts';
 import type { Look } from './span.ts';
 
-/** A screen by name, with its subject. Every screen can be opened from every other one. */
+/** With its subject. Every screen can be opened from every other one. */
 export type ScreenRequest =
   | { readonly name: 'board' }
-  /** `situation`, `instance`, `target` and `backup` answer those questions in advance. */
+  /** The others answer these questions in advance. */
   | {
       readonly name: 'start';
       readonly situation?: string;
@@ -24,23 +24,22 @@ export type ScreenRequest =
   | { readonly name: 'each'; readonly what: 'backup' | 'card'; readonly instances: readonly string[] }
   | { readonly name: 'watch'; readonly runId: string }
   | { readonly name: 'instance'; readonly instance: string }
-  /** With `addTo`, only the field for the key file of this instance. */
+  /** `addTo`: only the field for this instance's key file. */
   | { readonly name: 'keys'; readonly addTo?: string }
   | { readonly name: 'journal'; readonly stream?: string }
   | { readonly name: 'report'; readonly runId: string }
   | { readonly name: 'lab' };
 
-/** A key as footer, help and palette show it. */
 export interface ShownKey {
-  /** Key names as `keyOf` returns them. */
+  /** As `keyOf` returns them. */
   readonly keys: readonly string[];
-  /** How footer and help show it: `up/down`. Empty if another key covers it. */
+  /** In footer and help: `up/down`. Empty if another key covers it. */
   readonly shown: string;
   readonly label: string;
   /** Imperative, lower case, no full stop. */
   readonly description: string;
   readonly inFooter: boolean;
-  /** Why it does nothing now; undefined if it works. */
+  /** Undefined if it works. */
   readonly disabled?: string | undefined;
 }
 
@@ -50,7 +49,7 @@ export interface BoundKey<Intent extends string> extends ShownKey {
 
 const SHOWN_AS: Readonly<Record<string, string>> = { enter: 'Enter', escape: 'Esc' };
 
-/** A key that the footer shows, or several that do the same: it shows the first of them. */
+/** The footer shows the first of several that do the same. */
 export function footerKey<Intent extends string>(
   keys: string | readonly [string, ...string[]],
   intent: Intent,
@@ -61,82 +60,74 @@ export function footerKey<Intent extends string>(
   return { intent, keys: all, shown: SHOWN_AS[all[0]] ?? all[0], label, description, inFooter: true };
 }
 
-/** An effect of a key outside of the screen's own state. */
 export type AppEffect =
   | { readonly type: 'open'; readonly screen: ScreenRequest }
   | { readonly type: 'back' }
-  /** Ends the app, unless it drives a run. */
+  /** Unless the app drives a run. */
   | { readonly type: 'quit' }
-  /** Loads everything on the screen again. */
   | { readonly type: 'refresh' }
-  /** Copies a text to the clipboard; `what` names it in the message. */
+  /** To the clipboard; `what` names it in the message. */
   | { readonly type: 'copy'; readonly text: string; readonly what: string }
   | { readonly type: 'start'; readonly wish: StartWish }
   | { readonly type: 'start-each'; readonly wishes: readonly StartWish[] }
   | { readonly type: 'start-plan'; readonly wish: PlanWish }
   | { readonly type: 'resume'; readonly runId: string }
   | { readonly type: 'write-report'; readonly runId: string }
-  /** Starts a task that reports its end. */
+  /** Reports its end. */
   | { readonly type: 'errand'; readonly errand: Errand }
-  /** Changes the lab that the config names, and reports the result. */
+  /** Of the lab that the config names; reports the result. */
   | { readonly type: 'lab'; readonly change: LabChange }
-  /** Stores a key of an instance, from a file or from a field, and reports the result. */
+  /** From a file or a field; reports the result. */
   | { readonly type: 'add-key'; readonly instance: string; readonly file?: string }
-  /** Loads everything on the screen again, and asks for the passphrase of the key store. */
+  /** Refreshes, and asks for the passphrase of the key store. */
   | { readonly type: 'unlock' }
-  /** Switches presenter mode. */
   | { readonly type: 'present' }
-  /** Shows a line until the next key; an empty one clears it. */
+  /** Until the next key; an empty one clears it. */
   | { readonly type: 'say'; readonly text: string }
-  /** The result of a secret field. */
+  /** Of a secret field. */
   | { readonly type: 'entered'; readonly secret: Secret }
-  /** Closes this screen and sends a key to the one beneath. */
+  /** Closes this screen first; the one beneath gets the key. */
   | { readonly type: 'press'; readonly key: string }
-  /** Closes this screen and does something else. */
+  /** Closes this screen first. */
   | { readonly type: 'instead'; readonly effect: AppEffect };
 
-/** What a screen depends on besides its own state. */
 export interface Around {
   readonly facts: Facts;
   readonly now: Date;
-  /** Size of the body: the terminal without header and footer. */
+  /** Of the body: without header and footer. */
   readonly size: Size;
 }
 
 export type Input<Intent extends string> =
   | { readonly type: 'intent'; readonly intent: Intent; readonly page: Page }
-  /** Typed or pasted text; only while `isTyping`. */
+  /** Typed or pasted, while `isTyping`. */
   | { readonly type: 'text'; readonly text: string };
 
-/**
- * A screen as pure functions: its state, its keys and its lines. It has no access to terminal or clock, so it
- * can be tested by tables.
- */
+/** Pure functions without access to terminal or clock, to be tested by tables. */
 export interface ScreenModule<State, Intent extends string, Effect = AppEffect> {
   readonly init: State;
-  /** The subject in the header: an instance, or empty. */
+  /** In the header: an instance, or empty. */
   subject(state: State): string;
   title(state: State): string;
   /** Undefined until it is known, so that nothing wrong is claimed. */
   badge(state: State, around: Around): Badge | undefined;
-  /** Whether letters are text instead of keys. */
+  /** Letters are text instead of keys. */
   isTyping(state: State): boolean;
-  /** The keys that work now, the most needed first; disabled ones carry a reason. */
+  /** The most needed first; disabled ones carry a reason. */
   keys(state: State, around: Around): readonly BoundKey<Intent>[];
   needs(state: State, around: Around): readonly Need[];
-  /** The next state and its effects. Pure. */
+  /** Pure. */
   reduce(state: State, input: Input<Intent>, around: Around): readonly [State, ...Effect[]];
-  /** The state once it was drawn, if that changes it: the next key may refer to what was shown. Pure. */
+  /** Once drawn: the next key may refer to what was shown. Pure. */
   shown?(state: State, around: Around): State;
-  /** The body in exactly `around.size`. */
+  /** Exactly `around.size`. */
   layOut(state: State, around: Around, look: Look): Layout;
 }
 
-/** A screen on the stack, with its state. */
 export interface LiveScreen {
-  /** The request that opens it again; undefined for what is shown once: a run, a notice. */
+  /** Undefined for what is shown once: a run, a notice. */
   readonly request: ScreenRequest | undefined;
-  /** One or two words, for the way back. */
+  /** One or two words. */
   title(): string;
   subscribe(listener: () => void): () => void;
   isTyping(): boolean;
@@ -146,6 +137,6 @@ export interface LiveScreen {
   /** False if the key means nothing here. */
   press(stroke: Stroke | undefined, size: Size): boolean;
   paste(text: string, size: Size): void;
-  /** Releases what it holds: a run is left, resumable, with `why` in its journal. */
+  /** A run is left, resumable, with `why` in its journal. */
   leave(why?: string): Promise<void>;
 }

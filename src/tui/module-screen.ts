@@ -10,21 +10,19 @@ export interface ModuleScreenOptions {
   readonly facts: Facts;
   readonly now: () => Date;
   readonly onEffect: (effect: AppEffect) => void;
-  /** Opens a run to watch; undefined if only one run is shown. */
+  /** Undefined if only one run is shown. */
   readonly watch?: ((runId: string) => Promise<WatchedPort>) | undefined;
-  /** Monotonic time in milliseconds. */
+  /** Monotonic, in milliseconds. */
   readonly monotonic?: (() => number) | undefined;
 }
 
-/** A screen that can be put on a stack. */
 export type OpenScreen = (options: ModuleScreenOptions) => LiveScreen;
 
-/** Makes a live screen of pure functions: keeps the state and passes on the effects. */
+/** Keeps the state and passes on the effects. */
 export function screen<State, Intent extends string>(module: ScreenModule<State, Intent>): OpenScreen {
   return (options) => liveScreen(module, options);
 }
 
-/** The same for a screen with effects of its own. */
 export function liveScreen<State, Intent extends string, Effect = AppEffect>(
   module: ScreenModule<State, Intent, Effect>,
   {
@@ -109,7 +107,7 @@ export function liveScreen<State, Intent extends string, Effect = AppEffect>(
   }
 }
 
-/** The badge of a screen over all configured instances. */
+/** Over all configured instances. */
 export function badgeOfHome({ facts }: Pick<Around, 'facts'>) {
   return badgeOf(facts.get('home', null).last?.value.instances);
 }

@@ -11,17 +11,15 @@ import { type TakeOptions, takeScreen } from './take-screen.tsx';
 export interface ShowRunOptions {
   readonly now?: () => number;
   readonly readMoment?: MomentReader;
-  /** Makes further screens available over the run; without it, only the run is shown. */
+  /** For further screens over the run. */
   readonly connect?: (screen: OnScreen) => AppPort;
 }
 
 /**
- * Shows a run on the whole terminal until it is over and the operator has closed the screen, or until it is
- * left (`takeScreen`). Then it prints the summary to stdout, on the normal screen.
- *
- * Leaving detaches the run, so it stays open and can be resumed; a killed process leaves it just as
- * resumable. A run that is over and whose screen is left is that of a drill that is left: its exit code is
- * that of an interruption.
+ * On the whole terminal, until it is over and its screen closed, or until it is left (`takeScreen`). Then
+ * prints the summary to stdout, on the normal screen.
+ * Leaving detaches the run: it stays open and resumable, as after a crash. If a run is over and its screen is
+ * left, a drill is left: its exit code is that of an interruption.
  */
 export async function showRun(
   port: RunPort,
@@ -50,13 +48,12 @@ export async function showApp(streams: Streams, connect: (screen: OnScreen) => A
   await takeApp(streams, connect, {
     show: (host) => {
       host.open({ name: 'board' });
-      // Closing the last screen ends the app.
       return new Promise(() => undefined);
     },
   });
 }
 
-/** Takes the terminal (`takeScreen`) with all screens of the app. */
+/** With all screens of the app. */
 export async function takeApp(
   streams: Streams,
   connect: (screen: OnScreen) => AppPort,

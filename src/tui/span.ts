@@ -2,31 +2,27 @@ import { show } from '../base/text.ts';
 import type { Glyphs } from './glyphs.ts';
 import type { Theme, Token } from './theme.ts';
 
-/** A run of text with one meaning. Made by `span`, so it is printable. */
+/** Made by `span`, so printable. */
 export interface Span {
   readonly text: string;
   readonly token: Token;
 }
 
-/** One row of the screen. */
 export type Line = readonly Span[];
 
-/** The drawing style of this terminal. */
 export interface Look {
   readonly glyphs: Glyphs;
   readonly colour: boolean;
-  /** Default: the theme of the terminal. */
+  /** Default: the terminal's. */
   readonly theme?: Theme | undefined;
 }
 
 export const BLANK: Line = [];
 
-/** Longest text that the screen takes from a view in one piece; the prose of a state is far shorter. */
+/** In one piece; a state's prose is far shorter. */
 export const TEXT_LIMIT = 4000;
 
-/**
- * Printable text with a meaning: replaces whatever could control the terminal, before widths are measured.
- */
+/** Replaces whatever could control the terminal, before widths are measured. */
 export function span(text: string, token: Token = 'text'): Span {
   return { text: show(text, TEXT_LIMIT), token };
 }

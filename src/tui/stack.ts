@@ -9,7 +9,7 @@ import type { OpenScreen } from './module-screen.ts';
 import { entryScreen } from './screens/entry/entry.ts';
 import { runScreen } from './screens/run/run-screen.ts';
 
-/** A run that is driven, something laid over a screen for a moment, or neither. */
+/** `over`: over a screen for a moment. */
 type Kind = 'run' | 'over' | 'screen';
 
 interface Entry {
@@ -18,27 +18,24 @@ interface Entry {
   readonly stop: () => void;
 }
 
-/** The screens of the app, the top one last. */
+/** The top one last. */
 interface Stack {
   top(): LiveScreen | undefined;
-  /** All screens, from the bottom up. */
+  /** From the bottom up. */
   screens(): readonly LiveScreen[];
-  /** The run that is driven here. */
   run(): LiveScreen | undefined;
   is(screen: LiveScreen, kind: Kind): boolean;
-  /** Puts a screen on top; `stop` is called when it is removed. */
+  /** `stop`: when it is removed. */
   push(screen: LiveScreen, kind?: Kind, stop?: () => void): void;
-  /** Removes a screen and everything above it. */
+  /** With everything above it. */
   remove(screen: LiveScreen): void;
-  /** Removes what covers the screen of a request. False if there is no such screen, or a run covers it. */
+  /** False without such a screen, or if a run covers it. */
   uncover(request: ScreenRequest): boolean;
-  /** Removes everything without calling the listener. */
+  /** Without calling the listener. */
   clear(): void;
 }
 
-/**
- * An empty stack; `onChange` is called when another screen becomes the top one, or when the top one changes.
- */
+/** `onChange`: when another screen becomes the top one, or the top one changes. */
 export function createStack(onChange: () => void): Stack {
   const entries: Entry[] = [];
   const removeFrom = (at: number) => {
@@ -82,18 +79,17 @@ function isSame(one: ScreenRequest | undefined, other: ScreenRequest): boolean {
   return one !== undefined && JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** The run that is driven on the stack of screens. */
 interface Driving {
-  /** The last view that its screen read; undefined if no run is driven. */
+  /** Last read by its screen; undefined if no run is driven. */
   view(): RunView | undefined;
   /**
    * Shows a run; resolves with its end once it has ended or is left, and its screen is closed. With
    * `if-good`, the screen of a run that ended well closes by itself, because others follow.
    */
   show(port: RunPort, closes?: 'if-good'): Promise<RunEnd>;
-  /** Leaves every run, also those shown later, and journals the reason. */
+  /** Also those shown later; journals the reason. */
   leave(why: string): void;
-  /** Closes the screen of every run; one that has ended stays until it was read. */
+  /** An ended run stays until it was read. */
   close(): void;
 }
 
@@ -102,9 +98,8 @@ type DrivingOptions = Pick<
   'monotonic' | 'reading' | 'readMoment' | 'suspend' | 'onDone' | 'app'
 > & {
   readonly stack: Stack;
-  /** Handles an effect of a key on a run's screen. */
   readonly onEffect: (effect: AppEffect) => void;
-  /** Handles the way on from a run once its screen is closed. */
+  /** Once its screen is closed. */
   readonly onLead: (effect: AppEffect) => void;
 };
 
@@ -112,7 +107,7 @@ export function createDriving(options: DrivingOptions): Driving {
   const { stack } = options;
   let driven: RunView | undefined;
   const closers = new Set<() => void>();
-  /** Set once everything is left; applies to later runs too. */
+  /** Also for later runs. */
   let leaving: string | undefined;
   return {
     view: () => driven,
@@ -124,9 +119,9 @@ export function createDriving(options: DrivingOptions): Driving {
     },
     async show(port, closes) {
       const done = Promise.withResolvers<'left' | 'closed'>();
-      // Reuse the view that the screen read last: folding the run again is expensive.
+      // Folding the run again is expensive.
       const seen = { ...port, view: () => (driven = port.view()), fallback: () => port.fallback() };
-      // If this is the only screen, closing it ends the process, so nothing can begin after it.
+      // Closing the only screen ends the process: nothing can begin after it.
       const isAlone = stack.screens().length === 0;
       let lead: AppEffect | undefined;
       const onLead = (effect: AppEffect) => {
@@ -149,12 +144,12 @@ export function createDriving(options: DrivingOptions): Driving {
       let isOver = false;
       port.ended.then(({ how }) => {
         isOver = true;
-        // A run that has ended stays on the screen until it was read.
+        // Stays on the screen until it was read.
         const { outcome } = port.view();
         const isRead = closes === 'if-good' && outcome?.tone === 'good';
         if (how !== 'ended' || outcome === undefined || isRead) done.resolve('closed');
       }, done.reject);
-      // Everything was left while this run was still being opened.
+      // While this run was being opened.
       if (leaving !== undefined) done.resolve('left');
       try {
         const how = await done.promise;
@@ -174,26 +169,22 @@ export function createDriving(options: DrivingOptions): Driving {
 
 interface EnteringOptions {
   readonly stack: Stack;
-  /** Makes a live screen whose effects go to `onEffect`. */
+  /** Its effects go to `onEffect`. */
   readonly made: (open: OpenScreen, onEffect: (effect: AppEffect) => void) => LiveScreen;
   readonly perform: (effect: AppEffect) => void;
-  /** Monotonic time in milliseconds. */
+  /** Monotonic, in milliseconds. */
   readonly monotonic: () => number;
 }
 
-/** Asks for secrets over the screens, one after the other. */
+/** One after the other. */
 interface Entering {
   ask(asked: AskedSecret): Promise<Secret>;
-  /** Reports a key press. */
   typed(): void;
-  /** Called periodically: shows a waiting field once typing has paused. */
+  /** Periodically: shows a waiting field once typing has paused. */
   tick(): void;
 }
 
-/**
- * A field does not appear within this time after a key, so that what is typed for a screen does not land in
- * it.
- */
+/** After a key no field appears for this time: text for a screen must not land in it. */
 const QUIET_MS = 1_000;
 
 export function createEntering({ stack, made, perform, monotonic }: EnteringOptions): Entering {
@@ -217,7 +208,6 @@ export function createEntering({ stack, made, perform, monotonic }: EnteringOpti
         resolve(effect.secret);
         stack.remove(shown);
       });
-      // The screen beneath may be waiting for the same secret.
       const beneath = stack.top();
       const needs = () => [...field.needs(), ...(beneath?.needs() ?? [])];
       const shown = { ...field, needs, leave: async () => leave() };
@@ -246,18 +236,16 @@ interface OpeningOptions {
   readonly stack: Pick<Stack, 'top' | 'push' | 'uncover'>;
   readonly load: (request: ScreenRequest) => Promise<OpenScreen>;
   readonly made: (open: OpenScreen, request: ScreenRequest) => LiveScreen;
-  /** Shows why a screen could not be loaded. */
   readonly onFailed: (thrown: unknown) => void;
 }
 
-/** Opens screens, which are loaded first. Keys typed in between go to the opened screen. */
+/** Keys typed during the loading go to the opened screen. */
 interface Opening {
   /**
-   * Goes back to the screen of a request, or loads it and puts it on the stack; `leave` is called just
-   * before. Does nothing if another screen has come up in between.
+   * Goes back to its screen, or loads it; `leave` is called just before. Nothing if another screen came up.
    */
   open(request: ScreenRequest, leave?: () => void): void;
-  /** Whether a screen is being loaded; if so, `act` runs once it is there. */
+  /** If so, `act` runs once the screen is there. */
   isKept(act: () => void): boolean;
   stop(): void;
 }
@@ -284,7 +272,7 @@ export function createOpening({ stack, load, made, onFailed }: OpeningOptions): 
     } finally {
       const acts = kept ?? [];
       kept = undefined;
-      // On any other screen, such a key would answer something that was not yet visible when it was pressed.
+      // Elsewhere, the key would answer what was not visible when it was pressed.
       for (const act of acts) if (kept !== undefined || stack.top() === opened) act();
     }
   };

@@ -5,7 +5,7 @@ import type { RunView } from '../../view/run-view.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
 import { tokenOf } from '../theme.ts';
 
-/** What the header shows; a run that has not been read yet may lack its times. */
+/** An unread run may lack its times. */
 export type HeaderData = Pick<RunView, 'instance' | 'title'> &
   Partial<Pick<RunView, 'target' | 'runbook' | 'clock' | 'elapsed' | 'followUps' | 'chapter'>> & {
     readonly mode?: Badge;
@@ -17,12 +17,10 @@ function badgeText({ mode, chapter }: HeaderData): string {
 }
 
 /**
- * The top row: mode, instance, runbook, clock. LIVE gets a loud double rule, here and in the footer, so that
- * it is never mistaken for a rehearsal. On a narrow screen the date and the running time go first, the title
- * gives way to the runbook's id, and the number of open follow-ups always stays.
- *
- * `measure` and `cut` come from the caller because the first frame is written before the width tables are
- * loaded.
+ * Mode, instance, runbook, clock. LIVE has a loud double rule, here and in the footer: never mistaken for a
+ * rehearsal. A narrow screen drops date and running time first, then shows the runbook's id instead of the
+ * title; the number of open follow-ups stays.
+ * `measure` and `cut`: the first frame is written before the width tables are loaded.
  */
 export function headerLine(
   data: HeaderData,
@@ -81,18 +79,17 @@ export function headerLine(
   return [badge, { ...name, text: cut(name.text, room) }, ...(followUps.short === '' ? [] : [left])];
 }
 
-/** The subject of the screen; of two instances, the changed one is shown strong. */
+/** Of two instances, the changed one is shown strong. */
 function subjectSpans({ instance, target }: HeaderData): readonly Span[] {
   if (target !== undefined) return [span(`${instance} -> `), span(target, 'text.strong')];
   return [span(instance === '' ? 'lifeboat' : instance, 'text.strong')];
 }
 
-/** Whether the screen shows something live. */
 function isLive(mode: Badge | undefined): boolean {
   return mode === 'LIVE' || mode === 'MIXED';
 }
 
-/** The rule that frames the screen: loud and double when live. */
+/** Loud and double when live. */
 export function ruleOf(mode: Badge | undefined, look: Look): Span {
   return isLive(mode)
     ? { text: look.glyphs.loudRule, token: 'frame.live' }

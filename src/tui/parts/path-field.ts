@@ -21,46 +21,43 @@ import {
 export interface PathField {
   readonly asks: FileAsked;
   readonly field: Field;
-  /** Paths entered before, the newest first. */
+  /** The newest first. */
   readonly given: readonly string[];
-  /** Index of the recalled path; -1 for new text. */
+  /** -1 for new text. */
   readonly recalled: number;
 }
 
 interface FileAsked {
   readonly source: 'secretFile' | 'publicKeyFile';
-  /** Text with this prefix is not a path and is taken as it is. */
+  /** Text with this prefix is no path and taken as it is. */
   readonly orText?: string;
 }
 
 export type PathIntent = 'older-path' | 'newer-path' | FieldIntent;
 
-/** How many earlier paths can be recalled. */
 const MAX_GIVEN = 20;
 
-/** An empty field in which the `given` paths can be recalled. */
 export function pathField(asks: FileAsked, given: readonly string[]): PathField {
   return { asks, field: EMPTY_FIELD, given, recalled: -1 };
 }
 
-/** The recallable paths, including the one in the field. */
+/** Including the one in the field. */
 export function givenWith(path: PathField): readonly string[] {
   const text = pathIn(path);
   return [text, ...path.given.filter((one) => one !== text)].slice(0, MAX_GIVEN);
 }
 
-/** The path without the blanks that a paste may end in. */
+/** Without the blanks that a paste may end in. */
 export function pathIn({ field }: PathField): string {
   return field.text.trim();
 }
 
-/** Whether it holds a text that is taken as it is. */
 export function holdsText(path: PathField): boolean {
   const { orText } = path.asks;
   return orText !== undefined && pathIn(path).startsWith(orText);
 }
 
-/** The keys of the field; those that recall paths only if there are some. */
+/** Those that recall paths only if there are some. */
 export function pathKeys({ given }: PathField): readonly BoundKey<PathIntent>[] {
   return [...(given.length === 0 ? [] : HISTORY), ...EDITING_KEYS, PALETTE_KEY];
 }
@@ -90,7 +87,7 @@ function isPathIntent(intent: string): intent is PathIntent {
   return OWN.has(intent) || isFieldIntent(intent);
 }
 
-/** The field after an input; unchanged if the intent is not its own. */
+/** Unchanged for other intents. */
 export function pathAfter(path: PathField, input: Input<string>): PathField {
   if (input.type === 'text') return pathTyped(path, input.text);
   return isPathIntent(input.intent) ? pathMoved(path, input.intent) : path;
@@ -109,19 +106,18 @@ export function pathMoved(path: PathField, intent: PathIntent): PathField {
   }
 }
 
-/** Adds text; line ends around a paste are dropped. */
+/** Line ends around a paste are dropped. */
 export function pathTyped(path: PathField, text: string): PathField {
   const line = text.replace(/^[\r\n]+|[\r\n]+$/gu, '');
   return { ...path, field: typed(path.field, line) };
 }
 
-/** Loads what is wrong with the file. */
 export function pathNeeds(path: PathField): readonly Need[] {
   const of = pathIn(path);
   return holdsText(path) || of === '' ? [] : [{ source: path.asks.source, of }];
 }
 
-/** Why the file cannot be used, as the command line says it; undefined if it can be or is not yet checked. */
+/** In the words of the command line; undefined if it can be used or is not yet checked. */
 export function whyNotFile(path: PathField, facts: Facts): string | undefined {
   const of = pathIn(path);
   if (of === '') return 'type the path of the file first';
@@ -130,7 +126,7 @@ export function whyNotFile(path: PathField, facts: Facts): string | undefined {
   return part.state === 'failed' ? part.why || 'the file cannot be taken' : undefined;
 }
 
-/** The field in at most `height` rows, and below it the state of the file. */
+/** At most `height` rows, with the state of the file below. */
 export function pathLines(
   path: PathField,
   facts: Facts,
@@ -163,7 +159,6 @@ function recalled(path: PathField, at: number): PathField {
   return { ...path, field: inserted(EMPTY_FIELD, path.given[at] ?? ''), recalled: at };
 }
 
-/** Removes the last part of the path before the cursor. */
 function withoutPart({ text, cursor }: Field): Field {
   const all = graphemes(text);
   const before = all

@@ -8,35 +8,26 @@ export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => Line;
   readonly align?: 'right';
-  /**
-   * If the table is too wide, the column with the highest number is dropped first; without a number it never
-   * is.
-   */
+  /** If the table is too wide, the highest number is dropped first; without one, never. */
   readonly drop?: number;
-  /** Minimum width to shrink to before a column is dropped. */
+  /** To shrink to before a column is dropped. */
   readonly least?: number;
-  /**
-   * Width that always counts when deciding which columns fit, so that a changing text does not make another
-   * column come and go.
-   */
+  /** Always counts, so that a changing text does not make another column come and go. */
   readonly kept?: number;
 }
 
 export interface TableView<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Index of the cursor row, or -1. */
+  /** -1 without one. */
   readonly cursor: number;
   readonly isMarked?: (row: Row) => boolean;
-  /** Shown if there are no rows. */
   readonly empty: string;
 }
 
 const BETWEEN = 2;
-/** Cells of the cursor sign and the mark. */
 const LEAD = 2;
 
-/** A table that fills the body of a screen, with what is above and below it. */
 export function tableBody<Row>(
   table: TableView<Row>,
   size: Size,
@@ -49,9 +40,8 @@ export function tableBody<Row>(
 }
 
 /**
- * A table in exactly `height` rows of at most `width` cells, scrolled to the cursor. Only visible rows are
- * measured and drawn, so that thousands cost nothing; columns are as wide as these need. `pageRows` is the
- * number of visible rows.
+ * In exactly `height` rows, scrolled to the cursor. Only visible rows are measured and drawn, so that
+ * thousands cost nothing. `pageRows`: how many are visible.
  */
 export function tableLines<Row>(
   { columns, rows, cursor, isMarked, empty }: TableView<Row>,
@@ -114,7 +104,7 @@ function emphasised(line: Line): Line {
   return line.map((piece) => (piece.token === 'text' ? { ...piece, token: 'text.strong' as Token } : piece));
 }
 
-/** The drawn columns with their widths: columns shrink first, then some are dropped. */
+/** Columns shrink first, then some are dropped. */
 function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[], room: number) {
   let kept = withRoom(columns, widths, room);
   const total = () => kept.reduce((sum, { wide }) => sum + wide + BETWEEN, -BETWEEN);
@@ -139,14 +129,14 @@ function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[],
   }
 }
 
-/** A drawn column, by its index among all. */
+/** By its index among all. */
 interface Fitted<Row> {
   readonly at: number;
   readonly column: Column<Row>;
   wide: number;
 }
 
-/** The columns that fit, counting kept widths. */
+/** Counting kept widths. */
 function withRoom<Row>(
   columns: readonly Column<Row>[],
   widths: readonly number[],

@@ -36,7 +36,7 @@ import type { Column } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, type Span, span } from '../../span.ts';
 import type { Token } from '../../theme.ts';
 
-/** Everything about one instance: its verdict, every check against it, notes, and each fact with its age. */
+/** Verdict, every check against it, notes, and each fact with its age. */
 export function detailLines(
   status: InstanceStatus,
   asked: Asked,
@@ -52,12 +52,11 @@ export function detailLines(
   ];
 }
 
-/** Each known fact with its label. */
 export function factsBelow(status: InstanceStatus, asked: Asked, width: number): readonly Line[] {
   return factLines(factsOf(status, asked), width);
 }
 
-/** Its verdict, with each check that is not green. */
+/** With each check that is not green. */
 export function verdictLines(
   status: InstanceStatus,
   asked: Asked,
@@ -112,7 +111,6 @@ function silentLines(status: InstanceStatus, asked: Asked, width: number, look: 
     : signed(span(look.glyphs.warn, 'status.warn'), silenceWords(silence), width);
 }
 
-/** The verdict, and each check that is not green. */
 function evaluationLines(status: InstanceStatus, asked: Asked, width: number, look: Look): readonly Line[] {
   const { glyphs } = look;
   const { verdict, reason } = status.evaluation;
@@ -145,7 +143,6 @@ function evaluationLines(status: InstanceStatus, asked: Asked, width: number, lo
   return [...waiting, ...lines, ...elsewhereLines(status, width, look), ...instead, ...beside];
 }
 
-/** What the last evaluation on record said, and how long ago. */
 function beforeWords({ lastEvaluation }: InstanceStatus, now: Date): string {
   if (lastEvaluation === undefined) return '';
   const { verdict, at } = lastEvaluation;
@@ -172,7 +169,7 @@ function checkLines({ state, code, reason }: Check, width: number, look: Look): 
   return wrapLine([sign, span(`: ${reason}${next}`)], width, 2);
 }
 
-/** Why applications cannot work with it. A part that was not asked yet is no reason. */
+/** A part that was not asked yet is no reason. */
 function serviceLines({ reasons }: Verdict, isWaiting: boolean, width: number, look: Look): readonly Line[] {
   return reasons
     .filter(({ answer, code }) => answer === 'no' || !(isWaiting || code.startsWith('unasked.')))
@@ -237,7 +234,7 @@ function whyNot({ state }: { readonly state: string }): string {
   return state === 'failed' ? 'could not be read' : '?';
 }
 
-/** Facts in a row; a fact is broken only if it is longer than a row. */
+/** A fact is broken only if it is longer than a row. */
 function factLines(facts: readonly LabelledFact[], width: number): readonly Line[] {
   const rows: Span[][] = [];
   for (const [label, value] of facts) {
@@ -249,10 +246,9 @@ function factLines(facts: readonly LabelledFact[], width: number): readonly Line
   return rows.flatMap((row) => (lineWidth(row) <= width ? [row] : wrapLine(row, width, 2)));
 }
 
-/** Progress of the survey, which a row's own status does not contain. */
+/** Which a row's own status does not contain. */
 interface Asked {
   readonly answeredAt: ReadonlyMap<string, Date>;
-  /** When each instance without an answer yet was asked. */
   readonly askedAt?: ReadonlyMap<string, Date> | undefined;
   readonly isAsking: boolean;
   readonly now: Date;
@@ -263,17 +259,13 @@ export function askedOf({ last, isAsking }: Fact<Fleet>, now: Date): Asked {
   return { answeredAt, askedAt, isAsking, now };
 }
 
-/** Percent of free space below which the disk is shown as low. */
 const LITTLE_ROOM = 10;
 
 /** Cells for a common age, and for one that is past its limit. */
 const AGE = '1h 39m'.length;
 const AGE_LATE = '23h LATE'.length;
 
-/**
- * The columns of the board. A narrow screen drops the last ones; the detail of the selected row has all
- * facts.
- */
+/** A narrow screen drops the last ones; the detail of the selected row has all facts. */
 export function boardColumns(asked: Asked): readonly Column<InstanceStatus>[] {
   return [
     { title: 'instance', cell: ({ name }) => [span(name)], least: 17 },
@@ -300,10 +292,7 @@ const VERDICT_TOKENS = {
   empty: 'text.dim',
 } as const;
 
-/**
- * The verdict; until its first answer what the last evaluation said, or `asking`, unless the journal alone
- * says that it is not ready.
- */
+/** Before the first answer: the last evaluation's, or `asking`, unless the journal alone says not ready. */
 function verdictSpan(status: InstanceStatus, asked: Asked): Span {
   const { name, role, evaluation, lastEvaluation } = status;
   const { verdict } = evaluation;
@@ -321,7 +310,7 @@ function wasWords(verdict: keyof typeof VERDICT_WORDS): string {
   return `was ${VERDICT_WORDS[verdict]}`;
 }
 
-/** Whether applications can use it now; empty until its first answer. */
+/** Empty until the first answer. */
 function serviceSpan(status: InstanceStatus, asked: Asked): Span {
   if (asked.isAsking && !asked.answeredAt.has(status.name)) return span('asking', 'text.dim');
   const word = serviceCell(status);
@@ -344,7 +333,7 @@ function provenSpan(status: InstanceStatus): Span {
   return span(shortly(backupCell(status, status.provenBackup)), isLate ? 'status.warn' : 'text');
 }
 
-/** An age past its limit is shortened to its larger unit; the detail has the rest. */
+/** To its larger unit; the detail has the rest. */
 function shortly(age: string): string {
   return age.replace(/^(\d+[dhm]) \d+[hms] LATE$/u, '$1 LATE');
 }
@@ -360,7 +349,6 @@ function cardSpan(status: InstanceStatus): Span {
   return span(word, isMissing ? 'status.bad' : 'text');
 }
 
-/** How full the disk is; marked when its parachute size is near. */
 function diskSpan(status: InstanceStatus): Span {
   const room = diskRoom(status);
   const isOpen = typeof status.disk === 'object' && status.disk.isOpen;
@@ -372,7 +360,7 @@ function followUpSpan(status: InstanceStatus): Span {
   return span(followUpCell(status), (status.followUps?.overdue ?? 0) > 0 ? 'status.warn' : 'text');
 }
 
-/** Why the backups could not be listed, as one word; the detail has the sentence. */
+/** The detail has the sentence. */
 const FAILED_WORDS: Readonly<Record<string, string>> = {
   'credentials.refused': '401 login',
   'credentials.missing': 'no token',
@@ -387,14 +375,13 @@ const FAILED_WORDS: Readonly<Record<string, string>> = {
   'service.redirect': 'redirect',
 };
 
-/** The same with its status: `401 login`, or `failed`. */
+/** Or `failed`. */
 export function failedWord({ parts }: InstanceStatus): string {
   return FAILED_WORDS[parts.backups.code ?? ''] ?? 'failed';
 }
 
 const LONGEST_FAILED = Math.max(...Object.values(FAILED_WORDS).map(({ length }) => length));
 
-/** The age of the oldest answer, or why there is none. */
 function askedSpan(status: InstanceStatus, asked: Asked): Span {
   const { name, parts } = status;
   const { answeredAt, isAsking, now } = asked;

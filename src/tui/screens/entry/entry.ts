@@ -24,14 +24,13 @@ type Intent = 'give' | 'leave' | FieldIntent;
 interface State {
   /** It must not reach the screen. */
   readonly field: Field;
-  /** The first of two entries. */
   readonly first: string | undefined;
   readonly problem: string | undefined;
-  /** It was pasted with a line end, which was dropped. */
+  /** Dropped with a paste. */
   readonly lostLineEnd?: boolean;
 }
 
-/** The field for a secret: shows only the length of what is typed. Its effect passes the secret on. */
+/** Shows only the length of what is typed. Its effect passes the secret on. */
 export function entryScreen(asked: AskedSecret): OpenScreen {
   const { prompt, twice = false, least = 0, refused } = asked;
   return screen<State, Intent>({
@@ -80,7 +79,7 @@ export function entryScreen(asked: AskedSecret): OpenScreen {
   });
 }
 
-/** Drops a line end after a paste; refuses text that contains one, or that could control a terminal. */
+/** Refuses text with a line end inside, or that could control a terminal. */
 function taken(field: Field, raw: string): Omit<State, 'first'> {
   const line = raw.replace(/[\r\n]+$/u, '');
   if (/\p{Cc}/u.test(line))

@@ -44,7 +44,6 @@ type Intent =
   | ListIntent
   | FieldIntent;
 
-/** The text to type in order to close a follow-up. */
 interface Closing {
   readonly how: 'done' | 'skip';
   readonly row: FollowUpRow;
@@ -56,7 +55,7 @@ interface State {
   readonly closing?: Closing;
 }
 
-/** The open work of all recoveries, in open runs and in ledgers: to do, close or skip it. */
+/** Of all recoveries, in open runs and in ledgers. */
 export function followUpsScreen(): OpenScreen {
   return screen<State, Intent>({
     init: { list: FRESH_LIST },
@@ -155,7 +154,7 @@ function reduceField(
   }
 }
 
-/** Moves the cursor next to a row that is about to go. */
+/** A row that is about to go. */
 function beside(list: ListState, gone: string, around: Around): ListState {
   const keys = rowsOf(list, around).map(wordOf);
   const at = keys.indexOf(gone);
@@ -208,7 +207,7 @@ const COLUMNS: readonly Column<FollowUpRow>[] = [
   },
 ];
 
-/** What the run does by itself once this follow-up is closed. */
+/** Once this follow-up is closed. */
 function nextOf(row: FollowUpRow | undefined, { facts }: Pick<Around, 'facts'>): readonly FollowUpRow[] {
   if (row?.run === undefined) return [];
   const known = facts.get('followUps', null).last?.value ?? [];
@@ -219,7 +218,6 @@ function nextLines(next: readonly FollowUpRow[], width: number): readonly Line[]
   return next.length === 0 ? [] : wrapLine([span(`  ${runGoesOnWords(next)}`, 'status.warn')], width, 2);
 }
 
-/** What the selected row had no room for. */
 function detailOf(
   row: FollowUpRow | undefined,
   next: readonly FollowUpRow[],

@@ -17,7 +17,7 @@ export type Section = (typeof SECTIONS)[number];
 
 export interface InstanceState {
   readonly section: Section;
-  /** First visible row of the overview. */
+  /** Of the overview. */
   readonly scroll: number;
   readonly lists: Readonly<Record<Exclude<Section, 'overview'>, ListState>>;
 }
@@ -28,12 +28,11 @@ export const FIRST: InstanceState = {
   lists: { backups: FRESH_LIST, restores: FRESH_LIST, metrics: FRESH_LIST },
 };
 
-/** The list of the current section; undefined in the overview. */
 export function listOf({ section, lists }: InstanceState): ListState | undefined {
   return section === 'overview' ? undefined : lists[section];
 }
 
-/** The status of the instance as on the board. */
+/** As on the board. */
 export function statusOf(name: string, { facts, now }: Around): InstanceStatus | undefined {
   const fleet = facts.get('fleet', null).last?.value;
   return fleet && fleetAt(fleet, now).instances.find((status) => status.name === name);
@@ -58,7 +57,6 @@ function metricRows(name: string, list: ListState, { facts }: Around): readonly 
   return filtered(rows, list, ({ path }) => path);
 }
 
-/** The keys of a section's rows, in order. */
 export function rowKeys(name: string, state: InstanceState, around: Around): readonly string[] {
   const { section, lists } = state;
   if (section === 'backups') return backupRows(name, lists.backups, around).map(({ id }) => String(id));
@@ -76,7 +74,6 @@ interface Listed {
   readonly pageRows: number;
 }
 
-/** A table that fills the room together with what is above and below it. */
 function listed<Row>(
   table: TableView<Row>,
   { width, height }: Room,
@@ -87,7 +84,7 @@ function listed<Row>(
   return { lines: filledUp([...above, ...lines, ...below], height), pageRows };
 }
 
-/** Every backup with its age and proof, below the range of point-in-time restores. */
+/** Below the range of point-in-time restores. */
 export function backupLines(
   name: string,
   { lists }: InstanceState,
@@ -136,7 +133,6 @@ export function backupLines(
   );
 }
 
-/** Rows of a list that could not be read; the first few are shown. */
 function unreadLines(unread: readonly string[] = [], width: number, look: Look): readonly Line[] {
   const more = unread.length - MAX_UNREAD;
   const words = more > 0 ? [...unread.slice(0, MAX_UNREAD), `and ${more} more`] : unread;
@@ -176,7 +172,7 @@ function keysLine(keys: BackupRow['keys']): Line {
   ]);
 }
 
-/** Every restore that the service lists, the newest first. */
+/** The newest first. */
 export function restoreLines(
   name: string,
   { lists }: InstanceState,
@@ -217,13 +213,11 @@ const RESTORE_COLUMNS: readonly Column<RestoreRow>[] = [
   { title: 'finished (UTC)', cell: ({ finishedAt }) => [span(timeOr(finishedAt))], drop: 1 },
 ];
 
-/** Height of the chart for the selected measurement. */
 const CHART_ROWS = 6;
-/** A screen with fewer rows shows no chart. */
 const CHART_FROM = 16;
 const MIN_COURSE = 8;
 
-/** Disks against their parachute sizes, each measurement with its course, and a chart of the selected one. */
+/** Disks against their parachute sizes, each measurement's course, and a chart of the selected one. */
 export function metricLines(
   name: string,
   { lists }: InstanceState,
@@ -293,8 +287,7 @@ function emptyWords(isKnown: boolean, filter: string, none: string, state: strin
 }
 
 /**
- * The course of a measurement in at most `width` cells, the newest value last. The lowest visible value gets
- * the lowest sign, and so does a value that never changes.
+ * At most `width` cells, the newest last. The lowest visible value gets the lowest sign; so does a constant.
  */
 export function sparkline(values: readonly number[], width: number, look: Look): Span {
   const shown = newest(values, width);
@@ -302,7 +295,7 @@ export function sparkline(values: readonly number[], width: number, look: Look):
   return span(shown.map((value) => levels[levelOf(value, shown, levels.length)] ?? ' ').join(''), 'accent');
 }
 
-/** The same as columns of `height` rows, which show smaller differences. */
+/** Columns of `height` rows, which show smaller differences. */
 export function chartLines(
   values: readonly number[],
   width: number,
@@ -332,7 +325,7 @@ function levelOf(value: number, shown: readonly number[], levels: number): numbe
   const least = shown.reduce((low, one) => Math.min(low, one), Number.POSITIVE_INFINITY);
   const most = shown.reduce((high, one) => Math.max(high, one), Number.NEGATIVE_INFINITY);
   if (most === least) return 0;
-  // Use halves: the difference of two values near the largest number would overflow.
+  // Halves: the difference of two values near the largest number overflows.
   const share = (value / 2 - least / 2) / (most / 2 - least / 2);
   return Math.min(levels - 1, Math.floor(share * levels));
 }

@@ -54,7 +54,6 @@ type Intent =
   | 'scroll-up'
   | ListIntent;
 
-/** One instance: what it reports, its backups, restores and metrics. */
 export function instanceScreen({ instance }: ScreenRequest & { readonly name: 'instance' }): OpenScreen {
   return screen<InstanceState, Intent>({
     init: FIRST,
@@ -137,17 +136,15 @@ function layOut(name: string, state: InstanceState, around: Around, look: Look):
   return { page: { height: pageRows, last: 0 }, bands: [band(top, width), band(lines, width, room.height)] };
 }
 
-/** Older answers show their age. */
 const AGED_MS = 60_000;
 
-/** Says that an older answer is shown until the new one arrives. */
 function agedMark(name: string, { section }: InstanceState, { facts, now }: Around): Line {
   const { last } = facts.get(section === 'backups' ? 'backups' : 'instance', name);
   const age = last === undefined ? 0 : now.getTime() - last.at.getTime();
   return age < AGED_MS ? [] : [span(` as of ${briefly(age / 1000)} ago`, 'status.warn')];
 }
 
-/** The sections with their numbers; the current one is in brackets. */
+/** The current one is in brackets. */
 function tabs(shown: Section): Line {
   return SECTIONS.map((section, at) =>
     section === shown
@@ -160,7 +157,7 @@ function sectionAt(section: Section, step: 1 | -1): Section {
   return SECTIONS[(SECTIONS.indexOf(section) + step + SECTIONS.length) % SECTIONS.length] ?? 'overview';
 }
 
-/** `y` copies the id under the cursor, or that of the instance. */
+/** Under the cursor, or of the instance. */
 function idHere(
   name: string,
   state: InstanceState,
@@ -201,7 +198,7 @@ function backupHere(name: string, state: InstanceState, around: Around): BackupR
   ];
 }
 
-/** Acts on the selected backup. A restore asks before it changes anything. */
+/** A restore asks before it changes anything. */
 function withBackup(
   instance: string,
   what: 'restore' | 'verify' | 'download',
@@ -316,7 +313,6 @@ const SCROLL: readonly BoundKey<Intent>[] = [
   },
 ];
 
-/** The overview: its verdict, and what the instance reports. */
 function layOutOverview(
   name: string,
   scroll: number,
@@ -400,14 +396,13 @@ function groupLines({ title, rows }: DetailGroup, width: number, look: Look): re
   ];
 }
 
-/** Joins blocks with a blank row between them. */
 function joined(blocks: readonly (readonly Line[])[]): readonly Line[] {
   return blocks
     .filter((block) => block.length > 0)
     .flatMap((block, at) => (at === 0 ? block : [BLANK, ...block]));
 }
 
-/** A window onto lines; the last row says if there is more. */
+/** The last row says if there is more. */
 function window(lines: readonly Line[], scroll: number, width: number, height: number, look: Look) {
   if (lines.length <= height) return { shown: lines, last: 0 };
   const room = Math.max(1, height - 1);

@@ -22,7 +22,6 @@ import type { Token } from '../../theme.ts';
 
 const LABEL_CELLS = 8;
 
-/** One entry in full: what identifies it, its sentence, its body. */
 export function entryLines(row: EntryRow, width: number, look: Look): readonly Line[] {
   const label = (name: string, value: string) =>
     wrapLine([span(value)], Math.max(1, width - LABEL_CELLS)).map(
@@ -43,10 +42,10 @@ export function entryLines(row: EntryRow, width: number, look: Look): readonly L
   ];
 }
 
-/** Text of a megabyte is split into pieces of this length before it is measured. */
+/** To split a text of a megabyte before it is measured. */
 const PIECE = 1_000;
 
-/** A text in rows of at most `width` cells that keeps every blank, because it is data. */
+/** Keeps every blank, because it is data. */
 function wholeRows(text: string, width: number): Line[] {
   if (text === '') return [BLANK];
   const rows: Line[] = [];
@@ -75,7 +74,7 @@ const PINNING =
 
 const SEVERITIES = { problem: 'status.bad', limit: 'status.warn', note: 'text' } as const;
 
-/** The findings of an audit, or that it is running, or why it failed. */
+/** Or that it is running, or why it failed. */
 export function auditLines(
   { part, last, isAsking }: Fact<AuditFacts>,
   trust: AuditTrust,
@@ -91,7 +90,6 @@ export function auditLines(
     return wrapLine([span('verifying every entry, the tree, the signed heads and the checkpoints')], width);
   const { verdict, words, exitCode, entries, findings, isLocked = false } = last.value;
   const { word, token } = VERDICTS[verdict];
-  // Skip what the verdict says already.
   const more = findings.filter(({ text }) => !words.includes(text));
   return [
     ...wrapLine([span(word, token), span(`  ${counted(entries, 'entry', 'entries')}`)], width, 2),
@@ -114,12 +112,12 @@ export function auditLines(
 
 export type TrustIntent = 'take' | PathIntent;
 
-/** A field for what the journal is verified against: a file with public keys, or an anchor. */
+/** A file with public keys, or an anchor. */
 export function trustField(given: readonly string[]): PathField {
   return pathField({ source: 'publicKeyFile', orText: 'lifeboat:' }, given);
 }
 
-/** The keys of the field, without the one that closes it. */
+/** Without the one that closes it. */
 export function trustKeys(path: PathField, facts: Facts): readonly BoundKey<TrustIntent>[] {
   return [{ ...TAKE, disabled: whyNotFile(path, facts) }, ...pathKeys(path)];
 }
@@ -131,7 +129,6 @@ const TAKE: BoundKey<TrustIntent> = footerKey(
   'verify the log against it, and against what was given before',
 );
 
-/** Adds what was entered to what audits verify against. */
 export function withTrust(trust: AuditTrust, path: PathField): AuditTrust {
   return holdsText(path) ? { ...trust, anchor: pathIn(path) } : { ...trust, publicKey: pathIn(path) };
 }
@@ -150,7 +147,7 @@ export function trustLayout(path: PathField, { facts, size }: Around, look: Look
   return wholeBody(pathLines(path, facts, words, [columns, rows], look), size);
 }
 
-/** What the log is verified against besides its own checkpoints; empty if there is nothing. */
+/** Besides its own checkpoints; empty if there is nothing. */
 function trustLines({ publicKey, anchor }: AuditTrust, width: number): readonly Line[] {
   const row = (label: string, value: string | undefined): readonly Line[] =>
     value === undefined ? [] : wrapLine([span(`${label} `, 'text.dim'), span(value)], width, 2);

@@ -47,13 +47,12 @@ type Intent = 'open' | 'copy' | 'journal' | 'add' | 'add-file' | 'unlock' | List
 
 interface State {
   readonly list: ListState;
-  /** The field that covers the list. */
   readonly over: KeyFile | undefined;
-  /** Paths entered here, the newest first. */
+  /** The newest first. */
   readonly given: readonly string[];
 }
 
-/** The keys of every instance by fingerprint: which are held, and what they open. Never a key itself. */
+/** By fingerprint: which are held, and what they open. Never a key itself. */
 export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' }): OpenScreen {
   const over = addTo === undefined ? undefined : keyFile(addTo, [], true);
   return screen<State, Intent>({
@@ -201,7 +200,6 @@ function stateWord({ state, endedAt, isHeld }: KeyRow): Span {
   return span(state);
 }
 
-/** What the selected row means, and where keys are kept. */
 function footOf(known: KeysFacts | undefined, here: KeyRow | undefined, { facts }: Around): readonly Line[] {
   if (known === undefined) return [];
   const { unread, store } = known;
@@ -217,7 +215,6 @@ function footOf(known: KeysFacts | undefined, here: KeyRow | undefined, { facts 
   ];
 }
 
-/** Who could open a sealed copy of the key, and whether it may go. */
 function custodyLines(row: KeyRow, holders: KeysFacts['holders']): readonly Line[] {
   const { custody, isHeld } = row;
   if (custody === undefined) return [];
@@ -277,7 +274,7 @@ function whyUnnamed(here: KeyRow | undefined): string | undefined {
   return here?.isConfigured === false ? `the config does not name ${here.instance}` : undefined;
 }
 
-/** The instance whose key is entered: that of the row, or the only one; otherwise why there is none. */
+/** The row's, or the only one; otherwise why there is none. */
 function wantingKey(
   list: ListState,
   around: Around,
@@ -321,7 +318,7 @@ function keysOf(list: ListState, around: Around): readonly BoundKey<Intent>[] {
   ];
 }
 
-/** Ctrl-R asks for the passphrase only if that is what is missing. */
+/** Ctrl-R does so only if that is what is missing. */
 function unlockKey({ facts }: Around): BoundKey<Intent> {
   const { part } = facts.get('keys', null);
   const isLocked = part.state === 'failed' && wantsPassphrase(part.code);
@@ -338,7 +335,6 @@ function unlockKey({ facts }: Around): BoundKey<Intent> {
   };
 }
 
-/** The state of a key in one sentence without a full stop. */
 function stateWords({ state, isHeld, endedAt, provenAt }: KeyRow): string {
   if (!isHeld && state !== 'refuted')
     return 'the key store does not have this key: backups under it cannot be opened here';
@@ -363,11 +359,10 @@ const OPEN = {
 interface KeyFile {
   readonly instance: string;
   readonly path: PathField;
-  /** Whether the screen was opened only for this field, and closes with it. */
+  /** The screen was opened for this field, and closes with it. */
   readonly isAlone: boolean;
 }
 
-/** A field for the file with an instance's key; `given` paths can be recalled. */
 function keyFile(instance: string, given: readonly string[], isAlone: boolean): KeyFile {
   return { instance, path: pathField({ source: 'secretFile' }, given), isAlone };
 }
@@ -391,7 +386,7 @@ const CLOSE: BoundKey<KeyFileIntent> = footerKey(
   'go back; nothing is stored',
 );
 
-/** The field after an input; undefined once it is closed. An effect is returned if a path was entered. */
+/** Undefined once closed. With an effect if a path was entered. */
 function keyFileAfter(over: KeyFile, input: Input<string>): readonly [KeyFile | undefined, ...AppEffect[]] {
   const { instance, path, isAlone } = over;
   const intent = input.type === 'intent' ? input.intent : undefined;

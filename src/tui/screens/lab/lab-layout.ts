@@ -24,7 +24,7 @@ import { type Column, tableLines } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, type Span, span } from '../../span.ts';
 import type { Token } from '../../theme.ts';
 
-/** The fewest rows of the table of instances, with its head. */
+/** With its head. */
 const MIN_TABLE = 3;
 
 export function layOut(state: LabState, around: Around, look: Look): Layout {
@@ -181,7 +181,7 @@ const CALL_COLUMNS: readonly Column<LabCallRow>[] = [
   { title: 'what it did', cell: ({ detail }) => [span(detail, 'text.dim')], least: 6, drop: 2 },
 ];
 
-/** States differ by word, not only by colour. */
+/** Not only by colour. */
 function stateSpan(state: string): Span {
   if (state === 'running') return span(state, 'status.ok');
   if (state === 'lost') return span('LOST', 'status.bad');
@@ -190,13 +190,9 @@ function stateSpan(state: string): Span {
 }
 
 const LABEL = 10;
-/** The most rows of one fact. */
 const MAX_ROWS = 2;
 
-/**
- * Says that this is a lab and not a service, which configured instances it does not have, and why it does not
- * answer.
- */
+/** That this is no service, which configured instances the lab lacks, and why it does not answer. */
 function bannerLines(
   lab: HomeLab | undefined,
   { facts, now }: Around,
@@ -239,7 +235,7 @@ function bannerLines(
   ];
 }
 
-/** Scenario, clock, settings and open faults; faults take at most `mostFaults` rows. */
+/** Faults take at most `mostFaults` rows. */
 function factLines(lab: LabFacts, width: number, mostFaults: number, look: Look): readonly Line[] {
   const { playing, scenarios, clock, routerSeconds, updateBlocking, faults } = lab;
   const summary = scenarios.find(({ name }) => name === playing)?.summary;
@@ -263,7 +259,6 @@ function factLines(lab: LabFacts, width: number, mostFaults: number, look: Look)
   ];
 }
 
-/** The lab's time, and how it differs from real time. */
 function clockWords({ now, rate, skewSeconds, aheadSeconds }: LabClock): string {
   return [
     `${formatTime(now)} UTC`,
@@ -289,10 +284,9 @@ function label(name: string): Line {
   return [span(name, 'text.dim')];
 }
 
-/** What covers the instances: the scenarios, a question, or a field. */
 type Over =
   | { readonly kind: 'scenarios'; readonly list: ListState }
-  /** `isSure`: the row that deletes is selected. */
+  /** The row that deletes is selected. */
   | { readonly kind: 'delete'; readonly instance: string; readonly isSure: boolean }
   | { readonly kind: 'advance'; readonly field: Field };
 
@@ -319,20 +313,18 @@ export type LabIntent =
   | ListIntent
   | FieldIntent;
 
-/** What is known of the lab, and what is under the cursor. */
 export interface LabKnown {
   readonly lab: LabFacts | undefined;
-  /** Why the lab cannot be changed now; undefined if it can. */
+  /** Undefined if it can be changed. */
   readonly why: string | undefined;
   readonly instances: readonly LabInstance[];
   readonly here: LabInstance | undefined;
-  /** Whether the config has an instance of this name. */
   readonly isConfigured: boolean;
   readonly scenarios: readonly LabScenario[];
   readonly scenario: LabScenario | undefined;
 }
 
-/** The facts, filtered as on the screen. */
+/** Filtered as on the screen. */
 export function knownOf({ list, over }: LabState, { facts }: Pick<Around, 'facts'>): LabKnown {
   const home = facts.get('home', null).last?.value;
   const { part, last } = facts.get('lab', null);

@@ -22,26 +22,21 @@ interface State {
 
 type Intent = 'up' | 'down' | 'choose' | 'close' | FieldIntent;
 
-/** One action of the palette. */
 interface Item {
   readonly what: string;
   readonly about: string;
-  /** Other words that find it. */
   readonly words?: string;
   readonly effect: AppEffect;
   readonly disabled?: string | undefined;
 }
 
-/** What the palette needs to know about the screen beneath it. */
 export interface Beneath {
   readonly keys: readonly ShownKey[];
-  /** Whether this window drives a run. */
   readonly isDriving: boolean;
-  /** Whether names and ids are hidden now. */
   readonly hidesNames: boolean;
 }
 
-/** Lists everything that can be reached from here, found by typing a part of its name. */
+/** By a part of its name. */
 export function paletteScreen(beneath: Beneath): OpenScreen {
   return screen<State, Intent>({
     init: { field: EMPTY_FIELD, row: 0 },
@@ -119,7 +114,7 @@ const KEYS: readonly BoundKey<Intent>[] = [
   footerKey(['escape', 'ctrl+c'], 'close', 'back', 'close the palette'),
 ];
 
-/** The items that match the words, those that work now first. */
+/** Those that work now first. */
 function foundOf(beneath: Beneath, around: Around, words: string): readonly Item[] {
   const found = itemsOf(beneath, around).filter((item) => fits(item, words));
   return found.toSorted(
@@ -127,7 +122,7 @@ function foundOf(beneath: Beneath, around: Around, words: string): readonly Item
   );
 }
 
-/** How many runs the palette offers to export; the report of an older run has a key for it. */
+/** The report of an older run has a key for it. */
 const RUNS_OFFERED = 20;
 
 function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): readonly Item[] {
@@ -219,7 +214,7 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
   ];
 }
 
-/** A command without a screen of its own is copied, for the shell that `!` opens. */
+/** Copied for the shell that `!` opens. */
 function commandItem(command: string, about: string, words: string): Item {
   const effect = { type: 'copy', text: command, what: 'the command: ! opens a shell for it' } as const;
   return { what: `copy ${command}`, about, words, effect: { type: 'instead', effect } };

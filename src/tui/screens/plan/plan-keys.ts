@@ -48,7 +48,7 @@ export type PlanIntent =
 
 type Key = BoundKey<PlanIntent>;
 
-/** The keys that work now; disabled ones say why. Who looks on has every page, and no key that acts. */
+/** Who looks on has every page, and no key that acts. */
 export function planKeys(state: PlanState, view: PlanView): readonly Key[] {
   const keys = keysOfPage(state, view);
   const disabled = whyNoActing(view);
@@ -57,7 +57,7 @@ export function planKeys(state: PlanState, view: PlanView): readonly Key[] {
     : keys.map((key) => (ACTING.has(key.intent) ? { ...key, disabled } : key));
 }
 
-/** Why a person who looks on cannot act; undefined for who conducts the plan. */
+/** Undefined for who conducts the plan. */
 function whyNoActing({ runId, outcome, watched }: PlanView): string | undefined {
   if (watched === undefined) return undefined;
   if (outcome !== undefined) return 'you look on, and the plan is over';
@@ -122,7 +122,6 @@ const OPEN: Key = footerKey(
   'open the question, show the instance, or open and close the group',
 );
 
-/** Decisions about the group and the lane under the cursor. */
 function decisionKeys(group: GroupView | undefined, lane: LaneView | undefined): readonly Key[] {
   const noGroup = 'move to a group first';
   const noLane = group === undefined ? noGroup : 'move to an instance first';
@@ -177,7 +176,6 @@ function leaveKey({ outcome, watched }: PlanView): Key {
   );
 }
 
-/** The keys of a list that works without a filter. */
 function movesOf(list: ListState): readonly Key[] {
   return listKeys(list).filter(({ intent }) => intent !== 'filter' && intent !== 'unmark');
 }
@@ -213,7 +211,7 @@ function askKeys(page: Page & { readonly is: 'ask' }, view: PlanView): readonly 
   ];
 }
 
-/** A key where letters are the text of a field. */
+/** Where letters are the text of a field. */
 function withoutLetters(key: Key): Key {
   return { ...key, keys: key.keys.filter((name) => name.length > 1) };
 }
@@ -252,7 +250,7 @@ function typingKeys(page: Page & { readonly is: 'typing' }, view: PlanView): rea
   ];
 }
 
-/** Why a typed text is not taken; undefined if it is. */
+/** Undefined if it is. */
 function problemOf(needs: Needs, text: string): string | undefined {
   const trimmed = text.trim();
   switch (needs.what) {

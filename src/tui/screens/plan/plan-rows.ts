@@ -7,7 +7,7 @@ import { type Line, type Look, type Span, span } from '../../span.ts';
 import { tokenOf } from '../../theme.ts';
 import type { Row } from './plan-state.ts';
 
-/** How wide the columns of the lanes are that are drawn together. */
+/** Of the lanes that are drawn together. */
 export interface LaneColumns {
   readonly name: number;
   readonly step: number;
@@ -15,12 +15,12 @@ export interface LaneColumns {
   readonly age: number;
 }
 
-/** From this many columns on, a lane shows its target and the name of its step. */
+/** Columns for a lane's target and the name of its step. */
 const ROOMY = 70;
-/** From this many on, also for how long it has been there. */
+/** Columns for its age. */
 const WITH_AGE = 90;
 
-/** Columns for the lanes among the rows that are drawn; those that do not fit have no width. */
+/** For the lanes that are drawn; what does not fit has no width. */
 export function columnsFor(rows: readonly Row[], width: number, nowMs: number): LaneColumns {
   const lanes = rows.flatMap((row) => (row.is === 'lane' ? [row] : []));
   const widest = (texts: readonly string[], most: number) =>
@@ -48,7 +48,7 @@ export function columnsFor(rows: readonly Row[], width: number, nowMs: number): 
   };
 }
 
-/** A lane in one row: sign, name, step, state, age, and what it does or asks. */
+/** Sign, name, step, state, age, and what it does or asks. */
 export function laneLine(
   group: GroupView,
   lane: LaneView,
@@ -72,7 +72,7 @@ export function laneLine(
   return cutLine(line, width, look);
 }
 
-/** A group in one row: state, wave, counts and stop rule; what does not fit is cut from the end. */
+/** State, wave, counts and stop rule; cut from the end. */
 export function groupLine(
   group: GroupView,
   { width, isOpen, isHere }: { readonly width: number; readonly isOpen: boolean; readonly isHere: boolean },
@@ -92,7 +92,7 @@ export function groupLine(
   return cutLine(line, width, look);
 }
 
-/** A question in one row: how many ask it, and where. */
+/** How many ask it, and where. */
 export function askLine(ask: AskView, width: number, isHere: boolean, look: Look): Line {
   const { of, lanes, tone, prompt } = ask;
   const [first] = lanes;
@@ -116,7 +116,7 @@ export function askLine(ask: AskView, width: number, isHere: boolean, look: Look
   return cutLine(lineWidth(whole) <= width ? whole : [...lead, span(text, token)], width, look);
 }
 
-/** The counts that are not zero: `3 done, 2 at work`. */
+/** Not the zeros: `3 done, 2 at work`. */
 function countWords({ counts, state }: Pick<GroupView, 'counts' | 'state'>): string {
   const isOver = state === 'stopped' || state === 'notRun';
   const words = (Object.keys(COUNTS) as (keyof LaneCounts)[]).flatMap((name) =>
@@ -135,7 +135,7 @@ const COUNTS: Readonly<Record<keyof LaneCounts, string>> = {
   left: 'left open',
 };
 
-/** The sign of a lane, which says without colour where it stands. */
+/** Says its state without colour. */
 export function signOfLane({ is }: Pick<LaneView, 'is'>, { glyphs }: Look): string {
   switch (is) {
     case 'done':
@@ -171,10 +171,7 @@ function stepOf({ steps }: GroupView, { at }: LaneView, width: number): string {
   return width < ROOMY ? place : `${place} ${steps[at - 1]?.id ?? ''}`;
 }
 
-/**
- * For how long a lane is where it is. Of one that is done the time of the day (UTC): a span would be taken
- * for how long it took.
- */
+/** For how long a lane is there. If done, the time of day (UTC): a span would look like how long it took. */
 function ageOf({ is, sinceMs }: LaneView, nowMs: number): string {
   if (sinceMs === undefined) return '';
   if (is === 'done') return timeOfDay(sinceMs);

@@ -29,12 +29,12 @@ import {
 interface PlanScreenOptions {
   readonly facts: Facts;
   readonly now: () => Date;
-  /** Asks for a secret in a field over the screen. */
+  /** In a field over the screen. */
   readonly enter: (asked: AskedSecret) => Promise<Secret>;
   readonly onEffect: (effect: AppEffect) => void;
   /** The person leaves the plan, or closes the screen of one that is over. */
   readonly onDone: () => void;
-  /** Why no other screen can be opened from here; undefined if they can. */
+  /** Undefined if other screens can be opened. */
   readonly alone?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ interface PlanScreenOptions {
 const LOOK_MS = 200;
 const TICK_MS = 1_000;
 
-/** The screen of the run of a plan. It stays subscribed to the plan until `stop`. */
+/** Stays subscribed to the plan until `stop`. */
 export function planScreen(port: PlanPort, options: PlanScreenOptions): LiveScreen & { stop(): void } {
   const listeners = new Set<() => void>();
   let view = port.view();
@@ -86,7 +86,7 @@ export function planScreen(port: PlanPort, options: PlanScreenOptions): LiveScre
         return readLines();
       case 'decide': {
         const { event, order } = effect.decision;
-        // An event that needs words has a field for them.
+        // It needs words.
         const spoken = effect.text === '' ? event : { ...event, text: effect.text };
         await port.decide(spoken, order);
         say(`on record: ${order}`);
@@ -137,7 +137,6 @@ export function planScreen(port: PlanPort, options: PlanScreenOptions): LiveScre
   };
 }
 
-/** The screen as pure functions over what is known of the plan. */
 export function planModule(known: PlanKnown): ScreenModule<PlanState, PlanIntent, PlanEffect> {
   return {
     init: FIRST,
@@ -159,10 +158,7 @@ function titleOf({ asks, outcome, watched }: PlanView): string {
   return asks.length === 0 ? plan : `${plan}: ${counted(asks.length, 'question')}`;
 }
 
-/**
- * The cursor stays on its row once a person has moved it, or a question is there: until then the first row
- * has it, which is the first question as soon as there is one.
- */
+/** Stays on its row once moved there, or a question is there; until then on the first row. */
 function placedPlan(state: PlanState, view: PlanView): PlanState {
   const { page, opened } = state;
   if (page.is !== 'overview' && page.is !== 'ask') return state;
@@ -177,7 +173,7 @@ function placedPlan(state: PlanState, view: PlanView): PlanState {
 
 type Answering = PlanEffect & { readonly type: 'answer' };
 
-/** Gives an answer to everyone who still asks for it, and says what became of it. */
+/** To all who still ask for it; says what became of it. */
 async function giveAnswer(
   port: PlanPort,
   { ask: key, lanes, act, needs, text }: Answering,
@@ -187,7 +183,6 @@ async function giveAnswer(
     needs?.what === 'secret'
       ? await enter({ prompt: needs.prompt, twice: needs.twice, least: needs.least })
       : undefined;
-  // The question may have been answered or withdrawn since the key was pressed.
   const ask = askAt(port.view(), key);
   if (ask === undefined) return 'it is no longer asked: nothing was answered';
   const asking = stillAsking(ask, lanes);
@@ -224,7 +219,7 @@ function wordsOf(thrown: unknown): string {
   return [shortMessage, ...hints.slice(0, 1)].join('; ');
 }
 
-/** Whether letters are text: in a field, or where a question has only one. */
+/** In a field, or where a question has only one. */
 function isTyping(page: Page, view: PlanView): boolean {
   switch (page.is) {
     case 'typing':

@@ -15,20 +15,19 @@ import type { AppEffect } from '../../live-screen.ts';
 import type { Field } from '../../parts/field.ts';
 import { cursorAt, FRESH_LIST, filtered, type ListState } from '../../parts/list.ts';
 
-/** What the screen of a plan knows besides its own state. */
 export interface PlanKnown {
   view(): PlanView;
-  /** The newest lines of the run that a lane is at; undefined until they are read. */
+  /** The newest of the lane's run; undefined until they are read. */
   lines(lane: string): readonly LogLine[] | undefined;
 }
 
 export interface PlanState {
   readonly page: Page;
-  /** Groups that the person has opened (`true`) or closed; the others are open once they have begun. */
+  /** By the person (`true`) or closed; the others are open once begun. */
   readonly opened: ReadonlyMap<string, boolean>;
-  /** When a key last acted, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly actedMs: number;
-  /** The question of the plan that was answered last: while it is still drawn, no row is given the cursor. */
+  /** The plan's: while it is still drawn, no row is given the cursor. */
   readonly answered?: string;
 }
 
@@ -39,7 +38,6 @@ interface Overview {
   readonly list: ListState;
 }
 
-/** A question with its answers and the lanes that ask it. */
 interface AskPage {
   readonly is: 'ask';
   readonly ask: string;
@@ -54,7 +52,6 @@ interface LanePage {
   readonly back: Page;
 }
 
-/** A field for what an answer or a decision still needs. */
 interface TypingPage {
   readonly is: 'typing';
   readonly order: string;
@@ -64,7 +61,6 @@ interface TypingPage {
   readonly back: Page;
 }
 
-/** What the typed text is for. */
 type Typed =
   | { readonly is: 'decision'; readonly decision: Decision }
   | {
@@ -74,20 +70,19 @@ type Typed =
       readonly lanes: readonly AskingLane[];
     };
 
-/** What a key of this screen does outside of it. */
 export type PlanEffect =
   | AppEffect
   | {
       readonly type: 'answer';
       readonly ask: string;
-      /** Who is answered; empty for the plan's own question. */
+      /** Empty for the plan's own question. */
       readonly lanes: readonly AskingLane[];
       readonly act: Act;
       readonly needs: Needs | undefined;
       readonly text: string;
     }
   | { readonly type: 'decide'; readonly decision: Decision; readonly text: string }
-  /** Reads the newest lines of this lane from now on; of none if it is undefined. */
+  /** The newest, from now on; undefined: of no lane. */
   | { readonly type: 'read'; readonly lane: string | undefined }
   | { readonly type: 'leave' };
 
@@ -97,13 +92,12 @@ export const FIRST: PlanState = {
   actedMs: Number.NEGATIVE_INFINITY,
 };
 
-/** A row of the overview. */
 export type Row =
   | { readonly is: 'ask'; readonly key: string; readonly ask: AskView }
   | { readonly is: 'group'; readonly key: string; readonly group: GroupView; readonly isOpen: boolean }
   | { readonly is: 'lane'; readonly key: string; readonly group: GroupView; readonly lane: LaneView };
 
-/** The rows of the overview: what waits for a person, then the groups with their lanes. */
+/** What waits for a person, then the groups with their lanes. */
 export const rowsOf = memoised(
   (view: PlanView, opened: PlanState['opened'], list: ListState): readonly Row[] => [
     ...view.asks.map((ask): Row => ({ is: 'ask', key: `ask ${ask.key}`, ask })),
@@ -120,17 +114,14 @@ export const rowsOf = memoised(
   ],
 );
 
-/**
- * Whether the lanes of a group are shown before a person has opened or closed it: while it is under way, and
- * after that where something of it went wrong, or the cursor is in it.
- */
+/** Before a person opens or closes it: while under way, then if something went wrong or has the cursor. */
 function isShown({ id, state, lanes }: GroupView, { cursor }: ListState): boolean {
   if (state === 'waiting' || state === 'notRun') return false;
   if (state !== 'done' || cursor?.startsWith(`lane ${id}/`) === true) return true;
   return lanes.some(isAmiss);
 }
 
-/** Whether something of a lane went wrong, or is left to a person. */
+/** Went wrong, or is left to a person. */
 export function isAmiss({ tone }: LaneView): boolean {
   return tone === 'bad' || tone === 'warn';
 }
@@ -141,7 +132,6 @@ function laneText({ shown, target, state, words, group }: LaneView): string {
 
 export const keysOfRows = memoised((rows: readonly { readonly key: string }[]) => rows.map(({ key }) => key));
 
-/** A row of a question: one of its answers, or a lane that asks it. */
 export type AskRow =
   | { readonly is: 'option'; readonly key: string; readonly option: AskOption }
   | { readonly is: 'asking'; readonly key: string; readonly lane: AskingLane };
@@ -155,13 +145,12 @@ function laneRowKey({ key, runId }: AskingLane): string {
   return `lane ${key} ${runId ?? ''}`;
 }
 
-/** Whom an answer goes to: the marked lanes, or all of them. */
+/** The marked lanes, or all. */
 export function answeredLanes({ lanes }: AskView, { marked }: ListState): readonly AskingLane[] {
   const chosen = lanes.filter((lane) => marked.has(laneRowKey(lane)));
   return chosen.length === 0 ? lanes : chosen;
 }
 
-/** The row under the cursor of the overview. */
 export function rowHere(view: PlanView, { opened }: PlanState, { list }: Overview): Row | undefined {
   const rows = rowsOf(view, opened, list);
   return rows[cursorAt(list, keysOfRows(rows))];
@@ -194,7 +183,6 @@ export function typedOption(
 
 const ASKED: ReadonlySet<Needs['what']> = new Set(['name', 'text', 'time']);
 
-/** A lane with its group. */
 export function laneAt(
   { groups }: PlanView,
   key: string,

@@ -10,7 +10,7 @@ import { isPickable, movePicker } from './parts/moment.ts';
 import type { Step, UiState } from './screen-state.ts';
 import { effectOf, inputOf, openedOf, type QuestionState, rowsOf, wayAt } from './screen-state.ts';
 
-/** Adds text to the field, in whatever pieces it comes. A line end in it never submits. */
+/** In any pieces. A line end never submits. */
 export function typeText(state: UiState, raw: string): Step {
   const { question } = state;
   if (question === undefined) return [state];
@@ -22,7 +22,7 @@ export function typeText(state: UiState, raw: string): Step {
   return [{ ...state, question: { ...withField(question, entry), ...endsLine } }];
 }
 
-/** Applies an intent to the question on the screen; the effect is the answer it gives, if any. */
+/** The effect is the answer it gives, if any. */
 export function answerQuestion(state: UiState, intent: Intent): Step {
   const { question } = state;
   const view = state.view.question;
@@ -63,7 +63,7 @@ export function answerQuestion(state: UiState, intent: Intent): Step {
   }
 }
 
-/** Changes the field. A text that is still being read is forgotten, so its result is ignored. */
+/** A text still being read is forgotten: its result is ignored. */
 function withField(question: QuestionState, { text, cursor }: Field): QuestionState {
   const { problem: _, picker, lostLineEnd, ...kept } = question;
   const rest = lostLineEnd === true && text !== '' ? { ...kept, lostLineEnd } : kept;
@@ -72,7 +72,7 @@ function withField(question: QuestionState, { text, cursor }: Field): QuestionSt
   return { ...rest, text, cursor, picker: idle };
 }
 
-/** Puts a text that was given earlier into the field; index -1, newer than all of them, empties it. */
+/** Index -1, newer than all given texts, empties the field. */
 function recall(state: UiState, question: QuestionState, at: number): UiState {
   const { recalled: _, ...rest } = question;
   const text = state.given[at];
@@ -84,7 +84,7 @@ function recall(state: UiState, question: QuestionState, at: number): UiState {
   };
 }
 
-/** Moves the picker; from the finest unit downwards the cursor goes on to the other answers. */
+/** From the finest unit downwards the cursor goes on to the other answers. */
 function pick(state: UiState, question: QuestionState, view: QuestionView, intent: Intent): UiState {
   const { picker } = question;
   if (view.kind !== 'time' || picker === undefined) return state;
@@ -134,7 +134,6 @@ function choose(state: UiState, question: QuestionState, option: QuestionOption)
   return send(state, question, { event: option.event, ...about(question) });
 }
 
-/** The id of the follow-up that an answer is about. */
 function about({ opened }: QuestionState): { readonly id?: string } {
   return opened === undefined ? {} : { id: opened };
 }
@@ -183,10 +182,7 @@ function submitWord(state: UiState, question: QuestionState, view: QuestionView 
   return send(state, question, { event: view.event, text });
 }
 
-/**
- * Enter on a typed time only reads it into the picker; the answer is sent by Enter on the picker, so that it
- * is seen before it is given.
- */
+/** Enter on a typed time reads it into the picker, Enter there answers: it is seen before it is given. */
 function submitMoment(state: UiState, question: QuestionState, view: QuestionView & { kind: 'time' }): Step {
   const { picker, text, problem: _, ...rest } = question;
   if (picker === undefined) return [state];
@@ -225,7 +221,6 @@ function submitSecret(
 
 function send(state: UiState, question: QuestionState, answer: Answer): Step {
   const { problem: _, ...rest } = question;
-  // Do not keep a secret in the state once its answer is sent.
   const text = answer.secret === undefined ? question.text : '';
   const { text: words } = answer;
   const given = words === undefined ? state.given : [words, ...state.given.filter((one) => one !== words)];
@@ -272,13 +267,11 @@ function refuse(state: UiState, question: QuestionState, text: string): Step {
   return [{ ...state, question: { ...question, problem: { text, hints: [] } } }];
 }
 
-/** The changed field, or why the text was not taken. */
 type Entry = Field | { readonly problem: string };
 
-/** Keys and reasons are far shorter: a longer text is a file that was pasted by mistake. */
+/** A longer text is a file pasted by mistake: keys and reasons are far shorter. */
 const ENTRY_LIMIT = 4096;
 
-/** How many earlier texts the arrow keys recall. */
 const MAX_GIVEN = 20;
 
 /**

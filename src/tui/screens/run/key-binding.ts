@@ -1,29 +1,26 @@
 import type { FieldIntent } from '../../parts/field.ts';
 
-/** What keys act on at the moment, as `modeOf` finds it. */
+/** As `modeOf` finds it. */
 export type Mode =
   | 'watch'
-  /** Another process drives the run. */
   | 'looking'
   | 'choice'
   | 'ways'
-  /** A field that answers the question. */
   | 'input'
-  /** An input whose window is too small to show the stakes: it takes no text. */
+  /** Too small a window to show the stakes: takes no text. */
   | 'shut'
-  /** The field of an option that needs a reason or evidence. */
+  /** For an option that needs a reason or evidence. */
   | 'reason'
   | 'picker'
-  /** The text field of a picker that is not empty. */
+  /** A picker's text field that is not empty. */
   | 'reading'
   | 'over'
   | 'leave'
   | 'help'
   | 'fallback'
-  /** The whole log over the run, and the field of its filter. */
+  /** Over the run. */
   | 'log'
   | 'log-filter'
-  /** A step of the rail, over the run. */
   | 'step';
 
 export type Intent =
@@ -76,12 +73,12 @@ export type Intent =
 
 export interface Binding {
   readonly intent: Intent;
-  /** Key names as `keyOf` returns them. */
+  /** As `keyOf` returns them. */
   readonly keys: readonly string[];
   readonly modes: readonly Mode[];
-  /** How the footer and the help show it: `up/down`. Empty if another binding covers it. */
+  /** In footer and help: `up/down`. Empty if another binding covers it. */
   readonly shown: string;
-  /** `{unit}` is replaced by the unit that the picker moves by. */
+  /** `{unit}`: what the picker moves by. */
   readonly label: string;
   readonly description: string;
   /**

@@ -98,7 +98,7 @@ const ANSWERING: readonly Binding[] = [
 
 const FIELDS: readonly Mode[] = ['input', 'reason', 'reading', 'log-filter'];
 
-/** Help texts for the keys of a field; a key with an empty text is covered by another one. */
+/** Empty if another key covers it. */
 const WORDS: Readonly<Record<FieldIntent, readonly [shown: string, description: string]>> = {
   erase: ['Backspace', 'delete the character before the cursor'],
   'erase-next': ['Delete', 'delete the character under the cursor'],
@@ -112,7 +112,6 @@ const WORDS: Readonly<Record<FieldIntent, readonly [shown: string, description: 
   end: ['Home/End', 'move the cursor to the beginning or to the end of the field'],
 };
 
-/** Editing keys, as in readline and most shells. */
 const EDITING: readonly Binding[] = [
   ...FIELD_KEYS.map(({ intent, keys }): Binding => {
     const [shown, description] = WORDS[intent];
@@ -213,7 +212,7 @@ const PICKING: readonly Binding[] = [
   },
 ];
 
-/** Every key of the run screen, the most needed first. Footer, help and key handling all use this table. */
+/** The most needed first. For footer, help and key handling. */
 export const KEYMAP: readonly Binding[] = [
   ...PICKING,
   ...ANSWERING,
@@ -263,7 +262,7 @@ export function bindingsIn(mode: Mode): readonly Binding[] {
   return KEYMAP.filter(({ modes, shown }) => shown !== '' && modes.includes(mode));
 }
 
-/** The bindings for the documents, without those of overlays, which explain themselves. */
+/** For the documents, without those of overlays, which explain themselves. */
 export function helpBindings(): readonly Binding[] {
   const all = [...ANSWERING, ...ENDING, ...LOOKING, ...AROUND, ...EDITING, ...PICKING].filter(
     ({ modes, shown }) => shown !== '' && modes.some((mode) => !OVER_A_RUN.has(mode)),

@@ -1,6 +1,6 @@
 import type { Binding, Mode } from './key-binding.ts';
 
-/** Every mode but the leave dialogue. */
+/** All but the leave dialogue. */
 const ALMOST_ALL: readonly Mode[] = [
   'watch',
   'choice',
@@ -18,7 +18,6 @@ const ALMOST_ALL: readonly Mode[] = [
   'step',
 ];
 
-/** Keys beside a question: texts, help, the way out. */
 export const AROUND: readonly Binding[] = [
   {
     intent: 'close-fallback',
@@ -95,7 +94,7 @@ export const AROUND: readonly Binding[] = [
   },
   {
     intent: 'palette',
-    // The app handles Ctrl-K before it reaches this screen.
+    // Handled by the app before it gets here.
     keys: [],
     modes: ['input', 'reason', 'reading', 'picker', 'shut', 'log-filter'],
     shown: 'Ctrl-K',
@@ -132,7 +131,7 @@ export const AROUND: readonly Binding[] = [
   },
   {
     intent: 'stay',
-    // Not q: pressed twice it would leave the overlay and then ask to leave the run.
+    // Not q: pressed twice it would leave the overlay and ask to leave the run.
     keys: ['escape'],
     modes: ['leave'],
     shown: 'Esc',
@@ -192,7 +191,6 @@ function pagingIn(modes: readonly Mode[]): readonly Binding[] {
   ];
 }
 
-/** Keys of the log and of the steps, which lie over the run. */
 export const LOOKING: readonly Binding[] = [
   {
     intent: 'log',
@@ -352,7 +350,6 @@ export const ENDING: readonly Binding[] = [
   },
 ];
 
-/** The only key that acts on a watched run. */
 export const TAKE_OVER: Binding = {
   intent: 'take-over',
   keys: ['t'],
@@ -364,7 +361,7 @@ export const TAKE_OVER: Binding = {
   onScreen: 'free',
 };
 
-/** Keys over a run that another process drives: nothing can be answered, and leaving asks nothing. */
+/** Over a run that another process drives: nothing can be answered, and leaving asks nothing. */
 export const WATCHING: readonly Binding[] = [
   TAKE_OVER,
   ...pagingIn(['looking']),

@@ -23,28 +23,25 @@ import {
 import { firstState, modeOf, update } from './ui-state.ts';
 
 interface RunScreenOptions {
-  /** Monotonic time in milliseconds. */
+  /** Monotonic, in milliseconds. */
   readonly now: () => number;
   /** Earliest time, on that clock, at which a key read now can have been pressed. Default: now. */
   readonly reading?: Reading | undefined;
-  /** Whether Ctrl-K opens the palette of the app. */
+  /** Ctrl-K opens it. */
   readonly hasPalette?: boolean | undefined;
   readonly readMoment: MomentReader;
-  /** The operator has left the run, or closed the screen of one that is over. */
+  /** The run is left, or the screen of one that is over is closed. */
   readonly onDone: (how: 'left' | 'closed') => void;
   readonly onSuspend: () => void;
-  /** Asks the app to open a screen or to copy a text. */
+  /** Opens a screen or copies a text. */
   readonly onEffect?: ((effect: AppEffect) => void) | undefined;
-  /**
-   * Closes the screen of an ended run and begins what leads on; missing if nothing can be begun from here.
-   */
+  /** Closes an ended run and begins what leads on; missing if nothing can be begun from here. */
   readonly onLead?: ((effect: AppEffect) => void) | undefined;
 }
 
 const ALONE =
   'lifeboat was started for this run alone: leave it, then run the command in a shell or start it in the app';
 
-/** Modes in which a key may answer a question. */
 const ANSWERS: ReadonlySet<Mode> = new Set<Mode>([
   'choice',
   'ways',
@@ -56,12 +53,12 @@ const ANSWERS: ReadonlySet<Mode> = new Set<Mode>([
 ]);
 const TYPES: ReadonlySet<Mode> = new Set<Mode>(['log-filter', 'input', 'reason', 'reading', 'picker']);
 
-/** The screen of a run. It stays subscribed to the run until `stop`. */
+/** Stays subscribed to the run until `stop`. */
 export function runScreen(
   port: RunPort,
   { now, reading, hasPalette, readMoment, onDone, onSuspend, onEffect, onLead }: RunScreenOptions,
 ): LiveScreen & { stop(): void } {
-  /** The latest view, without the ways that cannot be taken from here. */
+  /** Without the ways that cannot be taken from here. */
   let seen: RunView | undefined;
   const view = () => {
     seen = port.view();
@@ -81,7 +78,7 @@ export function runScreen(
       onLead,
     },
   );
-  /** Why a key does nothing now, for reasons that the keymap does not know. */
+  /** For reasons that the keymap does not know. */
   const disabledOf = (intent: Intent | undefined): string | undefined => {
     if (intent === 'take-over') {
       const { watched } = store.state().view;
@@ -159,7 +156,6 @@ function keysOf(mode: Mode, disabledOf: (intent: Intent) => string | undefined):
   );
 }
 
-/** Holds the state of the screen, updates it from the run, and performs its effects. */
 interface Store {
   state(): UiState;
   subscribe(listener: () => void): () => void;
@@ -167,7 +163,7 @@ interface Store {
   stop(): void;
 }
 
-/** Callers leave out the time; the store adds it. */
+/** The store adds the time. */
 type ActionWithoutTime = Action extends infer One
   ? One extends Action
     ? Omit<One, 'now' | 'since'>
@@ -179,9 +175,7 @@ interface StoreOptions extends Omit<RunScreenOptions, 'onDone'> {
   readonly onClose: () => void;
 }
 
-/**
- * The frame time of the screen: a download that reports every chunk must not cause more updates than that.
- */
+/** The screen's frame time: a download that reports every chunk must not cause more updates. */
 const LOOK_MS = 66;
 const TICK_MS = 1000;
 
@@ -221,7 +215,6 @@ function createStore(port: RunPort, options: StoreOptions): Store {
     const view = port.view();
     const { question } = view;
     if (question?.kind !== 'time') return;
-    // `10 minutes ago` is relative to the run's clock.
     const moment = await options.readMoment(text, { question, now: nowOf(view) });
     dispatch({ type: 'moment', text, moment });
   };
@@ -282,10 +275,7 @@ function createStore(port: RunPort, options: StoreOptions): Store {
   };
 }
 
-/**
- * A failure to write the fallback script is shown in its place, because the script is needed when little else
- * works.
- */
+/** A failure is shown in the script's place: it is needed when little else works. */
 function fallbackOf(port: RunPort): string {
   try {
     return port.fallback();

@@ -9,50 +9,49 @@ import type { AppEffect } from '../../live-screen.ts';
 import type { Field } from '../../parts/field.ts';
 import type { Intent } from './key-binding.ts';
 
-/** Everything the run screen depends on, apart from its size. */
+/** All that the screen depends on, apart from its size. */
 export interface UiState {
   readonly view: RunView;
-  /** `lead` asks whether to stop this run in order to begin another one. */
+  /** `lead`: whether to stop this run for another one. */
   readonly overlay: 'none' | 'help' | 'leave' | 'lead' | 'fallback' | 'log' | 'step';
   readonly fallback?: string;
   readonly leaveRow: number;
-  /** The text that shown log entries must contain, and whether it is being typed. */
+  /** Shown log entries must contain it. */
   readonly filter: Field;
   readonly isFiltering: boolean;
-  /** Index of the step that is shown over the run. */
+  /** Over the run. */
   readonly stepRow: number;
-  /** First visible row of the text. */
+  /** Of the text. */
   readonly scroll: number;
   readonly question?: QuestionState;
-  /** Reasons, evidence and words given in this run, the newest first. Never a name or a secret. */
+  /** In this run, the newest first. Never a name or a secret. */
   readonly given: readonly string[];
   readonly keyboard: Keyboard;
   readonly hasPalette?: boolean | undefined;
 }
 
-/** When a key was read, on the clock that stamps the actions. */
+/** By the clock that stamps the actions. */
 export interface Press {
   readonly key: string;
   readonly at: number;
 }
 
-/** What decides whether a key was meant for what is shown. */
 export interface Keyboard {
   readonly last?: Press;
-  /** Since when the shown content has been there without a key press; undefined once it was answered. */
+  /** Nothing new, no key press since; undefined once answered. */
   readonly quietSince?: number;
-  /** The last key before it appeared, until another one comes. */
+  /** The last before it appeared, until another one comes. */
   readonly before?: Press;
 }
 
-/** A key that was read, in milliseconds of the clock that stamps the actions. */
+/** In milliseconds of the clock that stamps the actions. */
 export interface KeyRead {
-  /** Its name as `keyOf` returns it. */
+  /** As `keyOf` returns it. */
   readonly key: string;
-  /** It came several times in one read, as the repeats of a held key do. */
+  /** Several times in one read, like repeats of a held key. */
   readonly isHeld?: boolean;
   readonly now: number;
-  /** It was pressed at this time or later. Default: `now`. */
+  /** Pressed then or later. Default: `now`. */
   readonly since?: number;
 }
 
@@ -60,7 +59,7 @@ export type Action =
   | { readonly type: 'view'; readonly view: RunView; readonly now: number }
   | (KeyRead & { readonly type: 'intent'; readonly intent: Intent; readonly page: Page })
   | (KeyRead & { readonly type: 'text'; readonly text: string })
-  /** A key without a meaning here. It still counts, because it may be held down. */
+  /** Counts, though without a meaning: it may be held down. */
   | (KeyRead & { readonly type: 'key' })
   | { readonly type: 'answered'; readonly now: number }
   | { readonly type: 'fallback'; readonly text: string; readonly now: number }
@@ -77,18 +76,17 @@ export type Action =
       readonly now: number;
     };
 
-/** What an action causes outside of the state. */
 export type Effect =
   /** `lead` follows once the answer has ended the run. */
   | { readonly type: 'answer'; readonly answer: Answer; readonly lead?: AppEffect }
-  /** Close the screen of the ended run and begin `effect`. */
+  /** Closes the ended run's screen first. */
   | { readonly type: 'lead'; readonly effect: AppEffect }
-  /** Read a typed time; a `moment` action brings the result. */
+  /** A `moment` action brings the result. */
   | { readonly type: 'read-moment'; readonly text: string }
-  /** Fetch the fallback script; a `fallback` action brings it. */
+  /** A `fallback` action brings it. */
   | { readonly type: 'fallback' }
   | { readonly type: 'wake' }
-  /** Hand this to the app; the run goes on. */
+  /** The run goes on. */
   | { readonly type: 'app'; readonly effect: AppEffect }
   | { readonly type: 'leave' }
   | { readonly type: 'suspend' }
@@ -96,46 +94,43 @@ export type Effect =
 
 export type Step = readonly [UiState, Effect?];
 
-/** What the operator has entered for the question on the screen. */
 export interface QuestionState {
-  /** Which question this belongs to, as `questionKey` identifies it. */
+  /** By `questionKey`. */
   readonly key: string;
-  /** Index into `rowsOf`. */
+  /** Into `rowsOf`. */
   readonly row: number;
-  /** The option whose reason or evidence is being typed. */
+  /** Whose reason or evidence is being typed. */
   readonly option?: QuestionOption;
-  /** Content of the field. If it is a secret, it must not be drawn. */
+  /** A secret must not be drawn. */
   readonly text: string;
-  /** Cursor position; see `Field`. */
   readonly cursor: number;
-  /** Index of the recalled text, 0 being the newest; undefined for new text. */
+  /** 0 is the newest; undefined for new text. */
   readonly recalled?: number;
-  /** A secret was pasted with a line end behind it. */
+  /** Dropped from a pasted secret. */
   readonly lostLineEnd?: true;
-  /** The first of two entries of a secret. */
+  /** Of a secret entered twice. */
   readonly first?: string;
-  /** The reason for confirming without a second person; the name is still to be typed. */
+  /** For no second person; the name is still to be typed. */
   readonly breakGlass?: string;
   readonly picker?: Picker;
-  /** Id of the follow-up whose ways are shown. */
+  /** Whose ways are shown. */
   readonly opened?: string;
   readonly problem?: {
     readonly text: string;
     readonly hints: readonly string[];
   };
-  /** The answer is being written to the journal. */
   readonly sending: boolean;
 }
 
 export interface Picker {
-  /** Milliseconds since 1970; NaN if the question names no readable moment. */
+  /** Milliseconds since 1970; NaN without a readable moment. */
   readonly at: number;
   readonly unit: Unit;
-  /** The typed text that is being read. */
+  /** Is being read. */
   readonly reading?: string;
 }
 
-/** Units that the arrows move by, from fine to coarse. */
+/** From fine to coarse. */
 export const UNITS = ['second', 'minute', 'hour'] as const;
 type Unit = (typeof UNITS)[number];
 
@@ -144,10 +139,7 @@ export type Row =
   | { readonly kind: 'followUp'; readonly followUp: FollowUpView }
   | { readonly kind: 'option'; readonly option: QuestionOption };
 
-/**
- * The rows that the cursor can stand on: the field or the open follow-ups, then the options. An opened
- * follow-up has only its ways.
- */
+/** For the cursor: the field or open follow-ups, then the options; of an opened follow-up, its ways. */
 export function rowsOf(question: QuestionView, opened?: string): readonly Row[] {
   const options = question.options.map((option): Row => ({ kind: 'option', option }));
   if (question.kind === 'choice') return options;
@@ -158,13 +150,12 @@ export function rowsOf(question: QuestionView, opened?: string): readonly Row[] 
   return [...question.open.map((followUp): Row => ({ kind: 'followUp', followUp })), ...options];
 }
 
-/** The follow-up whose ways are shown, if any. */
 export function openedOf(question: QuestionView | undefined, opened: string | undefined) {
   if (question?.kind !== 'followUps' || opened === undefined) return undefined;
   return question.open.find(({ id }) => id === opened);
 }
 
-/** A question nothing was entered for yet: the cursor is on the field or on the recommended option. */
+/** The cursor is on the field or the recommended option. */
 export function freshQuestion(question: QuestionView): QuestionState {
   const rows = rowsOf(question);
   const open = (row: Row) => row.kind !== 'option' || row.option.disabled === undefined;
@@ -177,7 +168,6 @@ export function freshQuestion(question: QuestionView): QuestionState {
   return { ...state, picker: { at: msOf(question.suggested), unit: 'minute' } };
 }
 
-/** What keys do to a question: type text, move a moment, close a follow-up, or choose. */
 export function inputOf(
   question: QuestionView,
   state: QuestionState,
@@ -189,10 +179,7 @@ export function inputOf(
   return openedOf(question, state.opened) === undefined ? 'choice' : 'ways';
 }
 
-/**
- * The commands that can be copied now, one a line: those of the follow-up under the cursor or opened, or the
- * first one about a failure.
- */
+/** To copy, one a line: of the follow-up under the cursor or opened, or the first about a failure. */
 export function commandsAt(
   question: QuestionView | undefined,
   state: QuestionState | undefined,
@@ -209,7 +196,7 @@ export function commandsAt(
   return { text: commands.join('\n'), what: `${counted(commands.length, 'command')} for ${subject}` };
 }
 
-/** The suggested way on from a failure or from a stopped run; undefined if the run is only watched. */
+/** From a failure or a stopped run; undefined if only watched. */
 export function wayAt({
   question,
   outcome,
@@ -221,9 +208,7 @@ export function wayAt({
   return ways?.find(({ leadsTo }) => leadsTo !== undefined)?.leadsTo;
 }
 
-/**
- * The view without the recoveries that a key would begin, for where none can be begun: their commands stay.
- */
+/** For where no recovery can be begun: the commands stay, without a key. */
 export function withoutRecoveries(view: RunView): RunView {
   const { question, outcome } = view;
   const isAway = ({ leadsTo }: WayOn) => leadsTo?.kind === 'recover';
@@ -236,7 +221,7 @@ export function withoutRecoveries(view: RunView): RunView {
   return { ...view, question: { ...question, trouble: { ...trouble, commands } } };
 }
 
-/** The effect of taking a way. It only opens a page or a prompt, which asks before anything begins. */
+/** Only opens a page or prompt, which asks first. */
 export function effectOf(way: NonNullable<WayOn['leadsTo']>): AppEffect {
   const { kind, instance } = way;
   if (kind === 'add-key') return { type: 'add-key', instance };
@@ -251,11 +236,9 @@ export function effectOf(way: NonNullable<WayOn['leadsTo']>): AppEffect {
 export const FIRST_REPEAT_MS = 700;
 
 /**
- * Whether a key was meant for what is shown: nothing new appeared and no other key was pressed for `QUIET_MS`
- * before it, and it is not the first repeat of the key that led here. A key that is held down never gets
- * through, because each repeat restarts the wait. A key may sit in a buffer before it is read. So the wait
- * counts from when the previous key was read to the earliest time at which this one can have been pressed: it
- * is underestimated, never overestimated.
+ * Nothing new and no other key for `QUIET_MS` before it, and not the first repeat of the key that led here. A
+ * held key never gets through: each repeat restarts the wait. Keys may be buffered, so the wait counts from
+ * reading the previous key to the earliest time at which this one was pressed: never overestimated.
  */
 export function isMeant({ quietSince, before }: Keyboard, read: KeyRead): boolean {
   if (quietSince === undefined) return true;
@@ -264,7 +247,7 @@ export function isMeant({ quietSince, before }: Keyboard, read: KeyRead): boolea
   return before?.key !== key || since - before.at >= FIRST_REPEAT_MS;
 }
 
-/** After this time every key counts as meant, so when exactly it was pressed no longer matters. */
+/** Then every key counts as meant, whenever it was pressed. */
 export function judgedUntil({ quietSince, before }: Keyboard): number {
   if (quietSince === undefined) return Number.NEGATIVE_INFINITY;
   return Math.max(quietSince + QUIET_MS, before === undefined ? 0 : before.at + FIRST_REPEAT_MS);
@@ -275,7 +258,7 @@ export function withKey(keyboard: Keyboard, read: KeyRead): Keyboard {
   return isMeant(keyboard, read) ? { last } : { last, quietSince: read.now };
 }
 
-/** Restarts the wait because something new appeared on the screen. */
+/** Something new appeared. */
 export function withNewToRead({ last }: Keyboard, now: number): Keyboard {
   return { ...(last !== undefined && { last, before: last }), quietSince: now };
 }

@@ -47,9 +47,9 @@ export function modeOf(state: UiState): Mode {
   return inputOf(question, state.question);
 }
 
-/** The next state and its effects. Pure: time comes in with the action. */
+/** Pure: time comes in with the action. */
 export function update(state: UiState, action: Action): Step {
-  // Ctrl-C answers nothing, so it is never held back: pressed twice it leaves, however fast, and the run
+  // Ctrl-C is never held back: it answers nothing, pressed twice it leaves, and the run stays open.
   // stays open.
   const counts = !('key' in action) || action.key === 'ctrl+c' || isMeant(state.keyboard, action);
   const pressed = 'key' in action ? { ...state, keyboard: withKey(state.keyboard, action) } : state;
@@ -82,7 +82,7 @@ function act(state: UiState, action: Action, counts: boolean): Step {
       ];
     }
     case 'fallback':
-      // The overlay may have been closed while the script was fetched.
+      // It may have been closed while the script was fetched.
       return [state.overlay === 'fallback' ? { ...state, fallback: action.text } : state];
     case 'moment': {
       const { question } = state;
@@ -90,7 +90,6 @@ function act(state: UiState, action: Action, counts: boolean): Step {
       return [{ ...state, question: withMoment(question, action.text, action.moment) }];
     }
     case 'text':
-      // A filter answers nothing, so it needs no wait.
       if (modeOf(state) === 'log-filter') return [typeFilter(state, action.text)];
       return counts && TYPES.has(modeOf(state)) ? typeText(state, action.text) : [state];
     case 'key':
@@ -102,7 +101,7 @@ function act(state: UiState, action: Action, counts: boolean): Step {
   }
 }
 
-/** Whether an intent answers nothing, so that it works without a wait. */
+/** Answers nothing, so it needs no wait. */
 function isLooking(mode: Mode, intent: Intent): boolean {
   return mode === 'watch' || mode === 'log-filter' || LOOKS.has(intent);
 }
@@ -131,7 +130,7 @@ const LOOKS: ReadonlySet<Intent> = new Set<Intent>([
   'copy',
 ]);
 
-/** Whether something that a key could answer has just appeared. */
+/** That a key could answer. */
 function isNewToRead(before: UiState, after: UiState): boolean {
   const [asked, asks] = [before.question, after.question];
   return (
@@ -139,15 +138,14 @@ function isNewToRead(before: UiState, after: UiState): boolean {
     (before.view.outcome === undefined && after.view.outcome !== undefined) ||
     asked?.key !== asks?.key ||
     asked?.opened !== asks?.opened ||
-    // The question is back: its answer was refused, or led to the same question.
+    // Refused, or the same question again.
     (asked?.sending === true && asks?.sending === false) ||
-    // The picker now shows the typed moment.
     (asked?.picker?.reading !== undefined && asks?.picker?.reading === undefined && asks?.text === '')
   );
 }
 
 function withView(state: UiState, view: RunView): UiState {
-  // An overlay keeps its scroll position, whatever the run does below it.
+  // Whatever the run does below it.
   const isCovered = state.overlay !== 'none' || view.prose.title === state.view.prose.title;
   const scroll = isCovered ? state.scroll : 0;
   const next = withoutOldProblem({ ...state, view, scroll }, state.view);
@@ -157,7 +155,7 @@ function withView(state: UiState, view: RunView): UiState {
   return isNewOutcome ? { ...next, scroll: 0 } : next;
 }
 
-/** Drops the message about a missing approval once the state of the approval has changed. */
+/** Once the state of the approval has changed. */
 function withoutOldProblem(state: UiState, before: RunView): UiState {
   const approval = ({ question }: RunView) =>
     question?.kind === 'typed-name' ? question.approval?.state : undefined;
@@ -276,10 +274,10 @@ function inLeaveDialogue(state: UiState, intent: 'up' | 'down' | 'choose'): Step
   return LEAVE_CHOICES[state.leaveRow] === 'leave' ? [next, { type: 'leave' }] : [next];
 }
 
-/** Scrolled to the end; the layout reduces it to the real number of rows. */
+/** The layout reduces it to the real number. */
 const END = Number.MAX_SAFE_INTEGER;
 
-/** Applies a key of the log or of a step; undefined if it is not one. */
+/** Of the log or a step; otherwise undefined. */
 function lookAround(state: UiState, intent: Intent): UiState | undefined {
   switch (intent) {
     case 'log':
@@ -309,13 +307,13 @@ function lookAround(state: UiState, intent: Intent): UiState | undefined {
   }
 }
 
-/** Adds text to the filter and scrolls to the newest match. */
+/** Scrolls to the newest match. */
 function typeFilter(state: UiState, text: string): UiState {
   const line = text.replace(/\p{Cc}+/gu, ' ');
   return { ...state, filter: inserted(state.filter, line.slice(0, 200)), scroll: END };
 }
 
-/** Moves from the step that is shown, or from the current one. */
+/** From the shown or the current step. */
 function lookAtStep(state: UiState, by: -1 | 0 | 1): UiState {
   const { rail } = state.view;
   if (rail.length === 0) return state;
@@ -326,7 +324,6 @@ function lookAtStep(state: UiState, by: -1 | 0 | 1): UiState {
   return { ...state, overlay: 'step', stepRow, scroll: 0 };
 }
 
-/** Whether this is the run's current step. */
 export function isHere({ state }: Pick<RailStep, 'state'>): boolean {
   return state === 'current' || state === 'failed';
 }

@@ -26,11 +26,11 @@ type Intent = 'open' | 'watch' | 'report' | 'journal' | 'copy' | 'drills' | List
 
 interface State {
   readonly list: ListState;
-  /** Whether the runs of drills are shown instead of those of this home. */
+  /** Instead of this home's. */
   readonly isDrills: boolean;
 }
 
-/** All runs, the newest first: to resume, watch and read them. */
+/** The newest first. */
 export function runsScreen(): OpenScreen {
   return screen<State, Intent>({
     init: { list: FRESH_LIST, isDrills: false },
@@ -96,7 +96,7 @@ function columnsAt(now: Date) {
     {
       title: 'run',
       cell: ({ runId }: RunRow): Line => [span(runId.slice(0, 10), 'text.strong')],
-      // The full text is below the table, for the selected row.
+      // It is below the table, in full.
       drop: 4,
     },
     {
@@ -148,7 +148,6 @@ const RESULT_TOKENS: Readonly<Record<NonNullable<RunRow['result']>, Token>> = {
   abandoned: 'status.warn',
 };
 
-/** What the selected row may have no room for. */
 function footOf(run: RunRow | undefined): readonly Line[] {
   if (run === undefined) return [];
   const { runId, runbook, instance, target, status, heldBy, drill, where, followUps, startedAt, by } = run;

@@ -38,7 +38,6 @@ import {
   typedMoment,
 } from './state.ts';
 
-/** The body: the steps so far, the question, and its possible answers. */
 export function layOut(state: State, around: Around, look: Look): Layout {
   const { columns, rows } = around.size;
   const head = [...railLines(state, around, look), ...headLines(state, columns, rows, look)];
@@ -77,7 +76,6 @@ function headLines({ step }: State, width: number, rows: number, look: Look): re
   );
 }
 
-/** Width of the details beside a table. */
 const ASIDE = 46;
 
 function choosing(state: State, around: Around, table: ChoiceTable, size: Size, look: Look): Layout {
@@ -115,7 +113,7 @@ function choosing(state: State, around: Around, table: ChoiceTable, size: Size, 
   return wholeBody([...left, ...foot], size, page);
 }
 
-/** Height of the details below a table: as needed, but constant if there is room, so that nothing jumps. */
+/** As needed, but constant if there is room, so that nothing jumps. */
 function belowRows(needed: number, rows: number): number {
   const steady = rows >= 16 ? 6 : 0;
   return Math.min(Math.max(needed + 1, steady), Math.max(0, rows - 3));
@@ -129,13 +127,12 @@ function detailLines(state: State, around: Around, width: number, look: Look): r
   });
 }
 
-/** Why several rows cannot be chosen. */
 function causeLines({ cause }: ChoiceTable, width: number, look: Look): readonly Line[] {
   if (cause === undefined) return [];
   return wrapLine([span(`${look.glyphs.failed} ${cause}`, 'status.bad')], width, 2).slice(0, 3);
 }
 
-/** Shown while an answer is missing, or when it failed to arrive. */
+/** While an answer is missing, or failed to arrive. */
 function statusLines(state: State, around: Around, width: number, look: Look): readonly Line[] {
   if (state.step === 'situation') return [];
   if (state.step === 'backup') {
@@ -190,7 +187,7 @@ const STEP_WORDS: Readonly<Record<StartStep, string>> = {
   check: 'check',
 };
 
-/** The steps with their answers, in at most two rows. */
+/** At most two rows. */
 function railLines(state: State, around: Around, look: Look): readonly Line[] {
   const { size } = around;
   const { columns: width, rows } = size;
@@ -203,13 +200,12 @@ function railLines(state: State, around: Around, look: Look): readonly Line[] {
   });
   const most = rows < 14 ? 1 : 2;
   const lines = inRows(pieces, width, look);
-  // If they do not fit, show those up to the current one.
   const at = lines.findIndex((line) => line.some(({ token }) => token === 'selected'));
   const first = Math.max(0, at - most + 1);
   return lines.slice(first, first + most);
 }
 
-/** As many steps in a row as fit; only one that is longer than a row is cut. */
+/** Cuts only a step that is longer than a row. */
 function inRows(steps: readonly Line[], width: number, look: Look): readonly Line[] {
   const rows: Line[] = [];
   for (const step of steps) {
@@ -245,13 +241,12 @@ function answerWords(step: StartStep, state: State, around: Around): string {
   }
 }
 
-/** Leaves out the date if it is today. */
+/** Without today's date. */
 function shortTime(at: string, now: Date): string {
   const [said, today] = [formatUtc(msOf(at)), formatUtc(now.getTime()).slice(0, 11)];
   return said.startsWith(today) ? said.slice(today.length) : said;
 }
 
-/** The page that asks when it happened. */
 function incidentLines(state: State, around: Around, { columns }: Size, look: Look): readonly Line[] {
   const isEmpty = state.field.text.trim() === '';
   const read = typedMoment(state, around);
@@ -293,7 +288,6 @@ function readLines(time: string, around: Around, width: number, look: Look): rea
   ].map((line) => cutLine(line, width, look));
 }
 
-/** The page that asks for the moment to restore. */
 function pickingLines(state: State, around: Around, { columns, rows }: Size, look: Look): readonly Line[] {
   const question = momentQuestion(state, around);
   if (question === undefined) {
@@ -338,7 +332,6 @@ function pickingLines(state: State, around: Around, { columns, rows }: Size, loo
   return [...note.map((line) => cutLine(line, columns, look)), ...drawn, ...said];
 }
 
-/** Whether the moment lies before or after the mistake. */
 function sideOf(at: number, incident: number | undefined, look: Look): readonly Line[] {
   if (incident === undefined) return [];
   const seconds = Math.abs(incident - at) / 1000;

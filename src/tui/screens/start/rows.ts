@@ -19,14 +19,13 @@ import { planChoices } from './plan-rows.ts';
 import { chosenSituation, knownInstances, listOf, type State } from './state.ts';
 
 export interface Choice {
-  /** The answer that choosing it gives. */
   readonly key: string;
-  /** The text that the filter searches. */
+  /** For the filter. */
   readonly text: string;
   readonly cells: () => readonly Line[];
-  /** Why it cannot be chosen, in one sentence. */
+  /** One sentence. */
   readonly disabled?: string | undefined;
-  /** Shown below the table while the row is selected. */
+  /** While the row is selected. */
   readonly details: readonly Detail[];
 }
 
@@ -35,20 +34,18 @@ interface Detail {
   readonly tone: 'plain' | 'warn' | 'bad';
 }
 
-/** A step that is answered by choosing a row. */
 export interface ChoiceTable {
   readonly columns: readonly Column<Choice>[];
   readonly rows: readonly Choice[];
-  /** Shown if there are no rows. */
+  /** Without rows. */
   readonly empty: string;
-  /** A reason shared by several disabled rows, shown once above them. */
+  /** Of several disabled rows, shown once above them. */
   readonly cause?: string | undefined;
 }
 
-/** The row that leaves the choice to the run. */
 export const LEFT_TO_RUN = 'left-to-run';
 
-/** The rows of a step; undefined if the step is answered by typing. */
+/** Undefined if the step is answered by typing. */
 export function tableOf(state: State, around: Pick<Around, 'facts'>): ChoiceTable | undefined {
   const situation = chosenSituation(state);
   if (state.step === 'situation') return situations(state, around);
@@ -82,7 +79,7 @@ const SITUATION_COLUMNS = columnsOf({ title: 'situation' }, { title: 'what is do
 
 function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTable {
   const known = knownInstances(around);
-  // A situation is ruled out only by what holds for every instance that it could be about.
+  // Only what holds for every possible instance rules a situation out.
   const outs = SITUATIONS.map((situation) => noSourceFor(situation, answers.instance, known));
   const causes = outs.flatMap((out) =>
     out?.disabled === undefined ? [] : [`${out.name}: ${out.disabled.why}`],
@@ -107,7 +104,7 @@ function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTa
       ],
       disabled: why,
       details: [
-        // Cautions go last, because a low window cuts the end.
+        // A low window cuts the end.
         ...cautionsOf(situation, answers.instance, known),
         { text: does, tone: 'plain' },
         { text: `needs ${needs}`, tone: 'plain' },
@@ -120,7 +117,6 @@ function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTa
   return { columns: SITUATION_COLUMNS, rows: [...first, ...rows, ...last], empty: '', cause };
 }
 
-/** Cautions about a situation on an instance that is already known. */
 function cautionsOf(
   situation: Situation,
   instance: string | undefined,
@@ -164,7 +160,7 @@ function instanceRow(choice: InstanceChoice, isTarget: boolean): Choice {
   };
 }
 
-/** `none` if the service has none, `?` if that is not known. */
+/** `?`: not known. */
 function backupAge(
   { status }: InstanceChoice,
   backup: { readonly ageSeconds?: number | undefined } | undefined,
@@ -181,7 +177,7 @@ function outOf({ name, disabled }: InstanceChoice): readonly Detail[] {
   ];
 }
 
-/** The data of a target is replaced, so whether its backup was proven is not shown. */
+/** A target's data is replaced: whether its backup was proven does not matter. */
 function knownOf({ status }: InstanceChoice, isTarget: boolean): readonly Detail[] {
   if (status === undefined) return [{ text: 'it has not been asked yet', tone: 'plain' }];
   const { newestBackup, lastSeenBackup: seen, provenBackup, card } = status;
@@ -255,7 +251,6 @@ function backups(state: State, situation: Situation, around: Pick<Around, 'facts
   return { columns: BACKUP_COLUMNS, rows: [first, ...rows], empty: '' };
 }
 
-/** A warning if the run cannot determine the newest backup by itself. */
 function withoutCard({ answers }: State, around: Pick<Around, 'facts'>): readonly Detail[] {
   const status = knownInstances(around).fleet.find(({ name }) => name === answers.instance);
   if (status?.parts.record.state !== 'known' || status.card !== undefined) return [];
@@ -300,7 +295,7 @@ function backupRow(row: BackupRow, isElsewhere: boolean): Choice {
   };
 }
 
-/** Only an opened backup has a certain key; for any other, dates narrow down the candidates. */
+/** Only an opened backup has a certain key; otherwise dates give candidates. */
 function keyWords({ keys, provenAt }: BackupRow): string {
   const [first, ...others] = keys;
   if (first === undefined) return 'unknown';

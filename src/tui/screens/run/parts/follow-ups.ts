@@ -5,10 +5,7 @@ import { cutLine, limitRows, lineWidth, padLine, ruleLine, wrapLine } from '../.
 import { BLANK, type Line, type Look, span } from '../../../span.ts';
 import { signOf, tokenOf } from '../../../theme.ts';
 
-/**
- * One row of the list: what has to be done to what, by when and by whom, in columns. If width is short, the
- * action is cut first, and its verb last.
- */
+/** What has to be done to what, by when, by whom. A narrow row loses the action first, the verb last. */
 export function followUpRow(
   followUp: FollowUpView,
   focused: boolean,
@@ -41,7 +38,7 @@ function ownerSpans({ owner }: FollowUpView): Line {
   return owner === '' ? [] : [span(`  owner ${owner}`, 'text.dim')];
 }
 
-/** Below the row under the cursor: the action if the row cut it, commands to copy, and how to close it. */
+/** The action if its row cut it, commands to copy, and how to close it. */
 export function followUpDetail(followUp: FollowUpView, isCut: boolean, width: number): Line[] {
   const known = ageWords(followUp);
   const indented = (text: string) => wrapLine([span(`    ${text}`, 'text.dim')], width, 4);
@@ -53,7 +50,7 @@ export function followUpDetail(followUp: FollowUpView, isCut: boolean, width: nu
   ];
 }
 
-/** One follow-up in full. Its commands begin at the screen's edge, so that copying takes no indent along. */
+/** Commands begin at the screen's edge: copying takes no indent along. */
 export function followUpLines(followUp: FollowUpView, width: number, look: Look): Line[] {
   const known = [dueWords(followUp).text, ageWords(followUp)].filter((text) => text !== '').join(', ');
   return [
@@ -67,7 +64,7 @@ export function followUpLines(followUp: FollowUpView, width: number, look: Look)
   ];
 }
 
-/** The open follow-ups, a row each, the most urgent first, in at most `limit` rows. */
+/** A row each, the most urgent first. */
 export function followUpPanel(
   followUps: readonly FollowUpView[],
   width: number,

@@ -9,9 +9,8 @@ import type { Intent } from '../key-binding.ts';
 import { type Picker, type QuestionState, UNITS } from '../screen-state.ts';
 
 /**
- * The picker in at most `room` rows: the moment in both zones, what choosing it costs, its place in the
- * range, the unit of the arrows, and the typed text (`field`). If rows are scarce, the moment itself goes
- * last.
+ * At most `room` rows: the moment in both zones, its cost, its place in the range, the arrows' unit, and the
+ * typed text (`field`). Short of rows, the moment goes last.
  */
 export function momentLines(
   question: TimeQuestion,
@@ -44,7 +43,7 @@ export function momentLines(
   return drawn.map((line) => cutLine(line, width, look));
 }
 
-/** From this width on, large digits fit beside the two zones. */
+/** For large digits beside the two zones. */
 const LARGE_WIDTH = 72;
 
 function shownMoment(at: number, cursor: Span, token: Token): Part[] {
@@ -58,7 +57,7 @@ function shownMoment(at: number, cursor: Span, token: Token): Part[] {
   ];
 }
 
-/** The moment with its local time in large digits. */
+/** Local time. */
 function largeMoment(at: number, cursor: Span): Line[] {
   const [first, utc = ''] = formatHere(at);
   const time = /\d\d:\d\d:\d\d/u.exec(first)?.[0] ?? '';
@@ -75,7 +74,7 @@ interface Part {
   readonly lines: readonly Line[];
 }
 
-/** Drops the parts of least worth until the rest fits, and keeps the order. */
+/** Those of least worth first; keeps the order. */
 function fitting(parts: readonly Part[], room: number): Line[] {
   const lines = parts.flatMap((part) => part.lines);
   if (lines.length <= room || parts.length <= 1) return lines.slice(0, Math.max(0, room));
@@ -86,7 +85,7 @@ function fitting(parts: readonly Part[], room: number): Line[] {
   );
 }
 
-/** What choosing this moment loses: everything after it. */
+/** All after this moment. */
 function costOf(at: number, latest: number, now: number): string {
   const before = latest - at;
   const reach =
@@ -95,9 +94,7 @@ function costOf(at: number, latest: number, now: number): string {
   return `${formatSpan(Math.floor((now - at) / 1000))} ago: what was written since is lost; ${reach}`;
 }
 
-/**
- * The range with backups, incident and moment; where two fall on one cell, the later in this order is drawn.
- */
+/** With backups, incident and moment; on one cell, the later in this order is drawn. */
 function barLine(at: number, question: TimeQuestion, width: number, look: Look): Line {
   const { wall, rule, full } = look.glyphs;
   const { earliest, latest } = edgesOf(question);
@@ -121,7 +118,7 @@ interface Mark {
   readonly times: readonly number[];
 }
 
-/** The marks on the bar besides the moment itself; unreadable times are left out. */
+/** Besides the moment itself; unreadable times are left out. */
 function marksOf({ marks: { incident, backups } }: TimeQuestion, { glyphs }: Look): readonly Mark[] {
   const read = (texts: readonly string[]) => texts.map((text) => msOf(text)).filter(Number.isFinite);
   const all: readonly Mark[] = [
@@ -136,7 +133,7 @@ function marksOf({ marks: { incident, backups } }: TimeQuestion, { glyphs }: Loo
   return all.filter(({ times }) => times.length > 0);
 }
 
-/** Explains the signs of the bar with their times; of several backups the newest. */
+/** With times; of several backups the newest. */
 function legendLines(question: TimeQuestion, width: number, look: Look): Line[] {
   const entries = marksOf(question, look).map(({ glyph, token, name, times }): Line => {
     const newest = formatUtc(Math.max(...times));
@@ -147,7 +144,7 @@ function legendLines(question: TimeQuestion, width: number, look: Look): Line[] 
   return entries.length === 0 ? [] : wrapLine([span('  '), ...own, ...entries.flat()], width, 2);
 }
 
-/** Both ends in both zones: below the ends of the bar, or below each other if that is too narrow. */
+/** In both zones: below the bar's ends, or below each other if that is too narrow. */
 function edgeLines(earliest: number, latest: number, width: number): Line[] {
   const [from, to] = [formatHere(earliest), formatHere(latest)];
   if (width < 60) {
@@ -173,10 +170,7 @@ function unitLine(unit: Picker['unit']): Line {
   return [span('  arrows move it by', 'text.dim'), ...names];
 }
 
-/**
- * A time such as `14:32:05` in three rows of plain characters; anything else is left blank. All rows have the
- * same width.
- */
+/** In three rows of the same width, such as `14:32:05`; other characters are blank. */
 function largeDigits(text: string): readonly [string, string, string] {
   const forms = Array.from(text, (character) => FORMS[character] ?? BLANK);
   const row = (at: 0 | 1 | 2) => forms.map((form) => form[at]).join(' ');
@@ -203,7 +197,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 const STEP_MS = { second: 1_000, minute: 60_000, hour: 3_600_000 } as const;
 
-/** Moves the picker within its range; undefined if the intent is not about it. */
+/** Within its range; undefined for other intents. */
 export function movePicker(question: TimeQuestion, picker: Picker, intent: Intent): Picker | undefined {
   const { earliest, latest } = edgesOf(question);
   const to = (at: number): Picker => ({ ...picker, at: Math.min(latest, Math.max(earliest, at)) });
@@ -227,7 +221,7 @@ export function movePicker(question: TimeQuestion, picker: Picker, intent: Inten
   }
 }
 
-/** The ends of the range in milliseconds; NaN if they cannot be read. */
+/** Milliseconds; NaN if unreadable. */
 export function edgesOf({ earliest, latest }: TimeQuestion): { earliest: number; latest: number } {
   return { earliest: msOf(earliest), latest: msOf(latest) };
 }
@@ -237,14 +231,13 @@ export function isPickable(question: TimeQuestion, { at }: Picker): boolean {
   return at >= earliest && at <= latest;
 }
 
-/** The question with the moment that was read, or with the reason why none was. */
+/** Or with the reason why none was read. */
 export function withMoment(
   question: QuestionState,
   text: string,
   moment: { readonly time: Date } | { readonly problem: string },
 ): QuestionState {
   const { picker, problem: _, ...rest } = question;
-  // The field has changed since this text was sent to be read.
   if (picker === undefined || picker.reading !== text) return question;
   const { reading: __, ...idle } = picker;
   return 'time' in moment

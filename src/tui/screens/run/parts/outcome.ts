@@ -13,16 +13,15 @@ import { railLines, railWidth, roomyRail, stepLine } from './progress.ts';
 
 type Ended = RunView & { readonly outcome: OutcomeView };
 
-/** From this width on, the steps stand beside the outcome, otherwise below it. */
+/** Columns for steps beside the outcome. */
 const BESIDE = 100;
 
-/** The view of a run that is over, unless an overlay covers it. */
+/** Unless an overlay covers it. */
 export function endedIn({ view, overlay }: UiState): Ended | undefined {
   const { outcome } = view;
   return outcome === undefined || overlay !== 'none' ? undefined : { ...view, outcome };
 }
 
-/** The outcome of a run, beside the steps that led to it. */
 export function finished(view: Ended, scroll: number, columns: number, height: number, look: Look): Layout {
   const isBeside = columns >= BESIDE && view.rail.length > 0 && view.rail.length <= height;
   const railCells = isBeside ? railWidth(view.rail, roomyRail(columns)) : 0;
@@ -35,10 +34,10 @@ export function finished(view: Ended, scroll: number, columns: number, height: n
   return { page, bands: [{ height, panes: [steps, wall(height, look), text] }] };
 }
 
-/** From this height on, there is room for the slices of the recovery time and for blank rows. */
+/** Rows for the slices of the recovery time and for blank rows. */
 const ROOMY = 30;
 
-/** Rows kept of each list that is cut (remarks, follow-ups); the rest follows below the proof. */
+/** Of each list that is cut (remarks, follow-ups); the rest follows below the proof. */
 const MIN = 2;
 
 /**
@@ -62,7 +61,7 @@ function finishedLines(
   });
   const openHead = followUpHead(view, outcome, width, look);
   const open = followUpLines(view, width, look);
-  // The last row says that there is more.
+  // For the last row, which says that there is more.
   const room = height - openHead.length - head.length - bars.length - proof.length - 3 * gap.length - 1;
   const openRows = Math.min(open.length, Math.max(MIN, room - Math.min(remarks.length, MIN)));
   const first = firstRows(remarks, Math.max(MIN, room - openRows), 'of remarks', look);
@@ -86,7 +85,7 @@ function finishedLines(
   ];
 }
 
-/** `✓ PROVEN`, how long it took, and the sentence below it. */
+/** `✓ PROVEN`, how long it took, and the sentence below. */
 function resultLines(
   { tone, verdict, title, took, ways = [] }: OutcomeView,
   width: number,
@@ -130,7 +129,6 @@ function followUpLines({ followUps }: RunView, width: number, look: Look): Line[
   ];
 }
 
-/** Where the record is, how to get the report, and what anchors it. */
 function proofLines({ runId }: RunView, { report, anchor }: OutcomeView, width: number, look: Look): Line[] {
   const rows = (...facts: (readonly [label: string, value: string])[]) => {
     const plain = facts.map(([label, value]) => ({
@@ -160,7 +158,7 @@ function under(title: string, lines: readonly Line[], width: number, look: Look)
   return [ruleLine(title, width, look), ...lines];
 }
 
-/** The first rows; if some are missing, the last one says how many follow below. */
+/** The last row says how many follow below. */
 function firstRows(lines: readonly Line[], most: number, what: string, look: Look): readonly Line[] {
   if (lines.length <= most) return lines;
   const kept = lines.slice(0, Math.max(1, most - 1));
@@ -170,7 +168,7 @@ function firstRows(lines: readonly Line[], most: number, what: string, look: Loo
 
 const DETAIL_ROWS = 2;
 
-/** Recovery time and recovery point against their limits in one row; empty if the run has none. */
+/** In one row; empty without any. */
 export function objectiveLine(objectives: readonly ObjectiveView[], width: number, look: Look): Line[] {
   if (objectives.length === 0) return [];
   const row = (withLimits: boolean) =>
@@ -182,7 +180,7 @@ export function objectiveLine(objectives: readonly ObjectiveView[], width: numbe
   return [lineWidth(whole) <= width ? whole : cutLine(row(false), width, look)];
 }
 
-/** The objectives as a panel, each with how its figure comes about. */
+/** Each with how its figure comes about. */
 export function objectiveLines(objectives: readonly ObjectiveView[], width: number, look: Look): Line[] {
   return objectives.flatMap((objective) => [
     cutLine(valueSpans(objective, look), width, look),
@@ -206,12 +204,11 @@ function valueSpans({ name, value, limit, running, tone }: ObjectiveView, look: 
   ];
 }
 
-/** Rounds as the clock of the run does, but never shows the limit itself once it is exceeded. */
+/** As the run's clock, but never to the limit once that is exceeded. */
 function elapsed(seconds: number, limit: number | undefined): string {
   return formatElapsed(limit !== undefined && seconds > limit ? Math.ceil(seconds) : seconds);
 }
 
-/** Column width of the names. */
 const NAME = 9;
 const MAX = 40;
 
@@ -238,7 +235,7 @@ function objectiveBars(
   });
 }
 
-/** `RTO      ████░░░░  28 min 4 s of 30 min  ✓ met`; the bar is left out if it does not fit. */
+/** `RTO      ████░░░░  28 min 4 s of 30 min  ✓ met`; without the bar if that does not fit. */
 function barLines(objective: ObjectiveView, bar: number, width: number, look: Look): Line[] {
   const { name, value, limit, verdict, tone } = objective;
   const sign = signOf(tone, look);
@@ -254,7 +251,7 @@ function barLines(objective: ObjectiveView, bar: number, width: number, look: Lo
   return wrapLine([...label, ...figures], width, 4);
 }
 
-/** The full bar is the limit; if more was used, a mark on the bar shows the limit. */
+/** The full bar is the limit; if exceeded, a mark shows it. */
 function barSpans({ value = 0, limit = 0, tone }: ObjectiveView, bar: number, look: Look): Span[] {
   const { full, empty, wall } = look.glyphs;
   const scale = scaleOf({ value, limit });
@@ -269,7 +266,7 @@ function barSpans({ value = 0, limit = 0, tone }: ObjectiveView, bar: number, lo
   ];
 }
 
-/** Each slice is placed where it falls in the bar above. */
+/** Where each falls in the bar above. */
 function sliceLines(objective: ObjectiveView, bar: number, width: number, look: Look): Line[] {
   const { slices = [] } = objective;
   const scale = scaleOf(objective);
@@ -293,7 +290,7 @@ function scaleOf({ value = 0, limit = 0 }: Pick<ObjectiveView, 'value' | 'limit'
   return Math.max(value, limit, 0.001);
 }
 
-/** Anything that took time gets at least one cell. */
+/** At least one if it took time. */
 function cellsFor(seconds: number, scale: number, bar: number): number {
   return seconds <= 0 ? 0 : Math.min(bar, Math.max(1, Math.round((seconds / scale) * bar)));
 }

@@ -8,10 +8,7 @@ import { BLANK, type Line, type Look, type Span, span } from '../../../span.ts';
 import { signOf, tokenOf } from '../../../theme.ts';
 import { stepWords } from './progress.ts';
 
-/**
- * The end of the log under a rule, which `height` includes. Entries are shown whole, except that the oldest
- * one, and one larger than the room, may lose rows.
- */
+/** Under a rule, which `height` includes. Only the oldest entry, or one larger than the room, loses rows. */
 export function logLines(log: readonly LogLine[], width: number, height: number, look: Look): Line[] {
   if (height < 2 || log.length === 0) return [];
   const room = height - 1;
@@ -29,7 +26,7 @@ export function wholeRows(log: readonly LogLine[], width: number, look: Look): L
     if (lineWidth(whole) <= width) return [whole];
     const [at, sign, text] = whole;
     const lead = lineWidth([at, sign]);
-    // A time that cannot be read is shown as it is, and may be long.
+    // An unreadable time is shown as it is, and may be long.
     if (lead > width / 2) return wrapLine(whole, width, 2);
     return wrapLine([text], width - lead).map(
       (row, index): Line => (index === 0 ? [at, sign, ...row] : [span(' '.repeat(lead)), ...row]),
@@ -45,7 +42,7 @@ function entryLine({ at, tone, text }: LogLine, look: Look): readonly [Span, Spa
   ];
 }
 
-/** The rows above the log that do not scroll: its title, and the filter if there is one. */
+/** Do not scroll: title and filter. */
 export function logHead(
   view: Pick<RunView, 'log' | 'question'>,
   filter: Field,
@@ -61,7 +58,6 @@ export function logHead(
   return filter.text === '' ? [rule] : [rule, ...[[span('/', 'text.dim'), span(filter.text, 'text.strong')]]];
 }
 
-/** The entries that contain the filter's text. */
 export function logRows(log: readonly LogLine[], filter: Field, width: number, look: Look): Line[] {
   const found = filtered(log, filter);
   return found.length === 0 ? [[span('  no entry fits', 'text.dim')]] : wholeRows(found, width, look);
@@ -74,7 +70,7 @@ function filtered(log: readonly LogLine[], { text }: Field): readonly LogLine[] 
     : log.filter((entry) => `${entry.at} ${entry.text}`.toLowerCase().includes(wanted));
 }
 
-/** A step's prose, and what the log says about it. */
+/** With its prose and log entries. */
 export function stepLines({ rail, log }: RunView, row: number, width: number, look: Look): Line[] {
   const step = rail[row];
   if (step === undefined) return [];
@@ -95,13 +91,12 @@ export function stepLines({ rail, log }: RunView, row: number, width: number, lo
   ];
 }
 
-/** Far more than any script has; limited so that a fault cannot stall the screen. */
+/** More than any script has: a fault cannot stall the screen. */
 const MAX = 2000;
 
 /**
- * The fallback script as it is on disk: comments dim, commands bright. Wrapped rows continue as a comment or
- * as a command would, so that a copy from the screen still runs. The title says whether a question waits
- * below.
+ * As on disk: comments dim, commands bright. Wrapped rows continue as comment or command, so that a copy from
+ * the screen runs. The title says if a question waits below.
  */
 export function fallbackLines(
   fallback: string | undefined,
@@ -137,12 +132,11 @@ function commentLines(row: string, width: number): Line[] {
   ]);
 }
 
-/** The safe choice comes first. */
+/** Safe first. */
 export const LEAVE_CHOICES = ['stay', 'leave'] as const;
 
 /**
- * The leave dialogue. It says that leaving does no harm, or that only this terminal can continue the run.
- * `lead` is the dialogue that stops the run for another one.
+ * Says that leaving does no harm, or that only this terminal can continue. `lead`: stops the run for another.
  */
 export function leaveLines(
   { runId, instance, gone }: Pick<RunView, 'runId' | 'instance' | 'gone'>,
@@ -174,7 +168,7 @@ const STOPPED =
 
 const RESTING = 'nothing is done meanwhile; it stands where it was left, and the incident goes on';
 
-/** In place of a question on a watched run: who drives it, and what it asks. */
+/** Who drives the run, and what it asks. */
 export function watchedLines(
   {
     watched,
