@@ -18,10 +18,11 @@ export interface ReadPlace {
   readonly isHome: boolean;
   readonly isRead: boolean;
   readonly notes: readonly PlacedNote[];
+  /** Other logs that have checkpoints here. */
   readonly otherLogs: readonly string[];
 }
 
-/** An unreadable place is a limit of the audit. */
+/** Reads all places. An unreadable one is a limit of the audit. */
 export async function readPlaces(
   places: readonly AuditedPlace[],
   origin: string | undefined,
@@ -54,7 +55,7 @@ async function readPlace(
   }
 }
 
-/** The sizes in the places' notes: the root of the log is needed at each. */
+/** The sizes in the notes of the places, at which the root of the log is needed. */
 export function sizesIn(places: readonly ReadPlace[]): readonly number[] {
   return places.flatMap(({ notes }) => notes.flatMap(({ note }) => claimOf(note)?.size ?? []));
 }
@@ -220,7 +221,7 @@ function auditPlace(
   };
 }
 
-/** `isTeam`: other installations write to their own homes. */
+/** Reports missing checkpoints. `isTeam`: other installations write to their own homes. */
 function auditDemands(
   { walk, vouched }: SignedLog,
   read: readonly Reached[],

@@ -23,7 +23,7 @@ export interface AuditOptions extends GivenKeys {
   readonly log: Log | undefined;
   /** Losses that a person accepted, by the log: the other entries are compared around them. */
   readonly losses?: readonly Loss[];
-  /** Those of checkpoints, the home first. */
+  /** The places of checkpoints, the home first. */
   readonly places: readonly AuditedPlace[];
   /** Anchors kept elsewhere: the log must still begin as they say. */
   readonly anchors?: readonly Anchor[];
@@ -161,10 +161,12 @@ function auditAnchors(
 /** Errors of the connection to a store, which say nothing about its content. */
 const UNREAD: ReadonlySet<string> = new Set(['journal.pooled', 'journal.refused', 'journal.unreachable']);
 
+/** Whether the store could not be read at all. */
 export function cannotRead({ code }: LifeboatError): boolean {
   return UNREAD.has(code);
 }
 
+/** An audit that could not read the store gives no verdict. */
 export function noVerdict({ shortMessage, hints, evidence }: LifeboatError): LifeboatError {
   return new LifeboatError('audit.no-verdict', `there is no verdict: ${shortMessage}`, {
     hints: ['nothing is said of the store: it was not read', ...hints],
@@ -173,7 +175,7 @@ export function noVerdict({ shortMessage, hints, evidence }: LifeboatError): Lif
   });
 }
 
-/** Undefined, with a finding, if the store fails. */
+/** The store's answer; undefined, with a finding, if it fails. */
 async function answered<T>(ask: () => Promise<T>, findings: Findings): Promise<T | undefined> {
   try {
     return await ask();

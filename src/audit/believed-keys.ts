@@ -33,6 +33,7 @@ export interface Statement {
 export interface ReadStatements<S extends Statement> {
   /** The trusted keys come from outside the record. */
   readonly isPinned: boolean;
+  /** Statements whose signature was verified. */
   readonly statements: readonly (S & {
     readonly checkpoint: SignedCheckpoint;
     readonly isBelieved: boolean;
@@ -84,6 +85,7 @@ export function readStatements<S extends Statement>(
   };
 }
 
+/** The finding that only a passphrase is missing. */
 export const LOCKED_KEY = 'key.locked';
 
 function pinnedKeys(

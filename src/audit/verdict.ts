@@ -3,7 +3,7 @@ import { show } from '../base/text.ts';
 
 /* The findings and the verdict of an audit, shared by the verifiers of a store and of a bundle. */
 
-/** The message is printable: one line, lower case, no full stop. */
+/** One finding of an audit, as data. The message is printable: one line, lower case, no full stop. */
 export interface Finding {
   /** `problem`: damage or tampering; `limit`: only a proof is missing; `note`: changes no verdict. */
   readonly severity: 'problem' | 'limit' | 'note';
@@ -39,7 +39,7 @@ export function verdictOf(findings: readonly Pick<Finding, 'severity'>[]): Verdi
 /** More would bury the sentence. */
 const MAX_NAMED = 5;
 
-/** One sentence without a full stop. It never claims more than was checked. */
+/** The verdict as one sentence without a full stop. It never claims more than was checked. */
 export function verdictWords(findings: readonly Finding[], pins: readonly Pin[]): string {
   const verdict = verdictOf(findings);
   if (verdict === 'not-intact') return 'NOT INTACT: see the problems above';
@@ -67,7 +67,7 @@ export interface Findings {
 /** Findings beyond this number are only counted: a destroyed store must not fill the memory. */
 const MAX_FINDINGS = 500;
 
-/** Cleans its input: names and texts come from the maker of the record. */
+/** An empty collection. It cleans its input: names and texts come from the maker of the record. */
 export function createFindings(): Findings {
   const found: Record<Finding['severity'], Finding[]> = { problem: [], limit: [], note: [] };
   let more = 0;

@@ -49,7 +49,7 @@ export interface WalkOptions {
   readonly onEntry: (entry: LoggedEntry) => void;
 }
 
-/** Checks each entry, also against those before it, and recomputes the tree of their hashes. */
+/** Checks each entry by itself and against those before it, and recomputes the tree of their hashes. */
 export function createWalk(
   { sizes, demandedBelow, gaps = [], stream: asked, onEntry }: WalkOptions,
   findings: Findings,
@@ -235,6 +235,7 @@ function clockWatch(findings: Findings): { take(entry: LoggedEntry): void; finis
   };
 }
 
+/** An entry that requires a checkpoint after it. */
 interface Demand {
   /** The minimum size of the checkpoint. */
   readonly size: number;

@@ -22,7 +22,7 @@ export type VerifyProblem =
   | 'trailing-data'
   | 'empty';
 
-/** Sizes in bytes; hashes lower-case hex SHA-256. */
+/** The result of a full read of a backup file. Sizes in bytes; hashes lower-case hex SHA-256. */
 export type VerifyReport =
   | {
       readonly ok: true;
@@ -40,7 +40,7 @@ export type VerifyReport =
   | {
       readonly ok: false;
       readonly problem: VerifyProblem;
-      /** One line, lower case, no full stop: what was found, and at which byte. */
+      /** One line, lower case, without a full stop: what was found and at which byte. */
       readonly shortMessage: string;
       readonly cipherBytes: number;
       readonly cipherSha256: string | undefined;
@@ -57,7 +57,7 @@ export function backupProblem(problem: VerifyProblem, shortMessage: string, caus
   return new LifeboatError(`${PREFIX}${problem}`, shortMessage, { hints: HINTS[problem], cause });
 }
 
-/** Undefined for an error not made by `backupProblem`. */
+/** The problem of an error made by `backupProblem`; undefined for every other error. */
 export function problemOf(error: unknown): VerifyProblem | undefined {
   if (!(error instanceof LifeboatError) || !error.code.startsWith(PREFIX)) return undefined;
   const name = error.code.slice(PREFIX.length);

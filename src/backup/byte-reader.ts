@@ -13,12 +13,12 @@ export class ByteReader<Last = unknown> {
     this.#source = source;
   }
 
-  /** Bytes taken so far. */
+  /** How many bytes have been taken. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** Undefined before the source's end. */
+  /** The source's return value; undefined before its end was reached. */
   get last(): Last | undefined {
     return this.#last?.value;
   }
@@ -36,7 +36,7 @@ export class ByteReader<Last = unknown> {
     this.#offset -= chunk.length;
   }
 
-  /** Up to `length` bytes without taking them; fewer only at the end. */
+  /** Up to `length` bytes from here, without taking them; fewer only at the end. */
   async peek(length: number): Promise<Uint8Array> {
     let held = this.#waiting.reduce((sum, chunk) => sum + chunk.length, 0);
     while (held < length) {
@@ -52,7 +52,7 @@ export class ByteReader<Last = unknown> {
     return (this.#waiting[0] ?? new Uint8Array()).subarray(0, length);
   }
 
-  /** Undefined when fewer bytes are left. */
+  /** Takes exactly `length` bytes, or undefined when fewer are left. */
   async take(length: number): Promise<Uint8Array | undefined> {
     const bytes = await this.peek(length);
     if (bytes.length < length) return undefined;

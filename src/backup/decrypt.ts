@@ -56,7 +56,7 @@ function fittingProfile(head: Uint8Array, key: Secret): KeyProfile {
 
 async function* plainChunks(reader: ByteReader, decipher: Decipheriv): AsyncGenerator<Uint8Array, CipherEnd> {
   try {
-    // Hold one chunk back: only the end of the input shows which block is the last.
+    // One chunk is held back, since only the end of the input shows which block is the last.
     let held: Buffer = Buffer.alloc(0);
     for (let chunk = await reader.read(); chunk !== undefined; chunk = await reader.read()) {
       const plain = decipher.update(chunk);

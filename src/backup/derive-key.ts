@@ -3,10 +3,10 @@ import { LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import type { KeyProfile } from './backup-file.ts';
 
-/** In the order of attempts: the service's own first, the slow one last. */
+/** Every profile, in the order of attempts: the service's own first, the slow one last. */
 export const PROFILES: readonly KeyProfile[] = ['md5', 'sha256', 'pbkdf2'];
 
-/** For AES-256-CBC: 32 bytes of key, 16 of initialisation vector. */
+/** The input of AES-256-CBC: 32 bytes of key, 16 bytes of initialisation vector. */
 export interface CipherKey {
   readonly key: Uint8Array;
   readonly iv: Uint8Array;

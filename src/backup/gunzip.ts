@@ -31,7 +31,7 @@ export async function* unpackGzip(reader: ByteReader): AsyncGenerator<Uint8Array
     let crc = 0;
     let length = 0;
     for await (const chunk of inflateMember(reader, contentBytes)) {
-      // Raw inflate: the engine's checksum would cost time on its busy thread; here it costs none.
+      // The engine inflates raw: its checksum would cost time on the busy thread, here it costs none.
       crc = crc32(chunk, crc);
       length += chunk.length;
       yield chunk;
@@ -53,7 +53,7 @@ async function takeTrailer(reader: ByteReader, crc: number, length: number): Pro
   }
 }
 
-/** Only padding may follow the gzip data. */
+/** The gzip data is whole. Now only the padding may follow. */
 async function checkEnd(reader: ByteReader<CipherEnd>): Promise<void> {
   const offset = reader.offset;
   // One byte more than a block distinguishes damaged padding from extra data.
@@ -85,7 +85,7 @@ export function looksLikeGzip(bytes: Uint8Array): boolean {
   return id1 === 0x1f && id2 === 0x8b && method === 8 && (flags & RESERVED) === 0;
 }
 
-/** Rejects with `backup.corrupt` or `backup.truncated`. */
+/** Takes a gzip header from the reader. Rejects with `backup.corrupt` or `backup.truncated`. */
 async function takeGzipHeader(reader: ByteReader): Promise<void> {
   const start = reader.offset;
   const fixed = await need(reader, 10);
@@ -155,7 +155,7 @@ class Feeder {
   readonly #engine: InflateRaw;
   readonly #reader: ByteReader;
   readonly #stopped = new AbortController();
-  /** Chunks that the engine may not have read completely, with the count of bytes up to their end. */
+  /** Chunks that the engine may not have read completely, each with the count of bytes fed up to its end. */
   #fed: { readonly chunk: Uint8Array; readonly end: number }[] = [];
   #fedBytes = 0;
 
@@ -164,7 +164,7 @@ class Feeder {
     this.#reader = reader;
   }
 
-  /** Never rejects: stores a failure of the reader and destroys the engine. */
+  /** Never rejects: a failure of the reader is stored, and the engine is destroyed. */
   async run(): Promise<void> {
     const { signal } = this.#stopped;
     try {

@@ -9,7 +9,7 @@ interface Inspection {
   readonly content: 'tar' | 'gzip' | 'data';
   /** Entries of the tar; undefined for anything else. */
   readonly entries: number | undefined;
-  /** What is there instead of anything to recover: `0 bytes`. */
+  /** What the content is if there is nothing to recover: `0 bytes`. Undefined if there is. */
   readonly empty?: string;
 }
 
@@ -51,7 +51,7 @@ async function inspectGzip(reader: ByteReader, gzips: number): Promise<Inspectio
       ...(empty === undefined ? {} : { empty: `a gzip of ${empty}` }),
     };
   } catch (error) {
-    // Rejects if the outer layer is damaged.
+    // Rejects if the outer layer does.
     while ((await reader.read()) !== undefined);
     const problem = problemOf(error);
     if (problem === undefined || !(error instanceof Error)) throw error;
@@ -97,7 +97,7 @@ class TarInspector {
   );
   #dump = new DumpEnd();
   #cut: string | undefined;
-  /** Undefined once an entry with data was found. */
+  /** The inspector of the current entry, until an entry with data was found. */
   #entry: DataInspector | undefined = new DataInspector('part');
   /** What the first entry with content holds, if not data. */
   #notData: string | undefined;
@@ -138,7 +138,7 @@ class TarInspector {
   }
 }
 
-/** The first line of an SQL dump, and its very last one. */
+/** The first line of an SQL dump, and the one that its program writes at the very end. */
 const DUMPS = [
   { begins: '-- PostgreSQL database dump', ends: '-- PostgreSQL database dump complete' },
   { begins: '-- PostgreSQL database cluster dump', ends: '-- PostgreSQL database cluster dump complete' },
@@ -168,7 +168,7 @@ class DumpEnd {
     if (this.#head.length >= HEAD) this.#recognise(this.#head);
   }
 
-  /** The problem in words; undefined for whole dumps and anything else. */
+  /** The problem in words; undefined for a whole dump and for anything that is not a dump. */
   end(): string | undefined {
     if (this.#head !== undefined) this.#recognise(this.#head);
     if (this.#kind === undefined || !this.#isOpen) return undefined;
@@ -187,7 +187,7 @@ class DumpEnd {
     if (this.#kind !== undefined) this.#look(this.#kind, head);
   }
 
-  /** The last such line decides. */
+  /** The last such line decides: the beginning of a dump or its end. */
   #look({ begins, ends }: (typeof DUMPS)[number], bytes: Uint8Array): void {
     const text = Buffer.concat([this.#seam, bytes]);
     const begin = text.lastIndexOf(`\n${begins}`);
@@ -252,6 +252,7 @@ function messageIn(content: Buffer): string | undefined {
   return noDump(content.length, begins);
 }
 
+/** The description of a text of this length whose first non-blank line is `begins`. */
 function noDump(length: number, begins: string): string {
   return `a text of ${formatBytes(length)} that is no dump; it begins: ${show(untrust(begins), 80)}`;
 }
@@ -267,7 +268,7 @@ const DATA = /;[ \t]*$|^-- |^\/\*|^dn:|^\{.*\}\s*\n\{/mu;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** UTF-8 without control bytes that no text has. */
+/** The content if it is text: UTF-8 without control bytes that no text has. */
 function textOf(content: Buffer): string | undefined {
   if (content.some((byte) => byte < 0x09 || (byte > 0x0d && byte < 0x20 && byte !== 0x1b))) return undefined;
   try {
@@ -316,6 +317,7 @@ class ErrorLines {
     if (this.#begun.length > LINE_LIMIT) this.#isOnly = false;
   }
 
+  /** The first line, if there are only errors. */
   end(): string | undefined {
     if (this.#isOnly) this.#takeLine(this.#begun);
     return this.#isOnly ? this.#first : undefined;

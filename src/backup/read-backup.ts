@@ -12,7 +12,7 @@ const FIRST_READ = 64 * 1024;
 /** Large reads keep the cipher and the inflate engine busy. */
 const READ = 1024 * 1024;
 
-/** `size` in bytes when opened; `chunks` for one pass. */
+/** An open backup file: its size in bytes when opened, and its chunks, for one pass. */
 interface OpenBackup {
   readonly size: number;
   readonly chunks: AsyncGenerator<Uint8Array, void>;

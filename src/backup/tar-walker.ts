@@ -2,9 +2,9 @@ import type { LifeboatError } from '../base/errors.ts';
 import { type Untrusted, untrust } from '../base/text.ts';
 import { backupProblem } from './backup-file.ts';
 
-// By hand, for verdicts: libraries skip or guess damaged parts, and do not say at which byte.
+// By hand, because it gives verdicts: libraries skip or guess damaged parts, and do not say at which byte.
 
-/** Clean its name before showing it, and never use it as a path unchecked. */
+/** An entry of a tar. Clean its name before showing it, and never use it as a path unchecked. */
 export interface TarEntry {
   readonly name: Untrusted;
   readonly size: number;
@@ -38,7 +38,7 @@ export class TarWalker {
   #entries = 0;
   #contentBytes = 0;
 
-  /** Calls `onEntry` before the entry's content, `onContent` with each piece of that. */
+  /** `onEntry` is called for every entry before its content, `onContent` with each piece of that. */
   constructor(onEntry?: (entry: TarEntry) => void, onContent?: (bytes: Uint8Array) => void) {
     this.#onEntry = onEntry;
     this.#onContent = onContent;
@@ -48,12 +48,12 @@ export class TarWalker {
     return this.#entries;
   }
 
-  /** Total of the entries so far, by their headers. */
+  /** Total content bytes of the entries so far, by their headers. */
   get contentBytes(): number {
     return this.#contentBytes;
   }
 
-  /** Throws `backup.corrupt`; the walker is unusable after that. */
+  /** Takes the next bytes. Throws `backup.corrupt`; the walker is unusable after that. */
   write(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let at = 0;
@@ -170,16 +170,16 @@ function badMeta(offset: number): LifeboatError {
   return backupProblem('corrupt', `the tar entry near byte ${offset} of the content has unreadable records`);
 }
 
-// By hand, for verdicts: libraries derive some number even from a damaged size.
+// By hand, because it gives verdicts: libraries derive some number even from a damaged size.
 
-/** The block size of POSIX ustar. */
+/** Headers and padding come in blocks of this size (POSIX ustar). */
 export const TAR_BLOCK = 512;
 
-/** Names come from the archive: clean them before showing them. */
+/** The fields needed for a walk. Names come from the archive: clean them before showing them. */
 interface TarHeader {
   /** The raw type flag: `0` file, `1` hard link, `2` symlink, `5` directory, and others. */
   readonly type: string;
-  /** Bytes of content, without padding. */
+  /** Bytes of content that follow, without padding. */
   readonly size: number;
   readonly name: Untrusted;
   /** GNU sparse map (type `S`): more blocks of it follow. */
@@ -193,7 +193,7 @@ const MAGIC_AT = 257;
 const CHECKSUM_AT = 148;
 const CHECKSUM_LENGTH = 8;
 
-/** The checksum of its first block is right, or at least its magic is there. */
+/** Whether content is a tar: the checksum of its first block is right, or at least its magic is there. */
 export function looksLikeTar(head: Buffer): boolean {
   return checksumHolds(head) || hasMagic(head);
 }
@@ -202,7 +202,7 @@ function isBlank(block: Buffer): boolean {
   return block[0] === 0 && block.compare(block, 1, TAR_BLOCK, 0, TAR_BLOCK - 1) === 0;
 }
 
-/** `offset`: that of the header in the tar. Throws `backup.corrupt`. */
+/** Reads a header block that begins at byte `offset` of the tar. Throws `backup.corrupt`. */
 function readTarHeader(block: Buffer, offset: number): TarHeader {
   if (!checksumHolds(block)) {
     throw backupProblem('corrupt', `the tar header at byte ${offset} of the content has a wrong checksum`);
@@ -223,6 +223,7 @@ function readTarHeader(block: Buffer, offset: number): TarHeader {
   };
 }
 
+/** Whether content can follow a header of this type flag. */
 function mayHaveContent(type: string): boolean {
   return !WITHOUT_CONTENT.has(type);
 }
@@ -231,7 +232,7 @@ function hasMagic(block: Buffer): boolean {
   return block.toString('latin1', MAGIC_AT, MAGIC_AT + 5) === 'ustar';
 }
 
-/** The sum of all bytes, the field itself as spaces; some old writers summed signed bytes. */
+/** The sum of all bytes with the field itself read as spaces; some old writers summed signed bytes. */
 function checksumHolds(block: Buffer): boolean {
   if (block.length < TAR_BLOCK) return false;
   let sum = 0;
@@ -250,7 +251,7 @@ function checksumHolds(block: Buffer): boolean {
   return stored !== undefined && sum !== 8 * 0x20 && (stored === sum || stored === sum - 256 * high);
 }
 
-/** Octal text, or base-256 if the top bit is set (GNU, from 8 GiB). Undefined for neither. */
+/** Octal text, or base-256 if the top bit is set (GNU, for sizes from 8 GiB). Undefined if it is neither. */
 function readNumber(block: Buffer, at: number, length: number): number | undefined {
   const first = block[at] ?? 0;
   if (first === 0x80) {
@@ -267,7 +268,7 @@ function readText(block: Buffer, at: number, length: number): string {
   return block.toString('utf8', at, end < 0 || end > at + length ? at + length : end);
 }
 
-// By hand, for verdicts: libraries skip records that they cannot read.
+// By hand, because it gives verdicts: libraries skip records that they cannot read.
 
 /** POSIX pax records, `<length> <keyword>=<value>\n`; `length` in bytes of all. The last keyword counts. */
 function readPax(bytes: Buffer): Map<string, string> | undefined {

@@ -26,12 +26,12 @@ export async function verifyFile(path: string, options: VerifyOptions): Promise<
 
 /** As `verifyFile`, on arrival. Destroys the stream at the end; may reject with its error. No total. */
 export async function verifyStream(stream: Readable, options: VerifyOptions): Promise<VerifyReport> {
-  // Otherwise a stalled stream would not notice the signal.
+  // Without this a stalled stream would not notice the signal.
   if (options.signal !== undefined) addAbortSignal(options.signal, stream);
   return await verifyChunks(stream, options, undefined);
 }
 
-/** `total` is only for the progress. */
+/** Verifies the chunks of a backup; `total` is only for the progress. See `verifyFile`. */
 async function verifyChunks(
   chunks: AsyncIterable<Uint8Array>,
   options: VerifyOptions,
@@ -76,7 +76,7 @@ async function readAll(meter: CipherMeter, options: VerifyOptions): Promise<Veri
   };
 }
 
-/** The head alone decides: more bytes would show nothing more. */
+/** Decided by the head alone: reading on would show nothing more. */
 const OF_THE_HEAD: ReadonlySet<VerifyProblem> = new Set(['wrong-key', 'not-a-backup']);
 
 async function report(problem: VerifyProblem, message: string, meter: CipherMeter): Promise<VerifyReport> {
@@ -87,6 +87,7 @@ async function report(problem: VerifyProblem, message: string, meter: CipherMete
   return { ok: false, problem, shortMessage, cipherBytes: meter.bytes, cipherSha256: meter.digest() };
 }
 
+/** Adds what only the whole file shows. */
 function explain(problem: VerifyProblem, message: string, meter: CipherMeter): string {
   if (problem === 'trailing-data' && meter.secondHeader !== undefined) {
     return `a second encrypted file begins at byte ${meter.secondHeader}`;

@@ -32,11 +32,11 @@ interface BundleOptions {
    * Brotli. A file, since source assembled in memory takes its size once more.
    */
   readonly file: string;
-  /** The unchanged script of this name if there is no file. */
+  /** The script of this file name if there is no file; it is not changed. */
   readonly source?: (name: string) => Buffer;
   /** Differs for each content of the files. */
   readonly stamp: string;
-  /** Its use, as one word: each part caches the code that it uses. Other text caches none. */
+  /** Its use, as one word: each part caches the code that it uses. Any other text caches none. */
   readonly part: string;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -98,7 +98,7 @@ function codeOf(script: Script): Buffer {
   return script.createCachedData();
 }
 
-/** In memory once; the file is ASCII. */
+/** The text of an ASCII file, in memory once. */
 function readSource(file: string): string {
   const bytes = readFileSync(file);
   const text = textOf(bytes);
@@ -125,12 +125,12 @@ function free({ buffer, byteLength }: Buffer): void {
   if (isAlone && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-/** V8 reads only its own output, of the same version and flags; this identifies them. */
+/** V8 reads only its own output, of the same version and flags; this identifies those. */
 function tag(): string {
   return cachedDataVersionTag().toString(16);
 }
 
-/** Where each script's code is, by a suffix of the name; undefined if none is kept. */
+/** The path of each script's code, by what is added to the name; undefined if none is kept. */
 function keeper(env: NodeJS.ProcessEnv, name: string): ((added: string) => string) | undefined {
   if (env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return undefined;
   const given = env['NODE_COMPILE_CACHE'];
@@ -183,7 +183,7 @@ function write(path: string, codeNow: () => Buffer): void {
 
 const OLD_MS = 30 * 86_400_000;
 
-/** Mostly of removed versions; code still in use is compiled once more. */
+/** Mostly of versions that are gone; code still in use is compiled once more. */
 function removeOld(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

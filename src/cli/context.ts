@@ -11,31 +11,31 @@ export interface CommandContext extends Streams {
   readonly env: NodeJS.ProcessEnv;
   readonly version: string;
   readonly configPath: string | undefined;
-  /** Why a change continues without the team's checkpoint folder. */
+  /** Why a change continues without the folder in which a team keeps its checkpoints. */
   readonly alone?: string | undefined;
   /** Restores terminal echo (echo.ts). Call it once the key store needs no passphrase any more. */
   readonly restoreEcho?: (() => void) | undefined;
-  /** The full screen, if open: it asks for secrets. Otherwise the terminal does. */
+  /** The full screen, if it is up: it asks for secrets. Otherwise the terminal is asked. */
   readonly screen?: OnScreen | undefined;
   readonly leaving?: AbortSignal | undefined;
   /** Shows a run on an existing screen, instead of one of its own. */
   readonly showRun?: ((port: RunPort) => Promise<RunEnd>) | undefined;
-  /** Once the vault's passphrase was entered. Without it, each opening asks. */
+  /** The passphrase of the vault once it was entered. Without it, each opening asks for itself. */
   readonly passphrase?: KeptPassphrase | undefined;
-  /** Makes the screens over a run in the whole terminal; without it, only the run is shown. */
+  /** Makes the screens over a run that takes the whole terminal; without it, only the run is shown. */
   readonly connect?:
     | ((context: CommandContext, config: LoadedConfig, screen: OnScreen) => AppPort)
     | undefined;
-  /** The key store of the run beneath, already open, for readers. */
+  /** The key store that is already open, for readers: that of the run beneath. */
   readonly keyring?: Keyring | undefined;
-  /** Default: for people. */
+  /** How the result is printed; by default for people. */
   readonly output?: OutputForm;
 }
 
 export const FORMS = ['table', 'json', 'yaml'] as const;
 export type OutputForm = (typeof FORMS)[number];
 
-/** Of one level of the command line. */
+/** The flags `-o` and `--json` of one level of the command line. */
 export interface FormFlags {
   readonly output?: OutputForm;
   readonly json?: boolean;

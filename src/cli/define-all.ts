@@ -11,7 +11,7 @@ import { defineService } from '../commands/service/define-service.ts';
 import { defineWorker } from '../commands/worker/define-worker.ts';
 import { type Define, group, instance } from './define.ts';
 
-/** In the order and under the headings of the help. */
+/** Adds every command, in the order and under the headings of the help. */
 export function defineAll(program: Command, command: Define): void {
   program.commandsGroup('Runbooks:');
   defineRuns(program, command);
@@ -442,7 +442,7 @@ store that is copied from takes no more entries afterwards.`,
   );
 }
 
-/** For the second person, and the operator who waits for one. */
+/** The commands of the second person, and of the operator who waits for one. */
 function defineApprovals(program: Command, command: Define): void {
   command(
     program,

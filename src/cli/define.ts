@@ -4,26 +4,26 @@ import { isNoReason, noReasonWords } from '../base/reason.ts';
 import { show } from '../base/text.ts';
 import { type CommandContext, FORMS } from './context.ts';
 
-/** Returns the exit code. */
+/** What every command returns: its exit code. */
 export type Action<Options> = (
   context: CommandContext,
   args: readonly string[],
   options: Options,
 ) => Promise<number>;
 
-/** Besides the line in the list and the flags. */
+/** The help of a command besides its line in the list and its flags. */
 export interface Details {
-  /** Whole sentences; an empty line separates paragraphs. */
+  /** Whole sentences; paragraphs are separated by an empty line. */
   readonly about?: string;
   /** Command lines to copy. */
   readonly examples?: readonly string[];
-  /** As printed: a heading, and indented lines. */
+  /** Tables and lists as printed: a heading, and indented lines. */
   readonly notes?: readonly string[];
 }
 
 export interface Manner extends Details {
   readonly hidden?: boolean;
-  /** Takes no `-o`. */
+  /** Its output has no other form, so it takes no `-o`. */
   readonly hasNoForm?: boolean;
 }
 
@@ -57,14 +57,14 @@ export function describe(command: Command, summary: string, details: Details): C
   return command;
 }
 
-/** Each paragraph in one line: help is wrapped once, for its reader's width. */
+/** Each paragraph in one line: the help is wrapped once, for the width of its reader. */
 function unwrapped(about: string): string {
   return about.replaceAll(/(?<!\n)\n(?!\n)/gu, ' ');
 }
 
 const DETAILS = new WeakMap<Command, Details>();
 
-/** The texts of `describe`, for generated documents. */
+/** The texts given to `describe`, for generated documents. */
 export function detailsOf(command: Command): Details {
   return DETAILS.get(command) ?? {};
 }
@@ -73,7 +73,7 @@ function indented(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}`).join('\n');
 }
 
-/** For every point in time: `momentFrom` reads them all. */
+/** The value of every flag for a point in time: `momentFrom` reads them all. */
 export const TIME = '14:32, "10 minutes ago" or 2026-03-01T02:59:00Z';
 
 export function instance(what = 'the instance (default: the only one)'): Option {
@@ -116,7 +116,7 @@ export function twoValues(flag: string, one: string, other: string): LifeboatErr
 
 export const COMMON_OPTIONS = 'Common options:';
 
-/** Flags before or after a command. */
+/** The flags that stand before or after a command. */
 export function common({ hasNoForm = false }: Manner): Option[] {
   const form = [
     new Option('-o, --output <form>', 'table, json or yaml').choices(FORMS).default(undefined, 'table'),

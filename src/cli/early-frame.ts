@@ -4,7 +4,7 @@ import { canDraw } from '../plain/terminal.ts';
 import { firstFrame, GIVE_SCREEN_BACK, hidesNames } from '../tui/first-frame.ts';
 import type { CommandContext } from './context.ts';
 
-/** With these a run does not take the screen. */
+/** Flags with which a run does not take the screen. */
 const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--dry-run', '--help', '-h']);
 
 /** Flags with a value, of `run` and `resume`, and common ones. A test compares them with the definitions. */
@@ -24,7 +24,7 @@ export function wordsIn(argv: readonly string[]): readonly string[] {
   return argv.filter((arg, at) => !arg.startsWith('-') && !VALUED.has(argv[at - 1] ?? ''));
 }
 
-/** Without a command, in a terminal that can be drawn on. */
+/** Whether a command line asks for the app: no command at all, in a terminal that can be drawn on. */
 export function asksApp(
   argv: readonly string[],
   context: Pick<CommandContext, 'stdin' | 'stdout' | 'env'>,
@@ -32,7 +32,7 @@ export function asksApp(
   return isBare(argv) && canDraw(context);
 }
 
-/** The app where only lines can be shown: a dumb terminal, or with a screen reader. */
+/** Whether the app is asked for where only lines can be shown: a dumb terminal, or with a screen reader. */
 export function asksLines(
   argv: readonly string[],
   context: Pick<CommandContext, 'stdin' | 'stdout' | 'env'>,
@@ -41,14 +41,14 @@ export function asksLines(
   return isBare(argv) && stdin.isTTY === true && stdout.isTTY === true && !canDraw(context);
 }
 
-/** Allowed without a command; each has a value. */
+/** Flags that may stand without a command; a value follows each. */
 const WITH_APP: ReadonlySet<string> = new Set(['--config', '--alone']);
 
 function isBare(argv: readonly string[]): boolean {
   return argv.length % 2 === 0 && argv.every((arg, at) => at % 2 === 1 || WITH_APP.has(arg));
 }
 
-/** A run that prints for programs takes no screen. */
+/** `-o json`, `-ojson`, `--output json`, `--output=json`: a run that prints for programs takes no screen. */
 const NAMES_FORM = /^(?:-o|--output(?:=|$))/u;
 
 /**
@@ -65,7 +65,7 @@ export function paintEarly(
     asksApp(argv, context) ||
     ((command === 'run' || command === 'resume') &&
       !argv.some((arg) => WITHOUT_SCREEN.has(arg) || NAMES_FORM.test(arg)));
-  // The app has its own passphrase field.
+  // The app asks for a passphrase in a field of its own.
   const env = withKeyStore(context.env, configIn(argv));
   const asksFirst = (asksPassphrase(env) && !asksApp(argv, context)) || asksAction(argv);
   if (!takesScreen || asksFirst || !canDraw(context)) return undefined;
@@ -106,7 +106,7 @@ function titleOf(argv: readonly string[]): string {
   return wordsIn(argv).slice(0, 2).join(' ');
 }
 
-/** From `-i NAME`, or the word after the runbook. */
+/** As `-i NAME`, or as the word after the runbook. */
 function instanceOf(argv: readonly string[]): string {
   const at = argv.findIndex((arg) => arg === '--instance' || arg === '-i');
   if (at !== -1) return argv[at + 1] ?? '';

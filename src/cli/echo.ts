@@ -31,9 +31,9 @@ export function disableEchoFromStart(stdin: { readonly isTTY?: boolean }): () =>
   };
 }
 
-/** Empty if `stty` fails. A terminal that does not answer must not block the start. */
+/** The output of `stty`; empty if it fails. A terminal that does not answer must not block the start. */
 function stty(command: string): string {
-  // Only prompts for a passphrase need it.
+  // Loaded late, because only prompts for a passphrase need it.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { status, stdout } = spawnSync('sh', ['-c', command], {
     stdio: [0, 'pipe', 'ignore'],

@@ -4,7 +4,7 @@ import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import { pathOf } from './help-texts.ts';
 
-/** Prints to stdout; exit 2 for an unknown command. */
+/** `lifeboat help [COMMAND...]`: its help to stdout; exit 2 for an unknown command. */
 export function helpOn(program: Command, words: readonly string[]): number {
   let command = program;
   for (const word of words) {

@@ -16,11 +16,11 @@ const DOES: Readonly<Record<OfferedRunbookId, string>> = {
   'change-instance': 'restart, recreate or update it (--action)',
 };
 
-/** In the order in which people look for them. */
+/** The runbooks with what they do, in the order in which people look for them. */
 export const RUNBOOKS: readonly (readonly [id: string, does: string])[] = Object.entries(DOES);
 export const RUNBOOK_NAMES = Object.keys(DOES);
 
-/** After the commands of `lifeboat --help`. */
+/** What `lifeboat --help` prints after its commands. */
 export const HELP: Details = {
   notes: [
     `Environment:
@@ -76,7 +76,7 @@ function hintOfChoices(words: string): readonly string[] {
   return word === undefined || choices === undefined ? [] : mostSimilar(word, choices.split(', '));
 }
 
-/** Where a flag of a command below this group belongs. */
+/** Says where a flag belongs that a command below this group has. */
 function hintOfPlace(command: Command, words: string): readonly string[] {
   const [, flag = ''] = /^unknown option '(-[^'=]*)/u.exec(words) ?? [];
   const below = command.commands
@@ -104,7 +104,7 @@ const CODES: Readonly<Record<string, string>> = {
   'commander.excessArguments': 'usage.argument',
 };
 
-/** `lifeboat backups list` */
+/** `lifeboat backups list`. */
 export function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

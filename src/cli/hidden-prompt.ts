@@ -72,7 +72,7 @@ export async function leaveByEscape<Answer>(
   const hear = (_text: unknown, key?: { readonly sequence?: string }) => {
     if (LEADS_OUT.test(key?.sequence ?? '')) escaped.abort();
   };
-  // Before the prompt listens, so that a key that came with Escape is no answer.
+  // Listen before the prompt does, so that a key that came with Escape is not taken for an answer.
   stdin.on('keypress', hear);
   try {
     return await ask(signal === undefined ? escaped.signal : AbortSignal.any([signal, escaped.signal]));

@@ -1,15 +1,15 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 
-/** For as long as the process lives. */
+/** The passphrase of the vault, kept in memory for as long as the process lives. */
 export interface KeptPassphrase {
   /** For background work, which can do without it. */
   readonly isUnasked: boolean;
-  /** Without a kept passphrase, asks once for all concurrent callers. */
+  /** The kept passphrase; without one, asks for it, once for all concurrent callers. */
   get(ask: () => Promise<Secret>): Promise<Secret>;
-  /** It was refused (`why`): the next caller is asked for another one. */
+  /** Marks it as refused, with `why`: the next caller is asked for another one. */
   forget(why?: unknown): void;
-  /** The next caller that needs it asks again. */
+  /** Forgets it: the next caller that needs it asks again. */
   askAgain(): void;
 }
 
@@ -21,7 +21,7 @@ export function keepPassphrase(): KeptPassphrase {
       if (asked !== undefined) return asked;
       const asking = ask();
       asked = asking;
-      // Ask again after an empty input.
+      // After an empty input the person can be asked again.
       asking.catch(() => {
         if (asked === asking) asked = undefined;
       });
@@ -50,7 +50,7 @@ export function askOnlyOnce(kept: KeptPassphrase): KeptPassphrase {
         return ask();
       }),
     forget(why) {
-      // A repeated refusal says nothing of a newer passphrase.
+      // A repeated refusal of the same passphrase says nothing of a newer one.
       if (why !== refused || why === undefined) kept.forget(why);
       refused = why;
     },

@@ -1,7 +1,7 @@
 import { printError } from './print-error.ts';
 import type { EarlyTerminal } from './program.ts';
 
-/** Returns the exit code. Never rejects: prints errors to stderr. */
+/** Runs one command line and gives its exit code. Never rejects; what goes wrong is printed to stderr. */
 export async function main(argv: readonly string[], version: string, early: EarlyTerminal): Promise<number> {
   try {
     const { parse } = await import('./program.ts');

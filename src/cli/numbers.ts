@@ -7,7 +7,7 @@ export function idFrom(text: string, what: string): number {
   return wholeNumber(text, what, 0);
 }
 
-/** In digits; anything else is a usage error. */
+/** A whole number of at least `least`, in digits; anything else is a usage error. */
 export function wholeNumber(text: string, what: string, least: number): number {
   const value = /^\d{1,15}$/u.test(text) ? Number(text) : Number.NaN;
   if (value >= least) return value;

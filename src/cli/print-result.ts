@@ -6,7 +6,7 @@ import { columnsOf, wantsColour } from '../plain/terminal.ts';
 import type { CommandContext } from './context.ts';
 import type { SCHEMAS, SchemaName } from './schemas/index.ts';
 
-/** Without the name of the schema. */
+/** The output of a command under a schema, without its name. */
 export type ResultOf<Name extends SchemaName> = Readonly<
   Omit<DeepReadonly<z.input<(typeof SCHEMAS)[Name]['type']>>, 'schema'>
 >;
@@ -17,7 +17,10 @@ export function isForPeople({ output = 'table' }: Pick<CommandContext, 'output'>
   return output === 'table';
 }
 
-/** Prints to stdout: `inWords`; with `-o json` a line without control codes, with `-o yaml` a document. */
+/**
+ * Prints the result of a command to stdout: in words by `inWords`; with `-o json` as one line without
+ * terminal control codes, and with `-o yaml` as one document, both with the schema's name.
+ */
 export async function printResult<Name extends SchemaName>(
   context: Output,
   name: Name,
@@ -28,7 +31,7 @@ export async function printResult<Name extends SchemaName>(
   else await printRecord(context, name, result);
 }
 
-/** One of many results: a line of JSON, or a YAML document. */
+/** Prints one of many results to stdout at once: a line of JSON, or a YAML document. */
 export async function printRecord<Name extends SchemaName>(
   context: Output,
   name: Name,
@@ -43,7 +46,7 @@ export async function printRecord<Name extends SchemaName>(
 
 export interface ItemsPrinter<Item, Rest> {
   item(item: Item): void;
-  /** `rest` is the result without its items. */
+  /** Ends the document; `rest` is what the result has beside its items. */
   end(rest: Rest): Promise<void>;
 }
 
@@ -73,7 +76,7 @@ export function printItems(context: Output, name: SchemaName): ItemsPrinter<obje
   };
 }
 
-/** Cut to the terminal's width, whole in a pipe. */
+/** Prints a table to stdout: cut to the terminal's width, whole in a pipe. */
 export function printTable(
   { stdout, env }: CommandContext,
   columns: readonly Column[],

@@ -5,7 +5,10 @@ const PLAIN = /^[\x20-\x7e\n]*$/u;
 
 const STRING = 'tag:yaml.org,2002:str';
 
-/** YAML 1.2 in printable ASCII with a final line break: other characters are escaped in double quotes. */
+/**
+ * YAML 1.2 in pure printable ASCII, like `printableJson`: every other character is escaped in double quotes,
+ * and every YAML parser reads back the same values. Ends with a line break.
+ */
 export function printableYaml(value: unknown): string {
   const document = new Document(value, {
     aliasDuplicateObjects: false,
@@ -28,7 +31,7 @@ function withPrintableStrings(tag: Tags[number]): Tags[number] {
   } as ScalarTag;
 }
 
-/** YAML and JSON share double quotes except for characters beyond the first 65,536. */
+/** In double quotes, which YAML and JSON share except for characters beyond the first 65,536. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(/[^\x20-\x7e]/gu, (character) => {
     const code = (character.codePointAt(0) ?? 0).toString(16);

@@ -11,9 +11,10 @@ import { HELP, SUMMARY, usageError } from './help-texts.ts';
 import { keepPassphrase } from './kept-passphrase.ts';
 import { printError } from './print-error.ts';
 
-/** Changes to the terminal before the commands were loaded. */
+/** What was changed about the terminal before the commands were loaded, and how to undo it. */
 export interface EarlyTerminal {
   readonly giveScreenBack?: (() => void) | undefined;
+  /** Set while echo is disabled because a passphrase may be asked for. */
   readonly restoreEcho?: (() => void) | undefined;
 }
 
@@ -62,18 +63,18 @@ export async function parse(
   }
 }
 
-/** For the app where it cannot be drawn. */
+/** Advice if the app was requested where it cannot be drawn. */
 const LINES_HINT =
   'hint: the app needs a terminal that can be drawn on; its runs in lines: lifeboat runs --open\n';
 
-/** Without these nothing can be run. */
+/** Callbacks of a parse that runs a command; without them, nothing can be run. */
 interface Hearing {
   readonly own: OwnProcess;
   finish(exitCode: number): void;
-  /** The help of a group called without a command. */
+  /** Receives the help of a group that was called without a command. */
   helpToStderr(text: string): void;
   readonly restoreEcho?: (() => void) | undefined;
-  /** Only this command or group gets flags and help, which saves time. */
+  /** The command or group to be parsed; the others get neither flags nor help, which saves time. */
   readonly only?: string | undefined;
 }
 
@@ -150,12 +151,13 @@ function termOf(command: Command): string {
   return [command.name(), ...words].join(' ');
 }
 
-/** A flag names its choices itself. */
+/** The description of a flag with its default. It names its choices itself. */
 function wordsOfOption({ description, defaultValue, defaultValueDescription }: Option): string {
   const byDefault = defaultValueDescription ?? (typeof defaultValue === 'string' ? defaultValue : undefined);
   return byDefault === undefined ? description : `${description} (default: ${byDefault})`;
 }
 
+/** Thrown after the parser has printed a help text. */
 class HelpPrinted extends Error {
   readonly isWanted: boolean;
   readonly error: unknown;
@@ -167,7 +169,7 @@ class HelpPrinted extends Error {
   }
 }
 
-/** Instead of an end of the process. */
+/** The parser calls this instead of ending the process. */
 function leave(command: Command, error: CommanderError): never {
   if (error.code === 'commander.help')
     throw new HelpPrinted(
@@ -196,7 +198,7 @@ function contextFor(
   return { stdin, stdout, stderr, env, version, configPath, alone, output, passphrase: keepPassphrase() };
 }
 
-/** Before or after the command, but only once. */
+/** A common flag may stand before or after the command, but only once. */
 function onlyOne(flag: string, [value, ...others]: readonly string[]): string | undefined {
   const other = others.find((one) => one !== value);
   if (value !== undefined && other !== undefined) throw twoValues(flag, value, other);
@@ -211,7 +213,7 @@ interface CommonFlags extends FormFlags {
 interface Words {
   readonly args: readonly string[];
   readonly flags: Readonly<Record<string, unknown>>;
-  /** Outermost first. */
+  /** The common flags before and after the command, outermost first. */
   readonly levels: readonly CommonFlags[];
 }
 
@@ -228,6 +230,7 @@ function wordsOf(command: Command): Words {
   return { args, flags: { ...flags, ...instancesOf(positional, flags) }, levels: levelsOf(command) };
 }
 
+/** Combines argument and flag; of a command that takes several instances, all of them. */
 function instancesOf(positional: unknown, flags: Readonly<Record<string, unknown>>) {
   if (Array.isArray(positional)) return { instance: [...positional, ...[flags['instance'] ?? []].flat()] };
   return typeof positional === 'string' ? { instance: theOne(positional, flags) } : {};

@@ -58,7 +58,7 @@ async function allOf(stdin: NodeJS.ReadableStream, where: string): Promise<Buffe
   return Buffer.concat(chunks, size);
 }
 
-/** Lenient decoding could make two different keys equal. */
+/** Lenient decoding would turn two different keys into the same one. */
 function decoded(bytes: Buffer, where: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

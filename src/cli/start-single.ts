@@ -1,4 +1,4 @@
 import { start } from './start.ts';
 
-/* Starts a single executable, which brings its own Node. src/cli.ts starts the package. */
+/* The way into a single executable, which brings its own Node. src/cli.ts is the way into the package. */
 void start(process.argv.slice(2));

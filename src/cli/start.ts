@@ -11,7 +11,7 @@ import { disableEchoFromStart } from './echo.ts';
 import { keepPrivate } from './keep-private.ts';
 import { keepHeapSmall } from './small-heap.ts';
 
-/** Changes with every build of the commands. Undefined in a checkout without a build. */
+/** Changes with every build of the commands. Undefined in a checkout that is run without a build. */
 declare const BUNDLE_STAMP: string | undefined;
 
 /**
@@ -37,12 +37,12 @@ export async function start(argv: readonly string[]): Promise<void> {
   const giveScreenBack = paintEarly(argv, process);
   const isDrawn = giveScreenBack !== undefined || asksApp(argv, process);
   const bundle = await openCommands(command || 'app', isDrawn);
-  // Also after a signal. Not after a usage error: a misspelt command does not come back.
+  // Also after a signal. Not after a usage error, because a misspelt command does not come back.
   process.once('exit', (code) => code === EXIT.usage || bundle.keep());
   await end(await bundle.exports.main(argv, packageJson.version, { giveScreenBack, restoreEcho }), missing);
 }
 
-/** A command with a screen caches its code apart from one without, which uses less. */
+/** A command that draws a screen caches its code apart from the same command without one, which uses less. */
 async function openCommands(command: string, isDrawn: boolean): Promise<Bundle<typeof import('./main.ts')>> {
   if (typeof BUNDLE_STAMP === 'undefined')
     return { exports: await import('./main.ts'), keep: () => undefined };
@@ -106,7 +106,7 @@ function keepOutputWhole(stdout: Output): () => string | undefined {
   return () => trouble;
 }
 
-/** Or a device other than a terminal: Node writes to these synchronously. */
+/** A file, or a device other than a terminal: Node writes to these synchronously. */
 function isFile({ fd, isTTY }: Output): boolean {
   try {
     const stat = fstatSync(fd);

@@ -4,7 +4,7 @@ import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../base/errors.ts'
 import { show } from '../base/text.ts';
 import type { CommandContext } from './context.ts';
 
-/** Of a file system without hard links. */
+/** Error codes of a file system without hard links. */
 const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'];
 
 /**
@@ -15,7 +15,7 @@ export function writeNewFile(path: string, content: Buffer | string): void {
   const part = `${path}.${randomBytes(4).toString('hex')}.part`;
   try {
     writeFileSync(part, content, { flag: 'wx', mode: 0o600, flush: true });
-    // Unlike a rename, a link never replaces a file that another process just wrote.
+    // Unlike a rename, a link never replaces a file that another process has just written.
     linkSync(part, path);
   } catch (thrown) {
     const { code = '', syscall } = thrown as NodeJS.ErrnoException;
@@ -60,7 +60,7 @@ export function isTaken(path: string, elsewhere = 'name another file with --out 
   );
 }
 
-/** To stdout, or a new file: an existing record is never overwritten (`usage.out`, exit 2). */
+/** Writes to stdout, or to a new file: an existing record is never overwritten (`usage.out`, exit 2). */
 export function putNew(
   { stdout, stderr }: Pick<CommandContext, 'stdout' | 'stderr'>,
   out: string | undefined,

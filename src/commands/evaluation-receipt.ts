@@ -65,7 +65,7 @@ export async function evaluationReceipt(
   return EXIT.closed;
 }
 
-/** The audit has verified the entries; a projection is only a copy. */
+/** By the entries, which the audit has verified; a projection is only a copy of them. */
 async function recorded(
   context: CommandContext,
   name: string | true,
@@ -94,7 +94,7 @@ async function recorded(
   }
 }
 
-/** By the entries of its run. */
+/** Adds the newest proven recovery of each, by the entries of its run. */
 async function withRecoveries(
   journal: JournalReader,
   evaluations: readonly RecordedEvaluation[],

@@ -40,7 +40,7 @@ export const receipt: Action<{ readonly out?: string; readonly evaluation?: stri
   return EXIT.closed;
 };
 
-/** A new folder, by default named after the run. */
+/** Writes the receipt of a run into a new folder, by default one that is named after the run. */
 export async function receiptOfRun(
   context: CommandContext,
   word: string | undefined,
@@ -57,7 +57,7 @@ export interface StatedRun {
   readonly reportText: string;
 }
 
-/** Pure. */
+/** The receipt of a run, to be signed. Pure. */
 export function toSign(runId: string, { statement, reportText }: StatedRun): ToSign {
   const { result } = statement.predicate;
   return {
@@ -66,7 +66,7 @@ export function toSign(runId: string, { statement, reportText }: StatedRun): ToS
   };
 }
 
-/** By a verified record. Rejects with `receipt.…` (exit 2) without a verdict. */
+/** What a run proved, by a record that was verified. Rejects with `receipt.…`, exit 2, without a verdict. */
 export async function statedOf(journal: Reader, run: RunSummary): Promise<StatedRun> {
   return isPlanRun(run) ? await ofPlan(journal, run) : await ofRun(journal, run);
 }

@@ -53,7 +53,7 @@ export const report: Action<ReportFlags> = async (context, words, flags) => {
 
 type Found = Report | PlanReports;
 
-/** Of config and journal, with the period's runs. */
+/** Reports on all instances of the config and of the journal, with the runs of the period. */
 async function reportAll(context: CommandContext, flags: ReportFlags): Promise<number> {
   const lengthMs = durationFrom(flags.since ?? '90d', '--since', ['1h', '3650d']);
   const now = new Date();
@@ -62,7 +62,7 @@ async function reportAll(context: CommandContext, flags: ReportFlags): Promise<n
   const journal = await openReaderOf(context);
   try {
     const begun = (await listRuns(journal)).filter(({ startedAt }) => msOf(startedAt) >= since.getTime());
-    // A plan's record has its steps that are no runbooks.
+    // The steps of a plan that are no runbooks are in the record of the plan.
     const all = begun.filter((run) => !isPlanRun(run) && run.runbook !== 'plan-step');
     const reports: Report[] = [];
     for (const run of all) reports.push(await reportOf(journal, run));
@@ -108,7 +108,7 @@ function recordOf(part: Part<InstanceRecord> | undefined): InstanceRecord {
   throw new LifeboatError(code, why);
 }
 
-/** Without one, the journal names the instances. */
+/** Without a config, the journal names the instances. */
 async function namesIn(context: CommandContext): Promise<readonly string[]> {
   const config = await loadConfig(context.env, context.configPath).catch((thrown: unknown) => {
     if (failureOf(thrown).code === 'config.missing') return undefined;
@@ -117,7 +117,7 @@ async function namesIn(context: CommandContext): Promise<readonly string[]> {
   return config === undefined ? [] : Object.keys(config.instances);
 }
 
-/** `-o json` and `-o yaml` work as `--format json`. */
+/** `-o json` and `-o yaml` print the report as data, as `--format json` does. */
 function formatOf({ format }: ReportFlags, { output = 'table' }: CommandContext): ReportFormat {
   if (output === 'table') return format ?? 'md';
   if (format === undefined || format === 'json') return 'json';
@@ -173,7 +173,7 @@ async function written(
   return inForm(first, context, () => renderReport(first, format, brand));
 }
 
-/** Only runs of one kind. */
+/** Like is compared with like. */
 function compared(first: Found, second: Found): Comparison {
   const now = new Date();
   if ('children' in first && 'children' in second) return comparePlanReports(first.plan, second.plan, now);

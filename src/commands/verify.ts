@@ -64,11 +64,11 @@ export const verify: Action<{ readonly instance?: string; readonly keyFile?: str
   ]);
 };
 
-/** For a key with a line end. */
+/** What to do about a key with a line end. */
 const AS_IT_WAS_SET =
   'decrypt it with openssl and the file that the key was set from, then set a key without';
 
-/** Enough to try keys on, and a way to read it all. */
+/** A backup to verify: enough of it to try keys on, and a way to read all of it. */
 interface Source {
   readonly head: Uint8Array;
   readonly verifyWith: (options: VerifyOptions) => Promise<VerifyReport>;
@@ -83,7 +83,7 @@ async function fromFile(path: string): Promise<Source> {
   return { head: await readHead(path), verifyWith: (options) => verifyFile(path, options) };
 }
 
-/** A pipe cannot be read twice. */
+/** Reads the head ahead, because a pipe cannot be read twice. */
 async function fromStdin({ stdin }: CommandContext): Promise<Source> {
   const { verifyStream } = await import('../backup/verify-file.ts');
   const { PROBE_BYTES } = await import('../backup/beginning.ts');
@@ -119,7 +119,7 @@ async function keysFor(
   return heldKeys(await openKeys(context, 'look'), instance);
 }
 
-/** Only on a terminal; overwrites itself. */
+/** A line that overwrites itself on a terminal; nothing in a pipe. */
 function progressOn({ stderr }: CommandContext) {
   let shown = 0;
   return (done: number, total: number | undefined) => {

@@ -5,7 +5,7 @@ import { printResult } from '../cli/print-result.ts';
 /** The revisions of service-api.md that have a client. */
 const REVISIONS = ['v0', '61', '62'] as const;
 
-/** `lifeboat version`: for a person who helps. */
+/** `lifeboat version`: prints what a person who helps needs to know first. */
 export async function version(context: CommandContext): Promise<number> {
   const facts = {
     version: context.version,

@@ -27,14 +27,14 @@ import { LOG_STREAM } from '../store/journal.ts';
 
 export interface ToSign {
   readonly statement: Stated;
-  /** Beside the receipt. */
+  /** The file beside the receipt. */
   readonly file: string;
   readonly text: string;
-  /** For the log. */
+  /** What the log says of the receipt. */
   made(hashes: Pick<MadeReceipt, 'sha256' | 'key'>): MadeReceipt;
 }
 
-/** `sha256`: of the signed file. */
+/** A receipt that is on record: the files of its folder, and the SHA-256 of the one that is signed. */
 export interface RecordedReceipt {
   readonly sha256: string;
   readonly files: ReadonlyMap<string, Buffer | string>;
@@ -46,11 +46,11 @@ export interface ReceiptSigner {
    * between, the log names one that nobody has. `toSign` is given the installation that signs.
    */
   sign(toSign: (installation: string) => ToSign): Promise<RecordedReceipt>;
-  /** Seals the entries. */
+  /** Seals what was put on record. */
   close(): Promise<void>;
 }
 
-/** With its receipt key. Rejects as `openWorkspace` does. */
+/** Opens the installation that signs, and its key for receipts. Rejects as `openWorkspace` does. */
 export async function openReceiptSigner(context: CommandContext): Promise<ReceiptSigner> {
   const workspace = await openWorkspace(context, await ownSetting(context));
   const { journal, keyring, signer } = workspace;
@@ -60,7 +60,7 @@ export async function openReceiptSigner(context: CommandContext): Promise<Receip
   });
   let isNamed = false;
   const name = async () => {
-    // The first append names a new log; the note is bound to that name.
+    // The first append names a new log, and the note is bound to that name.
     const origin = await journal.log.origin();
     if (origin === undefined) return;
     if (!isKeyNamed(await journal.read(LOG_STREAM), publicKey))
@@ -113,7 +113,7 @@ export async function writeReceipt(
   }
 }
 
-/** After a drill without a config, the login name is the entry's author. */
+/** After a drill on a machine without a config, its login name is the author of the entry. */
 async function ownSetting(context: CommandContext) {
   try {
     return workspaceFor(await loadConfig(context.env, context.configPath));

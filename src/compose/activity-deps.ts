@@ -18,13 +18,13 @@ export interface Setup {
   /** Where verbs keep fetched files; default: the home. */
   readonly folder?: string;
   readonly keyring: Keyring;
-  /** Undefined if there is none yet. */
+  /** Undefined if nothing was ever written. */
   readonly journal: JournalReader | undefined;
   readonly platform: ActivityDeps['platform'];
   readonly escrow?: EscrowConfig | undefined;
-  /** Redacts what this process used; without it, only what looks like a credential. */
+  /** Redacts what this process has used; without it, only what looks like a credential. */
   readonly blank?: (text: string) => string;
-  /** Keys entered, but not stored yet. */
+  /** Keys that were entered and are not stored yet. */
   readonly pendingKeys?: ReadonlyMap<string, Secret>;
 }
 

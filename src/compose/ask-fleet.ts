@@ -26,7 +26,7 @@ import type { KeptFit } from './try-fit.ts';
 export interface AskFleet {
   readonly config: LoadedConfig;
   readonly names: readonly string[];
-  /** From the journal. Never rejects. */
+  /** What the journal knows of an instance. Never rejects. */
   readonly recordOf: (name: string) => Promise<InstanceFacts['record']>;
   readonly last?: LastEvaluated;
   /** Opened on first use; may reject. */
@@ -34,19 +34,19 @@ export interface AskFleet {
   /** Milliseconds for all answers of one instance. */
   readonly limitMs: number;
   readonly atOnce: number;
-  /** Called when an instance is about to be asked. */
+  /** Called with each instance when it begins to be asked. */
   readonly asking?: (name: string) => void;
   /** Called with each instance once it answered, in any order; the next is asked after its promise. */
   readonly answered: (facts: InstanceFacts) => void | Promise<void>;
-  /** Receives the done backups that an instance lists, for when it is lost. Never rejects. */
+  /** Called with the done backups that an instance lists, for when it is lost. Never rejects. */
   readonly remember?: (name: string, seen: Listed) => Promise<void>;
-  /** What `remember` kept. Never rejects. */
+  /** What was kept of it. Never rejects. */
   readonly recall?: (name: string) => Promise<InstanceFacts['seen']>;
-  /** Asks for the disks too, by one more GET. */
+  /** The instances whose disks are asked for too, by one more GET. */
   readonly withDisk?: (name: string) => boolean;
-  /** What the platform's token may do; undefined where no platform is asked. May reject. */
+  /** What the platform's token may do with an instance; undefined where no platform is asked. May reject. */
   readonly rightOf?: ((name: string, signal: AbortSignal) => Promise<PlatformRight>) | undefined;
-  /** Once aborted, no further instance is asked, and pending requests are dropped. */
+  /** Once it is aborted, no further instance is asked, and pending requests are dropped. */
   readonly signal?: AbortSignal;
 }
 
@@ -68,7 +68,7 @@ export async function askFleet(ask: AskFleet): Promise<void> {
   try {
     await Promise.all(Array.from({ length: Math.min(ask.atOnce, ask.names.length) }, worker));
   } finally {
-    // Drop late requests in the background.
+    // Requests whose time was over are dropped in the background.
     void asking.access.close().catch(() => undefined);
   }
 }
@@ -78,7 +78,7 @@ type Asking = AskFleet & {
   readonly heldKeys: () => Promise<HeldKeys>;
 };
 
-/** `at`: when the key store was listed. */
+/** The keys that the store held when it was looked at, by instance. */
 interface HeldKeys {
   readonly at: Date;
   readonly of: ReadonlyMap<string, readonly string[]>;
@@ -123,7 +123,7 @@ async function askRight({ rightOf, limitMs, signal }: Asking, name: string): Pro
 
 type FromService = Pick<InstanceFacts, 'overview' | 'token' | 'backups' | 'window' | 'disk' | 'fits'>;
 
-/** Known without the service. */
+/** What is known of it without the service. */
 interface Own {
   readonly record: InstanceFacts['record'];
   readonly asked: Promise<InstanceFacts['held']>;
@@ -162,7 +162,7 @@ async function askService(ask: Asking, name: string, own: Own): Promise<FromServ
       await ask.remember?.(name, { done, at: backups.at, fits });
       return { ...found, fits: tried.state === 'known' ? { ...tried, value: fits.map(shownFit) } : tried };
     } finally {
-      // Drop pending requests in the background.
+      // Pending requests are dropped in the background.
       void service.close().catch(() => undefined);
     }
   } catch (thrown) {
@@ -175,7 +175,7 @@ async function askService(ask: Asking, name: string, own: Own): Promise<FromServ
 
 const MISSING = { state: 'missing' } as const;
 
-/** Tries no backup if the instance's keys are unknown: this asks for no passphrase. */
+/** No backup is tried if the instance's keys are unknown: this asks for no passphrase. */
 async function fitsOf(
   ask: Asking,
   given: Own & {
@@ -201,7 +201,7 @@ function shownFit({ id, key, tried }: KeptFit): BackupFit {
   return { id, key, tried: tried.length };
 }
 
-/** Without known keys of an instance, opens no key store and asks for no passphrase. */
+/** If an instance's keys are unknown, no key store is opened and no passphrase is asked for. */
 async function askKeys(
   ask: Asking,
   name: string,
@@ -232,7 +232,7 @@ async function backupsOf(service: ServiceClient, signal: AbortSignal) {
   };
 }
 
-/** The last triggered first. */
+/** The done backups of a list, the last triggered first. */
 export function doneBackups(listed: readonly Backup[]): readonly ListedBackup[] {
   return listed
     .filter(({ status }) => status === 'done')
@@ -265,7 +265,7 @@ async function windowOf(service: ServiceClient, signal: AbortSignal) {
   }
 }
 
-/** A fleet is asked often: the newest samples of a cluster, which include its disks. */
+/** Points of the newest samples of a cluster: its disks are among them, and a fleet is asked often. */
 const DISK_POINTS = 500;
 
 async function diskOf(service: ServiceClient, signal: AbortSignal): Promise<DiskFill | 'none'> {
@@ -280,7 +280,7 @@ async function diskOf(service: ServiceClient, signal: AbortSignal): Promise<Disk
   return nearest ?? 'none';
 }
 
-/** Percent until the parachute opens. */
+/** Percent left until the parachute opens. */
 function roomIn({ usedPercent, threshold }: DiskFill): number {
   return usedPercent === undefined || threshold === undefined ? Infinity : threshold - usedPercent;
 }
@@ -302,7 +302,7 @@ function failedPart(thrown: unknown, limitMs: number): Part<never> {
   return { state: 'failed', at, code, why: show(shortMessage) };
 }
 
-/** From the config; `last`: when each was evaluated. */
+/** What the config says about an instance, for its status; `last` says when each was evaluated. */
 export function aboutOf(
   config: LoadedConfig,
   name: string,

@@ -19,7 +19,7 @@ interface KeySources {
   readonly escrow?: EscrowConfig | undefined;
 }
 
-/** Fingerprints of the keys entered, and of those that the run lacks. */
+/** Fingerprints of the keys entered for a run, and of those it goes on without. */
 export interface KeysAsked {
   readonly entered?: readonly string[];
   readonly without?: readonly string[];
@@ -90,7 +90,7 @@ async function takeFromEscrow(
   return new Set(opened.map(({ fingerprint }) => fingerprint));
 }
 
-/** The run's screen has replaced the prompt, so the error repeats what it asked for. */
+/** The prompt was on the screen that the run has taken over, so the error repeats what it asked for. */
 function inputLeft(thrown: unknown, runId: string, fingerprint: string): unknown {
   if (!(thrown instanceof LifeboatError) || thrown.code !== 'input.left') return thrown;
   return new LifeboatError('input.left', `key ${fingerprint} was not entered`, {

@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import { ownFile } from '../base/own-program.ts';
 import { type ProseSection, proseByState, tokensOf } from '../view/prose.ts';
 
-/** The build sets it and makes these files beside the bundle. A checkout has none. */
+/** Set by the build, which makes these files beside the bundle. A checkout has none. */
 declare const IS_BUNDLED: true | undefined;
 
 interface BuiltProse {
-  /** Of the Markdown source. */
+  /** Of the Markdown from which it was made. */
   readonly digest: string;
   readonly sections: readonly BuiltSection[];
 }
@@ -38,12 +38,12 @@ export function builtProse(name: string, markdown: string): ReadonlyMap<string, 
   try {
     return readBuiltProse(ownFile(builtFile(name)).toString('utf8'), markdown);
   } catch {
-    // A package without the file still has the Markdown.
+    // A package that lost the file still has the Markdown.
     return undefined;
   }
 }
 
-/** Of the file's text. Pure. */
+/** The same from the text of the file. Pure. */
 export function readBuiltProse(
   text: string,
   markdown: string,
@@ -57,7 +57,7 @@ export function readBuiltProse(
   );
 }
 
-/** Relative to the package. */
+/** Where the package has what was built from the file of prose `name`. */
 export function builtFile(name: string): string {
   return `dist/prose/${name}.json`;
 }

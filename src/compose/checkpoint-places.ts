@@ -16,13 +16,14 @@ export function placesOf(home: string, configured: readonly CheckpointConfig[]):
   return [homePlace(home), ...further];
 }
 
-/** For a command that only reads: also works without a config. */
+/** The same for a command that only reads, which also works without a config. */
 export async function placesHere(
   context: Pick<CommandContext, 'env' | 'configPath'>,
 ): Promise<[Place, ...Place[]]> {
   return placesOf(homeFolder(context.env), await configuredPlaces(context));
 }
 
+/** The config's further places; none without a config. */
 export async function configuredPlaces(
   context: Pick<CommandContext, 'env' | 'configPath'>,
 ): Promise<readonly CheckpointConfig[]> {

@@ -13,7 +13,7 @@ import { readLedger } from '../store/projections/ledgers.ts';
 
 export interface Escrow {
   readonly policy: EscrowConfig;
-  /** When each showed that they can open a copy. */
+  /** Who has shown when that they can open a copy. */
   holders(): Promise<readonly HolderState[]>;
   /**
    * Seals a held key to all recipients, writes it to every folder and reads it back. Resolves with the entry
@@ -70,7 +70,7 @@ export function escrowOf(policy: EscrowConfig, { journal, keyring }: Deps): Escr
   };
 }
 
-/** By the record. */
+/** The holders of a policy, by the record. */
 export async function holdersOf(
   policy: EscrowConfig,
   journal: Pick<JournalReader, 'read'>,
@@ -90,7 +90,7 @@ function unproven(lack: string): LifeboatError {
   });
 }
 
-/** `path`: the file, in a folder. */
+/** A copy as it was found: in a place, with its file if it is in a folder. */
 export interface PlacedCopy {
   readonly place: string;
   readonly path: string | undefined;
@@ -143,7 +143,7 @@ export async function copiesIn(
   return found;
 }
 
-/** By the ledger of the instance. */
+/** The newest copy of each key in the ledger of an instance. */
 async function storedCopies(
   journal: Pick<JournalReader, 'read'> | undefined,
   instance: string,

@@ -20,16 +20,16 @@ export type Fit = Pick<ListedBackup, 'id' | 'backupId' | 'triggeredAt'> &
         readonly fit: 'fits';
         readonly fingerprint: string;
         readonly profile: KeyProfile | undefined;
-        /** The name under which the key is held, if another instance's. */
+        /** Under whose name the key is held, if it is another instance's. */
         readonly heldFor?: string | undefined;
       }
-    /** No held key opens it. `tried`: fingerprints of its own instance's keys. */
+    /** No held key opens it. `tried` are fingerprints of the keys of its own instance. */
     | { readonly fit: 'none'; readonly tried: readonly string[] }
     | { readonly fit: 'not-encrypted' | 'not-downloadable' }
     | { readonly fit: 'unasked'; readonly why: string }
   );
 
-/** Newest backup first; or why they could not be listed. */
+/** The fits of one instance, newest backup first; or why its backups could not be listed. */
 export interface InstanceFits {
   readonly instance: string;
   readonly fits: readonly Fit[];
@@ -40,7 +40,7 @@ export interface FitBackups {
   readonly config: LoadedConfig;
   readonly names: readonly string[];
   readonly keyring: Keyring;
-  /** By instance: not asked again with the same keys. */
+  /** Findings of earlier calls, by instance: with the same keys they are not asked for again. */
   readonly recall: (name: string) => Promise<readonly KeptFit[]>;
   readonly remember: (name: string, seen: Listed) => Promise<void>;
   /** Counts of backups with an answer, and of finished instances. */
@@ -50,7 +50,7 @@ export interface FitBackups {
   readonly limitMs: number;
 }
 
-/** Downloads at once: from one service, and in all. */
+/** Downloads begun at once: from one service, and in all. */
 const AT_ONE_HOST = 4;
 const AT_ONCE = 16;
 const INSTANCES_AT_ONCE = 8;
@@ -135,14 +135,14 @@ async function keysOf({ config, keyring }: FitBackups): Promise<readonly OtherKe
   return all.flat();
 }
 
-/** Still valid: the key is held, or the same keys were tried. */
+/** A finding of an earlier call that still holds: the key is held, or the same keys were tried. */
 function known(kept: readonly KeptFit[], backup: ListedBackup, own: readonly HeldKey[]): Fit | undefined {
   const held = own.map(({ fingerprint }) => fingerprint);
   const found = kept.find(
     ({ id, backupId, triggeredAt }) =>
       id === backup.id && backupId === backup.backupId && triggeredAt === backup.triggeredAt,
   );
-  // Ask again about an unopened backup: another instance's key may be held by now.
+  // A backup that nothing opened is asked for again: a key of another instance may be held by now.
   if (found?.key === undefined || !held.includes(found.key)) return undefined;
   return { ...nameOf(backup), fit: 'fits', fingerprint: found.key, profile: undefined };
 }
@@ -152,7 +152,7 @@ function keptOf(fit: Fit, own: readonly HeldKey[]): KeptFit[] {
   const { id, backupId, triggeredAt } = fit;
   if (fit.fit === 'none') return [{ id, backupId, triggeredAt, tried }];
   if (fit.fit !== 'fits') return [];
-  // An instance's record names only its own keys.
+  // The record of an instance names its own keys alone.
   return fit.heldFor === undefined ? [{ id, backupId, triggeredAt, key: fit.fingerprint, tried }] : [];
 }
 

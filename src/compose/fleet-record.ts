@@ -14,7 +14,7 @@ import { openJournalIfAny } from './store-of.ts';
 import { checkedAs } from './store-seen.ts';
 import { troubleInHome } from './warn-store.ts';
 
-/** Read-only. */
+/** What the journal knows of instances, some at a time. Read-only. */
 export interface FleetRecord {
   /** If the journal cannot be read, each part failed; a home without one knows nothing. Never rejects. */
   of(names: readonly string[]): Promise<ReadonlyMap<string, Part<InstanceRecord>>>;
@@ -91,7 +91,7 @@ async function sharedIn(
   return { store, holders: new Map(proofs) };
 }
 
-/** Reads once what is few or signed as a whole; returns a reader for the rest. */
+/** Reads once what is few or signed as a whole; gives what reads the rest of some instances. */
 async function readerOf(journal: JournalReader) {
   const open = await openRuns(journal);
   const doubts = await readPending(journal);

@@ -12,13 +12,13 @@ import { type OpenInstance, openForRun } from './service-of.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface RunInstances extends AsyncDisposable {
-  /** Its source, which also names the approvers. */
+  /** The config that they come from, which also names the approvers. */
   readonly config: LoadedConfig;
   readonly instance: OpenInstance;
   readonly target: OpenInstance | undefined;
   readonly platform: ActivityDeps['platform'];
   readonly recorder: RequestRecorder;
-  /** Of several, the one that began first. */
+  /** What is being waited for; of several, the one that began first. */
   readonly awaited: () => Awaited | undefined;
 }
 
@@ -38,7 +38,7 @@ export async function openInstances(
     readonly instance: string;
     readonly target?: string | undefined;
     readonly tokenFile?: string | undefined;
-    /** See `touchesOf`. */
+    /** What the run does to its instance; see `touchesOf`. */
     readonly source: Touches['source'];
   },
 ): Promise<RunInstances> {
@@ -73,7 +73,7 @@ export async function openInstances(
   };
 }
 
-/** For an unknown runbook, no source is called. */
+/** What a resumed run acts on. For an unknown runbook, no source is called. */
 export async function instancesOfRun(
   journal: JournalReader,
   { runId, runbook, instance, target }: Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'target'>,
@@ -91,7 +91,7 @@ function withoutAsking(config: LoadedConfig, name: string): LoadedConfig {
   return { ...config, instances: { ...config.instances, [name]: { ...instance, revision: 62 } } };
 }
 
-/** For a run's first entry. Without secrets. */
+/** Addresses and revisions of a run's instances, for its first entry. Without secrets. */
 export function servicesOfRun(
   { instances }: Pick<Config, 'instances'>,
   { instance, target }: { readonly instance: string; readonly target?: string | undefined },
@@ -103,7 +103,7 @@ export function servicesOfRun(
   });
 }
 
-/** Opened once, on first use; `close` then closes it. */
+/** The configured platform, opened once, on first use. `close` closes it if it was opened. */
 export function lazyPlatform(
   context: CommandContext,
   config: LoadedConfig,
@@ -135,7 +135,7 @@ export function lazyPlatform(
   };
 }
 
-/** The config allows no keychain for the platform's token. */
+/** The config does not allow a keychain as the platform's token source. */
 function noKeychain(): never {
   throw new Error('the access token of the platform is never kept in the key store');
 }

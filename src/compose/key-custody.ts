@@ -16,14 +16,14 @@ export type CustodyState =
   | 'unknown';
 
 export type BackupOfKey = Pick<ListedBackup, 'id' | 'backupId' | 'triggeredAt' | 'downloadable'> & {
-  /** `verify` read it to its end with the key, `fit` its first block; `date`: only its age says so. */
+  /** `verify` read it to its end with the key; `fit` its first block; `date` says only when it was made. */
   readonly by: 'verify' | 'fit' | 'date';
 };
 
 export interface KeyOfInstance {
   /** Undefined for another person's key. */
   readonly fingerprint: string | undefined;
-  /** In the ledger, from 1. */
+  /** Its number in the ledger, from 1. */
   readonly epoch: number | undefined;
   readonly custody: CustodyState;
   readonly held: boolean;
@@ -34,9 +34,9 @@ export interface KeyOfInstance {
 
 export interface KeysOfInstance {
   readonly ledger: Ledger;
-  /** Fingerprints in the key store. */
+  /** Fingerprints of the keys that the key store has. */
   readonly held: readonly string[];
-  /** Done backups, as listed now or last; undefined if the instance could never be asked. */
+  /** The done backups that the instance lists or listed last; undefined if it never could be asked. */
   readonly listed: readonly ListedBackup[] | undefined;
   readonly fits: readonly KeptFit[];
 }
@@ -115,7 +115,7 @@ function stateOf(
   return 'unknown';
 }
 
-/** Only a wrong key shows that another was set; an empty or damaged backup does not. */
+/** Only a wrong key says that another one was set: an empty or damaged backup says nothing of keys. */
 function isUnopened({ unopened = [] }: Ledger, backup: ListedBackup): boolean {
   return unopened.some((one) => one.code === 'backup.wrong-key' && isSameBackup(one, backup));
 }

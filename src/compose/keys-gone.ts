@@ -14,18 +14,18 @@ import { namesKeys } from '../store/projections/ledgers.ts';
 import { openJournalIfAny } from './store-of.ts';
 
 interface Remembered {
-  /** A ledger names keys: there was an installation secret. */
+  /** A ledger names keys, so there was an installation secret. */
   readonly keys: boolean;
-  /** Heads were signed: there was a signing key. */
+  /** Heads were signed, so there was a signing key. */
   readonly heads: boolean;
 }
 
-/** Typed to create a new key store. */
+/** What a person types to begin again anyway. */
 const WORDS = 'begin without the old keys';
 
 interface Missing {
   readonly kind: KeyStore['kind'];
-  /** For a person: `OS keychain`, or the path of a missing vault. */
+  /** The store for a person, such as `OS keychain`; of a vault that is not there, its path. */
   readonly store: string;
   readonly isThere: boolean;
   readonly installationSecret: boolean;
@@ -64,7 +64,7 @@ export async function assertKeysPresent(
   throw gone;
 }
 
-/** A lost store looks like one that was never used: say only what is known. */
+/** Only what is known: a lost store looks like one that was never used. */
 function lackOf({ store, isThere }: Missing, keys: boolean): string {
   if (!isThere)
     return `there is no vault file ${store}, and the journal ${keys ? 'names keys' : 'was signed with a key'}`;
@@ -97,13 +97,13 @@ export function missingVault(env: NodeJS.ProcessEnv, home: string): string | und
   return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !existsSync(path) ? path : undefined;
 }
 
-/** An unreadable journal remembers nothing here; the writer reports that first. */
+/** A journal that cannot be read remembers nothing here; the writer reports that first. */
 async function rememberedBy(context: CommandContext, home: string): Promise<Remembered> {
   const heads = namesIn(join(home, 'checkpoints')).some((name) => name.endsWith('.pub'));
   try {
     // A team's store names everyone's keys: a new member lost nothing.
     if (isPostgres(await storeNamed(context.env, context.configPath))) return { keys: false, heads };
-    // No stderr: the writer checks the checkpoints itself.
+    // Without a stderr: the writer checks the checkpoints itself.
     const { env, configPath } = context;
     const journal = await openJournalIfAny({ env, configPath });
     if (journal === undefined) return { keys: false, heads };

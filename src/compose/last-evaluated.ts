@@ -11,13 +11,13 @@ import { homeFolder } from '../config/find.ts';
  * file is no evidence, and never makes reading an instance fail.
  */
 
-/** RFC 3339, by instance. */
+/** RFC 3339, by the name of the instance. */
 export type LastEvaluated = Readonly<Record<string, string>>;
 
 /** Bytes: ten thousand instances. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** As far as this home knows. Never throws. */
+/** When each instance was evaluated last, as far as this home knows. Never throws. */
 export function lastEvaluated(env: NodeJS.ProcessEnv): LastEvaluated {
   try {
     const read = Kept.safeParse(JSON.parse(readPlainFile(pathOf(env), MAX_BYTES).toString()));
@@ -27,7 +27,7 @@ export function lastEvaluated(env: NodeJS.ProcessEnv): LastEvaluated {
   }
 }
 
-/** A home that cannot be written to keeps nothing. */
+/** Keeps that these instances were evaluated now. A home that cannot be written to keeps nothing. */
 export async function rememberEvaluated(
   env: NodeJS.ProcessEnv,
   names: readonly string[],
@@ -42,7 +42,7 @@ export async function rememberEvaluated(
     makePrivateFolder(homeFolder(env));
     await writeFileAtomic(pathOf(env), `${JSON.stringify(all)}\n`, { mode: 0o600 });
   } catch {
-    // The next evaluation is then due too early.
+    // The next evaluation is due earlier than it has to be.
   }
 }
 

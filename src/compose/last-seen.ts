@@ -18,9 +18,9 @@ import type { KeptFit } from './try-fit.ts';
  * it, the service decides. It never makes reading an instance fail.
  */
 
-/** The service lists more. */
+/** The service lists more, if it can be asked. */
 const MAX = 20;
-/** Bytes: twenty backups with ids of any length. */
+/** Bytes: twenty backups, however long their ids. */
 const MAX_BYTES = 64 * 1024;
 /** Milliseconds after which an unchanged list gets a new date. */
 const DATED_MS = 10 * 60 * 1000;
@@ -28,14 +28,14 @@ const DATED_MS = 10 * 60 * 1000;
 /** Built once: a board reads the file of every instance. */
 const LAST_SEEN = lazily(LastSeen);
 
-/** Done backups, newest first, and what their first blocks show. */
+/** What an instance lists: its done backups, newest first, and what their first blocks show. */
 export interface Listed {
   readonly done: readonly ListedBackup[];
   readonly at: Date;
   readonly fits: readonly KeptFit[];
 }
 
-/** Keeps the newest ones. Never rejects. */
+/** Keeps the newest of the done backups that an instance lists. Never rejects. */
 export function rememberBackups(
   { env }: { readonly env: NodeJS.ProcessEnv },
   config: LoadedConfig,
@@ -54,12 +54,12 @@ export function rememberBackups(
       makeFolderInside(home, join(home, 'last-seen'));
       replaceFile(pathOf(home, name), text);
     } catch {
-      // A full disk or read-only home must not fail the command.
+      // A full disk or a read-only home must not fail the command.
     }
   };
 }
 
-/** See `backupsLastSeen`. Never rejects. */
+/** What was kept of the instances of a config; see `backupsLastSeen`. Never rejects. */
 export function recallBackups(
   { env }: { readonly env: NodeJS.ProcessEnv },
   config: LoadedConfig,

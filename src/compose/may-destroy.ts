@@ -41,13 +41,13 @@ interface Ask {
   readonly config: LoadedConfig;
   readonly journal: JournalReader;
   readonly keyring: Keyring;
-  /** With downloads in `$LIFEBOAT_HOME/backups/<instance>`. */
+  /** Where downloads lie: `$LIFEBOAT_HOME/backups/<instance>`. */
   readonly home: string;
   readonly instance: string;
   readonly fingerprint: string;
-  /** What each listed backup opens with, by a fresh look. */
+  /** What each listed backup opens with, asked for now. */
   readonly fits: InstanceFits;
-  /** The service's retention; undefined if it does not say. */
+  /** How many days the service keeps a backup; undefined if it does not say. */
   readonly retentionDays: number | undefined;
 }
 
@@ -97,7 +97,7 @@ interface Group {
 function backupsOf(ledger: Ledger, fits: readonly Fit[], fingerprint: string) {
   const its = (code: Fit['fit']) => fits.filter(({ fit }) => fit === code);
   const opened = fits.filter((fit) => fit.fit === 'fits' && fit.fingerprint === fingerprint);
-  // A backup proven to open with another key does not need this one, even if it cannot be asked now.
+  // A backup that another key was proven to open needs this one no more, though it cannot be asked now.
   const listed = its('not-downloadable').map((fit) => ({ ...fit, downloadable: false, size: undefined }));
   const owned = keysOfInstance({ ledger, held: [], listed, fits: [] });
   const others = new Set(
@@ -132,7 +132,7 @@ function backupsOf(ledger: Ledger, fits: readonly Fit[], fingerprint: string) {
   return { groups, dependents: [...opened, ...hidden, ...unasked] };
 }
 
-/** The service keeps a least number of the newest beyond their retention. */
+/** The service deletes a backup after its retention, but keeps a least number of the newest. */
 function fromDay(
   dependents: readonly { readonly triggeredAt?: string | undefined }[],
   retentionDays: number | undefined,
@@ -163,7 +163,7 @@ function fitsFile(head: Buffer, key: Parameters<typeof probe>[1]): boolean {
   try {
     return probe(head.subarray(0, PROBE_BYTES), key).result === 'fits';
   } catch (thrown) {
-    // Too short to hold a backup.
+    // A file that is too short holds no backup.
     if (thrown instanceof LifeboatError) return false;
     throw thrown;
   }

@@ -5,7 +5,7 @@ import type { Delivery, Outbox } from '../notify/deliver.ts';
 import type { Notice } from '../notify/notice.ts';
 import type { Journal } from '../store/journal.ts';
 
-/** Delivers in the background. */
+/** Delivers notifications in the background. */
 export interface Notifier {
   /** Delivers the rest within three seconds; the next command continues. Returns failures. Never rejects. */
   finish(): Promise<readonly string[]>;
@@ -16,7 +16,7 @@ const LOOK_EVERY = 5_000;
 const LAST_MS = 3_000;
 const RECORD_MS = 1_000;
 
-/** `more`: notices beside those of the runs. */
+/** An outbox over a journal; `more` gives notices beside those of the runs. */
 export async function openOutbox(
   journal: Journal,
   targets: readonly NotifyConfig[],
@@ -77,7 +77,7 @@ export async function startNotifier(journal: Journal, targets: readonly NotifyCo
       const { promise: over, resolve } = Promise.withResolvers<void>();
       const timers = [
         setTimeout(() => leaving.abort(), LAST_MS),
-        // Do not wait for an unreachable store either.
+        // A store that cannot be reached is not waited for either.
         setTimeout(resolve, LAST_MS + RECORD_MS),
       ];
       await Promise.race([round(), over]);

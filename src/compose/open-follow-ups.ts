@@ -9,7 +9,7 @@ import type { RunSummary } from '../store/projections/run-summary.ts';
 import { openRuns } from '../store/projections/runs.ts';
 import { promisedBy } from '../store/run-entries.ts';
 
-/** In an open run, or in the ledger of an instance once its run ended. */
+/** A follow-up and its place: an open run, or the ledger of an instance once its run has ended. */
 export interface OpenFollowUp {
   readonly followUp: FollowUp;
   readonly instance: string;
@@ -53,7 +53,7 @@ export async function followUpsOfRun(
   }
 }
 
-/** Without the machine: a verb that changes something was begun. */
+/** Read without the machine: a verb that changes something was begun, so follow-ups may be needed. */
 function unread({ runId, lastAt }: RunSummary, entries: readonly Entry[]): readonly FollowUp[] {
   const mayHaveChanged = entries.some(({ type, body }) => {
     const begun = type === 'activity.begun' ? (body as { readonly kind?: unknown } | null) : undefined;

@@ -22,7 +22,7 @@ export async function openQueue(
   return createTimers({ journal, ...options });
 }
 
-/** For the board: undefined where the queue is in the working process. */
+/** For the board: undefined where the queue is inside the process that works. */
 export async function openQueueReader(
   context: StoreContext,
   options: QueueOptions,

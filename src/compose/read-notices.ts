@@ -8,7 +8,7 @@ import type { NamedRun } from '../store/projections/run-summary.ts';
 import { progressOfOpenRuns, type RunProgress, runs, summariesOf } from '../store/projections/runs.ts';
 import { SHARE_TO_WARN } from '../view/run-view.ts';
 
-/** Milliseconds: no notice of a question answered sooner. */
+/** A question answered sooner is not notified. Milliseconds. */
 const QUESTION_STANDS_MS = 30_000;
 /** Ends in a round; the rest follows after their delivery. */
 const MAX_ENDED = 200;
@@ -16,7 +16,7 @@ const MAX_ENDED = 200;
 type Reading = Pick<Journal, 'clock'> & Pick<JournalReader, 'read' | 'rows'>;
 
 export interface Asked {
-  /** Only after this leaf. */
+  /** Only what happened after this leaf. */
   readonly from: number;
   readonly events: ReadonlySet<NotifyEvent>;
   readonly all: boolean;
@@ -61,7 +61,7 @@ async function questionOf(run: RunProgress, now: Date): Promise<readonly Notice[
   return [{ id: `question/${runId}/${seq}`, event: 'question', index, since: at, run: noticed(run), title }];
 }
 
-/** No question is known of a runbook that this version lacks. */
+/** For a runbook that this version lacks, no question is known. */
 async function isQuestion({ runbook, version }: RunProgress, state: string): Promise<boolean> {
   const { runbookOf } = await import('../../machines/index.ts');
   const { hasTagAt } = await import('../../machines/parts/states.ts');
@@ -89,7 +89,7 @@ async function dangerOf(journal: Reading, run: RunProgress, now: Date): Promise<
   return [{ id, event: 'rto', index, since, run: noticed(run), rtoSeconds, elapsedSeconds }];
 }
 
-/** An upper bound, before anything of the run is read. */
+/** Before anything of the run is read: its recovery cannot have taken longer. */
 function elapsedAtMost({ startedAt, incidentAt }: RunProgress, now: Date): number {
   const from = Math.min(msOf(startedAt), msOf(incidentAt ?? startedAt) || Number.POSITIVE_INFINITY);
   return (now.getTime() - from) / 1000;

@@ -3,10 +3,10 @@ import { fieldsOf, type JournalReader } from '../store/journal.ts';
 import type { RunSummary } from '../store/projections/run-summary.ts';
 import { runs, summariesOf } from '../store/projections/runs.ts';
 
-/** A board must not read all runs. */
+/** Older recoveries are not looked for: a board must not read all runs. */
 const MAX_RUNS = 500;
 
-/** Newest first. */
+/** The newest runs that are closed and proven, the newest first. */
 export async function newestProven(journal: Pick<JournalReader, 'rows'>): Promise<readonly RunSummary[]> {
   const rows = await journal.rows(runs.name, { limit: MAX_RUNS, order: 'descending' });
   return summariesOf(rows).filter((run) => run.status === 'closed' && run.proven);

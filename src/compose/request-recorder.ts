@@ -6,19 +6,19 @@ import { Secret } from '../base/secret.ts';
 import type { Note } from '../runner/performed.ts';
 import type { Tap } from '../service/interceptors.ts';
 
-/** Receives a process's requests, and writes them to the transcript once its run is known. */
+/** Receives every request of a process and writes them to the transcript of its run once that is known. */
 export interface RequestRecorder {
   service(instance: string): Tap;
   readonly platform: Tap;
-  /** Writes, first what was received before. Only for the process that holds the run. */
+  /** Begins to write, starting with what was received before. Only for the process that holds the run. */
   start(options: RecorderOptions): Promise<void>;
-  /** Adds a secret in use, with its fingerprint. */
+  /** A secret that is in hand, under its fingerprint. */
   know(secret: Secret, fingerprint: string): void;
-  /** Removes known secrets. */
+  /** A text without the known secrets. */
   blank(text: string): string;
   /** The transcript's reach, for the record; empty if nothing was sent. `isOver` closes it. */
   notes(isOver?: boolean): readonly Note[];
-  /** To print after the screen has closed. */
+  /** Warnings to print after the screen has closed. */
   warnings(): readonly string[];
   close(): void;
 }
@@ -29,7 +29,7 @@ interface RecorderOptions {
   readonly fingerprint: (secret: Secret) => Promise<string>;
 }
 
-/** Held while the run is unknown; a run that never begins has no transcript. */
+/** The maximum held while the run is unknown; a run that never begins has no transcript. */
 const MAX_WAITING = 200;
 
 export function openRequestRecorder(): RequestRecorder {
@@ -48,7 +48,7 @@ export function openRequestRecorder(): RequestRecorder {
     void write();
   };
 
-  /** Synchronous unless there is a new secret. */
+  /** Without a new secret, all of it happens before this returns to the caller. */
   async function write(): Promise<void> {
     if (transcript === undefined || writing || ended) return;
     writing = true;
@@ -67,7 +67,7 @@ export function openRequestRecorder(): RequestRecorder {
     );
   }
 
-  /** Only secrets sent to an instance can be keys with fingerprints. */
+  /** Only secrets sent to an instance can be keys, which have fingerprints. */
   async function nameSecrets(call: HttpCall): Promise<void> {
     for (const secret of [...call.hidden, ...cookiesOf(call)])
       if (!known.has(secret.reveal())) name(secret, undefined);
@@ -124,7 +124,7 @@ export function openRequestRecorder(): RequestRecorder {
   };
 }
 
-/** As powerful as a session's token. */
+/** A session's cookies are as powerful as its token. */
 function cookiesOf({ headers }: HttpCall): readonly Secret[] {
   const { cookie } = headers;
   return typeof cookie === 'string' && cookie !== '' ? [new Secret(cookie)] : [];

@@ -11,7 +11,7 @@ export async function rightsByPlatform(
   config: LoadedConfig,
 ): Promise<{ readonly rightOf: AskFleet['rightOf']; readonly close: () => Promise<void> }> {
   if (typeof config.platform === 'string') return { rightOf: undefined, close: async () => undefined };
-  // Most teams name none: do not load it for them.
+  // Most teams name none, and a look at the instances need not load what talks to it.
   const { lazyPlatform } = await import('./instances.ts');
   const { platform, close } = lazyPlatform(context, config);
   return {

@@ -9,7 +9,7 @@ import { show } from '../base/text.ts';
 import { RUNBOOK_NAMES } from '../cli/help-texts.ts';
 import type { ProseSection } from '../view/prose.ts';
 
-/** For an unknown name, the error lists the known ones. */
+/** The runbook of that name; an unknown one names the known. */
 export function runbookNamed(name: string): Runbook {
   const found = Object.hasOwn(runbooks, name) ? runbooks[name] : undefined;
   if (found !== undefined) return found;
@@ -36,17 +36,17 @@ export async function proseOf(
   return layOver(own, proseOfStates(runbook.machine, await theirs(file), await theirs(SHARED)));
 }
 
-/** Shared phases of several runbooks; a team may have this file too. */
+/** The text of phases that several runbooks share; a team may have one too. */
 const SHARED = 'phases.md';
 
-/** Bytes: a hundred times the longest of ours. */
+/** Bytes. The longest of ours has a hundredth of that. */
 const MAX_PROSE = 4 * 1024 * 1024;
 
 function ourProse(name: string): Promise<ReadonlyMap<string, ProseSection>> {
   return proseIn(() => ownFile(`runbooks/${name}`), name);
 }
 
-/** Empty for an unreadable file. `builtFrom`: the shipped file. */
+/** Empty for a file that cannot be read. `builtFrom`: which shipped file it is. */
 async function proseIn(read: () => Buffer, builtFrom?: string): Promise<ReadonlyMap<string, ProseSection>> {
   const { proseByState } = await import('../view/prose.ts');
   const { builtProse } = await import('./built-prose.ts');

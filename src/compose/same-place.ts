@@ -25,7 +25,7 @@ export function assertSameInstance(
   const isCalled = runbook.touches((inputOf(entries) ?? {}) as never).source !== 'not-called';
   for (const { instance: name, url } of servicesIn(entries[0]?.body)) {
     const now = Object.hasOwn(instances, name) ? instances[name]?.url : undefined;
-    // A record without a readable address does not say where its run began.
+    // A record without a readable address does not say where the run began.
     if (now === undefined || (name === instance && !isCalled) || isSameInstance(url, now) !== false) continue;
     throw refusal('run.elsewhere', runId, [
       `run ${runId} began on ${show(name)} at ${show(url)}, and ${show(path)} has another instance under that name`,

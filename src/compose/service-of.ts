@@ -19,20 +19,20 @@ import type { TokenReader } from '../service/token-source.ts';
 import type { TokenValidity } from '../view/fleet/fleet-facts.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Sends nothing until used. */
+/** A configured instance with its client, which sends nothing until it is used. */
 export interface OpenInstance extends AsyncDisposable {
   readonly name: string;
   readonly config: InstanceConfig;
   readonly service: ServiceClient;
-  /** As configured, or as `revision: auto` found it. */
+  /** The configured revision, or the one that `revision: auto` found. */
   readonly revision: Revision;
-  /** The token in use, shared with other instances of the same source. */
+  /** The token in use, where the instance shares its source with others that are asked with it. */
   readonly token: TokenReader;
-  /** Variables with tokens, withheld from commands of the config. */
+  /** Variables with tokens, kept from commands that the config runs. */
   readonly hideEnv: readonly string[];
 }
 
-/** For an instance with `token: {keychain: true}`. */
+/** The keychain account of an instance's access token, if its config says `token: {keychain: true}`. */
 export function tokenAccount(instance: string): string {
   return `${RESERVED_ACCOUNT_PREFIX}token/${instance}`;
 }
@@ -45,7 +45,7 @@ export async function openInstance(
     readonly store: () => Promise<KeyStore>;
     readonly tokenFile?: string | undefined;
     readonly tap?: Tap | undefined;
-    /** Tracks hosts that ask to be spared. */
+    /** When hosts have asked to be spared. */
     readonly pace?: HostPace | undefined;
     readonly awaits?: Awaits | undefined;
     /** Shared with other instances of the config that are asked too. */
@@ -102,11 +102,12 @@ function sourceOf(source: TokenConfig, name: string): string {
   return JSON.stringify('keychain' in source ? { ...source, account: tokenAccount(name) } : source);
 }
 
+/** Says that the client uses the newest known revision instead of the instance's own. */
 export function newerRevisionWords(given: number): string {
   return `revision ${given} is newer than any that lifeboat knows; it is spoken to as revision 62`;
 }
 
-/** By GETs. */
+/** `revision: auto`: asks the instance by GETs. */
 async function findOutRevision(
   url: string,
   network: ConnectionOptions,
@@ -126,7 +127,7 @@ function missing(instance: string): never {
   });
 }
 
-/** For a run: warnings go to stderr, keys come from the workspace. */
+/** Opens an instance for a command that drives a run: warnings go to stderr, keys come from the workspace. */
 export function openForRun(
   context: CommandContext,
   config: LoadedConfig,

@@ -14,7 +14,7 @@ import type { Signer } from '../store/log/signer.ts';
  */
 
 export interface Lack {
-  /** One line, lower case. */
+  /** In one line, lower case. */
   readonly what: string;
   readonly hints: readonly string[];
 }
@@ -30,7 +30,7 @@ export const NO_FOLDER: Lack = {
 export interface LookedAt {
   readonly journal: Pick<Journal, 'read'>;
   readonly signer: Pick<Signer, 'installation'>;
-  /** The log moved here: the folder may be empty although the log is not new. */
+  /** The folder may be empty although the log is not new: it was moved here. */
   readonly isBegun?: boolean;
 }
 
@@ -65,7 +65,7 @@ export async function lackOfPlace(
   };
 }
 
-/** Before anything is opened. */
+/** What a config lacks, before anything is opened. */
 export function lackOfConfig(checkpoints: readonly CheckpointConfig[]): Lack | undefined {
   return checkpoints.some((one) => 'folder' in one) ? undefined : NO_FOLDER;
 }
@@ -78,7 +78,7 @@ async function isOwnLog(
   return first === undefined || namedKey(first)?.installation === installation;
 }
 
-/** Exit 2: nothing was changed, and no one else could see what this process sends. */
+/** The refusal (exit 2): nothing was changed, and no one else could see what this process sends. */
 export function unshared({ what, hints }: Lack): LifeboatError {
   return new LifeboatError('store.unshared', `the checkpoint folder of this team cannot be used: ${what}`, {
     hints: [
@@ -90,7 +90,7 @@ export function unshared({ what, hints }: Lack): LifeboatError {
   });
 }
 
-/** A person continues without the folder. */
+/** Records that a person continues without the folder. */
 export async function recordAlone(
   journal: Pick<Journal, 'append'>,
   reason: string,

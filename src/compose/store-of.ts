@@ -55,11 +55,11 @@ async function openEngine(
 interface OpenAs {
   readonly by: string;
   readonly signer: Signer;
-  /** A person accepted the loss of the home's journal: a new one may begin. */
+  /** A person has accepted the loss of the home's journal: a new one may begin there. */
   readonly afterLoss?: boolean;
-  /** Recomputes the projections from the entries. */
+  /** Rebuilds the projections from the entries. */
   readonly rebuild?: boolean;
-  /** A person accepted the loss of the last rows: the heads over them go too. */
+  /** A person has accepted the loss of the home's last rows: the heads over them are removed too. */
   readonly setBack?: boolean;
 }
 
@@ -80,7 +80,7 @@ export async function openReaderOf(context: StoreContext): Promise<JournalReader
   return journal;
 }
 
-/** For a command that verifies the checkpoints itself. */
+/** Opens the store for reading by a command that verifies the checkpoints itself. */
 export async function openUnchecked(context: StoreContext): Promise<JournalReader> {
   const address = await storeNamed(context.env, context.configPath);
   if (isPostgres(address)) {
@@ -91,7 +91,7 @@ export async function openUnchecked(context: StoreContext): Promise<JournalReade
   return openSqliteForReading({ home: homeFolder(context.env), projections: PROJECTIONS });
 }
 
-/** On stderr, says why a team's store is waited for. */
+/** Options of a team's store; while it is waited for, stderr says why. */
 function teamsStore(address: string, { env, stderr }: StoreContext) {
   const unreached = ({ shortMessage }: LifeboatError, ms: number) =>
     void stderr?.write(`${show(shortMessage, 300)}; trying for ${ms / 1000} s\n`);

@@ -13,7 +13,7 @@ import type { StoreContext } from './store-of.ts';
  * address>`. Another log there later means a recreated database, not a store to join.
  */
 
-/** Bytes of a log's name. */
+/** Bytes: the name of a log. */
 const LONGEST = 64;
 const ORIGIN = /^lifeboat\/[0-9a-f]{16}$/u;
 
@@ -28,7 +28,7 @@ export async function checkedAs(context: StoreContext): Promise<Pick<CheckOption
   }
 }
 
-/** Does nothing for the home's store, or an empty one. */
+/** Remembers the log of a team's store; does nothing for the home's store, or an empty one. */
 export async function rememberStore(context: StoreContext, origin: string | undefined): Promise<void> {
   const path = await pathOf(context);
   if (path === undefined || origin === undefined) return;
@@ -45,7 +45,7 @@ async function pathOf(context: StoreContext): Promise<string | undefined> {
   return join(homeFolder(context.env), 'stores', hash('sha256', placeOfStore(address)).slice(0, 32));
 }
 
-/** One spelling for a database: ignores user and kind of connection. */
+/** One spelling for one database: the user and the way of the connection do not count. */
 function placeOfStore(address: string): string {
   const { hosts = '', database = '', query = '' } = FORM.exec(address)?.groups ?? {};
   const given = new URLSearchParams(query);

@@ -10,16 +10,16 @@ import { recallBackups, rememberBackups } from './last-seen.ts';
 import { rightsByPlatform } from './rights-by-platform.ts';
 import { openKeys } from './workspace.ts';
 
-/** A service may have one backup manager for hundreds of instances. */
+/** How many are asked at the same time: must not burden a service with one backup manager for hundreds. */
 const AT_ONCE = 8;
 const LIMIT_MS = 20_000;
 
 interface Survey {
   readonly config: LoadedConfig;
   readonly names: readonly string[];
-  /** Milliseconds for one instance's answers; default: 20 seconds. */
+  /** Milliseconds for the answers of one instance; 20 seconds by default. */
   readonly limitMs?: number | undefined;
-  /** Default: as this home knows it. */
+  /** When each was evaluated last; as this home knows it by default. */
   readonly last?: LastEvaluated;
   /** Called with each and its target's facts, in any order; the next is asked after its promise. */
   readonly answered: (facts: InstanceFacts) => void | Promise<void>;
@@ -32,7 +32,7 @@ interface Survey {
 export async function survey(context: CommandContext, ask: Survey): Promise<void> {
   const { config, names, limitMs = LIMIT_MS, last = lastEvaluated(context.env), answered } = ask;
   const targetOf = (name: string) => config.instances[name]?.target;
-  // Each beside its target, to keep neither for long.
+  // Each beside its target, so that neither is kept for long.
   const asked = [...new Set(names.flatMap((name) => [name, targetOf(name) ?? name]))];
   const paired = pairing(names, targetOf, answered);
   const record = await openFleetRecord(context, config.keys.escrow !== undefined);

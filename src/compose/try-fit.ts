@@ -8,19 +8,20 @@ import type { InstanceRecord } from '../view/fleet/fleet-facts.ts';
 import { isSameBackup } from '../view/fleet/openers.ts';
 import type { ListedBackup } from '../view/fleet/status-schema.ts';
 
-/** As stored: `tried` are fingerprints. */
+/** What the first block of a backup showed, as stored: the keys that were tried, by fingerprint. */
 export type KeptFit = NonNullable<LastSeen['fits']>[number];
 
-/** At once, for one instance. */
+/** Downloads begun for one instance at a time. */
 const MAX_TRIES = 3;
 
 interface TryFit {
   readonly service: Pick<ServiceClient, 'download'>;
+  /** The completed backups, the newest first. */
   readonly done: readonly ListedBackup[];
   readonly record: InstanceRecord;
-  /** Fingerprints. */
+  /** Fingerprints of the keys that are held for the instance. */
   readonly held: readonly string[];
-  /** Called only when a backup is tried. */
+  /** Loads these keys. Called only when a backup is tried. */
   readonly load: () => Promise<readonly HeldKey[]>;
   readonly kept: readonly KeptFit[];
   readonly signal: AbortSignal;
@@ -54,12 +55,12 @@ export async function tryFit(given: TryFit): Promise<KeptFit[]> {
   return fits;
 }
 
-/** Not only by id, which the service may reassign. */
+/** Compares by more than the id, which the service may reassign. */
 function isOf(fit: KeptFit, { id, backupId, triggeredAt }: ListedBackup): boolean {
   return fit.id === id && fit.backupId === backupId && fit.triggeredAt === triggeredAt;
 }
 
-/** Removed keys open nothing, added ones may. */
+/** Removed keys open nothing, and added ones may. */
 function stillHolds({ key, tried }: KeptFit, held: readonly string[]): boolean {
   return key === undefined ? covers(tried, held) : held.includes(key);
 }
@@ -87,7 +88,7 @@ async function tryOne(
   };
 }
 
-/** Ends the download and its connection. */
+/** The first bytes of a backup. The download is ended there, and its connection with it. */
 export async function headOf(
   service: TryFit['service'],
   id: number,
@@ -96,7 +97,7 @@ export async function headOf(
   const { stream } = await service.download(id, { signal, onlyGet: true });
   let head = Buffer.alloc(0);
   try {
-    // The end of the loop destroys the stream and its connection.
+    // Leaving the loop destroys the stream and its connection.
     for await (const chunk of stream) {
       head = Buffer.concat([head, chunk as Buffer]);
       if (head.length >= PROBE_BYTES) break;

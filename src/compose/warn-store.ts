@@ -34,11 +34,11 @@ export async function troubleInHome(
 ): Promise<LifeboatError | undefined> {
   try {
     const { trouble } = await checkLog(journal, [homePlace(homeFolder(env))], { ...where, most: 1 });
-    // Another place may have it.
+    // Another place may have what the home lacks.
     if (trouble === undefined || isOfPlaces(trouble)) return undefined;
     return rolledBack(trouble);
   } catch {
-    // The command itself reports a journal too damaged for this.
+    // If the journal is too damaged for this check, the command itself reports that.
     return undefined;
   }
 }
@@ -65,6 +65,6 @@ export async function warnOfOtherNames(
         stderr.write(`warning: ${otherName(name, known).shortMessage}\n`);
     }
   } catch {
-    // Commands that need the config or these rows report the error.
+    // A command that needs the config or these rows reports what is wrong with them.
   }
 }

@@ -24,27 +24,27 @@ export interface Workspace {
   readonly keyring: Keyring;
   readonly signer: Signer;
   readonly sealer: Sealer;
-  /** Tracks hosts that ask to be spared. */
+  /** When the hosts of this process have asked to be spared. */
   readonly pace: HostPace;
-  /** Seals the last entries, closes the journal, and prints sealing problems. */
+  /** Seals what was appended since, closes the journal, and prints what could not be sealed. */
   close(): Promise<void>;
 }
 
 export interface WorkspaceOptions {
   readonly operator?: string | undefined;
   readonly checkpoints?: readonly CheckpointConfig[];
-  /** Notified of questions, dangers and ends until the workspace is closed. */
+  /** Who is notified of questions, dangers and ends while the workspace is open, and when it is closed. */
   readonly notify?: readonly NotifyConfig[];
-  /** Their ledgers use the store's names for them (`instance.other-name`). */
+  /** The instances whose ledgers are held under the store's names for them (`instance.other-name`). */
   readonly instances?: LoadedConfig['instances'];
-  /** A drill's keys live as long as the drill. */
+  /** Another key store than the environment's: a drill's keys live as long as the drill. */
   readonly store?: KeyStore;
   /**
    * For a team's store: `begun` if moving a log brings its first checkpoint into the shared folder; by
    * default a log that is not new already has it there.
    */
   readonly sharedPlace?: 'required' | 'begun';
-  /** Checkpoints to check of each place (`checkLog`). */
+  /** How many checkpoints of a place are checked (`checkLog`). */
   readonly most?: number;
 }
 
@@ -95,7 +95,7 @@ async function sharesPlace(
   }
 }
 
-/** Compared with its checkpoints, before any refusal. */
+/** A store that was opened and compared with its checkpoints, before any refusal. */
 export interface OpenedStore {
   readonly home: string;
   readonly operator: string;
@@ -103,7 +103,7 @@ export interface OpenedStore {
   readonly signer: Signer;
   readonly places: readonly [Place, ...Place[]];
   readonly checked: Checked;
-  /** Undefined if the home's store is gone or unreadable. */
+  /** Undefined if the home had a store that is now gone or unreadable. */
   readonly journal: Journal | undefined;
 }
 
@@ -134,7 +134,7 @@ export async function openChecked(
   }
 }
 
-/** Undefined if the store is gone; rethrows other errors. */
+/** Why a store cannot be read, or undefined if it is gone; anything else is rethrown. */
 function whyGone(thrown: unknown): string | undefined {
   if (thrown instanceof LifeboatError && thrown.code === 'journal.gone') return undefined;
   if (thrown instanceof LifeboatError && thrown.code === 'journal.unreadable') return thrown.shortMessage;
@@ -154,7 +154,7 @@ export async function workspaceOf(
   const { createSealer } = await import('../store/log/sealer.ts');
   const { excusesOf } = await import('../store/log/log-entries.ts');
   const { HostPace: Pace } = await import('../service/host-pace.ts');
-  // Printed at the end: now stderr would write into the screen.
+  // Printed at the end: an earlier line on stderr would fall into the middle of the screen.
   const problems = new Set(checked.warnings);
   const { origin } = checked.store;
   await rememberStore(context, origin);
@@ -219,7 +219,7 @@ async function openKeyStore(context: CommandContext, how: 'change' | 'look' | 'c
     installationSecret: true,
     signingKey: true,
   };
-  // Before a passphrase for a new store is asked for.
+  // Before the passphrase of a new store is asked for.
   let isAgreed = vault !== undefined && (await assertKeysPresent(context, home, missing, how === 'change'));
   const choice = { env: context.env, home, toRead: how === 'look' };
   const store = await unlocked(context, (asker) => chooseStore({ ...choice, ...asker }));
@@ -231,12 +231,12 @@ async function openKeyStore(context: CommandContext, how: 'change' | 'look' | 'c
     const here = { kind: store.kind, store: store.description, isThere: true };
     isAgreed = await assertKeysPresent(context, home, { ...here, ...lost }, how === 'change');
   }
-  // Create both now: the next process must not ask again.
+  // Both at once: the next process must not ask again.
   if (isAgreed) await Promise.all([keyring.signingKey(), keyring.fingerprint(new Secret('any'))]);
   return keyring;
 }
 
-/** For `by` of entries without an operator, and to recognise the operator. */
+/** The login name: for entries' `by` if the config names no operator, and to recognise the operator. */
 export function loginName(env: NodeJS.ProcessEnv): string {
   return loginIfAny() ?? (env['USER'] || 'unknown');
 }
@@ -289,7 +289,7 @@ async function entered(
   const isUnasked = passphrase?.isUnasked === true && refused === undefined;
   const ask = async () => {
     const secret = await askHidden('passphrase of the vault file', context, { least: 1, refused, isUnasked });
-    // Opening takes a second, on a busy machine many.
+    // Opening it takes a second, and many on a busy machine.
     if (screen === undefined) stderr.write('opening the vault file\n');
     else screen.say('opening the vault file');
     return secret;

@@ -4,12 +4,12 @@ import { isoOf } from '../base/date.ts';
 import { Duration } from '../base/duration.ts';
 import { instantOf } from '../base/instant.ts';
 
-/** Milliseconds. */
+/** How often instances are evaluated. Milliseconds. */
 export const EvaluateConfig = z.strictObject({
   every: Duration.refine((ms) => ms > 0, 'an interval is longer than zero').describe('such as 30m'),
 });
 
-/** A date (the beginning of that day, UTC) or a time. RFC 3339 after parsing. */
+/** An end: a date, which is the beginning of that day (UTC), or a time. RFC 3339 after parsing. */
 export const End = z
   .string()
   .refine((text) => endOf(text) !== undefined, 'an end is a date such as 2026-12-31, or a time in RFC 3339')
@@ -34,7 +34,7 @@ function endOf(text: string): number | undefined {
 
 type Context = Pick<z.RefinementCtx, 'addIssue'>;
 
-/** A target outside the config could not be checked. */
+/** A target that is no instance of the config could not be looked at. */
 export function assertTargetsNamed(
   instances: Readonly<Record<string, { readonly target?: string | undefined }>>,
   { addIssue }: Context,
@@ -46,7 +46,7 @@ export function assertTargetsNamed(
   }
 }
 
-/** A waiver of an unknown instance would be overlooked. */
+/** A waiver of no instance would be overlooked. */
 export function assertWaiversNamed(
   {
     instances,

@@ -3,7 +3,7 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { assertOwnHome } from '../base/trusted-path.ts';
 import { homeIfAny } from '../base/user.ts';
 
-/** In order. */
+/** The places to look for the config, in order. */
 export function searchPath(env: NodeJS.ProcessEnv): string[] {
   const named = env['LIFEBOAT_CONFIG'];
   if (named !== undefined && named !== '') return [resolve(named)];
@@ -21,7 +21,7 @@ export function homeFolder(env: NodeJS.ProcessEnv): string {
   return home;
 }
 
-/** Without a check of its owner. */
+/** The path of the home, regardless of its owner. */
 export function homePath(env: NodeJS.ProcessEnv): string {
   const named = env['LIFEBOAT_HOME'];
   if (named !== undefined && named !== '') return resolve(named);
@@ -45,8 +45,8 @@ function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): str
   return home === undefined ? undefined : join(home, below, 'lifeboat');
 }
 
-/** Bytes: room for tens of thousands of instances. */
+/** The maximum bytes of a config: room for tens of thousands of instances. */
 export const LONGEST_CONFIG = 16 * 1024 * 1024;
 
-/** By path of the config: a pipe can be read only once. */
+/** The stores named by configs from pipes, by path: a pipe can be read only once. */
 export const storesOfPipes = new Map<string, string | undefined>();

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { isPlainFile, readPlainFile } from '../base/bounded-file.ts';
 import { LONGEST_CONFIG, searchPath } from './find.ts';
 
-/** The keychain of this machine, or the vault file. */
+/** Where keys are stored: the keychain of this machine, or the vault file. */
 export const KEY_STORES = ['os', 'vault'] as const;
 
 /**
@@ -17,14 +17,14 @@ export function keyStoreNamed(env: NodeJS.ProcessEnv, configPath?: string): stri
     try {
       return isFile ? keyStoreIn(readPlainFile(path, LONGEST_CONFIG).toString('utf8')) : undefined;
     } catch {
-      // Loading reports why a config cannot be read.
+      // Loading the config reports why it cannot be read.
       return undefined;
     }
   }
   return undefined;
 }
 
-/** LIFEBOAT_KEYCHAIN holds the config's choice, for all readers. */
+/** The environment with the config's choice in LIFEBOAT_KEYCHAIN, for all its readers. */
 export function withKeyStore(env: NodeJS.ProcessEnv, configPath?: string): NodeJS.ProcessEnv {
   const named = keyStoreNamed(env, configPath);
   return named === env['LIFEBOAT_KEYCHAIN'] ? env : { ...env, LIFEBOAT_KEYCHAIN: named };

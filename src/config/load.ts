@@ -74,7 +74,7 @@ function assertKeyStoreSeen({ keyStore, path }: LoadedConfig, env: NodeJS.Proces
   ]);
 }
 
-/** For an unknown name, the error lists the known ones. */
+/** One instance by name; for an unknown one, the error lists the known names. */
 export function instanceNamed(config: LoadedConfig, name: string): InstanceConfig {
   const found = Object.hasOwn(config.instances, name) ? config.instances[name] : undefined;
   if (found !== undefined) return found;
@@ -108,7 +108,7 @@ function usage(code: string, shortMessage: string, hints: readonly string[] = []
   return new LifeboatError(code, shortMessage, { hints, exitCode: EXIT.usage });
 }
 
-/** The only one if none is named; `usage.instance` (exit 2) for none or several. */
+/** The named instance, or the only one; `usage.instance` (exit 2) if there is none, or several. */
 export function chosenInstance(config: LoadedConfig, named: string | undefined): string {
   if (named !== undefined) {
     instanceNamed(config, named);

@@ -6,10 +6,10 @@ export type CheckpointConfig =
   | { readonly folder: string }
   | { readonly command: string; readonly timeout: number; readonly hideEnv: readonly string[] };
 
-/** The variables in `hideEnv` are withheld from a command. */
+/** A target of notifications. The variables in `hideEnv` are withheld from a command. */
 export type NotifyConfig = Config['notify'][number] & { readonly hideEnv: readonly string[] };
 
-/** Its name in the config, and its folder unless it is the store. */
+/** A place of escrow copies: its name as the config has it, and its folder unless it is the store. */
 export interface EscrowPlace {
   readonly name: string;
   readonly folder: string | undefined;
@@ -17,7 +17,7 @@ export interface EscrowPlace {
 
 type KeysConfig = Config['keys'];
 
-/** `proof` in milliseconds. */
+/** Who can open sealed copies of keys, and where these are kept. `proof` in milliseconds. */
 export interface EscrowConfig extends Omit<NonNullable<KeysConfig['escrow']>, 'places'> {
   readonly places: readonly EscrowPlace[];
 }
@@ -27,13 +27,13 @@ export interface LoadedConfig extends Omit<Config, 'checkpoints' | 'notify' | 'k
   readonly checkpoints: readonly CheckpointConfig[];
   readonly notify: readonly NotifyConfig[];
   readonly path: string;
-  /** By name, as written: revisions newer than the known ones. */
+  /** The instances, by name, with a newer revision than the known ones, as written in the file. */
   readonly newerRevisions?: Readonly<Record<string, number>>;
   /** Of the file's text, hex; identifies it in the record. */
   readonly sha256: string;
 }
 
-/** `folder` is that of the file, to which paths are relative. Pure. */
+/** A config with absolute paths: those in it are relative to `folder`, the file's folder. Pure. */
 export function absolute(config: Config, folder: string): Omit<LoadedConfig, 'path' | 'sha256'> {
   const instances = Object.entries(config.instances).map(([name, instance]) => {
     const token = instance.token;
@@ -98,7 +98,7 @@ function withPrograms({ reconnect, ...app }: AppConfig, folder: string): AppConf
   return { ...app, reconnect: { command: program(command, folder), proof: program(proof, folder), timeout } };
 }
 
-/** A name with a slash is a path; any other is searched for in PATH. */
+/** A program with a slash in its name is a path; any other is searched for in PATH. */
 function program([name = '', ...args]: readonly string[], folder: string): string[] {
   return [name.includes('/') ? resolve(folder, name) : name, ...args];
 }
@@ -128,15 +128,15 @@ function absoluteTarget(target: Config['notify'][number], config: Config, folder
   };
 }
 
-/** Secrets of lifeboat itself. */
+/** Variables that hold, or may hold, secrets of lifeboat itself. */
 const SECRET_VARIABLES = ['LIFEBOAT_STORE', 'PGPASSWORD'];
 
 type WithTokens = Pick<Config, 'instances' | 'platform' | 'notify' | 'lab'> | LoadedConfig;
 
-/** Cached: a config never changes, and each of its instances asks for all of them. */
+/** The variables of each config: it never changes, and each of its instances asks for all of them. */
 const variables = new WeakMap<WithTokens, readonly string[]>();
 
-/** No command of the config needs another's token. */
+/** Variables that hold tokens: no command of the config needs another's token. */
 export function tokenVariables(config: WithTokens): readonly string[] {
   const found = variables.get(config) ?? variablesIn(config);
   variables.set(config, found);

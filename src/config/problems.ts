@@ -81,7 +81,7 @@ export function mistakesIn(document: Document): Mistake[] {
       }
     },
     Alias(_, node) {
-      // Its name may be a secret: an unquoted text.
+      // Its name may be a secret: a text without the quotes it needs.
       if (!anchors.has(node.source))
         at(node, 'not YAML: this alias has no anchor before it; a text that begins with * needs quotes');
     },
@@ -89,7 +89,7 @@ export function mistakesIn(document: Document): Mistake[] {
   return found;
 }
 
-/** For an issue without a message in its schema. */
+/** The message of an issue that has none in the schema. */
 export const plainWords: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type')
     return issue.input === undefined ? 'this key is missing' : `${withArticle(issue.expected)} belongs here`;
@@ -114,7 +114,7 @@ function withArticle(type: string): string {
 interface Finding {
   readonly path: readonly PropertyKey[];
   readonly message: string;
-  /** About the key itself, not its value. */
+  /** It concerns the key itself, not its value. */
   readonly isKey: boolean;
 }
 
@@ -129,14 +129,14 @@ function findingsIn(issue: z.core.$ZodIssue, above: readonly PropertyKey[], sche
   const [meant, second] = exact.length > 0 ? exact : forms;
   if (meant !== undefined && second === undefined)
     return meant.flatMap((each) => findingsIn(each, path, schema));
-  // A key that no form knows is misspelled in each of them.
+  // A key that none of the forms knows is misspelled, whichever form is meant.
   const keysOfForms = forms.map((form) => new Set(form.flatMap(keysOf)));
   const unknown = meant?.flatMap(keysOf).filter((key) => keysOfForms.every((keys) => keys.has(key))) ?? [];
   if (unknown.length > 0) return unknown.map((key) => unknownKey(path, key, schema));
   return [{ path, message: issue.message, isKey: false }];
 }
 
-/** Inside a value of the right form. */
+/** Whether an issue is inside a value that has the right form. */
 function isInside({ path, code }: z.core.$ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys';
 }
@@ -198,7 +198,7 @@ interface Found {
 
 function indexOf({ items }: YAMLMap): ReadonlyMap<string, Found> {
   return new Map(
-    // In the object of a map, a null key has the empty name.
+    // A null key has the empty name in the object made from its map.
     items.toReversed().map((pair) => [String((isScalar(pair.key) ? pair.key.value : pair.key) ?? ''), pair]),
   );
 }

@@ -6,17 +6,18 @@ import { mistakesIn, type Parsed, placeOf, plainWords, problemsIn } from './prob
 import type { JsonSchema } from './schema.ts';
 
 export interface YamlFile<Schema extends z.ZodType> {
-  /** Begins its error codes, and names it in a sentence. */
+  /** The first part of its error codes, and its word in a sentence. */
   readonly kind: 'config' | 'plan';
   readonly schema: Schema;
-  /** For a text that no parser can read; both parts are cleaned. */
+  /** The error for a text that no parser can read; both come cleaned. */
   readonly unreadable: (path: string, why: string) => LifeboatError;
-  /** For misspelled keys; built on first use. */
+  /** The same schema for a look-up of misspelled keys; built on first use. */
   readonly jsonSchema: () => JsonSchema;
 }
 
 export interface ReadYaml<Schema extends z.ZodType> {
   readonly data: z.output<Schema>;
+  /** As written, before the schema. */
   readonly value: unknown;
   readonly parsed: Parsed;
 }
@@ -101,9 +102,10 @@ function parse(
   }
 }
 
+/** More would not help. */
 const MAX_PROBLEMS = 20;
 
-/** Exit 2; the first problem is its message. */
+/** The error (exit 2) for a file with problems; the first one is its message. */
 export function wrongFile(
   code: string,
   found: readonly ProblemInFile[],

@@ -8,7 +8,7 @@ import { SchedulesConfig } from './schedules.ts';
 import { ServeConfig } from './serve.ts';
 import { problemOfStore } from './store-address.ts';
 
-/** Safe to show everywhere; an unsafe address appears in no message. */
+/** An address that is safe to show wherever it is used; an unsafe one appears in no message. */
 const Address = z.string().refine((text) => !/[?#]/u.test(text) && !hasCredentials(text), {
   error:
     'an address has no query, fragment, user or password: ' +
@@ -24,7 +24,7 @@ const InstanceAddress = Address.superRefine((text, { addIssue }) => {
 
 function hasCredentials(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // Without a parsable host, anything may precede the sign.
+  // Without a parsable host, the part before the sign may be anything.
   if (url === undefined || !/^https?:$/u.test(url.protocol)) return text.includes('@');
   return url.username !== '' || url.password !== '';
 }
@@ -52,7 +52,7 @@ const expires = End.optional().describe(
   'when the token ends, or the access behind its command, where the token itself does not say: a date or a time',
 );
 
-/** The token itself is never in the config. */
+/** Where an access token comes from. The token itself is never in the config. */
 export const TokenConfig = z.union(
   [
     z.strictObject({ command, scheme, expires }),
@@ -64,10 +64,10 @@ export const TokenConfig = z.union(
 );
 export type TokenConfig = z.infer<typeof TokenConfig>;
 
-/** Later revisions only add to it, as far as documented. */
+/** The newest revision with a client. Later revisions only add to it, as far as documented. */
 const NEWEST_REVISION = 62;
 
-/** Started without a shell, so that no argument becomes code. */
+/** A program and its arguments: started without a shell, so that none of them becomes code. */
 const Argv = z
   .array(z.string(), 'a program and its arguments, as a list: [kubectl, rollout, restart, deploy/NAME]')
   .min(1)
@@ -89,7 +89,7 @@ const cryptoperiod = Duration.refine((ms) => ms > 0, 'a cryptoperiod is longer t
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/u;
 
-/** Times in milliseconds after parsing. */
+/** One data-service instance. Times in milliseconds after parsing. */
 export const InstanceConfig = z.strictObject({
   // V1 and V0 paths follow from it (service-api.md section 4).
   url: InstanceAddress.describe("address of the instance's dashboard, as `cf service NAME` prints it"),
@@ -193,7 +193,7 @@ export const InstanceName = z
   .refine((name) => name !== 'lifeboat', 'the name "lifeboat" is reserved')
   .refine((name) => !name.startsWith('plan.'), 'names that begin with "plan." are those of plans');
 
-/** Cloud Foundry's v3 API; by default that of the tool `cf`, if it is logged in. */
+/** The application platform: Cloud Foundry's v3 API. Without it the tool `cf` is used if it is logged in. */
 const PlatformConfig = z.strictObject({
   api: Address.describe("address of Cloud Foundry's API, as `cf api` prints it"),
   token: OutsideToken.optional().describe('default: {command: cf oauth-token}'),
@@ -213,7 +213,7 @@ const LabAddress = z
     'a lab runs on this machine: its url is http://127.0.0.1:PORT, as `lifeboat lab` prints it',
   );
 
-/** The app may break it; `lifeboat lab` and `lifeboat drill` use their own. */
+/** A running lab that the app may break: `lifeboat lab` and `lifeboat drill` use their own. */
 const LabConfig = z.strictObject({
   url: LabAddress.describe('address of a lab on this machine: http://127.0.0.1:PORT'),
   token: OutsideToken.describe("where the lab's token comes from: {file}, {env} or {command}"),
@@ -234,7 +234,7 @@ const ApprovalsConfig = z.strictObject({
     .describe('which steps ask for it: those that overwrite data, every destructive one, or none'),
 });
 
-/** `sqlite`, or `postgres://…` without a password. Appears in no message. */
+/** `sqlite`, or `postgres://…` without a password. Its text appears in no message. */
 const StoreConfig = z.string().check((context) => {
   const message = problemOfStore(context.value);
   if (message !== undefined) context.issues.push({ code: 'custom', message, input: undefined });
@@ -250,7 +250,7 @@ const CheckpointPlace = z.union(
   'a place for checkpoints is a folder, {folder: …} or {command: …, timeout: 10s}',
 );
 
-/** See `Notice` of src/notify. */
+/** The events to notify about: see `Notice` of src/notify. */
 export const NotifyEvent = z.enum([
   'question',
   'rto',
@@ -263,7 +263,7 @@ export const NotifyEvent = z.enum([
 export type NotifyEvent = z.infer<typeof NotifyEvent>;
 
 const notified = {
-  /** Another name is another target, which gets no old events. */
+  /** Under another name it is another target, which gets no old events. */
   name: z
     .string()
     .regex(NAME, 'the name of a target has letters, digits, dots, dashes; no slash or space')
@@ -279,7 +279,7 @@ const Webhook = z.strictObject({
       'a url is an address without a query, {env: …} or {file: …}',
     )
     .describe('https, or http on this machine; one that is a secret comes from {env} or {file}'),
-  /** By name. `scheme` precedes a value; by default only that of `Authorization`. */
+  /** By name. `scheme` is put before a value; by default only before that of `Authorization`. */
   headers: z
     .record(
       z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/u, 'this is not the name of a header'),
@@ -289,6 +289,7 @@ const Webhook = z.strictObject({
   ca: z.string().optional(),
 });
 
+/** A command gets the notification on its standard input. */
 const NotifyCommand = z.strictObject({
   ...notified,
   command: z
@@ -322,7 +323,7 @@ function assertOneNameEach(
   }
 }
 
-/** An age recipient, perhaps with the name of the person. */
+/** A holder of escrow copies: an age recipient, with or without the name of the person. */
 const EscrowRecipient = z
   .union(
     [z.string().min(1), z.strictObject({ name: z.string().min(1).max(80), recipient: z.string().min(1) })],
@@ -466,7 +467,7 @@ export function configJsonSchema(): JsonSchema {
   return made;
 }
 
-/** Built once: each misspelled key is looked up in it. */
+/** Created once: each misspelled key is looked up in it. */
 let made: JsonSchema | undefined;
 
 function makeSchema(): JsonSchema {

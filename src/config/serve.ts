@@ -6,7 +6,7 @@ const Host = z.string().regex(/^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9
   error: 'a host is a name in lower case as a browser sends it, with its port unless that is the usual one',
 });
 
-/** A header that names a peer or a connection cannot name a person. */
+/** Headers that name a peer or a connection cannot name a person as well. */
 const HeaderName = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/u, 'the name of a header has letters, digits and dashes')

@@ -11,7 +11,7 @@ export interface StarterInstance {
 
 export interface Starter {
   readonly instances: readonly StarterInstance[];
-  /** Where editors find the JSON Schema, relative to the config's folder. */
+  /** Where editors find the JSON Schema, relative to the config's folder; without it the file names none. */
   readonly editorSchema?: string | undefined;
   /** Default: the keychain of the machine. */
   readonly keyStore?: 'vault' | undefined;
@@ -62,7 +62,7 @@ ${ca === undefined ? '' : `    ca: ${inFlow(ca)}\n`}    # What recoveries and dr
 `;
 }
 
-/** One line, quoted where YAML needs it. */
+/** A value on one line, quoted where YAML needs it. */
 function inFlow(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 }

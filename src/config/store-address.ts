@@ -7,7 +7,7 @@ const SCHEME = /^postgres(?:ql)?:\/\//iu;
 const FORM = /^(?:(?<user>[^@/?#]*)@)?(?<hosts>[^@/?#]*)(?:\/[^/?#]*)?(?:\?(?<query>[^#]*))?$/u;
 const SECRETS = /^(?:password|sslpassword|scram_client_key|scram_server_key|oauth_client_secret)$/iu;
 
-/** libpq, "The Password File" */
+/** Where a password belongs (libpq, "The Password File"). */
 const PASSWORD_HINT =
   'a password belongs in ~/.pgpass (or the file that PGPASSFILE names), or in the variable PGPASSWORD';
 
@@ -42,7 +42,7 @@ export function chosenStore(env: NodeJS.ProcessEnv, configured: string | undefin
   return checkedStore(named, 'LIFEBOAT_STORE');
 }
 
-/** Throws `config.store` (exit 2) for an invalid address; `where` names its origin. */
+/** The address itself. Throws `config.store` (exit 2) if it is invalid; `where` names its origin. */
 export function checkedStore(address: string, where: string): string {
   const problem = problemOfStore(address);
   if (problem === undefined) return address;
@@ -54,7 +54,7 @@ export function checkedStore(address: string, where: string): string {
   });
 }
 
-/** For display: an address with a secret was refused. */
+/** An address for display: one with a secret would have been refused. */
 export function shownStore(address: string): string {
   return show(address, 200);
 }

@@ -14,7 +14,7 @@ export async function storeNamed(env: NodeJS.ProcessEnv, path?: string): Promise
     if (storesOfPipes.has(candidate)) return chosenStore(env, storesOfPipes.get(candidate));
     const text = await readFirst(candidate);
     if (text === undefined) continue;
-    // Escapes may hide the key: then parse the config.
+    // A key could be written with escapes; then the config is parsed.
     if (!/store|\\/u.test(text)) return SQLITE;
     const { loadConfig } = await import('./load.ts');
     return chosenStore(env, (await loadConfig(env, path)).store);
@@ -22,7 +22,7 @@ export async function storeNamed(env: NodeJS.ProcessEnv, path?: string): Promise
   return SQLITE;
 }
 
-/** Not yet trusted; undefined if there is none. A pipe is left for `loadConfig`. */
+/** The text of a config, not yet trusted; undefined if there is none. A pipe is left for `loadConfig`. */
 async function readFirst(path: string): Promise<string | undefined> {
   try {
     const bytes = await readBounded(path, LONGEST_CONFIG, (opened) => {

@@ -7,14 +7,14 @@ import type { LedgerFacts } from './ledger-facts.ts';
 /** What was done of what the config asks for. Times in milliseconds since 1970. */
 export interface Done {
   readonly ledgers: ReadonlyMap<string, Pick<LedgerFacts, 'evaluatedAt' | 'provenAt' | 'keySetAt'>>;
-  /** By instance: its proven runs that brought data back, or data into it. */
+  /** The proven runs that brought data of an instance back, or data into it, by its name. */
   readonly recoveredAt: ReadonlyMap<string, readonly number[]>;
   readonly drilledAt: readonly number[];
   /** By the recipient of sealed copies: when a challenge was opened. */
   readonly openedAt: ReadonlyMap<string, readonly number[]>;
 }
 
-/** A plan with periods in the config, in milliseconds. */
+/** A plan that the config asks something of. Periods in milliseconds. */
 export interface AskedPlan {
   readonly subject: string;
   readonly evaluate?: { readonly every: number } | undefined;
@@ -103,13 +103,14 @@ export function dutiesOf(
   ];
 }
 
+/** `drills.every: 90 days, missed after 112.5 days`. */
 function asked(setting: string, ms: number, share: number): string {
   return `${setting}: ${spanOf(ms)}, missed after ${spanOf(ms * share)}`;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** In hours; from two days on in days. */
+/** In hours, or in days from two days on. */
 function spanOf(ms: number): string {
   return ms < 2 * DAY_MS ? formatSpan(ms / 1000) : counted(Math.round((ms / DAY_MS) * 10) / 10, 'day');
 }

@@ -19,12 +19,12 @@ import { htmlDocument } from '../report/render/html-document.ts';
 import type { Evidence, EvidenceRun, EvidenceSubject, Gap } from './evidence-schema.ts';
 import { daysOf } from './period.ts';
 
-/** One HTML file for people; `brand` heads it. */
+/** The index of a pack for people, one HTML file; `brand` heads it. */
 export function evidenceHtml(evidence: Evidence, brand: Brand): string {
   return htmlDocument(evidencePages(evidence), brand);
 }
 
-/** The index itself, on one line. */
+/** The index of a pack for programs: exactly the index, on one line. */
 export function evidenceJson(evidence: Evidence): string {
   return `${printableJson(evidence)}\n`;
 }
@@ -353,7 +353,7 @@ function isUncovered({ waiver }: Gap): boolean {
   return waiver?.covers !== 'all';
 }
 
-/** The ledger of a plan has a name that no instance can have. */
+/** A plan holds its ledger under a name that no instance can have. */
 function nameOf(subject: string): string {
   if (subject === '') return 'this installation';
   const plan = planOf(subject);

@@ -9,7 +9,7 @@ export interface Duty extends Pick<Gap, 'what' | 'subject' | 'asked'> {
   readonly who?: string | undefined;
   /** How long it counts that it was done, in milliseconds. */
   readonly limitMs: number;
-  /** When it was done, for each who can do it. Milliseconds since 1970, in any order. */
+  /** When it was done, by each of those who can do it. Milliseconds since 1970, in any order. */
   readonly done: readonly (readonly number[])[];
   /** How many of them must have done it; default: one. */
   readonly atLeast?: number | undefined;
@@ -26,7 +26,10 @@ export interface Waived {
   readonly owner?: string | undefined;
 }
 
-/** The parts of a span without this duty, oldest first. A waiver covers all before its end. Pure. */
+/**
+ * The parts of a span in which a duty was not done, oldest first: what was done counts from then on for its
+ * limit. A waiver has an end and no beginning, so it covers all that lies before its end. Pure.
+ */
 export function gapsOf(duty: Duty, span: Span, waivers: readonly Waived[]): readonly Gap[] {
   const { what, subject, asked, check, who, done, limitMs, atLeast = 1, isQuiet = false } = duty;
   const first = done.flat().reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
@@ -41,7 +44,7 @@ export function gapsOf(duty: Duty, span: Span, waivers: readonly Waived[]): read
     const owner = waiver?.owner ?? who;
     return {
       ...{ what, subject, asked, from: isoOf(from), to: isoOf(until), isOpen: until === span.until },
-      // Before the first entry of its kind, each one would have left an entry.
+      // Nothing before the first entry of its kind would have left none.
       isCertain: !isQuiet || until <= first,
       ...(owner === undefined ? {} : { who: owner }),
       ...(waiver && {
@@ -55,7 +58,7 @@ export function gapsOf(duty: Duty, span: Span, waivers: readonly Waived[]): read
   });
 }
 
-/** The parts of a span within the limit after one of these times, merged, oldest first. */
+/** The parts of a span that are within the limit after one of these times, merged, oldest first. */
 function covered(times: readonly number[], limitMs: number): readonly Span[] {
   const merged: { from: number; until: number }[] = [];
   for (const from of times.toSorted((one, other) => one - other)) {

@@ -7,7 +7,7 @@ import { foldLedger } from '../store/projections/ledgers.ts';
 import type { EvidenceSubject, RecordedEvaluation, RecordedFinding } from './evidence-schema.ts';
 import type { Span } from './period.ts';
 
-/** A ledger in a period. Times in milliseconds since 1970. */
+/** What the ledger of an instance or a plan shows of a period. Times of duties in milliseconds since 1970. */
 export interface LedgerFacts {
   readonly standing: Pick<EvidenceSubject, 'evaluated' | 'proven' | 'key'>;
   readonly evaluations: readonly RecordedEvaluation[];
@@ -17,7 +17,7 @@ export interface LedgerFacts {
   readonly keySetAt: readonly number[];
 }
 
-/** `cryptoperiod` in milliseconds. Pure. */
+/** `cryptoperiod` in milliseconds: how long a key may be in force. Pure. */
 export function ledgerFacts(
   subject: string,
   entries: readonly Entry[],

@@ -3,7 +3,7 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 
-/** `until` is excluded. Milliseconds since 1970. */
+/** From its first moment up to its end, which is not part of it. Milliseconds since 1970. */
 export interface Span {
   readonly from: number;
   readonly until: number;

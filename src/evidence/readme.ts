@@ -3,7 +3,7 @@ import { daysOf, type Span } from './period.ts';
 
 export interface InPack {
   readonly hasReceipts: boolean;
-  /** How to check a signed part by hand; undefined where nothing is signed. */
+  /** Undefined where nothing is signed; else how a signed part is checked by hand. */
   readonly byHand: string | undefined;
 }
 

@@ -37,12 +37,13 @@ type PlatformChoice =
 interface OpenPlatformOptions {
   readonly tokenOf: (source: TokenSource) => TokenReader;
   readonly env: NodeJS.ProcessEnv;
-  /** Variables withheld from the tool `cf`, such as tokens of instances. */
+  /** Variables withheld from the tool `cf`, such as those with tokens of instances. */
   readonly hideEnv?: readonly string[];
   readonly limits?: Partial<Limits> | undefined;
   readonly pace?: Partial<Pace> | undefined;
   /** Receives every request in full, for a transcript. */
   readonly tap?: Tap | undefined;
+  /** Told of the requests that are awaited. */
   readonly awaits?: Awaits | undefined;
 }
 
@@ -78,7 +79,7 @@ async function openByCf(
   const login = await loginOfCf(options);
   if ('none' in login) return login;
   try {
-    // The tool trusts the system's authorities, so its platform does too.
+    // The tool trusts the system's authorities, so the platform reached by its login does too.
     const api = openApi({ ...more, ...login, caFile: SYSTEM_AUTHORITIES });
     return { api, description: `Cloud Foundry at ${api.origin} by the login of the cf tool` };
   } catch (thrown) {
@@ -152,19 +153,19 @@ const LOGIN: TokenSource = { command: 'cf oauth-token' };
 
 interface CfLoginOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Variables withheld from the tool, such as tokens of instances. */
+  /** Variables withheld from the tool, such as those with tokens of instances. */
   readonly hideEnv?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
 
 interface CfLogin {
-  /** As printed by `cf api`. */
+  /** The address of the platform, as printed by `cf api`. */
   readonly api: string;
   /** Rejects with `credentials.refused` once the tool is logged out or targets another platform. */
   readonly token: TokenReader;
 }
 
-/** What is read of the tool's config.json. */
+/** The parts that are read of the tool's config.json. */
 const Login = z.object({ Target: z.string().min(1), SSLDisabled: z.boolean().nullish() });
 
 /** The platform of the tool `cf`, or why there is none, for people. Rejects only with `platform.stopped`. */
@@ -245,7 +246,7 @@ function noLogin(shortMessage: string, hint: string, cause?: unknown): LifeboatE
   });
 }
 
-/** Any role may `GET /v3/service_instances/:guid/permissions` (Cloud Foundry v3 API). */
+/** `GET /v3/service_instances/:guid/permissions` (Cloud Foundry v3 API); every role may ask. */
 const Permissions = z.object({ manage: z.boolean() });
 
 /** See `Platform.right`. Lists the instances once for each reader. */

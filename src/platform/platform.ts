@@ -8,12 +8,12 @@ import type {
 import type { Failure } from '../base/failure.ts';
 import type { Leave } from '../service/call.ts';
 
-/** They may hold secrets, so they leave memory only into a private file. */
+/** Binding parameters: they may hold secrets, so they leave memory only into a private file. */
 export type BindingParameters = Readonly<Record<string, unknown>>;
 
 export interface NoPlatform {
   readonly none: string;
-  /** The config says so; otherwise one may exist that is not usable from here. */
+  /** Set if the config says so; otherwise there may be one that is not usable from here. */
   readonly by?: 'config';
 }
 
@@ -21,11 +21,11 @@ export interface FoundBindings {
   readonly instance: PlatformInstance;
   readonly apps: readonly (BoundApp & {
     readonly parameters?: BindingParameters;
-    /** All bindings to the instance, newest first; `run` is the label of the run that made it. */
+    /** Every binding of it to the instance, newest first; `run` is the label of the run that made it. */
     readonly bindings?: readonly FoundBinding[];
   })[];
   readonly keys: readonly (ServiceKey & { readonly parameters?: BindingParameters })[];
-  /** For people; missing if the parameters were reported. */
+  /** Why the parameters of bindings are unknown, for people; missing if they were reported. */
   readonly parametersUnreported?: string;
   /** Bound applications in spaces that this token may not see. */
   readonly unseen: readonly { readonly space: string; readonly apps: number }[];
@@ -40,19 +40,19 @@ export interface FoundBinding {
 }
 
 export interface RebindOptions extends Leave {
-  /** The label `lifeboat.run`; looked for before a thing is created again (domain 2.4). */
+  /** The label `lifeboat.run` of what is created; looked for before it is created again (domain 2.4). */
   readonly runId: string;
   readonly tell?: (what: string) => void;
 }
 
 export interface AfterRestore extends RebindOptions {
-  /** The end of the restore, RFC 3339. */
+  /** RFC 3339; the end of the restore. */
   readonly notBefore: string;
 }
 
 export interface BindOptions extends AfterRestore {
   readonly parameters: BindingParameters | undefined;
-  /** Beside the old binding, for an order without downtime. */
+  /** Bind beside the old binding, for an order without downtime. */
   readonly beside: boolean;
 }
 

@@ -11,14 +11,14 @@ export interface PlatformWords {
 }
 
 export interface ProblemContext {
-  /** Blanked where the platform echoes them. */
+  /** Blanked wherever the platform echoes them. */
   readonly secrets?: readonly Secret[];
   readonly retryAfter?: string | undefined;
 }
 
 const WORDS_LIMIT = 300;
 
-/** The platform's words become evidence, cleaned and limited. */
+/** The error for an error status. The platform's words become evidence, cleaned and limited. */
 export function refusalOf(
   status: number,
   errors: readonly PlatformWords[],
@@ -36,13 +36,13 @@ export function refusalOf(
   return new LifeboatError(code, `${sentence} (${status})${words === '' ? '' : `: "${words}"`}`, options);
 }
 
-/** One line, safe to show. */
+/** The platform's message, as one line that is safe to show. */
 export function wordsOf(errors: readonly PlatformWords[], secrets: readonly Secret[] = []): string {
   const said = errors.map(({ detail, title }) => detail ?? title ?? '').filter((text) => text !== '');
   return show(redact(said.join('; ').slice(0, WORDS_LIMIT * 8), secrets), WORDS_LIMIT);
 }
 
-/** In the platform's own words. */
+/** A failed job, staging or deployment, in the platform's own words. */
 export function failedError(
   what: string,
   words: string,
@@ -56,12 +56,12 @@ export function failedError(
   });
 }
 
-/** The shared HTTP stack's errors mention the service: this makes them the platform's. */
+/** The error as one of the platform: the shared HTTP stack's errors mention the service. */
 export function platformErrorFrom(thrown: unknown): unknown {
   if (!(thrown instanceof LifeboatError) || !thrown.code.startsWith('service.')) return thrown;
   const code = CODES[thrown.code.slice('service.'.length)] ?? 'platform.bad-answer';
   const ofPlatform = (text: string) => text.replaceAll('the service', 'the platform');
-  // Certificate and proxy errors are the same for both.
+  // Errors of a certificate or a proxy are the same for both.
   const own = /TLS|the proxy/u.test(thrown.shortMessage) ? thrown.hints.map(ofPlatform) : [];
   return new LifeboatError(code, ofPlatform(thrown.shortMessage), {
     hints: [...own, ...(HINTS[code] ?? [])],
@@ -70,7 +70,7 @@ export function platformErrorFrom(thrown: unknown): unknown {
   });
 }
 
-/** The answer did not arrive, and looking has not shown the result. */
+/** The answer to a change did not arrive, and looking has not shown the result. */
 export function lostAnswer(what: string, cause: LifeboatError): LifeboatError {
   return new LifeboatError(
     'platform.unreachable',
@@ -153,7 +153,7 @@ function rowOf(status: number): readonly [string, string, ...string[]] {
   return ['platform.bad-answer', 'the platform gives an unexpected answer', 'check `platform.api`'];
 }
 
-/** Omits unknown facts. */
+/** A proof; unknown facts are omitted. */
 export function proof(
   outcome: PlatformProof['outcome'],
   text: string,

@@ -1,19 +1,19 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { failedError, hasCode, stopped } from './problem.ts';
 
-/** Milliseconds. */
+/** How often the platform is looked at, and how long operations may take. Milliseconds. */
 export interface Pace {
   readonly firstMs: number;
   readonly slowestMs: number;
-  /** Looks for the effect of a lost answer, before an attempt gives up. */
+  /** Looks for the effect of a lost answer, before this attempt gives up. */
   readonly looks: number;
-  /** As long as the tool `cf` waits (CF_STAGING_TIMEOUT). */
+  /** Staging of an application; the tool `cf` waits as long (CF_STAGING_TIMEOUT). */
   readonly stagingMs: number;
-  /** From the last progress of a start to its failure; as `cf` (CF_STARTUP_TIMEOUT). */
+  /** From the last progress of a start until it counts as failed; `cf` waits as long (CF_STARTUP_TIMEOUT). */
   readonly startupMs: number;
-  /** For a broker to remove a binding: one that is gone never will. */
+  /** How long to wait for a broker to remove a binding: one that is gone never will. */
   readonly unbindMs: number;
-  /** For creating a binding, and other operations on it. */
+  /** The same for creating a binding, and for other operations between the two. */
   readonly bindMs: number;
   /** How long to tolerate a platform that does not answer during a wait. */
   readonly patienceMs: number;
@@ -33,12 +33,13 @@ export const DEFAULT_PACE: Pace = {
 export interface Waiting {
   readonly signal: AbortSignal;
   readonly pace: Pace;
-  /** For the error: `the staging of orders-api`. */
+  /** Named if it takes too long: `the staging of orders-api`. */
   readonly what: string;
   /** Without it only the signal ends the wait. Milliseconds. */
   readonly limitMs?: number | undefined;
 }
 
+/** Errors that may pass: unreachable, too busy, a page or a broken answer. */
 const PASSING = ['platform.unreachable', 'platform.busy', 'platform.bad-answer'] as const;
 
 /**
@@ -69,7 +70,7 @@ export async function waitFor<T>(waiting: Waiting, look: () => Promise<T | undef
   }
 }
 
-/** Undefined if a few looks do not show the effect of a lost answer. */
+/** A few looks for the effect of a lost answer; undefined if nothing shows. */
 export async function lookFor<T>(
   pace: Pace,
   signal: AbortSignal,

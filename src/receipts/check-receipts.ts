@@ -12,9 +12,9 @@ import { openReceipt, type ReadReceipt } from './sigstore-bundle.ts';
 /** A folder that a receipt was written into. */
 export interface ReceiptFolder {
   readonly path: string;
-  /** One of its small files; undefined if missing. */
+  /** One of its small files; undefined where it is missing. */
   file(name: string): Buffer | undefined;
-  /** SHA-256 of any of its files, 64 hex digits; undefined if missing. */
+  /** SHA-256 of any of its files, 64 hex digits; undefined where it is missing. */
   digest(name: string): string | undefined;
 }
 
@@ -57,7 +57,7 @@ export function checkReceipts(
   return [...found, ...notGiven];
 }
 
-/** Reports once for all receipts of a key. */
+/** Whether the log vouches for a receipt key; said once for all its receipts. */
 function checkKey(key: string, seq: number, named: NamedReceiptKey | undefined, findings: Findings): void {
   const which = `receipt key ${key.slice(0, 12)}`;
   const where = { stream: LOG_STREAM, seq };
@@ -142,7 +142,7 @@ function saidOf(path: string, findings: Findings) {
   };
 }
 
-/** The first subject is what the receipt is about. */
+/** Whether the files beside a receipt are its own. The first subject is what it is about. */
 function checkFiles(
   folder: ReceiptFolder,
   { pae, signature, statement: { subject: subjects } }: Signed,
@@ -167,7 +167,7 @@ function checkFiles(
   }
 }
 
-/** A signed statement may come from another key store: no folders in names. */
+/** Names without a folder: a signed statement may come from another key store. */
 const PLAIN_NAME = /^\w[\w.-]{0,99}$/u;
 
 type Opened = Exclude<ReadReceipt, { outcome: 'signed' }> | { readonly outcome: 'no-key' } | Signed;

@@ -8,7 +8,7 @@ import { Statement } from './statement.ts';
 
 /** An in-toto Simple Verification Result (in-toto/attestation, spec/predicates/svr.md). */
 export const SVR = 'https://in-toto.io/attestation/svr/v0.2';
-/** The only subject of the statement. */
+/** The name of its only subject. */
 export const EVALUATION_FILE = 'evaluation.json';
 
 export const EvaluationStatement = z.object({
@@ -28,7 +28,7 @@ const Recorded = z.object({
   name: z.string(),
   verdict: z.enum(['proven', 'ready', 'not-ready', 'unknown', 'empty']),
   reason: z.string(),
-  /** RFC 3339: last evaluated, by the record, and since when with this verdict. */
+  /** When it was evaluated last by the record, and since when the verdict is this one. RFC 3339. */
   at: z.string(),
   since: z.string(),
   findings: z.array(Finding),
@@ -45,19 +45,19 @@ export const EvaluationRecord = z.object({
 const DAY_MS = 24 * 60 * 60_000;
 const RESTORED_WITHIN_MS = 90 * DAY_MS;
 
-/** Undefined for a plan, which has no such checks. */
+/** Whether none of these checks has a finding; undefined for a plan, of which they are not made. */
 const areGreen = ({ name, findings }: RecordedEvaluation, ...checks: readonly CheckId[]) =>
   planOf(name) === undefined
     ? findings.every(({ check }) => !checks.some((one) => one === check))
     : undefined;
 
-/** Each property with its condition; undefined where it does not apply. */
+/** A property of evaluations, with the condition for one to have it; undefined if it is not of its kind. */
 const PROPERTIES: readonly (readonly [string, (of: RecordedEvaluation) => boolean | undefined])[] = [
   ['LIFEBOAT_RECOVERABLE', ({ verdict }) => verdict === 'proven' || verdict === 'ready'],
   ['LIFEBOAT_PROVEN', ({ verdict }) => verdict === 'proven'],
   [
     'LIFEBOAT_KEY_FITS',
-    // Without a backup there is nothing for a key to fit.
+    // Without a backup there is nothing that a key could fit.
     (of) => of.verdict !== 'empty' && areGreen(of, 'newest-backup', 'key-opens'),
   ],
   [
@@ -72,7 +72,7 @@ const PROPERTIES: readonly (readonly [string, (of: RecordedEvaluation) => boolea
   ['LIFEBOAT_NO_WAIVERS', ({ findings }) => findings.every(({ waivedUntil }) => waivedUntil === undefined)],
 ];
 
-/** In the order of a statement. */
+/** The names of all properties, in the order of a statement. */
 export const ALL_PROPERTIES: readonly string[] = PROPERTIES.map(([name]) => name);
 
 /**
@@ -95,7 +95,7 @@ export function evaluationStatementOf(
     subject: [{ name: EVALUATION_FILE, digest: { sha256: hash('sha256', text) } }],
     predicateType: SVR,
     predicate: {
-      // The checks and their periods are in the config, a file that others do not have.
+      // The checks and their periods are those of the config, which is no file that others have.
       verifier: { id: `urn:lifeboat:installation:${installation}`, policies: [] },
       timeCreated: oldest,
       properties,

@@ -10,18 +10,21 @@ import {
 } from '../store/log/log-entries.ts';
 import type { Signer } from '../store/log/signer.ts';
 
-/* Receipts in `store/log`: each by its hash, and their key in a note of the installation's signing key. */
+/*
+ * What the stream `store/log` says of receipts: each receipt by its hash, and the key that signs them in a
+ * note of the installation's signing key, so that trust in that key extends to the receipts.
+ */
 
 const ENDORSEMENT = 'lifeboat.receipt-key/1';
 
 export type MadeReceipt = Readonly<z.infer<ReturnType<typeof ReceiptMade>>>;
 
-/** Written before the receipt leaves the program. */
+/** The entry of a receipt; it is written before the receipt leaves the program. */
 export function receiptEntry(made: MadeReceipt): NewEntry {
   return { stream: LOG_STREAM, type: RECEIPT_MADE, body: ReceiptMade().parse(made) };
 }
 
-/** An installation vouches for its receipt key; `origin` binds the note to this log. */
+/** The entry with which an installation vouches for its receipt key; `origin` binds the note to this log. */
 export function keyEntry(publicKey: string, origin: string, signer: Signer): NewEntry {
   const note = signer.note(endorsed(publicKey), endorsementName(origin));
   return { stream: LOG_STREAM, type: RECEIPT_KEY_ENDORSED, body: { note } };
@@ -32,7 +35,7 @@ export function isKeyNamed(entries: readonly Entry[], publicKey: string): boolea
   return entries.some((entry) => textOf(noteIn(entry) ?? '') === endorsed(publicKey));
 }
 
-/** In order; unreadable entries are left out. Pure. */
+/** The receipts on record, in order. Unreadable entries are none. Pure. */
 export function receiptsIn(entries: readonly Entry[]): readonly (MadeReceipt & Pick<Entry, 'seq' | 'at'>)[] {
   return entries.flatMap(({ type, body, seq, at }) => {
     const made = type === RECEIPT_MADE ? ReceiptMade().safeParse(body).data : undefined;
@@ -40,14 +43,14 @@ export function receiptsIn(entries: readonly Entry[]): readonly (MadeReceipt & P
   });
 }
 
-/** `signed`: a believed key signed the note that names this key. */
+/** A receipt key that the log names. `signed`: one of the believed keys signed the note that names it. */
 export interface NamedReceiptKey {
   readonly publicKey: string;
   readonly seq: number;
   readonly endorsement: 'signed' | 'unknown-key' | 'bad-signature' | 'unreadable';
 }
 
-/** By the SHA-256 of their DER; a signed endorsement counts first. */
+/** The receipt keys that the log names, by the SHA-256 of their DER; a signed endorsement counts first. */
 export function receiptKeysIn(
   entries: readonly Entry[],
   origin: string | undefined,

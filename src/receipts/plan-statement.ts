@@ -49,7 +49,7 @@ export function planStatementOf(
 type Group = PlanReport['groups'][number];
 type Row = Group['lanes'][number]['steps'][number];
 
-/** The phases of health checks and of the end are groups without a name. */
+/** The checks of health and what is done in the end are groups without a name of their own. */
 function placeOf({ phase, id }: Group): string {
   return phase === 'groups' ? `group/${id}` : phase;
 }
@@ -76,12 +76,12 @@ function marksOfGroup(
   return marks;
 }
 
-/** A person skipped it or did it, or it failed before. */
+/** It was passed by a person, or failed before. */
 function isDoneOtherwise({ state, runs }: Row): boolean {
   return state === 'skipped' || state === 'done outside' || runs.length > 1;
 }
 
-/** A step done on a person's word proves nothing, and did not fail. */
+/** A step that is done by what a person says proves nothing; it did not fail either. */
 function isPersonsWord({ runbook, result }: Row['runs'][number], { report }: StartedRun): boolean {
   const { status, proven, simulated } = report.outcome;
   return (

@@ -9,7 +9,7 @@ const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 const MEDIA_TYPE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 const Base64 = z.base64().min(1);
 
-/** Sigstore bundle v0.3 with one DSSE signature by a key, without a transparency log. */
+/** A Sigstore bundle v0.3 with one DSSE signature by a key, and nothing of a transparency log. */
 const Bundle = z.strictObject({
   mediaType: z.literal(MEDIA_TYPE),
   verificationMaterial: z.strictObject({
@@ -28,14 +28,14 @@ const Stated = z.discriminatedUnion('predicateType', [Statement, EvaluationState
 export type Stated = z.infer<typeof Stated>;
 
 export interface SignedReceipt {
-  /** For cosign and the libraries of Sigstore. */
+  /** The Sigstore bundle, for cosign and the libraries of Sigstore. */
   readonly bundle: string;
   /** What the signature covers, and the signature in DER, for `openssl dgst -sha256 -verify`. */
   readonly pae: Buffer;
   readonly signature: Buffer;
 }
 
-/** The key is P-256 (PKCS#8 PEM). Throws `receipt.bad-key` for any other. */
+/** Signs a statement with a P-256 key (PKCS#8 PEM). Throws `receipt.bad-key` for any other key. */
 export function signStatement(statement: Stated, privateKeyPem: Secret): SignedReceipt {
   const key = privateKeyOf(privateKeyPem);
   const payload = Buffer.from(JSON.stringify(statement));
@@ -57,7 +57,7 @@ export function signStatement(statement: Stated, privateKeyPem: Secret): SignedR
   return { bundle: JSON.stringify(bundle), pae, signature };
 }
 
-/** PEM (SubjectPublicKeyInfo). Throws `receipt.bad-key`. */
+/** The public half of a receipt key, PEM (SubjectPublicKeyInfo). Throws `receipt.bad-key`. */
 export function receiptPublicKey(privateKeyPem: Secret): string {
   return createPublicKey(privateKeyOf(privateKeyPem)).export({ type: 'spki', format: 'pem' }).toString();
 }
@@ -83,7 +83,7 @@ export function openReceipt(bundleText: string, publicKeyPem: string): ReadRecei
     : { outcome: 'signed', statement, pae, signature };
 }
 
-/** DSSE's pre-authentication encoding: no other type or text gives the same bytes. */
+/** The pre-authentication encoding of DSSE: no other type or text gives the same bytes. */
 function paeOf(payload: Buffer): Buffer {
   const head = `DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `;
   return Buffer.concat([Buffer.from(head), payload]);
@@ -108,7 +108,7 @@ function privateKeyOf(pem: Secret): KeyObject {
 
 function publicKeyOf(pem: string): KeyObject | undefined {
   try {
-    // `createPublicKey` also accepts a private key, which does not belong in a verifier.
+    // A private key would be taken as well, and does not belong into a verifier.
     const key = pem.includes('PRIVATE KEY') ? undefined : createPublicKey(pem);
     return key !== undefined && isP256(key) ? key : undefined;
   } catch {

@@ -10,7 +10,7 @@ import type { Entry } from '../store/journal.ts';
 
 const Sha256 = z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/u) });
 
-/** An in-toto Statement v1 with a test result; unknown fields are dropped. */
+/** An in-toto Statement v1 with a test result; unknown fields are kept out of what is read. */
 export const Statement = z.object({
   _type: z.literal('https://in-toto.io/Statement/v1'),
   subject: z.array(z.object({ name: z.string(), digest: Sha256 })).min(1),
@@ -32,7 +32,7 @@ export const Statement = z.object({
 });
 export type Statement = z.infer<typeof Statement>;
 
-/** The tests that a run's checks give; the last check of a name decides. */
+/** The names of the tests that checks of a run give. The last check by a name decides. */
 const TESTS: Readonly<Partial<Record<Verb, readonly string[]>>> = {
   verifyBackup: ['backup/intact'],
   negativeTest: ['key/others-refused'],
@@ -61,7 +61,7 @@ export function statementOf(report: Report, entries: readonly Entry[], reportTex
   });
 }
 
-/** About a report and backups (SHA-256). Its result is the worst mark of a test. */
+/** A statement about a report and backups (SHA-256). Its result is the worst mark of a test. */
 export function statementWith({
   reportText,
   backups,
@@ -139,7 +139,7 @@ export function marksOfOutcome({
   ];
 }
 
-/** A check that failed and then succeeded is a warning. */
+/** A check that failed and was made again with success is a warning: the run went on after a failure. */
 function marksOfChecks(checks: ReturnType<typeof checksByVerb>): [string, Mark][] {
   const results = new Map<string, Mark>();
   for (const { verb, output, check } of checks)
@@ -150,11 +150,12 @@ function marksOfChecks(checks: ReturnType<typeof checksByVerb>): [string, Mark][
   return [...results];
 }
 
+/** A key fits if it has opened a backup. */
 function keyTestOf(verb: Verb, output: Readonly<Record<string, unknown>>): readonly string[] {
   return verb === 'verifyBackup' && typeof output['opens'] === 'string' ? ['key/fits'] : [];
 }
 
-/** A missed objective and work left over do not undo what the run proved. */
+/** A missed objective and work that is left do not undo what the run proved. */
 function marksOfRest({ measured, comparison, outcome, cleanup, followUps }: Report): [string, Mark][] {
   const marks: [string, Mark][] = [];
   marks.push(...marksOfObjectives(measured ?? {}));
@@ -193,7 +194,7 @@ function configurationOf({ run, plan, evidence }: Report): Statement['predicate'
   return configurationWith({ id, facts, plans, evidence, tool });
 }
 
-/** The run's facts, plans (SHA-256), head of the log, and the tool. */
+/** Names a run with its facts, its plans (SHA-256), the head of the log, and what made it. */
 export function configurationWith({
   id,
   facts,

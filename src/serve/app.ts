@@ -11,19 +11,19 @@ import { aged, type Delivery, POLICY, policyForStyle, UNREADABLE } from './html/
 import { KeptPages } from './kept-pages.ts';
 import type { PageName, PageOf } from './page.ts';
 
-/** The run of a plan has the page of that plan. */
+/** The page of a run, which for the run of a plan is that of the plan. */
 export type RunAnswer =
   | { readonly kind: 'run'; readonly page: PageOf<'page-run'> }
   | { readonly kind: 'plan'; readonly page: PageOf<'page-plan'> };
 
-/** Each question reads the record, and asks no instance. */
+/** Where pages come from. Each question reads the record, and asks no instance. */
 export interface PageSources {
   board(): Promise<PageOf<'page-board'>>;
   evaluation(): Promise<PageOf<'page-evaluation'>>;
   drills(): Promise<PageOf<'page-drills'>>;
   /** Undefined for an id that no run has. */
   run(id: string): Promise<RunAnswer | undefined>;
-  /** One HTML file, and JSON; undefined likewise. */
+  /** The record of a run, as one HTML file and as JSON; likewise. */
   report(id: string): Promise<{ readonly html: string; readonly json: string } | undefined>;
   size(): number;
 }
@@ -38,7 +38,7 @@ interface Answer {
   readonly body: string;
   readonly type: 'html' | 'json';
   readonly policy: string;
-  /** Milliseconds of a monotonic clock. */
+  /** By a clock that only goes on, in milliseconds. */
   readonly madeMs: number;
 }
 
@@ -108,7 +108,7 @@ export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindin
       return page && group && html(renderGroup(page, group, from, servedBy(`/runs/${id}.json`)));
     });
   });
-  // Only a report is longer than 30 KiB, by its charts.
+  // A report is the one page that is longer than 30 KiB, by its charts.
   app.use(`/runs/:id{${RUN_ID}}/report`, compress({ encoding: 'gzip' }));
   app.get(`/runs/:id{${RUN_ID}}/report`, (context) => {
     const { id } = context.req.param();
@@ -126,7 +126,7 @@ export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindin
   });
   app.get('/events', (context) => {
     const { outgoing } = context.env;
-    // A stream has no end, so HEAD gets only its headers.
+    // A stream has no end, and so no answer to HEAD but its headers.
     if (context.req.method === 'HEAD')
       return context.body(null, 200, { ...SAFE_HEADERS, 'Content-Type': 'text/event-stream' });
     if (news.open(outgoing as ServerResponse)) return RESPONSE_ALREADY_SENT;
@@ -145,7 +145,7 @@ export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindin
 
 type Made = Pick<Answer, 'body' | 'type'> & Partial<Pick<Answer, 'policy'>>;
 
-/** The form of every run's id; nothing else is searched for. */
+/** As every id of a run is written; what looks otherwise is not searched for. */
 const RUN_ID = '[0-9A-Za-z][0-9A-Za-z_-]{0,99}';
 
 /** In every answer: no other origin, no frame and no cache may use it. */
@@ -182,7 +182,7 @@ export function renderRunAnswer(found: RunAnswer, delivery: Delivery): string {
   return found.kind === 'plan' ? renderPlan(found.page, delivery) : renderRun(found.page, delivery);
 }
 
-/** Exactly as it stands in the report. */
+/** The one style of a report, exactly as it stands there. */
 function styleIn(report: string): string {
   return /<style>([\s\S]*?)<\/style>/u.exec(report)?.[1] ?? '';
 }

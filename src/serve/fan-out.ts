@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** The open streams of news, with one follower of the log for all. */
+/** The open streams of news: one follower of the log for all of them. */
 export interface FanOut {
   /** Begins a stream on an unsent answer, with the size of the log to catch up. False if full. */
   open(response: ServerResponse): boolean;
@@ -13,13 +13,13 @@ export interface FanOut {
 export interface FanOutOptions {
   readonly most: number;
   readonly size: number;
-  /** Milliseconds between two heartbeats; each also checks the stream. */
+  /** Between two signs of life, in milliseconds. A stream is looked at as often. */
   readonly beatMs?: number;
-  /** The shortest time between two pieces of news, milliseconds. */
+  /** The shortest time between two pieces of news, in milliseconds. */
   readonly pauseMs?: number;
 }
 
-/** Proxies cut a stream that is silent for longer. */
+/** Proxies cut what says nothing for longer. */
 const BEAT_MS = 15_000;
 const PAUSE_MS = 1_000;
 /**
@@ -30,6 +30,7 @@ const LIFE = 4;
 
 interface Stream {
   readonly response: ServerResponse;
+  /** Signs of life that it is still to have. */
   left: number;
   /** It had not taken the last heartbeat when the next was due. */
   isSlow: boolean;
@@ -73,10 +74,10 @@ export function fanOut({ most, size: first, beatMs = BEAT_MS, pauseMs = PAUSE_MS
   return {
     open(response) {
       if (isOver || streams.size >= most) return false;
-      // Clients that came together must not return together.
+      // Clients that came together must not come back together.
       const stream: Stream = { response, left: LIFE + (streams.size % LIFE), isSlow: false };
       streams.add(stream);
-      // The answer closes with its connection; a request that was read closes at once.
+      // The answer closes when its connection does; a request that was read closes at once.
       response.once('close', () => streams.delete(stream));
       response.writeHead(200, {
         'Content-Type': 'text/event-stream; charset=utf-8',

@@ -2,20 +2,20 @@ import type { IncomingMessage } from 'node:http';
 import type { IpNetwork } from '../base/ip-network.ts';
 import type { Identify } from './identity.ts';
 
-/** `why` is for the log and the answer, and holds nothing of the request. */
+/** Why a request gets no page. `why` is for the log and the answer, and holds nothing of the request. */
 export interface Refusal {
   readonly status: 400 | 401 | 405 | 413 | 414 | 421 | 429 | 431 | 503;
   readonly why: string;
 }
 
 export interface GateOptions {
-  /** Hosts that a request may name, in lower case; one without a port allows every port. */
+  /** The hosts that a request may name, in lower case; one without a port is meant with any. */
   readonly hosts: ReadonlySet<string>;
   /** Undefined without identities: then no proxy may be in front. */
   readonly proxies:
     | {
         readonly networks: readonly IpNetwork[];
-        /** A peer on the socket is a proxy. */
+        /** Whether a peer on the socket is a proxy. */
         readonly unix: boolean;
         readonly identify: Identify;
       }
@@ -24,7 +24,7 @@ export interface GateOptions {
 
 export type Admission = { readonly person: string | undefined } | Refusal;
 
-/** No address of a page is longer. */
+/** The longest target of a request. Every address of a page is shorter. */
 export const LONGEST_TARGET = 1_024;
 
 /** Headers that a proxy adds: without identities, no unnamed proxy may be in front. */
@@ -56,7 +56,7 @@ export async function admit(request: Asked, { hosts, proxies }: GateOptions): Pr
   return proxies.identify((name) => identityIn(request, name));
 }
 
-/** A page of another origin cannot choose the name; tunnels and proxies may change the port. */
+/** A page of another origin cannot choose the name; the port depends on tunnels and proxies in between. */
 function isNamed(host: string, hosts: ReadonlySet<string>): boolean {
   return hosts.has(host) || hosts.has(host.replace(/:\d{1,5}$/u, ''));
 }
@@ -70,7 +70,7 @@ function isProxy(
   return networks.some((network) => network.has(address));
 }
 
-/** An IPv4 address without its form on an IPv6 socket. */
+/** An IPv4 address without the form that it has on an IPv6 socket. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/u, '');
 }

@@ -12,7 +12,7 @@ import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { Admission } from './gate.ts';
 
-/** Identifies a person by the headers of a trusted proxy's request. */
+/** Finds out who asks, from the headers of a request of a trusted proxy. */
 export type Identify = (headerOf: (name: string) => string | undefined) => Promise<Admission>;
 
 /** The proxy sets this header, and removes one that a client sends. */
@@ -36,22 +36,22 @@ export interface JwtOptions {
 export interface FetchedKeys {
   readonly url: URL;
   readonly fetch: FetchImplementation;
-  /** Called once with the reason until keys can be fetched again; those fetched before still count. */
+  /** Takes why keys cannot be fetched, once until they can; those that were fetched before still count. */
   readonly warn: (text: string) => void;
 }
 
-/** Milliseconds until keys are fetched again, and for which old ones count if that fails. */
+/** Milliseconds after which keys are fetched again, and for which they count if that fails. */
 const [RENEW_MS, KEPT_MS] = [10 * 60_000, 24 * 60 * 60_000];
-/** After a failed attempt: no client can make this page ask the proxy without end. */
+/** Between two attempts after one that failed: no client can make this page ask the proxy without end. */
 const PAUSE_MS = 5_000;
 
-/** Seconds between the clocks of the proxy and this machine. */
+/** Seconds that the clocks of the proxy and of this machine may differ. */
 const SKEW = 30;
 
-/** Only signatures with a public key: no secret shared with the proxy, no unsigned token. */
+/** No secret shared with the proxy signs, and no token is unsigned. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
-/** A token signed by the proxy: for this page, of that proxy, and not expired. */
+/** A token that the proxy signs. It has to be for this page, of that proxy, and not over. */
 export function byJwt({ header, keys, issuer, audience }: JwtOptions): Identify {
   const keysOf = 'keys' in keys ? createLocalJWKSet(keys) : keptKeys(keys);
   return async (headerOf) => {
@@ -71,7 +71,7 @@ export function byJwt({ header, keys, issuer, audience }: JwtOptions): Identify 
   };
 }
 
-/** Only the library's code and claim: its message may quote the token. */
+/** By the code and the claim that the library names: its message may quote the token. */
 function whyRefused(thrown: unknown): string {
   if (thrown instanceof errors.JWTExpired) return 'it has expired';
   if (!(thrown instanceof errors.JWTClaimValidationFailed))
@@ -81,9 +81,10 @@ function whyRefused(thrown: unknown): string {
   return claim === 'nbf' ? 'it is not valid yet' : `its ${claim} is another`;
 }
 
+/** There are no keys to check a token with. */
 class NoKeys extends Error {}
 
-/** Fetched every ten minutes; if that fails, those of the last day count. */
+/** Keys that are fetched every ten minutes; while that fails, those of the last day count. */
 function keptKeys({ url, fetch, warn }: FetchedKeys): JWTVerifyGetKey {
   const options = { cacheMaxAge: KEPT_MS, timeoutDuration: 5_000, [customFetch]: fetch };
   const known = createRemoteJWKSet(url, options);

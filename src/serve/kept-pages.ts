@@ -1,15 +1,15 @@
-/** `size`: that of the log. */
+/** A page that was made, and for which size of the log. */
 interface Kept<Page> {
   readonly page: Promise<Page>;
   readonly size: number;
   readonly begunMs: number;
-  /** Undefined while it is made. */
+  /** How long it took; undefined while it is made. */
   tookMs: number | undefined;
 }
 
 /** Milliseconds until a page is made again without a new entry: its times and holders change. */
 const REST_MS = 10_000;
-/** A page is made again no sooner than this, nor than `SHARE` times its own time. Milliseconds. */
+/** A page is made again no sooner than this, and no sooner than some times what it took. Milliseconds. */
 const SOON_MS = 1_000;
 const SHARE = 4;
 /** A client that asks for every run must not fill the memory. */

@@ -1,5 +1,6 @@
+/** What of a page is not shown, whatever text it stands in. */
 export interface Hiding {
-  /** People to replace by numbers, in order of appearance; empty where names are shown. */
+  /** The people whose names are replaced by numbers; empty where names are shown. In order of appearance. */
   readonly people: readonly string[];
 }
 
@@ -16,12 +17,12 @@ function hidden(value: unknown, replace: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, hidden(one, replace)]));
 }
 
-/** A part of a longer id or name is another one. */
+/** No letter, digit or dash on either side: a part of a longer id or name is another one. */
 const [BEFORE, AFTER] = ['(?<![\\p{L}\\p{N}_/-])', '(?![\\p{L}\\p{N}_-])'];
 
 /** Fingerprints of this store (HMAC, 12 digits), installations (16), SSH keys; age recipients; SSH keys. */
 const KEYS = [
-  // An anchor names its log, and is useful only whole.
+  // An anchor names its log, and is of use only as a whole.
   `(?<!lifeboat:)${BEFORE}(?:[0-9a-f]{12}|[0-9a-f]{16})${AFTER}`,
   'SHA256:[A-Za-z0-9+/]{20,}={0,2}',
   `${BEFORE}age1[0-9a-z]{20,}`,

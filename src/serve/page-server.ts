@@ -13,26 +13,26 @@ import { refusalLog } from './refusal-log.ts';
 export interface ServerOptions extends AppOptions {
   readonly listening: Listening;
   readonly gate: GateOptions;
-  /** A printable line for the log, without its time. */
+  /** A line for the log: printable, without its time. */
   readonly say: (line: string) => void;
 }
 
 export interface PageServer {
-  /** `http://127.0.0.1:8437/`, or the path of the socket */
+  /** `http://127.0.0.1:8437/`, or the path of the socket. */
   readonly address: string;
-  /** Takes no new connections, ends every stream, and waits a moment for the rest. */
+  /** Takes nothing new, ends every stream, and waits for the rest for a moment. */
   close(): Promise<void>;
 }
 
-/** Each stream is one, and a browser opens six. */
+/** As many connections at once: each stream is one, and a browser opens six. */
 const MOST_CONNECTIONS = 1_024;
 const LONGEST_HEADERS = 16 * 1024;
-/** For answers under way at `close`. Milliseconds. */
+/** How long what is being sent may take when the server closes. Milliseconds. */
 const CLOSE_MS = 2_000;
 /** People logged at their first visit. */
 const MOST_PEOPLE = 500;
 
-/** Rejects with `serve.listen` (exit 2) if it cannot listen there. */
+/** Serves the pages. Rejects with `serve.listen` (exit 2) where it cannot listen there. */
 export async function startPageServer(options: ServerOptions): Promise<PageServer> {
   const { listening, say, news, gate } = options;
   const log = refusalLog(say);
@@ -130,7 +130,7 @@ async function listen(server: Server, listening: Listening): Promise<void> {
     if (listening.kind === 'unix') await removeLeftSocket(listening.path);
     server.listen(listening.kind === 'unix' ? { path: listening.path } : listening);
     await once(server, 'listening');
-    // A proxy of the same group may connect.
+    // A proxy of the same group may ask.
     if (listening.kind === 'unix') chmodSync(listening.path, 0o660);
   } catch (cause) {
     const where = listening.kind === 'unix' ? listening.path : `${listening.host}:${listening.port}`;
@@ -152,7 +152,7 @@ async function listen(server: Server, listening: Listening): Promise<void> {
   }
 }
 
-/** Node reports EACCES for a missing folder of a socket. */
+/** Node reports a missing folder of a socket as EACCES. */
 function whyNot(code: string, { kind }: Listening): string | undefined {
   if (code !== 'EACCES') return WHY[code];
   return kind === 'unix'
@@ -166,7 +166,7 @@ const WHY: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such folder',
 };
 
-/** Only a living process answers on its socket. */
+/** The socket of a process that died stays in its folder; that of one that lives answers. */
 async function removeLeftSocket(path: string): Promise<void> {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() !== true) return;
   const probe = connect(path);

@@ -28,6 +28,7 @@ const head = {
 
 const change = z.object({
   at: time,
+  /** `run/ID` without its prefix where it is a run. */
   about: z.string().describe('the instance or the run that it is about'),
   runId: runId.optional(),
   text: z.string(),
@@ -97,7 +98,7 @@ const verdict = z.object({
   findings: z.array(Finding),
 });
 
-/** By the name of their schema. */
+/** The shapes of the JSON twins, by the name of their schema. */
 export const PAGES = {
   'page-board': {
     ...head,

@@ -5,9 +5,9 @@ import type { Refusal } from './gate.ts';
 export interface Refused extends Refusal {
   readonly peer: string;
   readonly method: string;
-  /** The query stays out of the log: it may hold a token. */
+  /** Its target; the query stays out of the log, since it may hold a token. */
   readonly target: string;
-  /** The host that it named, if that is why. */
+  /** The host that it named, where that is why. */
   readonly host?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface RefusalLog {
   end(): void;
 }
 
-/** A minute, for each status: a peer with a thousand requests a second must not fill the disk. */
+/** Lines a minute for each status. A peer that sends a thousand requests a second must not fill the disk. */
 const MAX_LINES = 20;
 const MINUTE_MS = 60_000;
 

@@ -7,15 +7,16 @@ const AWAY_MS = 5_000;
 
 interface AttentionOptions {
   readonly write: (bytes: string) => void;
-  /** Monotonic, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   readonly monotonic: () => number;
-  /** For bell and desktop notifications; the title is set in any case. */
+  /** Whether the bell may ring and desktop notifications are sent; the title is set in any case. */
   readonly isLoud: boolean;
 }
 
 interface Attention {
-  /** The operator is present. */
+  /** Reports a key press: the operator is present. */
   typed(): void;
+  /** The window title was changed by another program. */
   forget(): void;
   /**
    * Reports the title of the current screen and the run that is driven here; `hide` masks names. The bell
@@ -47,7 +48,7 @@ export function createAttention({ write, monotonic, isLoud }: AttentionOptions):
   };
 }
 
-/** Empty if nothing waits for the operator. */
+/** Identifies what waits for the operator; empty if nothing does. */
 function waitOf(run: RunView): string {
   if (run.outcome !== undefined) return 'over';
   if (run.paused) return 'credentials';
@@ -69,7 +70,7 @@ function stateOf({ outcome, paused, question }: RunView): string {
  * System Commands) and of iTerm2 (OSC 9). A terminal that does not know one ignores it.
  */
 
-/** On the terminal's stack. */
+/** Saves the window title on the terminal's stack, and restores it. */
 export const SAVE_TITLE = '\u001b[22;2t';
 export const RESTORE_TITLE = '\u001b[23;2t';
 
@@ -86,7 +87,7 @@ export function notified(text: string): string {
 /** xterm's limit of Base64 digits in one sequence. */
 const MAX_COPIED = 74_994;
 
-/** Returns the message about it, also if the text is too long to copy. */
+/** Copies a text to the clipboard and returns the message about it, also if it is too long to copy. */
 export function copyTo(write: (bytes: string) => void, text: string, what: string): string {
   const digits = Buffer.from(text).toString('base64');
   if (digits.length > MAX_COPIED) return `not copied: ${what} is longer than a terminal takes`;
@@ -96,7 +97,7 @@ export function copyTo(write: (bytes: string) => void, text: string, what: strin
 
 const LONGEST = 120;
 
-/** Of what would end the sequence or begin another one. */
+/** Removes what would end the sequence or begin another one. */
 function clean(text: string): string {
   return show(text, LONGEST).replaceAll(/\p{Cc}/gu, ' ');
 }

@@ -2,7 +2,7 @@ import { counted } from '../base/format.ts';
 import { cutLine, wrapLine } from './line.ts';
 import { BLANK, type Line, type Look, span } from './span.ts';
 
-/** Of the terminal, in cells. */
+/** The size of the terminal, in cells. */
 export interface Size {
   readonly columns: number;
   readonly rows: number;
@@ -21,7 +21,7 @@ export interface Band {
   readonly panes: readonly Pane[];
 }
 
-/** Of the text on the screen; known only after its layout. */
+/** How far the text on the screen can be scrolled; known only after its layout. */
 export interface Page {
   readonly height: number;
   readonly last: number;
@@ -36,10 +36,10 @@ export interface Layout {
 /** In a smaller terminal only a short hint is drawn, and nothing can be answered: it would be unreadable. */
 const SMALLEST: Size = { columns: 40, rows: 12 };
 
-/** Columns for a column beside the text. */
+/** From this many columns on, there is room for a column beside the text. */
 export const WIDE = 120;
 
-/** Columns for the rail beside the text. */
+/** From this many columns on, there is room for the rail beside the text. */
 export const MIDDLE = 80;
 
 export const GAP = 3;
@@ -101,7 +101,7 @@ export function filledUp(lines: readonly Line[], height: number): readonly Line[
 
 const STILL: Page = { height: 1, last: 0 };
 
-/** With blank rows below. */
+/** One pane for the whole body of a screen, with blank rows below. */
 export function wholeBody(lines: readonly Line[], { columns, rows }: Size, page = STILL): Layout {
   return { page, bands: [band(filledUp(lines, rows), columns, rows)] };
 }

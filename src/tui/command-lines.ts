@@ -6,7 +6,7 @@ import type { Token } from './theme.ts';
 export type Quoting = 'none' | 'single' | 'double';
 
 interface CommandLook {
-  /** After the previous rows. */
+  /** The shell's state after the previous rows. */
   readonly quoting?: Quoting;
   /** Indent of each row that may be indented. */
   readonly lead?: string;

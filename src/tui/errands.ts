@@ -9,26 +9,27 @@ import type { Notice } from './screens/notice/notice.ts';
 
 interface ErrandsOptions {
   readonly isDriving: () => boolean;
-  /** On the stack. */
+  /** Puts a notice on the stack. */
   readonly notice: (notice: Notice) => LiveScreen;
   readonly remove: (screen: LiveScreen) => void;
   /** Shows a line until the next key. */
   readonly say: (text: string) => void;
   readonly onDone: () => void;
-  /** After its notice was closed. */
+  /** The task is over and its notice was closed. */
   readonly onOver: () => void;
 }
 
 /** Background tasks beneath the screens. Runs are begun one at a time. */
 interface Errands {
-  /** Alone. Shows the lines or the end that it resolves with, or its error. */
+  /** Runs `act` alone. Shows the lines or the end that it resolves with, or its error. */
   begin(title: string, act: () => Promise<readonly string[] | ErrandEnd>): void;
-  /** A short one, also beside a run. Shows the line that it resolves with, or its error. */
+  /** Runs a short task, also beside a run. Shows the line that it resolves with, or its error. */
   beside(title: string, act: () => Promise<string | undefined>): void;
-  /** A long one, also beside a run; shows its end. `leaving` aborts when the app is left. */
+  /** Runs a long task, also beside a run, and shows its end; `leaving` aborts when the app is left. */
   carry(errand: Errand, act: (leaving: AbortSignal) => Promise<ErrandEnd>): void;
   stop(): void;
   refused(title: string, thrown: unknown): void;
+  /** Resolves once no task is running. */
   settled(): Promise<unknown>;
 }
 
@@ -99,7 +100,7 @@ interface StartEach {
   readonly show: ShowRun;
 }
 
-/** One after the other. One that cannot begin does not stop the others; leaving one stops the rest. */
+/** Runs the wishes one after the other. One that cannot begin does not stop the others; leaving one does. */
 export async function startEach({ wishes, start, show: showRun }: StartEach): Promise<ErrandEnd> {
   const ends: string[] = [];
   let proven = 0;

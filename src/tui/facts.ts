@@ -5,7 +5,7 @@ import type { Fact, Facts, Loaders, Need, NeedOf, SourceName, Sources } from '..
 
 /** Answers that are kept up to date while a screen needs them. */
 export interface LiveFacts extends Facts {
-  /** Exactly these. Others stop loading; their last answer is kept for a return. */
+  /** Keeps exactly these answers up to date. Others stop loading; their last answer is kept for a return. */
   want(needs: readonly Need[]): void;
   /** Loads what is wanted again now, the rest once it is wanted again. */
   refresh(): void;
@@ -13,7 +13,7 @@ export interface LiveFacts extends Facts {
   stop(): void;
 }
 
-/** Milliseconds. What changes by itself (fleet, runs) is asked more often than what only people change. */
+/** Milliseconds until a reload. What changes by itself (fleet, runs) is asked more often than the rest. */
 const FRESH_MS: Readonly<Record<SourceName, number>> = {
   home: Number.POSITIVE_INFINITY,
   fleet: 15_000,

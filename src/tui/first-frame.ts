@@ -41,7 +41,7 @@ export function firstFrame({ columns, rows, env, note, ...header }: FirstFrame):
   return `${TAKE_SCREEN}${text}\u001b[H`;
 }
 
-/** By presenter mode, from the beginning. */
+/** Whether names and ids are hidden from the beginning: presenter mode. */
 export function hidesNames(env: Streams['env']): boolean {
   return env['LIFEBOAT_PRESENT'] === '1';
 }

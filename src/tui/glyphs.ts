@@ -1,6 +1,6 @@
 import { type Streams, speaksUnicode } from '../plain/terminal.ts';
 
-/** Each has an ASCII form of one cell for locales without Unicode. */
+/** Characters for drawing. Each has an ASCII form of one cell for locales without Unicode. */
 export interface Glyphs {
   readonly done: string;
   readonly current: string;
@@ -19,7 +19,7 @@ export interface Glyphs {
   readonly dot: string;
   readonly more: string;
   readonly ellipsis: string;
-  /** For charts, from low to high; each character is one cell. */
+  /** For charts, from the lowest value to the highest; each character is one cell. */
   readonly levels: string;
 }
 

@@ -25,7 +25,7 @@ import type { Reading } from './watch-terminal.ts';
 /** The stack of screens: the top one is drawn and gets the keys, Esc goes back to the one beneath. */
 export interface Host {
   readonly look: Look;
-  /** In a field over the screens; rejects with `input.left` if it is left. */
+  /** Asks for a secret in a field over the screens; rejects with `input.left` if the field is left. */
   enter: OnScreen['enter'];
   /** Shows a line until the next key; an empty one clears it. */
   say: OnScreen['say'];
@@ -33,18 +33,18 @@ export interface Host {
   /** Changes whenever the drawn content may have changed. */
   version(): number;
   layOut(size: Size): Layout;
-  /** Is drawn and gets the keys; undefined before the first is opened. */
+  /** The screen that is drawn and gets the keys; undefined before the first one is opened. */
   top(): LiveScreen | undefined;
   press(stroke: Stroke | undefined, size: Size): void;
   paste(text: string, size: Size): void;
   open(request: ScreenRequest): void;
-  /** After another program has changed it. */
+  /** Sets the window title again after another program has changed it. */
   retitle(): void;
-  /** Resolves once the run has ended or is left, and its screen is closed. */
+  /** Shows a run; resolves with its end once it has ended or is left, and its screen is closed. */
   showRun(port: RunPort): Promise<RunEnd>;
-  /** Resolves when a person leaves the run, and once it was left otherwise. */
+  /** Shows the run of a plan; resolves when a person leaves it, and once it was left otherwise. */
   showPlan(port: PlanPort): Promise<void>;
-  /** Resolves when nothing more will be written. */
+  /** Leaves everything on the stack; resolves when nothing more will be written. */
   leave(why: string): Promise<void>;
   stop(): void;
 }
@@ -74,7 +74,7 @@ export function createHost(options: HostOptions): Host {
     isRunAlone: app === undefined,
   });
   const stack = createStack(tell);
-  /** Where a closed run leads on to, once the task that began it is over. */
+  /** Where a closed run leads on to; it starts once the task that began the run is over. */
   let next: AppEffect | undefined;
   const onLead = (effect: AppEffect) => {
     next = effect;
@@ -198,7 +198,7 @@ export function createHost(options: HostOptions): Host {
     }
   };
 
-  /** And answers the questions that led to it. */
+  /** Starts a run, which answers the questions that led to it. */
   const start = async (wish: StartWish): Promise<readonly string[]> =>
     answering(() => needed(app).port.start(wish, (port) => driving.show(port)));
   const answering = async (begin: () => Promise<readonly string[]>): Promise<readonly string[]> => {
@@ -250,6 +250,7 @@ export function createHost(options: HostOptions): Host {
   ) => {
     // Help and palette open over a screen, but not over each other.
     const isOver = stack.is(screen, 'over');
+    // A run handles its other keys itself.
     if (app !== undefined && (key === 'ctrl+k' || (key === ':' && isFree)) && !isOver)
       stack.push(made(paletteScreen(beneath(screen))), 'over');
     else if (app !== undefined && key === '!' && isFree)
@@ -353,21 +354,21 @@ function needed<Value>(value: Value | undefined): Value {
 export interface HostOptions {
   readonly look: Look;
   readonly now: () => Date;
-  /** Monotonic, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   readonly monotonic: () => number;
   /** Earliest time, on that clock, at which a key read now can have been pressed. Default: now. */
   readonly reading?: Reading | undefined;
   readonly readMoment: MomentReader;
-  /** For what draws nothing: clipboard, title, bell. */
+  /** Writes sequences that draw nothing: clipboard, title, bell. */
   readonly write: (bytes: string) => void;
   /** Gives the normal terminal to `act`, then takes the screen back. */
   readonly lend: <T>(act: () => Promise<T>) => Promise<T>;
   readonly suspend: () => void;
-  /** Bell and desktop notifications. */
+  /** Whether the bell may ring and desktop notifications are sent. */
   readonly isLoud?: boolean | undefined;
-  /** Presenter mode from the start. */
+  /** Whether presenter mode is on from the start. */
   readonly hidesNames?: boolean | undefined;
   readonly onDone: (how: 'left' | 'closed') => void;
-  /** Without it, only one run is shown. */
+  /** The app's abilities beyond the shown run; without it, only that run is shown. */
   readonly app?: { readonly port: AppPort; readonly facts: LiveFacts } | undefined;
 }

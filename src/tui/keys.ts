@@ -1,6 +1,6 @@
 import type { Key } from 'ink';
 
-/** Its name for the keymap and, if it types something, its text. */
+/** One key press: its name for the keymap and, if it types something, its text. */
 export type Stroke =
   | {
       readonly kind: 'key';
@@ -12,12 +12,12 @@ export type Stroke =
        */
       readonly afterEscape?: Stroke;
     }
-  /** Several characters at once: always text, never a command. `of`: the one key, if held down. */
+  /** Several characters at once: always text, never a command. `of`: the one key that was held down. */
   | { readonly kind: 'chunk'; readonly text: string; readonly of?: string };
 
-/** As Ink reports it; undefined for keys without a use here. */
+/** Names a key that Ink reports; undefined for keys without a use here. */
 export function keyOf(input: string, key: Key): Stroke | undefined {
-  // A terminal also reports releases in a mode that another program may have left on.
+  // In this mode, which another program may have left on, a terminal also reports releases.
   if (key.eventType === 'release') return undefined;
   if (!key.meta) return aloneOf(input, key);
   const alone = aloneOf(input, { ...key, meta: false });
@@ -56,7 +56,7 @@ function aloneOf(input: string, key: Key): Stroke | undefined {
   return { kind: 'key', key: input, text: input };
 }
 
-/** That Ink does not split from others. */
+/** Control characters that Ink does not split from others. */
 const UNSPLIT: Readonly<Record<string, string>> = { '\r': 'enter', '\t': 'tab' };
 
 const NAMED = [

@@ -6,12 +6,12 @@ export function textOf(line: Line): string {
   return line.map(({ text }) => text).join('');
 }
 
-/** In cells. */
+/** Width of a line in cells. */
 export function lineWidth(line: Line): number {
   return line.reduce((sum, piece) => sum + cells(piece.text), 0);
 }
 
-/** To `width` cells, with an ellipsis if something is missing. */
+/** Cuts a line to `width` cells, with an ellipsis if something is missing. */
 export function cutLine(line: Line, width: number, look: Look): Line {
   if (lineWidth(line) <= width) return line;
   const kept: Span[] = [];
@@ -31,7 +31,7 @@ export function cutLine(line: Line, width: number, look: Look): Line {
   return kept;
 }
 
-/** If rows are missing, the last one ends with an ellipsis. */
+/** The first `limit` rows; if rows are missing, the last one ends with an ellipsis. */
 export function limitRows(rows: readonly Line[], limit: number, width: number, look: Look): Line[] {
   if (rows.length <= limit) return [...rows];
   const kept = rows.slice(0, Math.max(0, limit));
@@ -45,7 +45,7 @@ export function padLine(line: Line, width: number): Line {
   return missing > 0 ? [...line, { text: ' '.repeat(missing), token: 'text' }] : line;
 }
 
-/** `── log ─────`. */
+/** A rule with a title in it: `── log ─────`. */
 export function ruleLine(word: string, width: number, look: Look, token: Token = 'frame'): Line {
   const { rule } = look.glyphs;
   const head = `${rule}${rule} `;
@@ -136,7 +136,7 @@ function joinNeighbours(row: readonly Span[]): Line {
   return joined;
 }
 
-/** In full. */
+/** Whether a row shows this text in full. */
 export function hasText(line: Line, text: string): boolean {
   return line
     .map((piece) => piece.text)
@@ -144,7 +144,7 @@ export function hasText(line: Line, text: string): boolean {
     .includes(span(text).text);
 }
 
-/** Of the last call, by the identity of its arguments. Facts are replaced, never mutated. */
+/** Memoises the last call by the identity of its arguments: facts are replaced, never mutated. */
 export function memoised<Args extends readonly unknown[], Result>(
   compute: (...args: Args) => Result,
 ): (...args: Args) => Result {

@@ -5,10 +5,10 @@ import { band, type Layout, type Pane, type Size } from './bands.ts';
 import { lineWidth, textOf } from './line.ts';
 import { type Line, type Look, type Span, span } from './span.ts';
 
-/** Hides names and ids on every screen. */
+/** Presenter mode: hides names and ids on every screen. */
 interface Presenting {
   isOn(): boolean;
-  /** Returns a message. */
+  /** Switches it, and returns a message about it. */
   toggle(): string;
   text(text: string): string;
   cover(layout: Layout, size: Size, look: Look): Layout;
@@ -16,11 +16,11 @@ interface Presenting {
 
 interface PresentingOptions {
   readonly isOn: boolean;
-  /** Nothing can be shown until it is read. */
+  /** The config; undefined until it is read, and until then nothing can be shown. */
   readonly home: () => Home | undefined;
-  /** On the stack. */
+  /** The latest view of the run on the stack. */
   readonly run: () => RunView | undefined;
-  /** Then no config is ever read. */
+  /** Whether only a run is shown, in which case no config is ever read. */
   readonly isRunAlone: boolean;
 }
 
@@ -45,14 +45,15 @@ export function createPresenting({ isOn: isFirst, home, run, isRunAlone }: Prese
   };
 }
 
+/** The names to hide from others who can see the screen. */
 interface Names {
   readonly home: Home | undefined;
   readonly run: RunView | undefined;
 }
 
-/** The same alias for the same name. */
+/** Replaces names and ids by aliases, the same one for the same name. */
 interface Mask {
-  /** Aliases have the width of the names, so that nothing moves. */
+  /** The layout with names and ids replaced by aliases of the same width, so that nothing moves. */
   cover(layout: Layout, names: Names, look: Look): Layout;
   text(text: string, names: Names): string;
 }
@@ -143,11 +144,11 @@ export function createMask(): Mask {
 
 interface Replace {
   readonly pattern: RegExp;
-  /** Undefined for text that only looks like a name. */
+  /** Its alias; undefined for text that only looks like a name. */
   readonly named: (found: string) => string | undefined;
 }
 
-/** From config and run, the longest first: one may be part of another. */
+/** Names from config and run, the longest first, because one may be part of another. */
 function knownOf({ home, run }: Names): readonly (readonly [Kind, string])[] {
   const names = new Map<string, Kind>();
   const add = (kind: Kind, name: string | undefined) => {
@@ -163,7 +164,7 @@ function knownOf({ home, run }: Names): readonly (readonly [Kind, string])[] {
   add('instance', run?.target);
   add('instance', typedName(run));
   for (const app of home?.apps ?? []) add('app', app);
-  // The platform may report bound applications that the config lacks.
+  // Applications that the platform reports as bound may be missing from the config.
   for (const { subject } of run?.followUps ?? []) if (NAME.test(subject)) add('app', subject);
   return [...names]
     .map(([name, kind]) => [kind, name] as const)
@@ -177,14 +178,14 @@ function typedName(run: RunView | undefined): string | undefined {
   return run?.question?.kind === 'typed-name' ? run.question.expected : undefined;
 }
 
-/** A name in a row, or part of one. */
+/** Part of a row that is a name or part of one, with its replacement. */
 interface Found {
   readonly from: number;
   readonly to: number;
   readonly text: string;
 }
 
-/** Also names that continue on the next row. */
+/** Replaces names in rows, also names that continue on the next row. */
 function maskLines(lines: readonly Line[], replace: Replace): Line[] {
   const texts = lines.map(textOf);
   const broken = texts.map((text, at) => brokenName(text, texts[at + 1] ?? '', replace));
@@ -267,7 +268,7 @@ function replaced(line: Line, whole: string, found: readonly Found[]): Line {
 /** For a name of which only a part is visible, so that it is not known which one it is. */
 const HIDDEN = 'hidden-';
 
-/** In exactly `width` cells, with as much of its number as possible. */
+/** Fits an alias into exactly `width` cells, and keeps as much of its number as possible. */
 function asWide(alias: string, width: number): string {
   const [word = '', number = ''] = alias.split('-');
   const room = width - cells(number);
@@ -275,7 +276,7 @@ function asWide(alias: string, width: number): string {
   return `${`${splitAt(word, Math.max(0, room - 1))[0]}-`.padEnd(room, '-')}${number}`;
 }
 
-/** Hides both the name to type and the part already typed. */
+/** The rows of a confirmation: both the name to type and the part already typed are hidden. */
 function confirmation(line: Line, expected: string, width: number, { glyphs }: Look): Line {
   const text = textOf(line);
   if (text.includes(expected) && /\btype\b/u.test(text)) {
@@ -287,7 +288,7 @@ function confirmation(line: Line, expected: string, width: number, { glyphs }: L
   return isField ? line.map((piece) => ({ ...piece, text: hidden(piece.text, expected) })) : line;
 }
 
-/** By stars. */
+/** Replaces text that begins like the name by stars. */
 function hidden(text: string, expected: string): string {
   const typed = text.trim();
   const isLike = typed !== '' && expected.startsWith(typed.slice(0, 2)) && typed !== expected;

@@ -10,15 +10,15 @@ export interface ModuleScreenOptions {
   readonly facts: Facts;
   readonly now: () => Date;
   readonly onEffect: (effect: AppEffect) => void;
-  /** Undefined if only one run is shown. */
+  /** Opens a run to watch; undefined if only one run is shown. */
   readonly watch?: ((runId: string) => Promise<WatchedPort>) | undefined;
-  /** Monotonic, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   readonly monotonic?: (() => number) | undefined;
 }
 
 export type OpenScreen = (options: ModuleScreenOptions) => LiveScreen;
 
-/** Keeps the state and passes on the effects. */
+/** Makes a live screen of pure functions: keeps the state and passes on the effects. */
 export function screen<State, Intent extends string>(module: ScreenModule<State, Intent>): OpenScreen {
   return (options) => liveScreen(module, options);
 }
@@ -107,7 +107,7 @@ export function liveScreen<State, Intent extends string, Effect = AppEffect>(
   }
 }
 
-/** Over all configured instances. */
+/** The badge of a screen over all configured instances. */
 export function badgeOfHome({ facts }: Pick<Around, 'facts'>) {
   return badgeOf(facts.get('home', null).last?.value.instances);
 }

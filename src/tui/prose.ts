@@ -76,7 +76,7 @@ function drawItem({ tokens, loose }: Tokens.ListItem, marker: string, width: num
   );
 }
 
-/** `first` before the first row, `rest` before the others; at most half of the width. */
+/** Rows behind a lead of at most half of the width: `first` before the first row, then `rest`. */
 function led(first: string, rest: string, width: number, rows: (room: number) => Line[]): Line[] {
   const cells = Math.min(first.length, Math.floor(width / 2));
   const lead = (text: string) => span(text.slice(0, cells), 'accent');
@@ -152,7 +152,7 @@ function tableRows(header: readonly Line[], rows: readonly (readonly Line[])[], 
   return all.flatMap((row) => beside(row, widths));
 }
 
-/** Each wrapped into its column. */
+/** The cells of one row side by side, each wrapped into its column. */
 function beside(row: readonly Line[], widths: readonly number[]): Line[] {
   const cells = widths.map((wide, at) => {
     const cell = row[at] ?? BLANK;

@@ -11,7 +11,7 @@ import { type TakeOptions, takeScreen } from './take-screen.tsx';
 export interface ShowRunOptions {
   readonly now?: () => number;
   readonly readMoment?: MomentReader;
-  /** For further screens over the run. */
+  /** Makes further screens available over the run; without it, only the run is shown. */
   readonly connect?: (screen: OnScreen) => AppPort;
 }
 
@@ -48,12 +48,13 @@ export async function showApp(streams: Streams, connect: (screen: OnScreen) => A
   await takeApp(streams, connect, {
     show: (host) => {
       host.open({ name: 'board' });
+      // Closing the last screen ends the app.
       return new Promise(() => undefined);
     },
   });
 }
 
-/** With all screens of the app. */
+/** Takes the terminal (`takeScreen`) with all screens of the app. */
 export async function takeApp(
   streams: Streams,
   connect: (screen: OnScreen) => AppPort,

@@ -2,7 +2,7 @@ import { show } from '../base/text.ts';
 import type { Glyphs } from './glyphs.ts';
 import type { Theme, Token } from './theme.ts';
 
-/** Made by `span`, so printable. */
+/** A run of text with one meaning. Made by `span`, so it is printable. */
 export interface Span {
   readonly text: string;
   readonly token: Token;
@@ -13,13 +13,13 @@ export type Line = readonly Span[];
 export interface Look {
   readonly glyphs: Glyphs;
   readonly colour: boolean;
-  /** Default: the terminal's. */
+  /** Default: the theme of the terminal. */
   readonly theme?: Theme | undefined;
 }
 
 export const BLANK: Line = [];
 
-/** In one piece; a state's prose is far shorter. */
+/** Longest text that the screen takes from a view in one piece; the prose of a state is far shorter. */
 export const TEXT_LIMIT = 4000;
 
 /** Replaces whatever could control the terminal, before widths are measured. */

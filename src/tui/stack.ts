@@ -9,7 +9,7 @@ import type { OpenScreen } from './module-screen.ts';
 import { entryScreen } from './screens/entry/entry.ts';
 import { runScreen } from './screens/run/run-screen.ts';
 
-/** `over`: over a screen for a moment. */
+/** A run that is driven, something laid over a screen for a moment, or neither. */
 type Kind = 'run' | 'over' | 'screen';
 
 interface Entry {
@@ -18,24 +18,24 @@ interface Entry {
   readonly stop: () => void;
 }
 
-/** The top one last. */
+/** The screens of the app, the top one last. */
 interface Stack {
   top(): LiveScreen | undefined;
-  /** From the bottom up. */
+  /** All screens, from the bottom up. */
   screens(): readonly LiveScreen[];
   run(): LiveScreen | undefined;
   is(screen: LiveScreen, kind: Kind): boolean;
-  /** `stop`: when it is removed. */
+  /** Puts a screen on top; `stop` is called when it is removed. */
   push(screen: LiveScreen, kind?: Kind, stop?: () => void): void;
-  /** With everything above it. */
+  /** Removes a screen and everything above it. */
   remove(screen: LiveScreen): void;
-  /** False without such a screen, or if a run covers it. */
+  /** Removes what covers the screen of a request. False if there is no such screen, or a run covers it. */
   uncover(request: ScreenRequest): boolean;
-  /** Without calling the listener. */
+  /** Removes everything without calling the listener. */
   clear(): void;
 }
 
-/** `onChange`: when another screen becomes the top one, or the top one changes. */
+/** `onChange` is called when another screen becomes the top one, or the top one changes. */
 export function createStack(onChange: () => void): Stack {
   const entries: Entry[] = [];
   const removeFrom = (at: number) => {
@@ -79,17 +79,18 @@ function isSame(one: ScreenRequest | undefined, other: ScreenRequest): boolean {
   return one !== undefined && JSON.stringify(one) === JSON.stringify(other);
 }
 
+/** The run that is driven on the stack of screens. */
 interface Driving {
-  /** Last read by its screen; undefined if no run is driven. */
+  /** The last view that its screen read; undefined if no run is driven. */
   view(): RunView | undefined;
   /**
    * Shows a run; resolves with its end once it has ended or is left, and its screen is closed. With
    * `if-good`, the screen of a run that ended well closes by itself, because others follow.
    */
   show(port: RunPort, closes?: 'if-good'): Promise<RunEnd>;
-  /** Also those shown later; journals the reason. */
+  /** Leaves every run, also those shown later, and journals the reason. */
   leave(why: string): void;
-  /** An ended run stays until it was read. */
+  /** Closes the screen of every run; one that has ended stays until it was read. */
   close(): void;
 }
 
@@ -99,7 +100,7 @@ type DrivingOptions = Pick<
 > & {
   readonly stack: Stack;
   readonly onEffect: (effect: AppEffect) => void;
-  /** Once its screen is closed. */
+  /** Handles the way on from a run once its screen is closed. */
   readonly onLead: (effect: AppEffect) => void;
 };
 
@@ -107,7 +108,7 @@ export function createDriving(options: DrivingOptions): Driving {
   const { stack } = options;
   let driven: RunView | undefined;
   const closers = new Set<() => void>();
-  /** Also for later runs. */
+  /** Set once everything is left; applies to later runs too. */
   let leaving: string | undefined;
   return {
     view: () => driven,
@@ -119,9 +120,9 @@ export function createDriving(options: DrivingOptions): Driving {
     },
     async show(port, closes) {
       const done = Promise.withResolvers<'left' | 'closed'>();
-      // Folding the run again is expensive.
+      // Reuse the view that the screen read last: folding the run again is expensive.
       const seen = { ...port, view: () => (driven = port.view()), fallback: () => port.fallback() };
-      // Closing the only screen ends the process: nothing can begin after it.
+      // If this is the only screen, closing it ends the process, so nothing can begin after it.
       const isAlone = stack.screens().length === 0;
       let lead: AppEffect | undefined;
       const onLead = (effect: AppEffect) => {
@@ -144,12 +145,12 @@ export function createDriving(options: DrivingOptions): Driving {
       let isOver = false;
       port.ended.then(({ how }) => {
         isOver = true;
-        // Stays on the screen until it was read.
+        // A run that has ended stays on the screen until it was read.
         const { outcome } = port.view();
         const isRead = closes === 'if-good' && outcome?.tone === 'good';
         if (how !== 'ended' || outcome === undefined || isRead) done.resolve('closed');
       }, done.reject);
-      // While this run was being opened.
+      // Everything was left while this run was still being opened.
       if (leaving !== undefined) done.resolve('left');
       try {
         const how = await done.promise;
@@ -169,22 +170,22 @@ export function createDriving(options: DrivingOptions): Driving {
 
 interface EnteringOptions {
   readonly stack: Stack;
-  /** Its effects go to `onEffect`. */
+  /** Makes a live screen whose effects go to `onEffect`. */
   readonly made: (open: OpenScreen, onEffect: (effect: AppEffect) => void) => LiveScreen;
   readonly perform: (effect: AppEffect) => void;
-  /** Monotonic, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   readonly monotonic: () => number;
 }
 
-/** One after the other. */
+/** Asks for secrets over the screens, one after the other. */
 interface Entering {
   ask(asked: AskedSecret): Promise<Secret>;
   typed(): void;
-  /** Periodically: shows a waiting field once typing has paused. */
+  /** Called periodically: shows a waiting field once typing has paused. */
   tick(): void;
 }
 
-/** After a key no field appears for this time: text for a screen must not land in it. */
+/** No field appears for this time after a key, so that text for a screen does not land in it. */
 const QUIET_MS = 1_000;
 
 export function createEntering({ stack, made, perform, monotonic }: EnteringOptions): Entering {
@@ -208,6 +209,7 @@ export function createEntering({ stack, made, perform, monotonic }: EnteringOpti
         resolve(effect.secret);
         stack.remove(shown);
       });
+      // The screen beneath may be waiting for the same secret.
       const beneath = stack.top();
       const needs = () => [...field.needs(), ...(beneath?.needs() ?? [])];
       const shown = { ...field, needs, leave: async () => leave() };
@@ -239,13 +241,14 @@ interface OpeningOptions {
   readonly onFailed: (thrown: unknown) => void;
 }
 
-/** Keys typed during the loading go to the opened screen. */
+/** Opens screens, which are loaded first. Keys typed in between go to the opened screen. */
 interface Opening {
   /**
-   * Goes back to its screen, or loads it; `leave` is called just before. Nothing if another screen came up.
+   * Goes back to the screen of a request, or loads it and puts it on the stack; `leave` is called just
+   * before. Does nothing if another screen has come up in between.
    */
   open(request: ScreenRequest, leave?: () => void): void;
-  /** If so, `act` runs once the screen is there. */
+  /** Whether a screen is being loaded; if so, `act` runs once it is there. */
   isKept(act: () => void): boolean;
   stop(): void;
 }
@@ -272,7 +275,7 @@ export function createOpening({ stack, load, made, onFailed }: OpeningOptions): 
     } finally {
       const acts = kept ?? [];
       kept = undefined;
-      // Elsewhere, the key would answer what was not visible when it was pressed.
+      // On any other screen, such a key would answer something that was not yet visible when it was pressed.
       for (const act of acts) if (kept !== undefined || stack.top() === opened) act();
     }
   };

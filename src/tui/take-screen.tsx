@@ -15,8 +15,9 @@ import { painted, paintOf, themeFor } from './theme.ts';
 import { readKeys, watchReading, watchTerminal } from './watch-terminal.ts';
 
 /**
- * Terminals that support it delay this until Ink's first frame. Here too: not every way to the screen has a
- * first frame, and the normal screen must never be erased.
+ * Enters and clears the alternate screen; terminals that support it delay this until Ink's first frame.
+ * Enters it here too, because not every way to the screen begins with a first frame, and the normal screen
+ * must never be erased.
  */
 const CLEAR_FIRST_FRAME = '\u001b[?2026h\u001b[?1049h\u001b[H\u001b[J';
 
@@ -24,13 +25,13 @@ export interface TakeOptions {
   readonly now?: (() => number) | undefined;
   readonly readMoment?: MomentReader | undefined;
   readonly app?: HostOptions['app'];
-  /** On the stack; when it resolves, the terminal is given back. */
+  /** Puts the first screen on the stack; the terminal is also given back when this resolves. */
   readonly show: (host: Host) => Promise<unknown>;
 }
 
 /**
- * The whole, until the last screen is closed or left: by the operator, by SIGTERM, SIGHUP or SIGINT, or
- * because the terminal is gone. By then the screens have released what they hold.
+ * Takes the terminal until the last screen is closed or left: by the operator, by SIGTERM, SIGHUP or SIGINT,
+ * or because the terminal is gone. By then the screens have released what they hold.
  * Always restores the terminal, also when it rejects (with what broke the screen, or `show`). Gives whether
  * it can still be written to, and whether the last screen was left rather than closed.
  */
@@ -42,12 +43,13 @@ export async function takeScreen(
   const done = Promise.withResolvers<'left' | 'closed' | 'lost'>();
   let left: string | undefined;
   let suspendInk: Parameters<NonNullable<AppProps['onReady']>>[0] | undefined;
-  // A suspended UI has the earlier title.
+  // While the UI is suspended, the window has its earlier title.
   const suspend = async () => {
     stdout.write(RESTORE_TITLE);
     const suspension = await suspendInk?.();
     return {
       resume: async () => {
+        // A key echoed where Ink is about to draw would shift its first row, and everything below.
         (stdin as { setRawMode?(isRaw: boolean): unknown }).setRawMode?.(true);
         stdout.write(`${SAVE_TITLE}${CLEAR_FIRST_FRAME}`);
         await suspension?.resume();
@@ -92,9 +94,10 @@ export async function takeScreen(
     },
     suspend,
   });
+  // Save the title before the first screen names the window.
   stdout.write(SAVE_TITLE);
   const shown = options.show(host).then(() => 'closed' as const);
-  // Reported by the wait below; ignored if the screen breaks first.
+  // The wait below reports this error; if the screen breaks first, the error is ignored.
   shown.catch(() => undefined);
   let isBroken = true;
   let isLeft = false;
@@ -111,7 +114,7 @@ export async function takeScreen(
       maxFps: 15,
       interactive: true,
     });
-    // An earlier prompt may leave stdin with listeners but not reading; a 0-byte read restarts it.
+    // An earlier line prompt may have left stdin with listeners but not reading; a read of 0 bytes makes Node
     // read again.
     const listening = setImmediate(() => stdin.read(0));
     try {
@@ -127,6 +130,7 @@ export async function takeScreen(
     reading.stop();
     if (isBroken) {
       if (!terminal.isLost()) stdout.write(GIVE_SCREEN_BACK);
+      // The original error matters more than a second one while leaving.
       await host.leave(LEFT.screenBroke).catch(() => {});
       host.stop();
     }
@@ -137,7 +141,10 @@ export async function takeScreen(
   return { isLost: terminal.isLost(), isLeft };
 }
 
-/** Another program would lose the first line typed to it. Node ends the read only when the stream pauses. */
+/**
+ * Ends Node's pending read: another program would lose the first line typed to it. Node ends it only when the
+ * stream goes from flowing to paused.
+ */
 async function letGoOf(stdin: Streams['stdin']): Promise<void> {
   stdin.resume();
   stdin.pause();
@@ -146,11 +153,11 @@ async function letGoOf(stdin: Streams['stdin']): Promise<void> {
 
 interface AppProps {
   readonly host: Host;
-  /** To give up the terminal for a while, as soon as it exists. */
+  /** Receives the function that gives up the terminal for a while, as soon as it exists. */
   readonly onReady?: (suspend: ReturnType<typeof useApp>['suspendTerminal']) => void;
 }
 
-/** With keyboard and window size. */
+/** Connects the stack of screens with the keyboard and the window size. */
 export function App({ host, onReady }: AppProps) {
   const { columns, rows } = useWindowSize();
   const { suspendTerminal } = useApp();
@@ -159,7 +166,7 @@ export function App({ host, onReady }: AppProps) {
   const bands = useSyncExternalStore(host.subscribe, () => frameIn(size));
 
   useInput((input, key) => host.press(keyOf(input, key), size));
-  // Always mounted: only then does Ink ask the terminal to mark pastes, so none is taken for keys.
+  // Always mounted: only then does Ink ask the terminal to mark pastes, so that no paste is taken for keys.
   usePaste((text) => host.paste(text, size));
   useEffect(() => onReady?.(suspendTerminal), [onReady, suspendTerminal]);
 
@@ -210,23 +217,25 @@ const Row = memo(({ line, look, width }: { line: Line; look: Look; width: number
   ),
 );
 
-/** The only way for text into the Ink tree, which passes colours and links through: makes all printable. */
+/**
+ * The only place where text enters the Ink tree: it passes colours and links on, so all is made printable.
+ */
 function printed({ text, token }: Line[number], look: Look): string {
   return painted(show(text, TEXT_LIMIT), paintOf(token, look.colour, look.theme));
 }
 
-/** By position. */
+/** Rows and cells are identified by position. */
 function placeKey(at: number): string {
   return `at-${at}`;
 }
 
 interface Drawn {
-  /** When the drawn content may have changed. */
+  /** Changes whenever the drawn content may have changed. */
   version(): number;
   layOut(size: Size): Layout;
 }
 
-/** At a size. Parts equal to the last frame's are reused, so that React does not draw them. */
+/** Parts equal to the previous frame's are reused, so that React does not draw them again. */
 export function framesOf(drawn: Drawn): (size: Size) => readonly Band[] {
   let last: { readonly version: number; readonly size: Size; readonly bands: readonly Band[] } | undefined;
   return (size) => {
@@ -255,7 +264,7 @@ function keptLine(before: Line | undefined, after: Line): Line {
   return isSame ? before : after;
 }
 
-/** By the previous one if both look the same; returns the previous list if all do. */
+/** Replaces each part by the previous one if both look the same; returns the previous list if all do. */
 function kept<Part>(
   before: readonly Part[] | undefined,
   after: readonly Part[],

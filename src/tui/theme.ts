@@ -1,7 +1,7 @@
 import type { Tone } from '../view/run-view.ts';
 import type { Look } from './span.ts';
 
-/** Parts name a token, never a colour. Colour alone has no meaning: a glyph or word says the same. */
+/** Parts name a token, never a colour; colour alone has no meaning: a glyph or word says the same. */
 export type Token =
   | 'text'
   | 'text.strong'
@@ -26,7 +26,7 @@ export interface Paint {
   readonly underline?: true;
 }
 
-/** Every terminal has these sixteen: its owner has chosen them to be readable. */
+/** The sixteen colours that every terminal has: its owner has chosen them to be readable. */
 export type Colour =
   | 'red'
   | 'green'
@@ -39,19 +39,19 @@ export type Colour =
   | 'yellowBright'
   | 'cyanBright';
 
-/** `terminal` suits every background, the others one, or more contrast. */
+/** `terminal` suits every background; the others suit one, or people who need more contrast. */
 export type Theme = (typeof THEMES)[number];
 
 export const THEMES = ['terminal', 'dark', 'light', 'contrast'] as const;
 
-/** By LIFEBOAT_THEME; if unset or unknown, the terminal's. */
+/** The theme that LIFEBOAT_THEME names; if unset or unknown, that of the terminal. */
 export function themeFor(env: Readonly<Record<string, string | undefined>>): Theme {
   return THEMES.find((theme) => theme === env['LIFEBOAT_THEME']) ?? 'terminal';
 }
 
 type Paints = Readonly<Record<Token, Paint>>;
 
-/** Statuses differ by weight, the rest only slightly, to stay quiet. */
+/** Without any colour: statuses differ by weight, and everything else only slightly, to stay quiet. */
 const COLOURLESS: Paints = {
   text: {},
   'text.strong': { bold: true },
@@ -102,6 +102,7 @@ const PAINTS: Readonly<Record<Theme, Paints>> = {
     selected: { color: 'blue', bold: true },
     'status.warn': { color: 'magenta', bold: true },
   },
+  // Neither dim nor coloured: only weight, inverse and underline.
   contrast: {
     ...COLOURLESS,
     'text.dim': {},
@@ -116,13 +117,13 @@ const PAINTS: Readonly<Record<Theme, Paints>> = {
   },
 };
 
-/** Weight and inverse remain: NO_COLOR asks for no colour, not for no emphasis. */
+/** Weight and inverse remain without colour: NO_COLOR asks for no colour, not for no emphasis. */
 export function paintOf(token: Token, colour: boolean, theme: Theme = 'terminal'): Paint {
   if (theme === 'contrast' || colour) return PAINTS[theme][token];
   return COLOURLESS[token];
 }
 
-/** In SGR (ECMA-48). */
+/** The colour numbers in SGR (ECMA-48). */
 const COLOURS: Readonly<Record<Colour, number>> = {
   red: 31,
   green: 32,
@@ -136,7 +137,7 @@ const COLOURS: Readonly<Record<Colour, number>> = {
   cyanBright: 96,
 };
 
-/** Ends each attribute by its own sequence, so that painted texts can follow each other. */
+/** Each attribute is ended by its own sequence, so that painted texts can follow each other. */
 export function painted(text: string, { color, bold, dimColor, inverse, underline }: Paint): string {
   let whole = text;
   if (color !== undefined) whole = sgr(COLOURS[color], whole, 39);
@@ -165,7 +166,7 @@ export function tokenOf(tone: Tone): Token {
   }
 }
 
-/** Without colour; a blank for tones without a meaning. */
+/** The sign that shows a tone without colour; a blank for tones without a meaning. */
 export function signOf(tone: Tone, look: Look): string {
   if (tone === 'good') return look.glyphs.done;
   if (tone === 'warn') return look.glyphs.warn;

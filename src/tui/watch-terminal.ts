@@ -1,18 +1,18 @@
 import process from 'node:process';
 import type { Streams } from '../plain/terminal.ts';
 
-/** While followed, and the process is not held up. */
+/** Precision of `emptyAt` while it is followed and the process is not held up. */
 const BEAT_MS = 20;
 
-/** For input that is read now. */
+/** The earliest time at which input that is read now can have arrived. */
 export interface Reading {
-  /** Later input arrived after it, however long the process was held up. Advances only while followed. */
+  /** Later input arrived after this time, however long the process was held up. Advances while followed. */
   emptyAt(): number;
-  /** Until it has reached this time. */
+  /** Advances `emptyAt` until it has reached this time. */
   follow(until: number): void;
 }
 
-/** Until `stop`, by the clock `now`: when all pending input was read. */
+/** Tracks when the process last had read all pending input, on the clock `now`, until `stop`. */
 export function watchReading(now: () => number): Reading & { stop(): void } {
   let emptyAt = now();
   let end = emptyAt;
@@ -20,7 +20,7 @@ export function watchReading(now: () => number): Reading & { stop(): void } {
   let confirming: NodeJS.Immediate | undefined;
   const beat = () => {
     const at = now();
-    // Node reads input between timers and immediates: all before `at` is read by then.
+    // Node reads input between timers and immediates, so all that came before `at` is read by then.
     confirming = setImmediate(() => {
       emptyAt = at;
       beating = emptyAt < end ? setTimeout(beat, BEAT_MS) : undefined;
@@ -44,14 +44,14 @@ interface Suspension {
 }
 
 interface TerminalEvents {
-  /** Its input has ended, or reading or writing fails. */
+  /** The terminal is gone: its input has ended, or reading or writing fails. */
   readonly onLost: () => void;
   readonly onSignal: (signal: NodeJS.Signals) => void;
-  /** Until `resume`. */
+  /** Gives up the terminal until `resume`. */
   readonly suspend: () => Promise<Suspension> | undefined;
 }
 
-/** For SIGCONT to a continued process. */
+/** Time within which SIGCONT is delivered to a continued process. */
 const CONTINUED_MS = 50;
 
 const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
@@ -76,7 +76,7 @@ export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(
   const onStop = async () => {
     const suspension = await events.suspend();
     process.off('SIGTSTP', onSigtstp);
-    // With the default effect, on the whole process group; nothing without a shell to continue it.
+    // With the default effect, on the whole process group; without a shell that could continue it, nothing
     // happens.
     process.kill(0, 'SIGTSTP');
     await new Promise((resolve) => setTimeout(resolve, CONTINUED_MS));
@@ -90,7 +90,7 @@ export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(
       .catch(onLost)
       .finally(() => (isStopping = false));
   };
-  // After SIGSTOP from outside: giving up and taking back sets its modes and redraws.
+  // Stopped from outside (SIGSTOP): give up and take back the terminal, which sets its modes and redraws.
   const onContinue = async () => (await events.suspend())?.resume();
   const onSigcont = () => {
     if (!isStopping) void onContinue().catch(onLost);
@@ -114,7 +114,7 @@ export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(
 
 const [BEGINS, ENDS] = ['\u001b[200~', '\u001b[201~'];
 
-/** As xterm's modifyOtherKeys sends it: modifiers, character. */
+/** A key as xterm's modifyOtherKeys sends it: modifiers, then the character. */
 const OTHER_KEY = /\u001b\[27;(\d{1,3});(\d{1,7})~/gu;
 
 /**
@@ -128,7 +128,7 @@ export function readKeys(stdin: Streams['stdin']): Streams['stdin'] {
   const read = (...args: readonly []) => {
     const chunk: unknown = stdin.read(...args);
     if (typeof chunk !== 'string') return chunk;
-    // In a chunk of its own; pasted, it comes with other text.
+    // Ctrl-C as a key comes in a chunk of its own; pasted, it comes with other text.
     const isCtrlC = /^(?:\u0003|\u001b\[27;5;99~)+$/u.test(chunk);
     if (isPasting && isCtrlC) {
       isPasting = false;
@@ -138,8 +138,9 @@ export function readKeys(stdin: Streams['stdin']): Streams['stdin'] {
     const [begun, ended] = [seen.lastIndexOf(BEGINS), seen.lastIndexOf(ENDS)];
     const wasPasting = isPasting;
     if (begun !== ended) isPasting = begun > ended;
-    // A mark may be split over two chunks; too little for a whole one is kept, so none is found twice.
+    // A mark may be split over two chunks; keep too little for a whole one, so that none is found twice.
     tail = seen.slice(1 - BEGINS.length);
+    // Pasted text is not changed.
     return wasPasting || begun !== -1 ? chunk : chunk.replace(OTHER_KEY, '\u001b[$2;$1u');
   };
   return new Proxy(stdin, {

@@ -183,7 +183,7 @@ export function withManifest(files: BundleFiles, about: About, signer: Pick<Sign
   return new Map([...files, [SUMS, Buffer.from(sums)], [NOTE, Buffer.from(note)]]);
 }
 
-/** Undefined if the manifest is unreadable. Verifies nothing. */
+/** The subject that a bundle claims; undefined if the manifest is unreadable. Verifies nothing. */
 export function subjectOf(files: ReadableFiles): Subject | undefined {
   const lines = textOf(noteIn(files, NOTE))?.split('\n') ?? [];
   const { kind, id = '' } = /^(?<kind>run|log) (?<id>\S+)$/u.exec(lines[1] ?? '')?.groups ?? {};
@@ -225,7 +225,7 @@ export function checkManifest(
       findings.problem('file.extra', `${show(name, 120)} does not belong here`);
 }
 
-/** One that is too long is cut, which makes it invalid. */
+/** A note of the bundle; one that is too long is cut, which makes it invalid. */
 export function noteIn(files: Pick<ReadableFiles, 'get'>, name: string): string {
   return files.get(name)?.toString('utf8', 0, MAX_NOTE_BYTES + 1) ?? '';
 }
@@ -233,7 +233,7 @@ export function noteIn(files: Pick<ReadableFiles, 'get'>, name: string): string 
 /** Bytes that are read of a list of files: room for those of ten thousand runs. */
 export const LARGEST_LIST = 16 * 1024 * 1024;
 
-/** Throws `evidence.too-large` for a text that is too large to be read back. */
+/** The text of a file, unless it is too large to be read back: then it throws `evidence.too-large`. */
 export function readable(name: string, text: string, limit: number): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= limit) return text;
@@ -248,7 +248,7 @@ export function readable(name: string, text: string, limit: number): string {
   );
 }
 
-/** One at a time: hostile content must not fill the memory. */
+/** One at a time: a list that is no list must not fill the memory. */
 function* linesOf(bytes: Buffer = Buffer.alloc(0)): Generator<string> {
   const end = Math.min(bytes.length, LARGEST_LIST);
   for (let from = 0; from < end; ) {

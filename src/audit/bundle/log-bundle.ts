@@ -12,11 +12,14 @@ export type Put = (name: string, content: Buffer | string) => void;
 export interface LogBundle {
   /** The anchor of the head that all of it is shown at. */
   readonly anchor: string;
-  /** Adds a run: its entries, people's decisions on it, its approvals and its requests. */
+  /** Adds a run: its entries, what people wished of it, its approvals and its requests. */
   run(runId: string): Promise<readonly Entry[]>;
   /** Adds the ledger of an instance or a plan, if it has entries. */
   ledger(name: string): Promise<void>;
-  /** Adds log, notes and proof; returns what signs SHA256SUMS. Rejects with `evidence.too-large`. */
+  /**
+   * Adds what the log says of itself, these checkpoints and the proof; returns what signs the list of files.
+   * Rejects with `evidence.too-large` where the proof would be larger than verifiers read.
+   */
   finish(notes: readonly string[], anchors: readonly Anchor[]): Promise<(sums: string) => string>;
 }
 

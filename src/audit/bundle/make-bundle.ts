@@ -15,7 +15,7 @@ export interface BundleSource {
   readonly journal: JournalReader;
   readonly runId: string;
   readonly signer: Signer;
-  /** Checkpoints of the run's time, as notes. Those that do not fit the log are left out. */
+  /** Checkpoints from the time of the run, as notes. Those that do not fit the log are left out. */
   readonly notes: readonly string[];
   /** Anchors kept elsewhere. The proof shows the log at each, to verify the bundle against them. */
   readonly anchors: readonly Anchor[];
@@ -100,7 +100,7 @@ export async function fittingNotes(
   return { fitting: [...fitting.keys()], sizes: [...fitting.values(), ...anchored] };
 }
 
-/** Refuses any file with a secret. */
+/** Adds the list of files and the note that signs it; refuses any file with a secret. */
 function signed(files: BundleFiles, { runId, madeAt, madeBy, signer, guard }: BundleSource): BundleFiles {
   for (const [name, bytes] of files) {
     try {
@@ -160,7 +160,7 @@ export async function notesOfRuns(
           }
       }
     } catch {
-      // The audit before the export reported the unreadable place.
+      // The audit before the export has reported that it cannot be read.
     }
     if (covering !== undefined) chosen.add(covering);
   }

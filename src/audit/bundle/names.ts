@@ -3,7 +3,7 @@
  * with a folder for each run that a plan started. In that of many runs each run has a folder.
  */
 
-/** A file that is in a folder is read again at each `get`. */
+/** The files of a bundle that is read: one in a folder is read again whenever it is asked for. */
 export type ReadableFiles = Pick<ReadonlyMap<string, Buffer>, 'get' | 'has' | 'keys'>;
 
 export const JOURNAL = 'journal.jsonl';
@@ -19,7 +19,7 @@ export function runFile(run: string, name: string): string {
   return `runs/${run}/${name}`;
 }
 
-/** A name in a tar holds 99 characters; the lines of a file say which stream it is. */
+/** Where a ledger is. A name in a tar holds 99 characters; the lines of a file say which stream it is. */
 export function ledgerFile(name: string): string {
   return name.length <= 80 ? `ledger/${name}.jsonl` : `ledger/${name.slice(0, 60)}/${name.slice(60)}.jsonl`;
 }
@@ -32,7 +32,7 @@ interface InFolder {
 
 const IN_FOLDER = /^(?<folder>children|runs)\/(?<run>[^/]+)\/(?<name>(?:journal|wishes)\.jsonl)$/u;
 
-/** Undefined for any other file. */
+/** Which file of which run this is, among those with entries; undefined for any other file. */
 export function inFolder(file: string): InFolder | undefined {
   return IN_FOLDER.exec(file)?.groups as InFolder | undefined;
 }

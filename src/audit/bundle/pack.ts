@@ -1,7 +1,10 @@
 import { printableJson } from '../../base/text.ts';
 import { linesOf } from './shown-log.ts';
 
-/* A bundle is a tar, or lines. The tar is written by hand: its bytes must be reproducible. */
+/*
+ * A bundle is a tar, or lines. The tar is written by hand, because its bytes must be reproducible, and any
+ * other byte must be noticed.
+ */
 
 /** A run has a ledger for each of its instances and some dozens of checkpoints. */
 const MAX_FILES = 10_000;
@@ -11,7 +14,7 @@ const PREFIX = 345;
 
 export type BundleFiles = ReadonlyMap<string, Buffer>;
 
-/** A ustar that depends only on the files: sorted, without owners, with the time zero. */
+/** Packs files into a tar (ustar) that depends only on them: sorted, without owners, with the time zero. */
 export function packFiles(files: BundleFiles): Buffer {
   const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
   return Buffer.concat([...sorted.flatMap(([name, bytes]) => tarBlocks(name, bytes)), TAR_END]);
@@ -96,7 +99,7 @@ export function packLines(files: BundleFiles): string {
   return `${files.get(ENTRIES) ?? ''}${printableJson(Object.fromEntries(others))}\n`;
 }
 
-/** Undefined if the last line is missing or spelled differently. Never throws. */
+/** The files in such lines; undefined if the last one is missing or spelled differently. Never throws. */
 export function unpackLines(text: Buffer): BundleFiles | undefined {
   const last = linesOf(text).at(-1) ?? '';
   if (last.length > LONGEST_END || text.at(-1) !== 0x0a) return undefined;

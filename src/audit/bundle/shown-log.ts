@@ -103,6 +103,7 @@ function lineOf(entry: Entry): string {
   return leafText(fields);
 }
 
+/** The text with both signatures. */
 function cosigned(note: string, own: string): string {
   const line = own.slice(own.lastIndexOf('\n\n') + 2);
   return note.endsWith(`\n${line}`) ? note : `${note}${line}`;
@@ -203,7 +204,7 @@ export function linesOf(bytes: Buffer): string[] {
   for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) lines += 1;
   if ((lines - 1) * SHORTEST_LINE > bytes.length) return [''];
   const all = bytes.toString('latin1').split('\n');
-  // A truncated line may follow the last line feed.
+  // After the last line feed there is only a truncated line.
   return all.at(-1) === '' ? all.slice(0, -1) : all;
 }
 

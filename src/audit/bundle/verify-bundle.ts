@@ -158,7 +158,7 @@ function derivedFrom(
   };
 }
 
-/** The newest first. */
+/** The signed heads by file, the newest first. */
 type Notes = readonly (readonly [file: string, note: string])[];
 
 function checkRoots(notes: Notes, tree: ShownTree | undefined, findings: Findings): void {
@@ -191,14 +191,14 @@ function keysBeside(pem: string, begun: Begun): readonly KeyObject[] {
   return [...parsePublicKeys(pem), ...parsePublicKeys(begun?.publicKey ?? '')];
 }
 
-/** Undefined for any entry that does not begin and name a log. */
+/** The first entry of a log, which names it; undefined for any other. */
 function begunIn([first]: readonly Entry[]) {
   const isFirst = first?.index === 0 && first.stream === LOG_STREAM && first.type === LOG_BEGUN;
   return LogBegun.safeParse(isFirst ? first.body : undefined).data;
 }
 type Begun = ReturnType<typeof begunIn>;
 
-/** Returns how many first entries of the log the anchors pin. */
+/** How many first entries of the log the anchors pin; reports the result of each anchor. */
 function checkAnchors(
   anchors: readonly Anchor[],
   { origin, size: whole }: Checkpoint,

@@ -140,7 +140,7 @@ function isClean(line: string, guard: SecretGuard, secrets: readonly Secret[]): 
   }
 }
 
-/** Returns the bytes of a torn line at the end. */
+/** Counts and hashes the existing whole lines; returns the bytes of a torn one at the end. */
 function takeIn(
   file: number,
   digest: Hash,
@@ -180,7 +180,7 @@ export function transcriptPath(home: string, runId: string): string {
   return join(home, 'transcripts', `${runId}.jsonl`);
 }
 
-/** Undefined if there is none, or the file is not ours. */
+/** The present transcript; undefined if there is none, or the file is not ours. */
 export function transcriptOf(home: string, runId: string): Buffer | undefined {
   try {
     return readPlainFile(transcriptPath(home, runId), MAX_BYTES);

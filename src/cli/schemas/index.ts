@@ -316,7 +316,7 @@ const proof = {
   signer: schema('signer', 'the line for the allowed signers of the other side', { line: z.string() }),
 };
 
-/** `answer`: the service's own names. */
+/** The service's answer is in `answer`, under its own names. */
 function answered<const Name extends string, Answer extends z.ZodType>(
   name: Name,
   about: string,
@@ -411,14 +411,14 @@ export const SCHEMAS = {
 } as const;
 export type SchemaName = keyof typeof SCHEMAS;
 
-/** Draft 2020-12. Fields that it does not name may be added later. */
+/** A schema as JSON Schema, draft 2020-12. Fields that it does not name may be added later. */
 export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>> {
   const { about, type } = SCHEMAS[name];
   const { $schema, ...rest } = z.toJSONSchema(type, { io: 'input' });
   return { $schema, $id: schemaId(name), title: about, ...rest };
 }
 
-/** For files that people write, not output. */
+/** The schemas that describe files that people write, not output. */
 export const OF_FILES = {
   config: 'lifeboat.yaml itself, for editors',
   plan: 'a recovery plan, for editors',

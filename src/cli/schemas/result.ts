@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** One object that names its schema. */
+/** The output of one kind of `-o json`: one object that names its schema. */
 export interface Schema<Shape extends z.ZodRawShape = z.ZodRawShape> {
   readonly about: string;
   readonly type: z.ZodObject<Shape>;

@@ -15,7 +15,7 @@ export async function app(context: CommandContext): Promise<number> {
   return EXIT.closed;
 }
 
-/** The error says where to begin, or for a named config where lifeboat looked. */
+/** Without a config the error says where to begin; with a named one, where lifeboat looked for it. */
 async function configOf({ env, configPath }: CommandContext): Promise<LoadedConfig> {
   try {
     return await loadConfig(env, configPath);

@@ -6,7 +6,7 @@ import type { Errand, ErrandEnd } from '../../view/app/app-port.ts';
 
 type Beneath = (lines: string[]) => CommandContext;
 
-/** Returns the output of the command. Rejects as it does. */
+/** Runs the command of the same name and returns its output. Rejects as the command does. */
 export async function carryOut(beneath: Beneath, errand: Errand): Promise<ErrandEnd> {
   switch (errand.do) {
     case 'export':
@@ -54,7 +54,7 @@ async function download(beneath: Beneath, { instance, id }: OfBackup): Promise<E
 const NO_RECORD =
   'this puts no proof on record: the situation "a risky change is coming" makes a backup and does';
 
-/** Without a file between download and verification. */
+/** Pipes the download straight into verification, without a file. */
 async function verifyBackup(beneath: Beneath, { instance, id }: OfBackup): Promise<ErrandEnd> {
   const { backupsDownload } = await import('../service/download.ts');
   const { verify } = await import('../verify.ts');
@@ -94,10 +94,11 @@ async function closeFollowUp(
       ? followUpsDone(context, [id], { proof: errand.text })
       : followUpsSkip(context, [id], { reason: errand.text }));
   const text = exitCode === 0 ? 'the follow-up is closed' : 'the follow-up may still be open';
-  // A run prints every step; the last lines say how it ended.
+  // A run beneath the screen prints every step; the last lines say how it ended.
   return end(text, lines.slice(-LAST_LINES));
 }
 
+/** A command beneath the screen prints its hints among its lines. */
 function end(text: string, said: readonly string[], hints: readonly string[] = []): ErrandEnd {
   const printable = (lines: readonly string[]) => lines.map((line) => show(line, 1_000));
   return { text: show(text, 1_000), lines: printable(said), hints: printable(hints) };

@@ -11,7 +11,7 @@ import { readSecretFile } from '../../cli/read-given-file.ts';
 import type { CheckedFile } from '../../view/app/sources.ts';
 
 const PATIENCE_MS = 3_000;
-/** The path is incomplete while the user types. */
+/** A path is incomplete while the user is typing. */
 const TYPING_MS = 150;
 
 export function pathOf(env: NodeJS.ProcessEnv, typed: string): string {
@@ -25,7 +25,7 @@ export function pathOf(env: NodeJS.ProcessEnv, typed: string): string {
  */
 export function fileChecker(context: CommandContext) {
   const inTime = withinOrSilent(PATIENCE_MS, 'a file that was looked at before has not answered yet');
-  /** `read` rejects with the problem of the file. */
+  /** Checks the file of a typed path; `read` rejects with the problem. */
   const checked = async (
     typed: string,
     signal: AbortSignal,

@@ -14,7 +14,7 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
   const { passphrase } = context;
   const lookingOn = passphrase && askOnlyOnce(passphrase);
   const looking = { ...beside(context, screen, []), passphrase: lookingOn };
-  // A screen that needs data imports them first.
+  // The loaders are only imported when a screen first needs data.
   let opened: Promise<ReturnType<typeof loadersFor>> | undefined;
   const loadersOf = () => {
     opened ??= import('./loaders.ts').then((module) => module.loadersFor(looking, config));
@@ -64,7 +64,7 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
       const { keysAdd } = await import('../keys/keys.ts');
       const { pathOf } = await import('./check-file.ts');
       const lines: string[] = [];
-      // `-` is not standard input here, which is the app's keyboard: resolve the path.
+      // Resolve the path: `-` does not mean standard input here, which is the app's keyboard.
       const flags = file === undefined ? {} : { file: pathOf(context.env, file) };
       await keysAdd(beside(context, screen, lines), [], { instance, ...flags });
       return lines.join('; ');
@@ -74,7 +74,7 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
   };
 }
 
-/** Imported on the first call. */
+/** Loaders that are imported on the first call. */
 function lazily(loaded: () => Promise<Loaders>): Loaders {
   const load = async (name: SourceName, args: readonly unknown[]) => {
     const loaders = await loaded();
@@ -113,7 +113,7 @@ function collector({ columns }: OutputStream, lines: string[]): OutputStream {
   return Object.assign(stream, { isTTY: false, columns: columns ?? 80 });
 }
 
-/** In this folder, with the app's home and config. Its exit code is ignored. */
+/** The user's own shell, in this folder, with the app's home and config. Its exit code is ignored. */
 function shell({ env, configPath, stdout }: CommandContext): Promise<void> {
   stdout.write('a shell beside lifeboat: `exit` goes back to the screen\n');
   const named = configPath === undefined ? {} : { LIFEBOAT_CONFIG: configPath };

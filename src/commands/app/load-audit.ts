@@ -85,7 +85,7 @@ function inWords({ severity, stream, seq, shortMessage }: Finding): AuditFacts['
   };
 }
 
-/** The printed JSON error, or that there is none. */
+/** The error that the command printed as JSON, or one saying that it printed none. */
 function errorIn(said: string, exitCode: number) {
   for (const line of said.split('\n').toReversed()) {
     try {
@@ -94,7 +94,7 @@ function errorIn(said: string, exitCode: number) {
       if (typeof message === 'string')
         return { message: show(message), hints: all.map((hint) => show(hint)) };
     } catch {
-      // Other lines need not be JSON.
+      // Lines beside the result need not be JSON.
     }
   }
   return {

@@ -21,10 +21,10 @@ import { knownDrills } from '../drill/drill-records.ts';
 import { planNames } from '../plans/plan-files.ts';
 import { keyringOfEachLook } from './load-keys.ts';
 
-/** As many as `lifeboat status` asks at once. */
+/** As many as `lifeboat status` asks at the same time. */
 const AT_ONCE = 8;
 const LIMIT_MS = 20_000;
-/** Milliseconds. Metrics are the largest answer, and a disk fills slowly. */
+/** Metrics are the largest answer, and a disk fills slowly. */
 const DISK_MS = 5 * 60_000;
 /** With more instances the list is not sent for each one. */
 const MANY = 200;
@@ -42,10 +42,10 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   const targetOf = ({ name }: InstanceFacts) => kept.get(config.instances[name]?.target ?? '');
   const statusAt = judging(names.length, targetOf);
   const answeredAt = new Map<string, Date>();
-  /** When each instance listed its backups; the copy on disk is dated less often. */
+  /** When each instance last listed its backups; the copy on disk is dated less often. */
   const listedAt = new Map<string, string>();
   const nextKeyring = keyringOfEachLook(context);
-  /** From the last evaluation: a lost region answers late, and its plan is wanted at once. */
+  /** As evaluated last: a region that is gone takes its time to answer, and its plan is wanted at once. */
   let plans: Fleet['plans'];
 
   return async (_, emit, signal) => {
@@ -55,11 +55,11 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     let known: Pick<Fleet, 'startedBy' | 'troubles'> = {};
     let answered = 0;
     const due = drillDue(knownDrills(context.env), config.drills?.every, new Date());
-    // A board row has no room for more; `lifeboat status` explains how to plan a drill.
+    // A board row has no room to explain how to plan a drill; `lifeboat status` does.
     const drills = due.everySeconds === undefined ? 'none is planned' : dueWords(due);
     const tell = () => {
       if (signal.aborted) return;
-      // Later answers are for another list.
+      // Later answers belong to another list.
       const all = [...kept.values()];
       const instancesAt = (now: Date) => all.map((facts) => statusAt(facts, now));
       emit({
@@ -113,12 +113,12 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
         soon();
       },
       answered: (facts) => {
-        // An aborted request says nothing of the instance.
+        // An aborted request says nothing about the instance.
         if (signal.aborted) return;
         const { disk } = kept.get(facts.name) ?? {};
         const dated = datedBy(listedAt, facts);
         keep(disk === undefined ? dated : { disk, ...dated });
-        // A passphrase prompt may have delayed the answer by minutes.
+        // A passphrase prompt may have delayed the last answer by minutes.
         answeredAt.set(facts.name, oldestOf(facts) ?? new Date());
         askedAt.delete(facts.name);
         answered += 1;
@@ -131,18 +131,18 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   };
 }
 
-/** Undefined where the journal cannot be read. */
+/** The plan files, evaluated by these answers; undefined where the journal cannot be read. */
 async function plansOf(
   context: CommandContext,
   config: LoadedConfig,
   evaluated: ReadonlyMap<string, EvaluatedInstance>,
 ): Promise<Fleet['plans']> {
-  // Without plans, do not load their evaluation.
+  // A board without plans does not load what evaluates them.
   const { evaluateAllPlans } = await import('../plans/evaluate-plans.ts');
   return evaluateAllPlans(context, config, evaluated).catch(() => undefined);
 }
 
-/** Keeps what was seen if the instance answers. */
+/** Adds when this machine last saw the instance. An instance that answers keeps what was seen. */
 function datedBy(listedAt: Map<string, string>, facts: InstanceFacts): InstanceFacts {
   const { name, backups, seen } = facts;
   if (backups.state === 'known') listedAt.set(name, backups.at.toISOString());
@@ -181,7 +181,7 @@ function withTarget(facts: InstanceFacts, target: InstanceFacts | undefined): In
   return target === undefined ? facts : { ...facts, target };
 }
 
-/** Acts now, and once more after these milliseconds if called in between. */
+/** Acts now and, where it is called again within these milliseconds, once more after them. */
 function spaced(act: () => void, apartMs: number): () => void {
   let waiting: NodeJS.Timeout | undefined;
   let isDue = false;
@@ -200,7 +200,7 @@ function spaced(act: () => void, apartMs: number): () => void {
   };
 }
 
-/** The key store of unknown instances may be open by now. */
+/** Starts with instances that are unknown only because the key store was locked: it may be open by now. */
 function lockedFirst(names: readonly string[], kept: ReadonlyMap<string, InstanceFacts>): readonly string[] {
   const isLocked = (name: string) => kept.get(name)?.held.state === 'failed';
   return names.toSorted((one, other) => Number(isLocked(other)) - Number(isLocked(one)));
@@ -220,7 +220,7 @@ async function troublesOf(context: CommandContext, record: Record): Promise<read
   return [...(room === undefined ? [] : [room]), ...(await journalTroubles(context, record))];
 }
 
-/** One problem, not one for each instance. */
+/** Reports an unreadable journal as one problem, not one for each instance. */
 async function journalTroubles(context: CommandContext, record: Record): Promise<readonly Trouble[]> {
   const [first] = record.values();
   if (first?.state === 'failed')
@@ -236,7 +236,7 @@ async function journalTroubles(context: CommandContext, record: Record): Promise
       await journal.close();
     }
   } catch {
-    // The next command that needs the journal reports the problem.
+    // It was readable a moment ago; the next command that needs it reports the problem.
     return [];
   }
 }

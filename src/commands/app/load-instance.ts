@@ -23,14 +23,14 @@ import { backupConfigFacts, type FactLine, overviewFacts } from '../service/prin
 import { keptKeyring } from './load-keys.ts';
 
 const LIMIT_MS = 20_000;
-/** Enough to chart each path of a cluster. */
+/** Enough for a chart of each path of a cluster. */
 const POINTS = 5_000;
 
 type Rows = readonly (readonly [label: string, value: string])[];
 
 const UNASKED = { state: 'unasked' } as const;
 
-/** By GETs alone: first from the config, then each answer as it arrives. */
+/** Describes an instance by GETs alone: first from the config, then each answer as it arrives. */
 export async function loadInstance(
   context: CommandContext,
   config: LoadedConfig,
@@ -213,7 +213,7 @@ async function ledgerOf(context: CommandContext, name: string): Promise<Ledger> 
   }
 }
 
-/** Asks for no passphrase without a known key; a store that fails to open does not block the list. */
+/** Never asks for a passphrase if no key is known; a store that fails to open does not block the list. */
 async function heldOf(
   { epochs }: Ledger,
   name: string,
@@ -269,7 +269,7 @@ async function windowOf(
 ): Promise<Pick<BackupList, 'window' | 'noWindow'>> {
   const { pitrRange } = await import('../../activities/pitr-range.ts');
   const now = () => new Date();
-  // As a run does, so that it accepts every moment that can be chosen here.
+  // The same look as in a run, so that a run accepts every moment that can be chosen here.
   const read = await pitrRange({ service }).run(
     {},
     { runId: 'look', instance: name, signal, now, report: () => undefined },

@@ -52,7 +52,7 @@ async function ownersIn({ store }: Keyring): Promise<readonly string[]> {
     .filter((owner) => owner !== '');
 }
 
-/** After a failure: a prompt may have gone unanswered. */
+/** After a failure, leaves the key store alone for this long: a prompt may have gone unanswered. */
 const KEYS_AGAIN_MS = 5 * 60_000;
 
 /**
@@ -98,7 +98,7 @@ export function keptKeyring(context: CommandContext): Promise<Keyring> {
   return keyring;
 }
 
-/** Never creates a vault or asks for a new passphrase. */
+/** Only reads, so it never creates a vault or asks for a new passphrase. */
 function onlyLookedInto(keyring: Keyring): Keyring {
   const { store } = keyring;
   if (store.kind !== 'vault') return keyring;

@@ -5,10 +5,10 @@ import { type LoadedConfig, tokenVariables } from '../../config/loaded.ts';
 import type { LabAddress, LabFault } from '../../service/lab-client.ts';
 import type { LabCallRow, LabChange, LabFacts } from '../../view/app/lab-facts.ts';
 
-/** For any screen. */
+/** No screen has room for more rows of one kind. */
 const MAX = 200;
 
-/** Rejects as `labOf` and `askLab` do. */
+/** How the lab of the config describes itself. Rejects as `labOf` and `askLab` do. */
 export async function loadLab(config: LoadedConfig, signal: AbortSignal): Promise<LabFacts> {
   const lab = await labOf(config);
   const { askLab } = await import('../../service/lab-client.ts');
@@ -56,7 +56,7 @@ export async function loadLab(config: LoadedConfig, signal: AbortSignal): Promis
   };
 }
 
-/** Rejects with `lab.none` if the config names none. */
+/** The lab that the config names. Rejects with `lab.none` if it names none. */
 export async function labOf(config: LoadedConfig): Promise<LabAddress> {
   const { lab } = config;
   if (lab === undefined) {
@@ -69,7 +69,7 @@ export async function labOf(config: LoadedConfig): Promise<LabAddress> {
   return { url: lab.url, token: tokenReader(lab.token, { keychain: async () => undefined, hideEnv }) };
 }
 
-/** `POST /backups of orders: drop, once (when after)`; a narrow screen may cut the end. */
+/** `POST /backups of orders: drop, once (when after)`: ends with the part that a narrow screen may cut. */
 function faultWords({ method, path, instance, after, times, probability, effect }: LabFault): string {
   const { kind, ...how } = effect;
   const where = [method, path].filter((part) => part !== undefined).join(' ') || 'any call';
@@ -133,7 +133,7 @@ export async function changeLab(config: LoadedConfig, change: LabChange): Promis
   }
 }
 
-/** By the lab's own words. */
+/** Describes each state, keyed by the lab's own word for it. */
 const STATES: Readonly<Record<string, string>> = {
   lost: 'lost: a router answers 502 in its place',
   running: 'running, with everything that was committed',

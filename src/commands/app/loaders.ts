@@ -50,7 +50,7 @@ import { loadBackups, loadInstance } from './load-instance.ts';
 import { keptKeyring, loadKeys } from './load-keys.ts';
 import { loadLab } from './load-lab.ts';
 
-/** They only read, and leave nothing open. */
+/** The loaders of the app's screens. They only read, and leave nothing open. */
 export function loadersFor(context: CommandContext, config: LoadedConfig): Loaders {
   const loadRuns = runsLoader(context);
   const look = fileChecker(context);
@@ -76,7 +76,7 @@ export function loadersFor(context: CommandContext, config: LoadedConfig): Loade
   };
 }
 
-/** In the past; the date parser is imported on first use. */
+/** Parses a moment of the past; the date parser is imported on first use. */
 async function momentTyped(text: string): Promise<TypedMoment> {
   const { readMoment } = await import('../../view/moment.ts');
   const now = new Date();
@@ -84,7 +84,7 @@ async function momentTyped(text: string): Promise<TypedMoment> {
   return 'time' in read ? { time: read.time.toISOString() } : read;
 }
 
-/** A refusal of the run is a result too. */
+/** What a run would do, and what blocks it; the refusal of a run is a result too. */
 async function loadDryRun(
   context: CommandContext,
   config: LoadedConfig,
@@ -102,7 +102,7 @@ async function loadDryRun(
   }
 }
 
-/** Opens nothing. */
+/** The facts from config and environment. Opens nothing. */
 export async function homeOf(context: CommandContext, config: LoadedConfig): Promise<Home> {
   const store = await storeNamed(context.env, context.configPath);
   const folder = homeFolder(context.env);
@@ -135,13 +135,13 @@ function withoutPassword(address: string): string {
   return address.replace(/^(\w+:\/\/[^/@:]*):[^@/]*@/u, '$1@');
 }
 
-/** Empty for an invalid address: opening the instance reports the reason. */
+/** Empty for an address that no client accepts: opening the instance reports what is wrong with it. */
 function addressOf(url: string): { readonly address?: string } {
   const address = idOfInstance(url);
   return address === undefined ? {} : { address };
 }
 
-/** As `lifeboat followups` lists them. Empty in a home without a journal. */
+/** Every open follow-up, as `lifeboat followups` lists them. Empty in a home without a journal. */
 async function loadFollowUps(context: CommandContext): Promise<readonly FollowUpRow[]> {
   const journal = await openJournalIfAny(context);
   if (journal === undefined) return [];
@@ -155,7 +155,7 @@ async function loadFollowUps(context: CommandContext): Promise<readonly FollowUp
   }
 }
 
-/** At most two pages. Empty in a home without a journal. */
+/** The newest entries of the journal, two pages at most. Empty in a home without a journal. */
 function loadEntries(context: CommandContext, { stream }: EntriesWanted): Promise<EntriesPage> {
   return reading(context, async (journal) => {
     const size = await sizeOf(journal, stream);
@@ -165,7 +165,7 @@ function loadEntries(context: CommandContext, { stream }: EntriesWanted): Promis
   });
 }
 
-/** Older entries never change. */
+/** One page of older entries, which never change. */
 function loadOlderEntries(
   context: CommandContext,
   { stream, page }: OlderEntriesWanted,
@@ -177,7 +177,7 @@ function loadOlderEntries(
   });
 }
 
-/** Board and runs, not a list of entries, report a journal that does not match its signatures. */
+/** The board and the runs report a journal that does not match its signatures; a list of entries does not. */
 async function reading(
   { env, configPath }: CommandContext,
   look: (journal: JournalReader) => Promise<EntriesPage>,
@@ -213,7 +213,7 @@ async function leaves(journal: JournalReader, first: number, end: number): Promi
   const found: StoredEntry[] = [];
   if (first >= end) return found;
   for await (const entry of journal.log.stored(first)) {
-    // Entries without a place in the log come last.
+    // Entries without a place in the log come last; an audit names them.
     if (entry.index < first) continue;
     if (entry.index >= end) break;
     found.push(entry);
@@ -253,7 +253,7 @@ function runsLoader(context: CommandContext): () => Promise<readonly RunRow[]> {
 
 type RunsJournal = Pick<JournalReader, 'rows'> & { readonly log: Pick<Log, 'head'> };
 
-/** Rereads them only after something was written. */
+/** Reads the runs of a journal, and rereads them only after something was written to it. */
 export function runsReader(): (journal: RunsJournal) => Promise<readonly RunSummary[]> {
   let last: { readonly root: string; readonly runs: readonly RunSummary[] } | undefined;
   return async (journal) => {
@@ -272,7 +272,7 @@ export function runsReader(): (journal: RunsJournal) => Promise<readonly RunSumm
   };
 }
 
-/** From drills of this home, newest first. */
+/** The newest runs of the drills made from this home, newest first. */
 async function loadDrillRuns(context: CommandContext): Promise<readonly RunRow[]> {
   const rows: RunRow[] = [];
   for (const home of drillHomes(context.env).toReversed()) {
@@ -283,7 +283,7 @@ async function loadDrillRuns(context: CommandContext): Promise<readonly RunRow[]
   return rows;
 }
 
-/** The list is read every two seconds: follow-ups and holders only of open runs. */
+/** Reads follow-ups and holders only for runs that can have any: the list is read every two seconds. */
 async function runRowOf(journal: JournalReader, run: RunSummary): Promise<RunRow> {
   if (run.status !== 'open') return { ...run, followUps: 0 };
   const holder = await journal.holder(`run/${run.runId}`).catch(() => undefined);
@@ -294,7 +294,7 @@ async function runRowOf(journal: JournalReader, run: RunSummary): Promise<RunRow
   };
 }
 
-/** As `lifeboat report` prints it. Rejects as that does. */
+/** The report of a run as `lifeboat report` prints it. Rejects as that does. */
 async function loadReport(context: CommandContext, runId: string): Promise<ReportText> {
   const { run, text } = await renderedReport(context, runId, 'md');
   return {
@@ -307,7 +307,7 @@ async function loadReport(context: CommandContext, runId: string): Promise<Repor
 
 const MAX_FILES = 1_000;
 
-/** To a new file in the current folder; returns its name. */
+/** Writes the report as HTML to a new file in the current folder and returns the file's name. */
 export async function writeReport(context: CommandContext, runId: string): Promise<string> {
   const { run, text } = await renderedReport(context, runId, 'html');
   for (let at = 1; at <= MAX_FILES; at += 1) {

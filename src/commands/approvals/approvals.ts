@@ -83,7 +83,7 @@ export async function approvals(context: CommandContext, [word]: readonly string
   return rows.every(({ state }) => state === 'given') ? EXIT.closed : EXIT.waiting;
 }
 
-/** `problem`: why the terms of its plan cannot be read. */
+/** A request, and why the terms of its plan cannot be read, if so. */
 interface Open extends AskedOf {
   readonly problem?: string;
 }
@@ -117,7 +117,7 @@ async function rowOf(
   }
 }
 
-/** The signature covers something else: its text is untrusted and not used as a path. */
+/** The signature covers something else. None of it is used as a path, and its text is untrusted. */
 function strayRow({ run, asked }: AskedOf, misfit: string): Row {
   const { challenge, order, target, requester, expiresAt } = asked;
   const row = { runId: run, challenge, order, target, requester, expiresAt, file: '', command: '' };
@@ -179,7 +179,7 @@ export const approvalsWithdraw: Action<{ readonly reason: string }> = (context, 
   });
 };
 
-/** If no process drives the run: two writers would each refuse the other's entries. */
+/** Only if no process drives the run: two writers would each refuse the other's entries. */
 async function writeDown({ journal }: Workspace, run: string, body: Json): Promise<void> {
   try {
     await appendHolding(journal, [{ stream: `run/${run}`, type: 'approval.withdrawn', body }]);
@@ -195,7 +195,7 @@ async function askedOf(
 ): Promise<AskedOf> {
   const { runId, runbook, status } = await findRun(journal, word);
   const entries = await journal.read(`run/${runId}`);
-  // With the typed name an approval of a plan is used: there is no call left to stop.
+  // An approval of a plan has done its work with the typed name: no call is left that it could still stop.
   const asked = requestStateOf(entries).asked ?? (isOfPlan(runbook) ? undefined : orElse(entries));
   if (asked !== undefined && status === 'open')
     return { run: runId, entries, asked, terms: await termsOnRecord(journal, entries) };

@@ -51,7 +51,7 @@ export const approve: Action<ApproveFlags> = async (context, [file], flags) => {
     ]);
   await confirmTarget(context, challenge, flags.confirm);
   const signature = await signatureOver(context, text, flags.key);
-  // In a shared folder another user may have placed a link under this name.
+  // The request may be in a shared folder, where another user could have placed a link under this name.
   dropLink(out);
   await writeFileAtomic(out, signature, { mode: 0o600 });
   const signed = { path: out, runId: challenge.run, target: challenge.target, order: challenge.order };
@@ -81,7 +81,7 @@ async function printKey(context: CommandContext, principal: string): Promise<num
   return EXIT.closed;
 }
 
-/** Typed or by flag: it shows that the signer has read the request. */
+/** The target's name, typed or given by the flag, shows that the signer has read the request. */
 async function confirmTarget(
   context: CommandContext,
   { target, order }: Challenge,

@@ -45,7 +45,7 @@ export async function gateOfRun(
     home: workspace.home,
     operator: operatorOf(config, workspace),
     now,
-    // Only when there may be a signature to check.
+    // Open the key store only when there may be a signature to check.
     rules: () => {
       rules ??= rulesOf(config, workspace, now).catch((thrown: unknown) => {
         rules = undefined;
@@ -60,14 +60,14 @@ export async function gateOfRun(
     needs: (instance, risk) => needsApproval(config, instance, risk),
     breakGlass,
     bypassed: (order, reason) => {
-      // The screen shows this itself; a line on stderr would corrupt it.
+      // The screen shows this itself, and a line on stderr would corrupt it.
       if (context.stdin.isTTY === true) return;
       context.stderr.write(`BREAK-GLASS: ${show(order)} without a second person: ${show(reason)}\n`);
     },
   });
 }
 
-/** For a request on record that the config no longer asks for. */
+/** For a run whose record holds a request although the config no longer asks for one. */
 const DEFAULT_EXPIRES_MS = 60 * 60_000;
 
 /** By the store's clock. Rejects with `approval.nobody` if the config has no approvals. */
@@ -111,7 +111,7 @@ export function planOfState(
   };
 }
 
-/** `isAsked`: by the config now or at the beginning, or by a plan. */
+/** What is approved, and whether the config asks for that, or did when the run began, or a plan does. */
 interface Planned {
   readonly plan?: Plan;
   readonly isAsked?: boolean;

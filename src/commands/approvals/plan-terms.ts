@@ -10,15 +10,15 @@ import { type ChildRow, childrenOf } from '../../store/projections/plan-children
 import { readRunEntry } from '../../store/run-entries.ts';
 
 export interface AroundOfPlan {
-  /** Every recorded name of the plan's starter; empty outside of plans. */
+  /** Every name on record of the person who started the plan; empty outside of plans. */
   readonly starter: readonly string[];
-  /** Hashes of allowed-signers lines when the plan was started; undefined if unknown. */
+  /** Lines of the file of allowed signers when the plan was started, by hash; undefined if unknown. */
   readonly listed?: readonly string[] | undefined;
   /** Results of the groups that the step shows to approvers, one line each. */
   readonly shown: readonly string[];
 }
 
-/** For an approval in this run, by the record. */
+/** Reads from the record what an approval in this run depends on besides the run. */
 export async function aroundOfPlan(
   journal: Pick<JournalReader, 'read' | 'rows'>,
   { runId, runbook }: { readonly runId: string; readonly runbook: unknown },
@@ -53,7 +53,7 @@ export function termsAt(
   return { of, within, onExpiry, starter: notBy === 'starter' ? starter : [], listed, given };
 }
 
-/** For a process that does not drive the run. */
+/** The same, of a run as its entries say; for a process that does not drive it. */
 export async function termsOnRecord(
   journal: Pick<JournalReader, 'read' | 'rows'>,
   entries: readonly Entry[],
@@ -83,7 +83,7 @@ function startedBy(entries: readonly Entry[]): Pick<AroundOfPlan, 'starter' | 'l
   return { starter, listed: begun?.approvals?.signers?.lines };
 }
 
-/** `result of data: 5 steps done, 1 failed: orders recover (it was stopped)`, by the last attempts. */
+/** `result of data: 5 steps done, 1 failed: orders recover (it was stopped)`. The last attempt counts. */
 function resultOf(group: string, children: readonly ChildRow[]): string {
   const latest = new Map<string, ChildRow>();
   for (const child of children)
@@ -103,6 +103,7 @@ function newer(latest: ReadonlyMap<string, ChildRow>, child: ChildRow): ChildRow
   return before !== undefined && before.attempt > child.attempt ? before : child;
 }
 
+/** What people decided against the plan. */
 async function passedIn(
   entries: readonly Entry[],
 ): Promise<readonly { readonly step: string; readonly reason: string }[]> {
@@ -110,10 +111,10 @@ async function passedIn(
   return folded?.found.skipped(folded.snapshot.context as never) ?? [];
 }
 
-/** Undefined for a version of a runbook that this program lacks. */
+/** Undefined for a version of a runbook that this program does not have. */
 async function foldOf(entries: readonly Entry[]) {
   const { runbook, version } = fieldsOf(entries[0]?.body);
-  // Only runs of plans need the machines, which load slowly.
+  // Only the runs of plans need the machines, which take a while to load.
   const { runbookOf } = await import('../../../machines/index.ts');
   const found = runbookOf(String(runbook), String(version));
   return found && { found, ...fold(found, inputOf(entries) ?? {}, entries) };

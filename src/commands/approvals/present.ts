@@ -12,7 +12,7 @@ import type { Entry } from '../../store/journal.ts';
 import type { Who } from '../../store/run-entries.ts';
 import { levelOf } from './required.ts';
 
-/** By the config and the operating system. */
+/** Who runs this process, for the record: by the config and by the operating system. */
 export function whoIs(config: LoadedConfig, { operator }: Pick<Workspace, 'operator'>): Who {
   const { uid } = userInfoIfAny();
   const { email } = config.operator;
@@ -26,7 +26,7 @@ export function whoIs(config: LoadedConfig, { operator }: Pick<Workspace, 'opera
   };
 }
 
-/** And what config and files ask of a second person now. */
+/** Who runs this process, and what config and files now ask of a second person on the run's instances. */
 export async function presentOf(
   config: LoadedConfig,
   workspace: Pick<Workspace, 'operator'>,

@@ -8,7 +8,7 @@ import type { ApprovalLevel } from '../../store/run-entries.ts';
 
 const CONFIRM = 'operator.confirm';
 
-/** Undefined for a verb that loses no data, key or running instance. */
+/** The risk of each effect of a verb; undefined if it loses no data, key or running instance. */
 const RISKS: Readonly<Record<Effect, Risk | undefined>> = {
   none: undefined,
   download: undefined,
@@ -21,7 +21,7 @@ const RISKS: Readonly<Record<Effect, Risk | undefined>> = {
   outside: undefined,
 };
 
-/** An unknown verb is assumed to replace data. */
+/** The risk of a verb. An unknown one is assumed to replace data. */
 export function riskOfVerb(verb: string): Risk | undefined {
   const effect = effectOf(verb);
   return effect === undefined ? 'overwrites' : RISKS[effect];
@@ -62,7 +62,7 @@ function verbsAt({ machine }: Runbook, state: string): readonly string[] {
   return invoke.map(({ id, src }) => (typeof src === 'string' ? src : id));
 }
 
-/** Rejects (exit 2) approvals without approvers. */
+/** Rejects, with exit 2, a config that asks for approvals but does not say who may give them. */
 export function assertApproversConfigured(config: LoadedConfig): void {
   const [name] = Object.entries(config.instances).find(([, { approval }]) => approval === 'required') ?? [];
   if (config.approvals !== undefined || name === undefined) return;
@@ -76,7 +76,7 @@ export function assertApproversConfigured(config: LoadedConfig): void {
   );
 }
 
-/** An override sends nothing; the confirmation after it names what was overridden. */
+/** An override does not count: it sends nothing, and the confirmation after it names what was overridden. */
 function isConfirmation(runbook: Runbook, state: string): boolean {
   return nodesAt(runbook.machine, state).at(-1)?.ownEvents.includes(CONFIRM) ?? false;
 }
@@ -93,7 +93,7 @@ export interface NeededApproval {
   readonly risk: Risk;
 }
 
-/** In a run without trouble. Pure. */
+/** Which confirmations of a run without trouble need an approval. Pure. */
 export function approvalsOnPath(
   config: LoadedConfig,
   runbook: Runbook,

@@ -32,9 +32,9 @@ import { readLedgers } from '../../store/projections/ledgers.ts';
 import { whoIs } from '../approvals/present.ts';
 import { confirmTyped } from '../store/confirm.ts';
 
-/** For each place; a place is read for a few seconds only. */
+/** How many checkpoints of one place are compared with the store; a place is read for a few seconds only. */
 const MAX_CHECKPOINTS = 4_096;
-/** Calls of an instance with a lost outcome; older ones are only counted. */
+/** How many calls of one instance with a lost recorded outcome are named; older ones are only counted. */
 const MAX_ENDED = 10;
 
 /**
@@ -70,7 +70,7 @@ export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly 
   const body = lossOf(trouble, { reason, who, gaps: left.gaps });
   await confirmLoss(context, trouble, body.calls.length, flags.confirm);
   const { operator, signer } = opened;
-  // After a removal by hand, projections may be newer than their entries.
+  // Projections may be newer than their entries if entries were removed by hand.
   const how = { afterLoss: opened.journal === undefined, rebuild: true, setBack: true };
   const journal = await openStoreOf(context, { by: operator, signer, ...how });
   let cancelled: readonly CancelledEnd[];
@@ -110,6 +110,7 @@ async function confirmLoss(
   await confirmTyped(context, { word: wordOf(trouble), given, what: 'the loss' });
 }
 
+/** The name of the log that lost entries. */
 function wordOf({ store, misfits }: Trouble): string {
   const gone = misfits.find(({ origin }) => origin !== store.origin)?.origin;
   return folderOf(gone ?? store.origin ?? 'lifeboat');
@@ -145,7 +146,7 @@ function lossOf(trouble: Trouble, by: Pick<LossBody['rest'], 'reason' | 'who' | 
   };
 }
 
-/** For each place and log. */
+/** The checkpoint that reaches furthest, for each place and log. */
 function furthestOf(misfits: readonly SeenCheckpoint[]): readonly SeenCheckpoint[] {
   const groups = Map.groupBy(misfits, ({ place, origin }) => `${origin} ${place}`);
   return [...groups.values()].flatMap((group) =>
@@ -167,14 +168,14 @@ function callsToDoubt(calls: readonly LostCall[]): readonly LostCall[] {
   return usable.filter((call) => call.isOpen || newest.has(call));
 }
 
-/** `entry` cancels the destruction. */
+/** The destruction of a key that is cancelled, and the entry that does it. */
 interface CancelledEnd {
   readonly instance: string;
   readonly fingerprint: string;
   readonly entry: NewEntry;
 }
 
-/** The lost part may have an earlier cancellation. */
+/** Cancels every scheduled destruction of a key: that it was cancelled before may be in the lost part. */
 async function scheduledEnds(journal: Journal): Promise<readonly CancelledEnd[]> {
   const reason = 'entries of the journal were lost: a cancellation may be among them';
   return (await readLedgers(journal)).flatMap(([instance, { custody }]) =>
@@ -212,7 +213,7 @@ async function writeLoss(
   }
 }
 
-/** To every place; the old ones stay. */
+/** Adds the first checkpoint after the loss to every place, and keeps the old ones. */
 async function sealAfter(context: CommandContext, opened: OpenedStore, journal: Journal): Promise<void> {
   const { checkLog } = await import('../../store/log/check-log.ts');
   const { signer, places } = opened;
@@ -231,7 +232,7 @@ async function sealAfter(context: CommandContext, opened: OpenedStore, journal: 
   }
 }
 
-/** Nothing of an unreadable old journal is deleted. */
+/** Where an unreadable old journal is kept: nothing of it is deleted. */
 async function setAsideIn(home: string): Promise<string | undefined> {
   const left = (await readdir(home)).filter((name) => /^lifeboat\.db\.lost-\d+$/u.test(name));
   const newest = left.sort().at(-1);
@@ -298,7 +299,7 @@ async function assertRecoverable(trouble: Trouble, left: RowsLeft): Promise<void
   throw hopeless(trouble, canBeSet ? setBackSql(left.end, left.stray) : []);
 }
 
-/** `sql`: for the owner of a team's database. */
+/** `sql`: what the owner of a team's database can run, if anything. */
 function hopeless(trouble: Trouble, sql: readonly string[]): LifeboatError {
   const fix = 'or its owner drops what cannot be signed again, in psql, and you run this command again:';
   return new LifeboatError(
@@ -344,20 +345,21 @@ const ANOTHER_DATABASE =
 const ANOTHER_FILE =
   'or move lifeboat.db and lifeboat.db-wal away and run this command again: a new journal begins, and names this one';
 
+/** What remains of a store that lost entries. */
 interface RowsLeft {
-  /** The number of the last leaf, plus one. */
+  /** One more than the number of the last leaf. */
   readonly end: number;
-  /** Missing leaves before it, as ranges. */
+  /** The missing leaves before that, in ranges. */
   readonly gaps: readonly (readonly [first: number, last: number])[];
-  /** Rows without a leaf, not as a writer of this log made them. */
+  /** Rows without a leaf that no writer of this log wrote in their present form. */
   readonly stray: readonly Pick<StoredEntry, 'stream' | 'seq'>[];
 }
 
-/** Further ranges remain a finding of every audit. */
+/** Further ranges are not recorded, and remain a finding of every audit. */
 const MAX_GAPS = 4_096;
 const MAX_STRAY = 1_000;
 
-/** The counts of a store with losses cannot be trusted: reads all entries. */
+/** Reads all entries once: the counts of a store that lost entries cannot be trusted. */
 async function rowsLeft(journal: Pick<Journal, 'log'> | undefined): Promise<RowsLeft> {
   const gaps: [number, number][] = [];
   const stray: Pick<StoredEntry, 'stream' | 'seq'>[] = [];

@@ -45,7 +45,7 @@ export async function auditKeyCommand(
   const { installation } = signer;
   const publicKey = receipts === true ? await publicReceiptKey(keyring) : signer.publicKey;
   const spki = createPublicKey(publicKey).export({ type: 'spki', format: 'der' });
-  // As `openssl pkey -pubin -outform DER | sha256sum`.
+  // `openssl pkey -pubin -outform DER | sha256sum` gives the same.
   const sha256 = createHash('sha256').update(spki).digest('hex');
   await printResult(context, 'audit-key', { installation, publicKey, sha256 }, () => {
     context.stdout.write(publicKey);

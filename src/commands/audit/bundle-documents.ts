@@ -45,7 +45,7 @@ async function reportFiles(
   return FORMATS.map((format) => [`report.${format}`, renderReport(report, format, brand)]);
 }
 
-/** A child's report is in the folder of its journal. */
+/** The record of a plan's run, and that of each run that it started, in the folder of its journal. */
 function planFiles({ plan, children }: PlanReports, brand: Brand): [string, string][] {
   const own = FORMATS.map((format): [string, string] => {
     const fileOf = (run: string) => (children.has(run) ? childFile(run, `report.${format}`) : undefined);
@@ -77,7 +77,7 @@ export function machineFiles(
     ];
   }
   const { input } = (entries[0]?.body ?? {}) as { readonly input?: unknown };
-  // A region for each group of a plan.
+  // The machine of a plan has a region for each of its groups.
   const machine = runbook.machineFor?.(input) ?? runbook.machine;
   const steps = plannedSteps(runbook, { instance, target }, pathOf(runbook, input));
   const states = machineTable(machine);
@@ -102,7 +102,7 @@ export function machineFiles(
   ];
 }
 
-/** By its entries; also what made this bundle. */
+/** The programs that took part in a run, by its entries, and the one that made this bundle. */
 export function toolsOf({ version }: CommandContext, entries: readonly Entry[]) {
   const { tool } = (entries[0]?.body ?? {}) as { readonly tool?: unknown };
   const { node, sqlite, openssl } = process.versions;
@@ -119,7 +119,7 @@ export function toolsOf({ version }: CommandContext, entries: readonly Entry[]) 
   };
 }
 
-/** Empty without a build. */
+/** The build's package list; empty if there was no build. */
 function packagesOf(): unknown {
   try {
     return JSON.parse(ownFile('dist/packages.json').toString('utf8'));
@@ -128,7 +128,7 @@ function packagesOf(): unknown {
   }
 }
 
-/** What it asks, calls and changes, in order. Looks nothing up. */
+/** The plan of a run as readable lines: what it asks, calls and changes, in order. Looks nothing up. */
 function planText(title: string, { instance, target }: PlanNames, steps: readonly PlannedStep[]): string {
   const on = target === undefined ? '' : `target: ${show(target, 80)}\n`;
   return `${show(title)}\ninstance: ${show(instance, 80)}\n${on}\n${steps.map(stepText).join('\n')}`;

@@ -18,12 +18,13 @@ import type { Entry, StoredEntry, StreamName } from '../../store/journal.ts';
 import { isEnd, readRunEntry } from '../../store/run-entries.ts';
 
 const SIGNATURE = /^(approvals\/[0-9A-Za-z_]+)\.(\d+)\.sig$/u;
-/** Names, the time when the signature was seen, and the key. */
+/** The signer's names, when the signature was seen, and the key. */
 const SIGNER = /^# approver: ([^\s-]\S*) at (\S+) with (SHA256:\S+)\n/u;
 const TIMEOUT_MS = 20_000;
-/** More than any run has: a forged record must not occupy an auditor's machine for a day. */
+/** No run has this many; a forged record must not occupy an auditor's machine for a day. */
 const MAX_CHECKED = 200;
 
+/** Types of entries that record who may approve in a run. */
 const BEGINS: readonly string[] = ['run.started', 'run.resumed'];
 
 /**
@@ -37,7 +38,7 @@ export function approvalWatch(): { take(entry: StoredEntry): void; findings(): r
     take(stored) {
       const { stream, type } = stored;
       if (!BEGINS.includes(type) && !type.startsWith('approval.')) {
-        // Most of perhaps a hundred thousand runs ask for no approval.
+        // Most runs ask for no approval, and there may be a hundred thousand runs.
         if (isEnd(stored) && runs.get(stream)?.every((entry) => BEGINS.includes(entry.type)))
           runs.delete(stream);
         return;
@@ -58,7 +59,7 @@ function entryOf(stored: StoredEntry): Entry[] {
   try {
     return [{ ...stored, stream: stored.stream as StreamName, body: JSON.parse(stored.body) }];
   } catch {
-    // The audit of the log reports this.
+    // The audit of the log reports what is not JSON.
     return [];
   }
 }
@@ -104,7 +105,7 @@ const NOT_LISTED =
   'the approval rests on a line that was not in the file of allowed signers when the run began: ' +
   'only people who were listed then could approve';
 
-/** With OpenSSH's own tool; one warning if it is missing. */
+/** Checks the signatures with OpenSSH's own tool; if it is missing, one warning says so. */
 export function signatureFindings(files: BundleFiles, stream: string): Finding[] {
   const names = [...files.keys()].filter((name) => SIGNATURE.test(name));
   if (names.length === 0) return [];

@@ -15,7 +15,7 @@ export function defineAudit(program: Command, command: Define): void {
       new Option('--receipts <dir>', 'also check these receipts and their files (repeatable)').argParser(
         repeated,
       ),
-      // The app has the vault open, and verifies in a separate process.
+      // Passed by the app, which has the vault open and verifies in a separate process.
       new Option('--stored-key <base64>', 'the public key of the open key store').hideHelp(),
     ],
     {

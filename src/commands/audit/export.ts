@@ -26,7 +26,7 @@ interface ExportFlags {
 /**
  * `lifeboat audit export [RUN]`: all evidence of a run, and of the runs that a plan's run started, in one
  * signed tar; with `--lines` only its journal as self-contained lines. Never overwrites a file. Signs only an
- * intact record (else `evidence.not-intact`), so it does not vouch for an unendorsed key that signs here. The
+ * intact record (else `evidence.not-intact`), so a key that signs here unendorsed is not vouched for. The
  * proof shows the log at each anchor, to verify it with the bundle.
  */
 export async function auditExportCommand(
@@ -78,7 +78,7 @@ export async function auditExportCommand(
   }
 }
 
-/** The requested name is kept; without `.tar` it does not show what the file is. */
+/** The file gets exactly the requested name; one without `.tar` does not show what the file is. */
 const TAR_HINT = 'hint: it is a tar: `lifeboat audit verify` checks it as it is, `tar -xf` unpacks it\n';
 
 /**
@@ -120,7 +120,7 @@ async function tellOtherKey(
   );
 }
 
-/** Evidence on standard output has one format. */
+/** The evidence itself goes to standard output, and has only one format. */
 function assertOutputForm(context: CommandContext): void {
   if (isForPeople(context)) return;
   throw new LifeboatError('usage.output', 'the evidence goes to standard output, in one format only', {
@@ -129,7 +129,7 @@ function assertOutputForm(context: CommandContext): void {
   });
 }
 
-/** First, since a bundle can take a while. */
+/** Checked before anything is read: a bundle can take a while. */
 function assertOutGiven({ stdout }: CommandContext, out: string): void {
   if (out === '-' && 'isTTY' in stdout && stdout.isTTY === true)
     throw new LifeboatError('usage.out', 'a bundle cannot be written to a terminal', {

@@ -31,7 +31,7 @@ export async function readBundle(path: string, bytes: Buffer | undefined): Promi
   return { files, problems: [{ code: 'bundle.damaged', shortMessage }] };
 }
 
-/** Reads each file when asked for: a pack may be larger than the memory. */
+/** A pack of many runs is larger than the memory, so each file is read when it is asked for. */
 function readFolder(folder: string): ReadBundle {
   const paths = new Map<string, string>();
   const problems: { code: string; shortMessage: string }[] = [];
@@ -55,7 +55,7 @@ function readFolder(folder: string): ReadBundle {
   return { files: { get, has: (name) => paths.has(name), keys: () => paths.keys() }, problems };
 }
 
-/** A hundred thousand runs. */
+/** A pack of a hundred thousand runs. */
 const MAX_FILES = 1_000_000;
 
 function tooLarge(folder: string): LifeboatError {

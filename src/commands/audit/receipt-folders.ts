@@ -7,7 +7,7 @@ import { BUNDLE_FILE, KEY_FILE, PAE_FILE, SIGNATURE_FILE } from '../../base/rece
 import { show } from '../../base/text.ts';
 import type { ReceiptFolder } from '../../receipts/check-receipts.ts';
 
-/** Bytes: many times any receipt's file. */
+/** Bytes: many times what any of them has. */
 const LARGEST = 8 * 1024 * 1024;
 const FILES = [BUNDLE_FILE, PAE_FILE, SIGNATURE_FILE, KEY_FILE];
 

@@ -14,7 +14,7 @@ import { bundleDocuments } from './bundle-documents.ts';
 export interface Bundler {
   /** All evidence of a run, and of the runs that it started, in one tar. */
   tar(run: RunSummary): Promise<Buffer>;
-  /** Self-contained lines. */
+  /** The journal of a run, as self-contained lines. */
   lines(run: RunSummary): Promise<string>;
 }
 
@@ -23,11 +23,11 @@ interface BundlerOptions {
   readonly guard: SecretGuard;
   /** Each bundle shows the log at these. */
   readonly anchors: readonly Anchor[];
-  /** An unreadable place has no checkpoints, as the audit reported. */
+  /** Where checkpoints are; one that cannot be read has none, as the audit has said before. */
   readonly places: readonly Pick<Place, 'all'>[];
 }
 
-/** Reads once which ledgers cite which runs. */
+/** Which ledger cites which run is read once, for all tars. */
 export function bundlerOf(
   context: CommandContext,
   journal: JournalReader,
@@ -58,7 +58,7 @@ export function bundlerOf(
   };
 }
 
-/** Of the run and its children, and of ledgers that cite one of them. */
+/** The instances of the run and of its children, and every other one whose ledger cites one of them. */
 async function ledgersOf(
   journal: JournalReader,
   { runId, instance, target }: RunSummary,

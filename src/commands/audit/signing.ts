@@ -7,7 +7,7 @@ import type { Keyring } from '../../keys/key-store.ts';
 import { createSigner, type Signer } from '../../store/log/signer.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
 
-/** The installation, or without `keyring` a new key. */
+/** Who signs evidence: this installation, or a key of its own where there is no `keyring`. */
 export async function signerOf(keyring: Keyring | undefined): Promise<Signer> {
   const { generateSigningKey } = await import('../../keys/keyring.ts');
   return createSigner(keyring === undefined ? generateSigningKey() : await keyring.signingKey());

@@ -21,11 +21,11 @@ import { parsePublicKeys } from '../../store/log/named-keys.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 import { approvalWatch } from './check-approvals.ts';
 
-/** From outside the store. */
+/** What an audit is given from outside the store. */
 export interface Trust {
   readonly publicKey: string | undefined;
   readonly anchors: readonly Anchor[];
-  /** From this machine's key store, if open. */
+  /** The public key of this machine's key store, if it is already open. */
   readonly storedKey?: string | undefined;
 }
 
@@ -96,15 +96,15 @@ async function verifyPath(path: string, trust: Trust): Promise<Audited> {
   };
 }
 
-/** DER in base64 is one word. */
+/** The key of `--stored-key`: DER in base64, so that it is one word. */
 function pemOf(base64: string): string {
   return `-----BEGIN PUBLIC KEY-----\n${base64}\n-----END PUBLIC KEY-----\n`;
 }
 
-/** Bytes, for all keys that an installation will ever have. */
+/** Bytes: room for every key that an installation will ever have. */
 const MAX_KEYS = 1024 * 1024;
 
-/** A file without keys must not make the journal look damaged. */
+/** A file without keys says nothing about the journal, and must not make it look damaged. */
 export async function readKeys(path: string): Promise<string> {
   const text = (await readGivenFile(path, MAX_KEYS)).toString('utf8');
   if (parsePublicKeys(text).length > 0) return text;
@@ -120,9 +120,9 @@ interface Verified {
   readonly pins: readonly Pin[];
   readonly entries: number;
   readonly streams: number;
-  /** Of the log as found. */
+  /** The anchor of the log as it was found. */
   readonly anchor?: string | undefined;
-  /** The leaves of the requested run, from 0. */
+  /** The leaves of the requested run, counted from 0, in ranges. */
   readonly run?: {
     readonly stream: string;
     readonly leaves: readonly (readonly [first: number, last: number])[];
@@ -131,11 +131,11 @@ interface Verified {
 
 type Audited = Omit<Verified, 'receipts'> & { readonly log: AuditedLog };
 
-/** The record is broken: more would add nothing. */
+/** More findings add nothing: the record is broken. */
 const MAX_FINDINGS = 200;
 const MAX_RANGES = 20;
 
-/** Returns the exit code. */
+/** Prints the findings of an audit, what pins the record, and the verdict; returns the exit code. */
 async function printAudit(context: CommandContext, verified: Verified): Promise<number> {
   const { findings, pins, entries, streams, anchor, run, receipts } = verified;
   const verdict: Verdict = entries === 0 ? 'not-intact' : verdictOf(findings);

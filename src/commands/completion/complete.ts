@@ -17,7 +17,7 @@ export function completeOn(program: Command) {
       const found = offer.source === undefined ? [] : await WORDS[offer.source]();
       for (const line of linesFor(shell, typed.at(-1) ?? '', offer, found)) context.stdout.write(`${line}\n`);
     } catch {
-      // An error message would corrupt the line that the user is typing.
+      // The user is typing: an error message would corrupt the line.
     }
     return EXIT.closed;
   };
@@ -57,17 +57,17 @@ interface Candidate {
 
 type Source = 'runbooks' | 'scenarios' | 'schemas';
 
-/** For the last word of a line. */
+/** What completion offers for the last word of a line. */
 interface Offer {
   readonly fixed: readonly Candidate[];
-  /** Read only when needed. */
+  /** Its words are read only when needed. */
   readonly source: Source | undefined;
   readonly files: boolean;
   /** The part of the last word before the value: `--output=`. */
   readonly before: string;
 }
 
-/** `words`: without the program, the last as typed so far. Pure. */
+/** What completes a line: its words without the program, the last one as typed so far. Pure. */
 export function offerFor(program: Command, words: readonly string[]): Offer {
   const { command, pending, positionals, isOver } = walk(program, words.slice(0, -1));
   const last = words.at(-1) ?? '';
@@ -101,14 +101,14 @@ function commandsOf(command: Command | undefined): readonly Candidate[] {
 
 interface Walked {
   readonly command: Command;
-  /** Waits for its value; an unknown flag may. */
+  /** A flag that waits for its value; an unknown flag may be waiting for one. */
   readonly pending: Option | 'unknown' | undefined;
   readonly positionals: readonly string[];
   /** After `--` nothing is a flag. */
   readonly isOver: boolean;
 }
 
-/** As the parser does. */
+/** Reads a line from its beginning, as the parser does. */
 function walk(program: Command, words: readonly string[]): Walked {
   let walked: Walked = { command: program, pending: undefined, positionals: [], isOver: false };
   for (const word of words) walked = step(walked, word);
@@ -153,7 +153,7 @@ function argumentAt(command: Command, at: number): Argument | undefined {
   return all[at] ?? (last?.variadic === true ? last : undefined);
 }
 
-/** Its choices, or those that its name implies. */
+/** The values of a flag or an argument: its choices, or those that its name implies. */
 function valuesOf(taken: Option | Argument, command?: Command): Pick<Offer, 'fixed' | 'source' | 'files'> {
   const choices = taken.argChoices ?? [];
   if (choices.length > 0)
@@ -170,17 +170,17 @@ function valuesOf(taken: Option | Argument, command?: Command): Pick<Offer, 'fix
   };
 }
 
-/** By the names of a flag, or of command and argument. */
+/** By the name of a flag, or by the names of command and argument. */
 const SOURCES: readonly (readonly [RegExp, Source])[] = [
   [/^--scenario$/u, 'scenarios'],
   [/ runbook$/u, 'runbooks'],
   [/ schema name$/u, 'schemas'],
 ];
 
-/** Safe for a shell: nothing to expand, split or run. */
+/** Text that is safe to hand to a shell: it contains nothing to expand, split or run. */
 const PLAIN = /^[\w@%+:,./-]+$/u;
 
-/** For candidates that continue the last word. */
+/** The shell's lines for the candidates that continue the last word. */
 export function linesFor(shell: string, last: string, offer: Offer, found: readonly Candidate[]): string[] {
   const { before, files } = offer;
   const begun = last.slice(before.length);

@@ -7,7 +7,7 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { assertApproversConfigured } from '../approvals/required.ts';
 import { attempt, type Check, good } from './check.ts';
 
-/** Empty if the config asks for none. Only reads. */
+/** Checks what an approval by a second person depends on; empty if the config asks for none. Only reads. */
 export async function approvalChecks(config: LoadedConfig): Promise<Check[]> {
   const { approvals } = config;
   const named = await attempt('approvals', async () => assertApproversConfigured(config));
@@ -27,7 +27,7 @@ async function tool(): Promise<Check> {
   return 'check' in found ? found.check : good(what, found.value);
 }
 
-/** An invalid line of ssh-keygen(1) would silently keep a person from approving. */
+/** Every line must be valid for ssh-keygen(1); an invalid one would silently keep a person from approving. */
 async function signers(path: string): Promise<Check> {
   const what = 'approvals: signers';
   const found = await attempt(what, () => readSigners(path, 'file of allowed signers'));
@@ -54,7 +54,7 @@ async function signers(path: string): Promise<Check> {
   };
 }
 
-/** A too broad line makes anyone it matches an approver. */
+/** A too broad allowed-signers line makes anyone it matches an approver. */
 function evaluated(text: string, found: string): Check {
   const what = 'approvals: signers';
   const { findings, canApprove } = evaluateSigners(text, new Date());
@@ -76,7 +76,7 @@ function evaluated(text: string, found: string): Check {
 const MAX_FINDINGS = 5;
 const EXAMPLE = 'for instance: ada@example.com namespaces="lifeboat-approval" ssh-ed25519 AAAA...';
 
-/** Principals, options, key type, key. */
+/** Principals, options, the key type, the key. */
 const LINE =
   /^(?:"[^"]*"|\S+)\s+(?:(?:[A-Za-z-]+(?:="[^"]*")?)(?:,[A-Za-z-]+(?:="[^"]*")?)*\s+)?(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[\w@.-]+\s+[A-Za-z0-9+/]+={0,2}(?:\s|$)/;
 

@@ -6,7 +6,7 @@ import { printTable, type ResultOf } from '../../cli/print-result.ts';
 
 export type Check = ResultOf<'doctor'>['items'][number];
 
-/** An error becomes a bad check. `act` only reads. */
+/** Runs a check that only reads; an error becomes a bad check. */
 export async function attempt<T>(
   what: string,
   act: () => Promise<T>,
@@ -36,7 +36,7 @@ export function good(what: string, found: string): Check {
   return { what, state: 'ok', found, hints: [] };
 }
 
-/** A table on stdout, then what to do. */
+/** Prints checks to stdout as a table, then what to do about them. */
 export function printChecks(context: CommandContext, checks: readonly Check[]): void {
   const rows = checks.map(({ state, what, found }) => [
     state === 'bad' ? 'BAD' : state,

@@ -139,7 +139,7 @@ async function configChecks(
 
 const AT_ONCE = 16;
 
-/** In the order of the config, each within its time limit. */
+/** Several instances at the same time, each within its time limit, in the order of the config. */
 async function lookAtAll(
   context: CommandContext,
   config: LoadedConfig,
@@ -170,7 +170,7 @@ function listedOf(names: readonly string[], found: readonly Looked[]) {
   return names.map((name, at) => [name, found[at]?.backups] as const);
 }
 
-/** Empty if the config asks for no drills. */
+/** Whether a drill is due, and how the last one ended; empty if the config asks for none. */
 async function drillChecks(
   env: NodeJS.ProcessEnv,
   { drills }: Pick<LoadedConfig, 'drills'>,
@@ -204,7 +204,7 @@ async function workerChecks(context: CommandContext): Promise<Check[]> {
   return workersCheck(left.value, await seeQueue(context));
 }
 
-/** For at least one run; `queue` is undefined in a home of one person. Pure. */
+/** The check of at least one run that is left; `queue` is undefined at a home of one person. Pure. */
 export function workersCheck(left: LeftRuns, queue: Awaited<ReturnType<typeof seeQueue>>): Check[] {
   const what = 'workers';
   const runs = `${counted(left.count, 'open run')} left to the workers`;
@@ -213,7 +213,7 @@ export function workersCheck(left: LeftRuns, queue: Awaited<ReturnType<typeof se
   ];
   const start = 'start one: `lifeboat worker`';
   if (queue === undefined) {
-    // Only a worker of this home could take them, and it holds what it drives.
+    // Only a worker at this home could have them, and it holds what it does.
     const free = unheld(left).length;
     if (free === 0) return [good(what, runs)];
     return bad(`and no process holds ${free} that may go on`, start);
@@ -227,9 +227,10 @@ export function workersCheck(left: LeftRuns, queue: Awaited<ReturnType<typeof se
   return [good(what, `${runs}, ${live} live`)];
 }
 
+/** More are not counted. */
 const MAX_GIVEN_UP = 1000;
 
-/** Reachable as configured, with the last result. Sends nothing. */
+/** Whether each target can be reached as configured, and the result of the last attempt. Sends nothing. */
 async function notifyChecks(
   context: CommandContext,
   { notify }: Pick<LoadedConfig, 'notify'>,

@@ -6,7 +6,7 @@ import { shellQuoted } from '../../base/shell-quote.ts';
 import { show } from '../../base/text.ts';
 import type { Trouble } from '../../view/app/sources.ts';
 
-/** `writable` rejects as `access` does. */
+/** How to look at a folder. `writable` rejects if nothing can be written to it, as `access` does. */
 interface Disk {
   readonly writable: (folder: string) => Promise<void>;
   readonly free: (folder: string) => Promise<number | undefined>;
@@ -14,7 +14,7 @@ interface Disk {
 
 const DISK: Disk = { writable: (folder) => access(folder, constants.W_OK), free: freeSpace };
 
-/** Bytes, for the next entry of a journal. */
+/** Bytes. With less free space, the next entry of a journal may not fit. */
 const MIN_FREE = 1024 * 1024;
 
 const SAFE =

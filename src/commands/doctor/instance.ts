@@ -14,10 +14,10 @@ import { askedForUncheckedTls, UNCHECKED_TLS } from '../../service/tls.ts';
 import { runnableOn } from '../run/assert-supported.ts';
 import { attempt, type Check, good } from './check.ts';
 
-/** Milliseconds, for all answers of one instance. */
+/** Milliseconds for all answers of one instance. */
 export const INSTANCE_MS = 20_000;
 
-/** `backups` if they could be listed. */
+/** The findings about an instance; `backups` if they could be listed. */
 export interface Looked {
   readonly checks: Check[];
   readonly revision?: Revision;
@@ -64,7 +64,7 @@ async function looked(config: LoadedConfig, name: string, store: KeyStore | unde
   return { ...(await instanceChecks(name, opened.value, found)), revision };
 }
 
-/** Not for an address on this machine. */
+/** Warns of an address without TLS, unless it is on this machine. */
 function plainHttp(config: LoadedConfig, name: string): Check[] {
   const { insecure, origin } = addressFrom(config.instances[name]?.url ?? '');
   if (!insecure) return [];
@@ -110,7 +110,7 @@ async function instanceChecks(
   }
 }
 
-/** Unreadable rows hide their backups, but the check is not bad. */
+/** Unreadable rows do not make the check bad, but hide their backups. */
 function backupList(name: string, { value, unread }: Answer<readonly Backup[]>): Check {
   const what = `${name}: backups`;
   const words = unreadWords('backup', unread);
@@ -118,7 +118,7 @@ function backupList(name: string, { value, unread }: Answer<readonly Backup[]>):
   return { what, state: 'warn', found: `${value.length} can be read, ${words.length} cannot`, hints: words };
 }
 
-/** V0 lists only backups. */
+/** V0 can only list backups. */
 async function oldInterface(name: string, instance: OpenInstance): Promise<Looked> {
   const { service } = instance;
   const list = await attempt(`${name}: backups`, () => service.backups());
@@ -220,7 +220,7 @@ function unchecked(): Check | undefined {
   };
 }
 
-/** Its key can read every token. */
+/** An extra authority lets the holder of its key read every token. */
 function authorities(env: NodeJS.ProcessEnv, flags: readonly string[]): Check[] {
   const file = env['NODE_EXTRA_CA_CERTS'];
   const openssl = flags.includes('--use-openssl-ca');
@@ -237,7 +237,7 @@ function authorities(env: NodeJS.ProcessEnv, flags: readonly string[]): Check[] 
   ];
 }
 
-/** Logged keys decrypt recorded traffic. */
+/** With the logged connection keys, recorded traffic can be decrypted. */
 function keyLogs(env: NodeJS.ProcessEnv, flags: readonly string[]): Check[] {
   const file = env['SSLKEYLOGFILE'];
   const isLogged = flags.some((flag) => /^--tls-keylog(?:=|$)/u.test(flag));

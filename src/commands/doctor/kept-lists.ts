@@ -20,7 +20,7 @@ export async function keptLists(
     const differences = await compared(context);
     if (differences === undefined) return [];
     if (differences.length === 0) return [good('lists', 'they match the entries of the journal')];
-    // Writing needs the signing key, which a look must not create.
+    // A journal can be written only with the key that signs it, and a look must not create that key.
     const signs = keyring !== undefined && (await keyring.roots()).signingKey;
     if (!rebuild || !signs) return inChecks(differences);
     const signer = createSigner(await keyring.signingKey());
@@ -33,7 +33,7 @@ export async function keptLists(
   return 'check' in found ? [found.check] : found.value;
 }
 
-/** Undefined without a journal. */
+/** Undefined if there is no journal yet. */
 async function compared(context: CommandContext): Promise<readonly ProjectionDifference[] | undefined> {
   const journal = await openJournalIfAny(context);
   try {

@@ -46,7 +46,7 @@ interface KeyFacts {
   readonly held: readonly string[];
 }
 
-/** Pure. */
+/** The checks of one instance. Pure. */
 export function keyChecks(name: string, facts: KeyFacts): Check[] {
   const what = `${name}: keys`;
   const possible = candidates(facts.ledger.epochs).map(({ fingerprint }) => fingerprint);
@@ -82,7 +82,7 @@ function notHeld(name: string, found: string): Check {
   };
 }
 
-/** As `status` judges it; undefined also for an unknown list. */
+/** As `status` judges it; undefined also if the list is not known. */
 function newestUnopened(
   name: string,
   { ledger, listed, held }: KeyFacts,

@@ -140,7 +140,7 @@ function placeCheck(
   return { what, state: misfits.length > 0 ? 'bad' : 'warn', found, hints: [] };
 }
 
-/** Sends only the newest signed head of the store. */
+/** Runs the command with the newest signed head of the store; nothing else of the journal is sent. */
 async function commandCheck(
   place: Place,
   by: { readonly journal: JournalReader | undefined; readonly signer: Signer | undefined } | undefined,
@@ -155,7 +155,7 @@ async function commandCheck(
   return [{ what, state: 'warn', found: show(written.why, 200), hints: ['run it by hand to see why'] }];
 }
 
-/** Hashed in a tenth of a second; all of most homes. */
+/** How many entries are hashed each time: it takes a tenth of a second, and covers most homes completely. */
 const NEWEST = 10_000;
 
 /**

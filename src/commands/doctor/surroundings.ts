@@ -21,7 +21,7 @@ export async function surroundings(context: CommandContext, config: LoadedConfig
   return found.filter((check) => check !== undefined);
 }
 
-/** Binding by hand is always possible. */
+/** Whether lifeboat could bind the applications again from here; binding by hand is always possible. */
 async function platform(context: CommandContext, config: LoadedConfig): Promise<Check> {
   const { platform: open, close } = lazyPlatform(context, config);
   const what = 'platform';
@@ -53,7 +53,7 @@ async function platform(context: CommandContext, config: LoadedConfig): Promise<
 
 const LOOK_MS = 20_000;
 
-/** Runs it once: in an incident it is too late to find `psql` missing. */
+/** Runs the command once: during an incident it is too late to find out that `psql` is missing. */
 async function reconciliation(config: LoadedConfig, name: string): Promise<Check | undefined> {
   const wanted = config.instances[name]?.reconcile;
   if (wanted === undefined) return undefined;
@@ -91,7 +91,7 @@ async function reconciliation(config: LoadedConfig, name: string): Promise<Check
   );
 }
 
-/** Their programs must exist; does not run them. */
+/** Whether the programs that reconnect applications exist. Does not run them. */
 function ownCommands({ env }: CommandContext, config: LoadedConfig, name: string): Check | undefined {
   const own = (config.instances[name]?.apps ?? []).flatMap(({ reconnect }) => reconnect ?? []);
   if (own.length === 0) return undefined;
@@ -109,7 +109,7 @@ function ownCommands({ env }: CommandContext, config: LoadedConfig, name: string
   };
 }
 
-/** A folder without a runbook would silently omit the team's phone numbers. */
+/** A configured folder without a runbook would silently leave out the team's phone numbers. */
 async function teamTexts(config: LoadedConfig): Promise<Check | undefined> {
   const folder = config.runbooks;
   if (folder === undefined) return undefined;

@@ -22,11 +22,11 @@ const TITLE = 'an accidental DELETE; restore to the moment before it';
 /** Without orders around the last good moment: the service has milliseconds, the database finer times. */
 const QUIET_MS = 50;
 const PAST_SECONDS = 10;
-/** Each question begins another log file of the database. */
+/** Each question has the database begin another file of its log. */
 const ASK_MS = 500;
 const NOTICED_MS = 2_500;
 
-/** Deletes all orders and restores the moment before, exact to the transaction. */
+/** All orders are deleted. The instance is restored to the moment before, exact to the transaction. */
 export function accidentalDeletion(instance: string): Chapter {
   return {
     runbook: 'restore-point-in-time',
@@ -158,12 +158,12 @@ async function deleteAllOrders(
   await query('insert into mishap values (true)');
   await deleting;
   const deletedAt = await clockOf(query);
-  // People notice the loss later, and a run does not trust the newest moment of the range.
+  // People notice the loss only later, and a run does not treat the newest moment of the range as safe.
   while ((await clockOf(query)).getTime() - deletedAt.getTime() < NOTICED_MS) await pause(100);
   return { expected, lastGood, deletedAt };
 }
 
-/* One statement is one transaction; each turn sees what was committed since the last. */
+/* One statement is one transaction; each turn of the loop sees what was committed since the last one. */
 const DELETE_ON_SIGNAL = `
   do $$ begin
     lock table orders, order_lines in share row exclusive mode;

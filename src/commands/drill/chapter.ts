@@ -15,14 +15,14 @@ import type { Stage } from './stage.ts';
  */
 export type ChapterProof = ResultOf<'drill'>['chapters'][number];
 
-/** Damages the lab; a run recovers it. */
+/** A part of the rehearsal: it damages the lab, and a run recovers it. */
 export interface Chapter {
   readonly runbook: string;
   readonly title: string;
   readonly instance: string;
-  /** Default: those of the lab, and `instance`. */
+  /** The instances of the lab that it needs; those of the lab's default, and `instance`, without it. */
   readonly instances?: readonly InstanceWish[];
-  /** Undefined if a run did not close; then see `Stage.ended`. */
+  /** Undefined if a run was not closed; `Stage.ended` then has its exit code. */
   play(stage: Stage): Promise<ChapterProof | undefined>;
 }
 
@@ -34,6 +34,7 @@ export function allHold({ checks, tables }: Pick<ChapterProof, 'checks' | 'table
   );
 }
 
+/** The output of the last activity of that name in a run. */
 export function outputOf<Output>(entries: readonly Entry[], activity: string): Output | undefined {
   const wanted = `xstate.done.actor.${activity}`;
   const found = entries.findLast(
@@ -42,7 +43,7 @@ export function outputOf<Output>(entries: readonly Entry[], activity: string): O
   return (found?.body as { event?: { output?: Output } } | undefined)?.event?.output;
 }
 
-/** In slices; undefined if it was not shown to be over. */
+/** How long a recovery took, in slices; undefined if it was not shown to be over. */
 export function recoveryTimeOf(
   runbook: string,
   entries: readonly Entry[],
@@ -53,7 +54,7 @@ export function recoveryTimeOf(
   return { rtoSeconds: secondsOf(measures.time.totalMs), rtoHow: slicesInWords(measures) };
 }
 
-/** By the run's report; undefined if not measured. */
+/** How much a recovery lost, as its run's report states it; undefined if that was not measured. */
 export function recoveryPointOf(
   runbook: string,
   entries: readonly Entry[],
@@ -63,14 +64,14 @@ export function recoveryPointOf(
   return { rpoSeconds: point.lostMs / 1000, rpoHow: `from ${RECOVERED[point.by]} to ${point.lostBy}` };
 }
 
-/** By the measure of the recovery point. */
+/** What was recovered, by how the recovery point was measured. */
 const RECOVERED: Readonly<Record<RecoveryPoint['by'], string>> = {
   data: 'the newest restored record',
   restored_from: 'the moment that the service restored',
   'chosen-time': 'the chosen moment',
 };
 
-/** Row by row: equal digests mean equal rows. */
+/** Compares tables with the expected ones, row by row: equal digests mean that every row is the same. */
 export function compareTables(
   restored: Pick<SampleDigest, 'tables'>,
   expected: Pick<SampleDigest, 'tables'>,
@@ -88,7 +89,7 @@ export function compareTables(
   });
 }
 
-/** Up to and including `until`; undefined for none. */
+/** The newest order, up to and including `until` if given; undefined if there is none. */
 export async function newestOrder(
   query: Query,
   until?: Date,

@@ -10,7 +10,7 @@ const SOURCE = 'orders';
 const TARGET = 'orders-dr';
 const OTHER = 'billing';
 
-/** In the order of a full drill, which plays those marked `inFullDrill`. */
+/** A chapter for every runbook, in the order of a full drill, which plays those marked `inFullDrill`. */
 const CHAPTERS: Readonly<
   Record<OfferedRunbookId, { readonly chapter: Chapter; readonly inFullDrill: boolean }>
 > = {
@@ -22,7 +22,7 @@ const CHAPTERS: Readonly<
   'change-instance': { chapter: inPlace(SOURCE, 'change-instance'), inFullDrill: false },
 };
 
-/** Scenarios that a rotation does not show. */
+/** The runbook for each scenario whose lesson does not show in a rotation. */
 const SCENARIO_RUNBOOK: Readonly<Record<string, OfferedRunbookId>> = {
   'region-loss': 'disaster-recovery',
   storm: 'disaster-recovery',

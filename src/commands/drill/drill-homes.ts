@@ -40,7 +40,7 @@ export function newStamp(): string {
   return new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
 }
 
-/** False if the name is taken. Throws other file-system errors. */
+/** Creates something; false if the name is taken. Throws any other file-system error. */
 function isNew(make: () => void): boolean {
   try {
     make();
@@ -62,6 +62,7 @@ function linkBelow(drills: string, home: string): boolean {
   }
 }
 
+/** The links below a folder that lead to a home. */
 export function linksTo(home: string, links: string): readonly string[] {
   const real = realpathSync(home);
   return namesIn(links)
@@ -78,7 +79,7 @@ function realOf(link: string): string | undefined {
   }
 }
 
-/** Those with a journal, oldest first. */
+/** The homes of drills that left a journal, oldest first. */
 export function drillHomes(env: NodeJS.ProcessEnv): readonly string[] {
   const drills = drillsFolder(homeFolder(env));
   const names = existsSync(drills) ? readdirSync(drills).toSorted() : [];
@@ -100,7 +101,7 @@ export async function whereRunIs(context: CommandContext, word: string | undefin
   return inDrill(context, home);
 }
 
-/** A drill's record is in SQLite there, wherever this home's own is. */
+/** The context of a drill's home: its record is there, in SQLite, wherever this home keeps its own. */
 export function inDrill(context: CommandContext, home: string): CommandContext {
   return { ...context, env: { ...context.env, LIFEBOAT_HOME: home, LIFEBOAT_STORE: SQLITE } };
 }
@@ -122,7 +123,7 @@ async function drillOfRun(context: CommandContext, word: string | undefined): Pr
   return undefined;
 }
 
-/** An unreadable journal counts as knowing the run: opening it reports the reason. */
+/** An unreadable journal counts as knowing the run: opening it reports what is wrong. */
 async function knows(context: CommandContext, word: string): Promise<boolean> {
   try {
     const journal = await openJournalIfAny(context);
@@ -136,7 +137,7 @@ async function knows(context: CommandContext, word: string): Promise<boolean> {
   }
 }
 
-/** To copy: works from this folder, in every shell. */
+/** A command about the home of a drill, ready to copy: it works from this folder, in every shell. */
 export function drillCommand(context: CommandContext, home: string, ...words: readonly string[]): string {
   const store = context.env['LIFEBOAT_STORE'] === SQLITE ? [`LIFEBOAT_STORE=${SQLITE}`] : [];
   return [`LIFEBOAT_HOME=${plain(home)}`, ...store, ownCommand(context.env), ...words.map(plain)].join(' ');
@@ -148,7 +149,7 @@ export async function knowingStore(context: CommandContext): Promise<CommandCont
   return store === SQLITE ? context : { ...context, env: { ...context.env, LIFEBOAT_STORE: SQLITE } };
 }
 
-/** To type again. */
+/** How this program was started, ready to type again. */
 function ownCommand(env: NodeJS.ProcessEnv): string {
   if (env['npm_command'] === 'run-script') return 'npm run --silent lifeboat --';
   const script = process.argv[1] ?? 'lifeboat';
@@ -158,13 +159,13 @@ function ownCommand(env: NodeJS.ProcessEnv): string {
     .join(' ');
 }
 
-/** A path below this folder becomes relative. */
+/** Shortens a path below this folder to a relative one. */
 function nearPath(path: string): string {
   const near = relative('', path);
   return near.startsWith('..') || resolve(near) !== path ? path : `./${near}`;
 }
 
-/** Or of links to them. */
+/** The folder of drills, or of links to them. */
 export function drillsFolder(home: string): string {
   return join(home, 'drills');
 }

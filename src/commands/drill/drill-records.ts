@@ -13,7 +13,7 @@ import { drillsFolder, linksTo, newDrillHome } from './drill-homes.ts';
 
 const FILE = 'drill.json';
 const LOCK = 'drill.lock';
-/** Bytes; a larger file is not ours. */
+/** Bytes. A record is small; a larger file is not one of ours. */
 const LARGEST = 1024 * 1024;
 
 export type DrillAbout = Pick<DrillRecord, 'scope' | 'revision' | 'version'>;
@@ -23,7 +23,7 @@ export type DrillEnd = Pick<DrillRecord, 'outcome' | 'chapters'> & { readonly fa
 export interface OpenRecord {
   readonly record: DrillRecord;
   end(how: DrillEnd): Promise<DrillRecord>;
-  /** Allows removal of the folder. Repeatable. */
+  /** Allows the folder to be removed. Does nothing the second time. */
   release(): void;
 }
 
@@ -43,7 +43,7 @@ export async function beginDrill(
   }
 }
 
-/** Remains matter less than the disk failure that caused them. */
+/** Ignores errors: remains matter less than the disk failure that caused them. */
 function dropHome(folder: string, links: string): void {
   try {
     for (const path of [...linksTo(folder, links), folder]) rmSync(path, { recursive: true, force: true });
@@ -99,7 +99,7 @@ export function endedNow(record: DrillRecord, how: DrillEnd): DrillRecord {
   return { ...record, ...how, endedAt: new Date().toISOString() };
 }
 
-/** Undefined without one, or for that of another folder. */
+/** The record in a drill's folder; undefined if there is none, or one of another folder. */
 export function readRecord(folder: string): DrillRecord | undefined {
   try {
     const path = join(folder, FILE);
@@ -112,21 +112,21 @@ export function readRecord(folder: string): DrillRecord | undefined {
   }
 }
 
-/** Made from this home, oldest first. */
+/** The records of the drills made from this home, oldest first. */
 export function knownDrills(env: NodeJS.ProcessEnv): readonly DrillRecord[] {
   return recordsIn(drillsFolder(homeFolder(env)));
 }
 
-/** Also linked ones, oldest first by name. */
+/** The records of all drills in a folder, or linked from it, oldest first by name. */
 function recordsIn(parent: string): readonly DrillRecord[] {
   return namesIn(parent).flatMap((name) => recordNow(join(parent, name)) ?? []);
 }
 
-/** `died`: its process is gone without an end. */
+/** The current record of a drill: one whose process is gone without an end has died. */
 function recordNow(folder: string): DrillRecord | undefined {
   const first = readRecord(folder);
   if (first?.outcome !== 'running' || isUnderWay(folder)) return first;
-  // It may have ended before the lock was tried.
+  // Read again: the drill may have ended before the lock was tried.
   const record = readRecord(folder);
   return record?.outcome === 'running' ? { ...record, outcome: 'died' } : record;
 }
@@ -137,18 +137,18 @@ function isUnderWay(folder: string): boolean {
     lock?.release();
     return lock === undefined;
   } catch {
-    // An untried lock counts as held.
+    // A lock that cannot be tried counts as held.
     return true;
   }
 }
 
-/** Without a proof its run did not close. */
+/** The result of a chapter that was played; without a proof its run did not close. */
 export interface Played {
   readonly proof: ChapterProof | undefined;
   readonly seconds: number;
 }
 
-/** With its proof, or how it ended without one. */
+/** A chapter as the record keeps it: with its proof, or how it ended without one. */
 export function chapterRecord(
   { runbook, title, instance }: Pick<Chapter, 'runbook' | 'title' | 'instance'>,
   played: Played | undefined,
@@ -190,7 +190,7 @@ interface OldDrill {
 }
 
 const NAME = /^\d{8}-\d{6}(?:-\d+)?$/u;
-/** Its removal has begun: never a drill again. */
+/** A folder whose removal has begun: never treated as a drill again. */
 const LEAVING = /^\d{8}-\d{6}(?:-\d+)?\.removing$/u;
 
 /**
@@ -235,7 +235,7 @@ export function beyond(current: string, keep: number): readonly OldDrill[] {
  */
 export function removeDrill({ path }: Pick<OldDrill, 'path'>, links: string): void {
   const foreign = foreignIn(path);
-  // A file may be new since the person was asked.
+  // A file may have been added while the person was asked.
   if (foreign.length > 0) throw new LifeboatError('prune.foreign', `it holds ${foreignWords(foreign)}`);
   const leading = linksTo(path, links);
   const leaving = `${path}.removing`;
@@ -244,7 +244,7 @@ export function removeDrill({ path }: Pick<OldDrill, 'path'>, links: string): vo
   removeRemains(leaving);
 }
 
-/** Of interrupted removals; not those that hold anything foreign. */
+/** What earlier, interrupted removals left in this folder. Excludes remains that hold anything foreign. */
 export function remainsIn(parent: string): readonly string[] {
   return namesIn(parent)
     .filter((name) => LEAVING.test(name))
@@ -252,7 +252,7 @@ export function remainsIn(parent: string): readonly string[] {
     .filter((path) => isOwnFolder(path) && foreignIn(path).length === 0);
 }
 
-/** Throws file-system errors. */
+/** Removes the remains of a drill. Throws file-system errors. */
 export function removeRemains(path: string): void {
   rmSync(path, { recursive: true, force: true, maxRetries: 3 });
 }
@@ -261,13 +261,13 @@ export function isDrillName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Not a link to one. */
+/** A folder owned by this user, and not a link to one. */
 export function isOwnFolder(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
 }
 
-/** Follows "holds". */
+/** Names files in a folder that are not Lifeboat's, to follow "holds". */
 export function foreignWords(foreign: readonly string[]): string {
   const [first = ''] = foreign;
   const more = foreign.length === 1 ? '' : ` and ${foreign.length - 1} more`;
@@ -309,12 +309,12 @@ function notRemoved(path: string, cause: unknown): LifeboatError {
   });
 }
 
-/** By path, including files still being written. */
+/** The files of a drill by their paths in its folder, including those still being written. */
 const FILES =
   /^(?:drill\.(?:json|lock(?:-journal)?)|lifeboat\.db(?:-\w+)?|(?:reports\/[0-9A-Z]{26}\/)?report\.(?:html|json|md))(?:\.\d+)?$/u;
-/** Folders in which people neither read nor sign. */
+/** Its folders in which people neither read nor sign anything. */
 const CLOSED = /^(?:backups|checkpoints|fallback|last-seen|locks|stores|transcripts)$/u;
-/** People use these: a signed scan may be beside a report. */
+/** Folders that people do use: a scan of a signed report may be beside the report. */
 const OPEN = /^reports(?:\/[0-9A-Z]{26})?$/u;
 
 /** Paths in a drill's folder or remains that no drill made. An unreadable folder is foreign. */

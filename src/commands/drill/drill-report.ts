@@ -9,7 +9,7 @@ import type { JournalReader } from '../../store/journal.ts';
 import { reportOf } from '../run/run-report.ts';
 import type { ChapterProof } from './chapter.ts';
 
-/** Milliseconds, by instance. */
+/** The objectives of the config in milliseconds, by instance. */
 type Promised = Readonly<
   Record<
     string,
@@ -17,7 +17,7 @@ type Promised = Readonly<
   >
 >;
 
-/** In Markdown. */
+/** A chapter's section of the report, in Markdown. */
 export function drillReport(proof: ChapterProof, instances: Promised): string {
   const objectives = instances[proof.instance]?.objectives ?? {};
   return [
@@ -58,7 +58,7 @@ export function drillSummary(
   ].join('\n');
 }
 
-/** Only if everything that was checked holds. */
+/** The verdict on the data, if everything that was checked holds. */
 function verdictOf({ proven, verdict }: ChapterProof): string {
   return proven ? verdict : 'differs, NOT PROVEN';
 }

@@ -46,19 +46,20 @@ interface DrillFlags {
   readonly plan?: boolean;
 }
 
-/** As far as known when the drill ends for any reason. */
+/** The course of a drill, as far as it is known when the drill ends for any reason. */
 interface Course {
   readonly chapters: readonly Chapter[];
   readonly played: Played[];
   /** A person began it at a terminal, and may leave it. */
   readonly isAttended: boolean;
-  /** Undefined without a folder. */
+  /** Undefined until it has a folder. */
   open?: OpenRecord;
+  /** Set once its record says how it ended. */
   record?: DrillRecord;
   outcome: DrillRecord['outcome'];
   failure?: string;
   instances: LoadedConfig['instances'];
-  /** The config's period, in milliseconds. */
+  /** How often the config asks for a drill, in milliseconds; undefined if it does not. */
   readonly every: number | undefined;
 }
 
@@ -84,7 +85,7 @@ export async function drill(
   const config = await configIfAny(outside);
   if (config !== undefined) await refuseSimulated(config);
   const every = config?.drills?.every;
-  // Before it has a folder: without PostgreSQL that would stay empty.
+  // Check before the drill gets a folder of its own: without PostgreSQL it would leave an empty one.
   locatePostgres();
   const context = await knowingStore(outside);
   const rehearsed =
@@ -115,11 +116,11 @@ export async function drill(
     problems.push(thrown);
   }
   stop.release();
-  // Report the first problem even if the record cannot be written.
+  // Even if the record cannot be written, report what ended the drill.
   const unwritten = () => endedNow(course.open?.record ?? recordOf(newStamp(), about), endOf(course));
   const record = course.record ?? (await endRecord(course).catch(unwritten));
   problems.push(...(await endDrill(outside, record, { junit: flags.junit, keep, folder })));
-  // Until now the lock marks the folder as a running drill's.
+  // Up to here the lock keeps other processes from taking its folder for that of an old drill.
   course.open?.release();
   const [first, ...others] = problems;
   for (const one of others) context.stderr.write(`warning: ${show(failureOf(one).shortMessage, 300)}\n`);
@@ -127,7 +128,7 @@ export async function drill(
   return code;
 }
 
-/** An empty path would be the current folder. */
+/** An empty path would mean the current folder. */
 function noReportFolder(): LifeboatError {
   return new LifeboatError('usage.report', '--report names no folder: it is empty', {
     hints: ['nothing was started', 'name a folder, or leave --report out'],
@@ -153,7 +154,7 @@ async function play(
       if (stage.ended === EXIT.interrupted) return left(context, folder, course);
       course.failure = 'its run was not proven';
       say(`the drill ends here: the run was not proven; ${whatStays(context, folder)}`);
-      // Its lab is gone: no run can wait for an answer.
+      // Its lab is gone, so no run is left that could wait for an answer.
       return stage.ended === EXIT.waiting ? EXIT.failed : stage.ended;
     }
     return await conclude(context, stage, course);
@@ -200,7 +201,7 @@ function whatStays(context: CommandContext, folder: string): string {
     : 'nothing has been recorded yet';
 }
 
-/** Says what will happen, and that a team's own systems are safe. */
+/** What a team reads before a guided drill: what will happen, and that their own systems are not touched. */
 function openingOf(chapters: readonly Chapter[]): string {
   const list = chapters.map(({ title, runbook }, at) => `  ${at + 1}. ${title} (${runbook})`);
   return [
@@ -213,7 +214,7 @@ function openingOf(chapters: readonly Chapter[]): string {
   ].join('\n');
 }
 
-/** The first chapter whose run is not closed ends the drill. */
+/** Plays one chapter after the other; the first whose run is not closed ends the drill. */
 async function playAll(stage: Stage, { chapters, played }: Course): Promise<void> {
   if (!stage.auto) await stage.pause(openingOf(chapters));
   for (const [at, chapter] of chapters.entries()) {
@@ -225,7 +226,7 @@ async function playAll(stage: Stage, { chapters, played }: Course): Promise<void
   }
 }
 
-/** Compares, writes the reports, prints the result. */
+/** Records the results of the comparison, writes the reports and prints what was shown. */
 async function conclude(context: CommandContext, stage: Stage, course: Course): Promise<number> {
   const { folder, workspace, config } = stage;
   const proofs = course.played.flatMap(({ proof }) => proof ?? []);
@@ -249,7 +250,7 @@ async function conclude(context: CommandContext, stage: Stage, course: Course): 
   return proven ? EXIT.closed : EXIT.failed;
 }
 
-/** In the instance's ledger: a run's record ends with the run. */
+/** Goes into the ledger of the instance, because the record of a run ends with the run. */
 async function recordComparison(journal: Journal, proof: ChapterProof): Promise<void> {
   const { instance, title, proven, tables, checks, runIds } = proof;
   const body = { run: runIds.at(-1) ?? '', title, proven, tables, checks };
@@ -258,7 +259,7 @@ async function recordComparison(journal: Journal, proof: ChapterProof): Promise<
   ]);
 }
 
-/** To copy. */
+/** Commands for what remains after the drill, ready to copy. */
 function commandsAfter(
   context: CommandContext,
   home: string,
@@ -272,7 +273,7 @@ function commandsAfter(
   ];
 }
 
-/** The default ones, and those that only these chapters need. */
+/** The lab's default instances, and those that only these chapters need. */
 export function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptions['instances']> {
   const own = chapters.flatMap(({ instances = [] }) => instances);
   if (own.length > 0) return own;
@@ -299,6 +300,7 @@ async function configIfAny(context: CommandContext): Promise<LoadedConfig | unde
 interface AfterDrill {
   readonly junit: string | undefined;
   readonly keep: number | undefined;
+  /** Undefined for a drill that got no folder. */
   readonly folder: string | undefined;
 }
 
@@ -336,7 +338,7 @@ async function notifyFailure(context: CommandContext, drill: DrillRecord): Promi
     const { sendNow } = await import('../notify/notify.ts');
     await sendNow(context, { drill });
   } catch (thrown) {
-    // Reported before the drill.
+    // Config errors were already reported before the drill.
     if (thrown instanceof LifeboatError && thrown.code.startsWith('config.')) return;
     const why = thrown instanceof Error ? thrown.message : 'for an unknown reason';
     context.stderr.write(`warning: the notification of the failed drill was not sent: ${show(why, 200)}\n`);

@@ -27,7 +27,7 @@ const VERDICTS = {
   'change-instance': 'unchanged',
 } as const;
 
-/** And compares its rows with those from before. */
+/** Runs a runbook on one instance in place, and compares its rows with those from before. */
 export function inPlace(instance: string, runbook: InPlace): Chapter {
   const title = TITLES[runbook];
   return {
@@ -43,7 +43,7 @@ export function inPlace(instance: string, runbook: InPlace): Chapter {
       if (exitCode !== 0) return undefined;
       const entries = await stage.workspace.journal.read(`run/${runId}`);
       const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
-      // A restore's rows end at the service's moment; without a restore, nothing is lost.
+      // The rows of a restore end at the moment that the service names; without a restore, nothing is lost.
       const upTo = restore === undefined ? present : before.newestAt(momentOf(stage, restore.restoredFrom));
       const after = await sampleDigest(query, upTo);
       const apps = await appsRunning(stage, instance);
@@ -73,13 +73,13 @@ export function inPlace(instance: string, runbook: InPlace): Chapter {
   };
 }
 
-/** Undefined is the beginning of time: nothing compared proves nothing. */
+/** Undefined becomes the beginning of time: then nothing is compared, which proves nothing. */
 function momentOf({ lab }: Stage, restoredFrom: string | undefined): Date {
   return restoredFrom === undefined ? dateAt(0) : lab.clock.toReal(dateAt(msOf(restoredFrom)));
 }
 
-/** A person chooses; without one, the first backup. */
+/** Without a person, a drill restores the first backup; a team chooses one. */
 function backupFlag({ auto }: Stage, runbook: InPlace): { readonly backup?: string } {
-  // The lab begins with a backup of each instance with a key.
+  // The lab begins with one backup of each instance that has a key.
   return runbook === 'restore-backup' && auto ? { backup: '1' } : {};
 }

@@ -14,7 +14,7 @@ export function assertWritable(path: string): void {
     if (path === '') throw new UnusableFile('it has no name');
     const there = statSync(path, { throwIfNoEntry: false });
     if (there?.isFile() === false) throw new UnusableFile('it is not a plain file');
-    // Probe as the file is written: as a new file beside it, for replacement.
+    // Probe as the file is written: a new file beside it, which then replaces it.
     const probe = `${there === undefined ? path : realpathSync(path)}.${process.pid}.probe`;
     closeSync(openSync(probe, 'wx'));
     rmSync(probe);
@@ -27,7 +27,7 @@ export function assertWritable(path: string): void {
   }
 }
 
-/** Whole or not at all; replaces a file. Rejects with `output.file`. */
+/** Writes a drill as JUnit, whole or not at all, replacing an existing file. Rejects with `output.file`. */
 export async function writeJunit(path: string, record: DrillRecord): Promise<void> {
   try {
     await writeFileAtomic(path, junitText(record, hostname()), { mode: 0o644 });
@@ -43,7 +43,7 @@ function notWritten(path: string, why: string): string {
   return `the JUnit file ${show(path, 200)} cannot be written: ${why}`;
 }
 
-/** Its name is the same in every drill, so that tools can track it. */
+/** A test case and its result. Its name is the same in every drill, so that tools can track it. */
 interface Case {
   readonly group: string;
   readonly name: string;
@@ -90,7 +90,7 @@ function casesOf({ chapters, outcome, failure }: DrillRecord): readonly Case[] {
   const cases = chapters.flatMap(chapterCases);
   const isBroken = cases.some(({ bad }) => bad !== undefined && bad.kind !== 'skipped');
   if (outcome === 'proven' || isBroken) return cases;
-  // A drill that proves nothing must not look like one that does.
+  // However it ended, a drill that proves nothing must not look like one that does.
   const message =
     failure ?? (outcome === 'left' ? 'the drill was left before its end' : 'the drill was not proven');
   return [...cases, { group: 'drill', name: 'the drill', bad: { kind: 'error', message } }];

@@ -49,7 +49,7 @@ export function regionLoss(instance: string, target: string): Chapter {
       if (performed.exitCode !== 0) return undefined;
       const entries = await stage.workspace.journal.read(`run/${performed.runId}`);
       const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
-      // A scenario must not lose the instance again during the comparison.
+      // A scenario that loses the instance later would remove it while its rows are compared.
       await lab.endTimeline();
       stage.say(`bringing the lost ${instance} back for a moment, to compare its rows`);
       await lab.disaster(instance, false);
@@ -103,12 +103,12 @@ export function regionLoss(instance: string, target: string): Chapter {
   };
 }
 
-/** A recovery point needs rows to lose. */
+/** The recovery point means something only if there are rows to lose. */
 async function hasWritten(source: Query, since: number): Promise<boolean> {
   return ((await newestOrder(source))?.id ?? 0) >= since + LOST_ORDERS;
 }
 
-/** The service's clock may be wrong on purpose; rows have the database's. */
+/** The service's clock may be wrong on purpose; rows carry the database's own. */
 function realTime({ lab }: Stage, at: string | undefined): Date | undefined {
   return at === undefined ? undefined : lab.clock.toReal(dateAt(msOf(at)));
 }

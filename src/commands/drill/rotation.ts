@@ -12,7 +12,7 @@ import type { Entry } from '../../store/journal.ts';
 import type { ComparedTable } from '../../store/recovery-facts.ts';
 import { allHold, type Chapter, compareTables } from './chapter.ts';
 
-/** Restores the proven backup into a scratch database and compares it row by row. */
+/** Rotates the key, restores the backup that proves it into a scratch database and compares it row by row. */
 export function rotation(instance: string): Chapter {
   return {
     runbook: 'rotate-key',
@@ -57,7 +57,7 @@ export function rotation(instance: string): Chapter {
   };
 }
 
-/** Times in seconds. */
+/** The proof of a drill. Times in seconds. */
 interface DrillProof {
   readonly runId: string;
   readonly equal: boolean;
@@ -68,7 +68,7 @@ interface DrillProof {
   readonly rows: number;
   /** With all from before its request, nothing from after its end. */
   readonly withinBackupTime: boolean;
-  /** Every order equals its lines: every transaction is whole. */
+  /** Every order equals the sum of its lines, so every transaction is whole. */
   readonly balanced: boolean;
   readonly rtoSeconds: number;
   readonly rpoSeconds: number;
@@ -134,14 +134,14 @@ interface Window {
   readonly finishedAt: string | undefined;
 }
 
-/** The service's clock may be wrong or fast: by the database's clock. */
+/** Converts the window to the database's clock: the service's own may be wrong, or run fast. */
 function byDatabase({ triggeredAt, finishedAt }: Window, { clock }: Lab): Window {
   const real = (text: string | undefined) =>
     text === undefined ? undefined : clock.toReal(dateAt(msOf(text))).toISOString();
   return { triggeredAt: real(triggeredAt), finishedAt: real(finishedAt) };
 }
 
-/** From the run's journal. */
+/** The file, the verdict and the backup's times from the run's journal. */
 function evidenceOf(entries: readonly Entry[]) {
   const outputs = new Map<string, unknown>();
   for (const { type, body } of entries) {

@@ -29,37 +29,37 @@ import { inSeconds } from '../run/run.ts';
 import { inputFrom, type RunFlags } from '../run/run-input.ts';
 import { inDrill, journalIn } from './drill-homes.ts';
 
-/** A lab, a journal of its own, and a key store that lives as long as the drill. */
+/** The stage of a drill: a lab, a journal of its own, and a key store that lives as long as the drill. */
 export interface Stage extends AsyncDisposable {
   readonly lab: Lab;
   readonly config: LoadedConfig;
   readonly workspace: Workspace;
   readonly folder: string;
-  /** Without a person. */
+  /** Whether it runs without a person. */
   readonly auto: boolean;
-  /** By Ctrl-C. */
+  /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   say(line: string): void;
-  /** The screen shows its runs as parts of it. */
+  /** Begins a chapter: the screen shows its runs as parts of it. */
   chapter(place: DrillPlace, title: string): void;
-  /** In a guided drill, until the team is ready. */
+  /** Waits, in a guided drill, until the team is ready. */
   pause(line: string): Promise<void>;
-  /** Begins and drives a run, with or without a person. */
+  /** Begins a run and drives it, with or without a person. Returns its id and exit code. */
   runRunbook(runbook: string, flags: RunFlags, confirm: string): Promise<{ runId: string; exitCode: number }>;
-  /** As a rehearsal on the lab; `tags` by instance. Returns the exit code. */
+  /** Runs a plan on the lab, as a rehearsal; `tags` by instance. Returns its exit code. */
   runPlan(
     text: string,
     tags: Readonly<Record<string, readonly string[]>>,
     confirm: readonly string[],
   ): Promise<number>;
-  /** Of the last run that did not close. */
+  /** The exit code of the last run that did not close. */
   readonly ended: number | undefined;
 }
 
-/** Closes the follow-up of a run into a drill's target: the lab goes anyway. */
+/** The proof for the follow-up of a run into a drill's target: the lab goes in any case. */
 const LAB_GOES = { 'remove-target': 'the lab removes all its instances when this drill ends' };
 
-/** Milliseconds without progress that only a person's answer could end. */
+/** How long a drill without a person may stand still before it ends: a person would have to answer. */
 const PATIENCE_MS = 60_000;
 
 export interface StageOptions {
@@ -82,11 +82,11 @@ export async function setStage(context: CommandContext, options: StageOptions): 
     // The broker forgets bindings of a deleted instance; otherwise a person would be needed.
     platform: { unbindLost: true },
     signal,
-    // Log lines would corrupt the screen.
+    // A log line of the lab would corrupt the screen.
     log: (line) => (screenIsTaken ? undefined : say(line)),
   });
   opened.defer(() => lab.close());
-  // A scenario's first events make the situation that the team finds.
+  // The initial events of a scenario make up the situation that the team finds.
   await lab.atRest();
   const here = inDrill(context, folder);
   const workspace = await openWorkspace(here, { store: memoryStore() });
@@ -98,7 +98,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   let place: DrillPlace | undefined;
 
   const runRunbook: Stage['runRunbook'] = async (name, flags, confirm) => {
-    // Until the run can be left: a signal would end only the lab, and the run would lose its service.
+    // Until the run can be left, a signal would end only the lab, and the run would find the service gone.
     const early = keepSignals();
     using _ = { [Symbol.dispose]: () => void early.release() };
     signal.throwIfAborted();
@@ -167,7 +167,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
           { ...one, tags: [...(tags[name] ?? [])] },
         ]),
       );
-      // Print only the result of the drill.
+      // The result of a drill is that of the drill alone.
       const setting = {
         context: { ...here, output: 'table' as const },
         config: { ...config, instances },
@@ -184,7 +184,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   };
 }
 
-/** The keys of the lab's first backups, as in a team's key store. */
+/** Stores the keys of the lab's first backups, as a team would have them in its key store. */
 async function takeLabKeys(lab: Lab, { keyring, journal }: Workspace): Promise<void> {
   for (const { name, keyFile } of lab.instances) {
     if (keyFile === undefined) continue;
@@ -226,12 +226,12 @@ async function enterPressed(context: CommandContext, signal: AbortSignal): Promi
   await typedLine(context, 'press Enter when the team is ready ', signal);
 }
 
-/** As its superuser. */
+/** Queries the database of an instance as its superuser. */
 export function queryOf(lab: Lab, name: string): Query {
   return labInstance(lab, name).query;
 }
 
-/** Throws `drill.broken` for an unknown one. */
+/** An instance of the lab by its name; throws `drill.broken` if there is none. */
 export function labInstance(lab: Lab, name: string): Lab['instances'][number] {
   const found = lab.instances.find((instance) => instance.name === name);
   if (found !== undefined) return found;

@@ -70,7 +70,7 @@ export const evidence: Action<EvidenceFlags> = async (context, _, flags) => {
   }
 };
 
-/** Without one, the journal names the instances, and no period is asked for. */
+/** Without a config, the journal names the instances, and no period is asked for. */
 async function configIfAny(context: CommandContext): Promise<LoadedConfig | undefined> {
   return await loadConfig(context.env, context.configPath).catch((thrown: unknown) => {
     if (failureOf(thrown).code === 'config.missing') return undefined;

@@ -30,18 +30,18 @@ export interface Source {
   readonly now: Date;
   readonly signer: Signer;
   readonly brand: Brand;
-  /** Of this home, at any time. */
+  /** Those of this home, whenever they were. */
   readonly drills: readonly DrillRecord[];
   readonly makesReceipts: boolean;
 }
 
-/** Nothing signs a damaged record. */
+/** The index of a pack, and what signs the list of its files; nothing signs a damaged record. */
 export interface Gathered {
   readonly index: Evidence;
   readonly sign: PackedRecord['sign'];
 }
 
-/** Packs drills and runs and returns the index; records requested receipts. */
+/** Packs drills and runs, and gives the index. Receipts that are asked for are put on record. */
 export async function gatherEvidence(source: Source): Promise<Gathered> {
   const { context, config, journal, scope, span, now, drills } = source;
   const record = journal === undefined ? NO_RECORD : await readRecord(context);
@@ -97,7 +97,7 @@ export async function gatherEvidence(source: Source): Promise<Gathered> {
 
 interface PackGround extends Source, Pick<Ground, 'receipts' | 'limit'> {}
 
-/** The drills, then this home's record, which may have receipts of their runs. */
+/** The drills, and then the record of this home, which may have the receipts of their runs. */
 async function packed(ground: PackGround, record: Evidence['record'], runs: readonly PackedRun[]) {
   const { context, config, journal, scope, span, pack, drills, limit } = ground;
   const wants = ground.makesReceipts && record.verdict !== 'not-intact';
@@ -165,7 +165,7 @@ async function missingOf(
     openedAt: await readOpened(reader),
   });
   const gaps = duties.flatMap((duty) => {
-    // A drill's record is beside the journal.
+    // The record of a drill is beside the journal.
     const from = duty.what === 'drill' ? span.from : Math.max(span.from, begunMs);
     return from >= until ? [] : gapsOf(duty, { from, until }, config.waivers);
   });

@@ -22,7 +22,7 @@ export const ELSEWHERE = 'name another place with --out PATH';
 
 /** Verified by itself: a whole pack, or one folder of it. */
 export interface Part {
-  /** Throws `evidence.secret` for a file that would hold a secret, and `output.file`. */
+  /** Adds a file. Throws `evidence.secret` if it would hold a secret, and `output.file`. */
   put(name: string, content: Buffer | string): void;
   /**
    * Adds the list of its files, and the note that signs the list, if `sign` makes one. Ends the part. Throws
@@ -31,13 +31,13 @@ export interface Part {
   seal(sign?: ((sums: string) => string) | undefined): void;
 }
 
-/** Written file by file: only names and hashes stay in memory. */
+/** A pack that is being written, file by file: nothing of it is kept in memory but the names and hashes. */
 export interface Pack extends Part {
-  /** A folder with its own list. */
+  /** A folder of the pack that has a list of its own. */
   part(folder: string): Part;
-  /** Gives the pack its name. Throws `usage.out` if that is taken by now. */
+  /** Gives the sealed pack its name. Throws `usage.out` if that is taken by now. */
   finish(): { readonly files: number; readonly bytes: number };
-  /** Unless it is finished. */
+  /** Removes what was written, unless it is finished. */
   drop(): void;
 }
 
@@ -96,7 +96,7 @@ export function openPack(out: string, guard: Pick<SecretGuard, 'check'>): Pack {
   };
 }
 
-/** `write` returns the SHA-256 of a file. */
+/** A part whose files `write` writes, and gives the SHA-256 of. */
 function partOf(
   write: (name: string, content: Buffer | string) => string,
 ): Part & { list(name: string, sum: string): void } {
@@ -153,7 +153,7 @@ function tarAt(part: string, folder: string): Target {
   };
   return {
     put(name, data) {
-      // The longest file name that fits; the folders before it have their own field.
+      // The longest name of a file that fits; the folders before it have a field of their own.
       const path = `${folder}/${name}`;
       const cut = path.indexOf('/', Math.max(folder.length, path.length - 100));
       tarBlocks(path.slice(cut + 1), data, path.slice(0, cut)).forEach(write);
@@ -162,7 +162,7 @@ function tarAt(part: string, folder: string): Target {
       write(TAR_END);
       fsyncSync(file ?? -1);
       close();
-      // Unlike a rename, a link never replaces a file that another process just wrote.
+      // Unlike a rename, a link never replaces a file that another process has just written.
       linkSync(part, out);
       rmSync(part, { force: true });
     },

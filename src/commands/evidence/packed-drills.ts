@@ -19,11 +19,11 @@ type DrillRow = Evidence['drills'][number];
 /** Each drill is a part, from its own record. */
 export interface DrillGround extends Omit<Ground, 'journal' | 'record' | 'part' | 'at' | 'drill'> {
   readonly pack: Pick<Pack, 'part'>;
-  /** Milliseconds between drills. */
+  /** How often a drill is due, in milliseconds. */
   readonly every: number | undefined;
 }
 
-/** Under way in a period, also without an end while a process runs one. */
+/** The drills of these that were under way in a period. One without an end that a process still runs is. */
 export function drillsIn(drills: readonly DrillRecord[], span: Span): readonly DrillRecord[] {
   return drills.filter(
     ({ id, begunAt, endedAt }) =>
@@ -31,7 +31,7 @@ export function drillsIn(drills: readonly DrillRecord[], span: Span): readonly D
   );
 }
 
-/** One at a time; each report compares with those of `all`. */
+/** Packs drills one at a time, the report of each and its runs; each is compared with those of `all`. */
 export async function packDrills(
   ground: DrillGround,
   drills: readonly DrillRecord[],

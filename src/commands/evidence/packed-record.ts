@@ -17,18 +17,18 @@ import { packRuns, type RunGround, stepsOf } from './packed-runs.ts';
 import { type PackedRun, sharedReads } from './record.ts';
 
 export interface Ground extends Omit<RunGround, 'reader' | 'bundle' | 'made'> {
-  /** Of the record's home. */
+  /** That of the home of the record. */
   readonly context: CommandContext;
   readonly journal: JournalReader;
   /** Just verified. Unless intact it is not signed, and gets no receipts. */
   readonly record: Evidence['record'];
   readonly signer: Signer;
   readonly now: Date;
-  /** Missing: makes no receipts. */
+  /** Missing: no receipts are made. */
   readonly receiptSigner: ReceiptSigner | undefined;
 }
 
-/** The rows of the index; nothing signs a damaged record. */
+/** The rows of the index, and what signs the list of files of the part; nothing signs a damaged record. */
 export interface PackedRecord {
   readonly rows: readonly EvidenceRun[];
   readonly sign?: ((sums: string) => string) | undefined;
@@ -70,7 +70,7 @@ export async function packRecord(
   return { rows, sign: await bundle.finish(notes, anchors) };
 }
 
-/** And each other that cites one of these runs. */
+/** These ledgers, and each other one that cites one of these runs. */
 async function citing(
   journal: Pick<JournalReader, 'read' | 'streams'>,
   runs: ReadonlySet<unknown>,

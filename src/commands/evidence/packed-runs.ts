@@ -19,22 +19,22 @@ export interface RunGround {
   readonly journal: Pick<JournalReader, 'read'>;
   readonly reader: ReportReader;
   readonly part: Part;
-  /** Of the part in the pack: empty, or the folder of a drill with a slash. */
+  /** Where the part is in the pack: empty, or the folder of a drill with a slash. */
   readonly at: string;
   readonly brand: Brand;
   /** The receipts on record, by run. */
   readonly receipts: ReadonlyMap<string, EvidenceRun['receipts']>;
-  /** Set for the record of a drill. */
+  /** The drill that it is the record of. */
   readonly drill?: string | undefined;
-  /** Takes a sentence for what could not be packed. */
+  /** Takes what could not be packed, as a sentence. */
   readonly limit: (text: string) => void;
   /** Missing where the record is not intact: a signature would vouch for it. */
   readonly bundle?: LogBundle | undefined;
-  /** Made for this pack, by run. */
+  /** The receipts that were made for this pack, by run. */
   readonly made?: ReadonlyMap<string, EvidenceRun['receipts'][number]>;
 }
 
-/** One at a time, each with report and entries; returns their rows of the index. */
+/** Packs runs one at a time, each with its report and its entries, and gives their rows of the index. */
 export async function packRuns(
   ground: RunGround,
   runs: readonly PackedRun[],
@@ -68,7 +68,7 @@ async function packed(ground: RunGround, run: PackedRun, runbooks: Set<string>):
   };
 }
 
-/** Ids are ULIDs; any other id must name no file. */
+/** Ids are ULIDs; a record that says otherwise names no file. */
 function folderOf(runId: string): string {
   return `runs/${runId.replaceAll(/[^\w-]/gu, '_').slice(0, 40)}`;
 }
@@ -110,7 +110,7 @@ async function reported(reader: ReportReader, run: PackedRun, brand: Brand): Pro
   return { ...report, textIn: (format) => renderReport(report, format, brand) };
 }
 
-/** A runbook's machine is the same for all of its runs. */
+/** The entries of a run and what explains them; the machine of a runbook is the same for all of its runs. */
 async function packEntries(
   { bundle, part, at, limit }: RunGround,
   run: PackedRun,

@@ -33,7 +33,7 @@ export async function readLedgerFacts(
   return found;
 }
 
-/** By instance: proven runs that brought its data back, or data into it. */
+/** The proven runs that brought data of an instance back, or data into it, by the name of the instance. */
 export async function readRecoveries(
   journal: Pick<JournalReader, 'read'> | undefined,
   runs: readonly PackedRun[],
@@ -49,6 +49,7 @@ export async function readRecoveries(
   return found;
 }
 
+/** When each recipient of sealed copies has opened a challenge. */
 export async function readOpened(
   journal: Pick<JournalReader, 'read'> | undefined,
 ): Promise<Done['openedAt']> {
@@ -63,7 +64,7 @@ export async function readOpened(
   return found;
 }
 
-/** Plans whose files ask for something. */
+/** The plans whose files ask for something, with what was done of it. */
 export function askedPlans(
   plans: readonly FoundPlan[],
   ledgers: ReadonlyMap<string, Pick<LedgerFacts, 'evaluatedAt'>>,

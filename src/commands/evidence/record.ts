@@ -12,7 +12,7 @@ import { approvalWatch } from '../audit/check-approvals.ts';
 
 export type PackedRun = RunSummary & { readonly planRun?: string | undefined };
 
-/** As `lifeboat audit verify`. Never rejects for what is in the record. */
+/** The verdict of `lifeboat audit verify` on the record of a home. Never rejects for what is in it. */
 export async function readRecord(context: CommandContext): Promise<Evidence['record']> {
   const approvals = approvalWatch();
   const { pins, entries, anchor, ...audit } = await auditStore(context, {
@@ -46,7 +46,7 @@ export function pastDamage(
   };
 }
 
-/** Oldest first, without steps of plans that are no runbooks. */
+/** Every run on record but the steps of plans that are no runbooks, oldest first. */
 export async function readRuns(journal: Pick<JournalReader, 'rows'>): Promise<readonly PackedRun[]> {
   const rows = await journal.rows(runs.name);
   return rows
@@ -59,7 +59,7 @@ export async function readRuns(journal: Pick<JournalReader, 'rows'>): Promise<re
     .filter(({ runbook }) => runbook !== 'plan-step');
 }
 
-/** From the entries of `store/log`. Pure. */
+/** The receipts on record, by run, from the entries of `store/log`. Pure. */
 export function receiptsByRun(aboutLog: readonly Entry[]): ReadonlyMap<string, EvidenceRun['receipts']> {
   const made = new Map<string, EvidenceRun['receipts']>();
   for (const receipt of receiptsIn(aboutLog)) {
@@ -74,7 +74,7 @@ export type ReportReader = Pick<JournalReader, 'read' | 'rows'> & {
   readonly log: Pick<JournalReader['log'], 'head'>;
 };
 
-/** Some 50 MiB of entries. */
+/** Entries: some 50 MiB of them. */
 const MAX_REMEMBERED = 40_000;
 
 /** Reads shared streams once (ledgers, `store/log`), and so shows them as at the first read. */

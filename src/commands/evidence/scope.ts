@@ -13,7 +13,7 @@ import type { PackedRun } from './record.ts';
 export interface Scope {
   /** As asked; undefined for everything. */
   readonly asked: Evidence['scope'];
-  /** Instances, configured or on record, then the ledgers of plans. */
+  /** The instances, configured or on record, and after them the ledgers of plans. */
   readonly instances: readonly string[];
   readonly planSubjects: readonly string[];
   readonly plans: readonly FoundPlan[];

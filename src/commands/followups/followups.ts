@@ -28,7 +28,7 @@ interface AnswerFlags {
   readonly yes?: boolean;
 }
 
-/** `lifeboat followups`: of open runs and ledgers. Exit 3 while one is open. */
+/** `lifeboat followups`: lists those of open runs, and those in the ledgers. Exit 3 while one is open. */
 export const followUpsList: Action<{ readonly all?: boolean }> = async (context, _, flags) => {
   const journal = await openJournalIfAny(context);
   const found = journal === undefined ? [] : await gatherFollowUps(journal, flags.all ? 'all' : 'open');
@@ -49,7 +49,7 @@ export const followUpsList: Action<{ readonly all?: boolean }> = async (context,
   return open.length === 0 ? EXIT.closed : EXIT.waiting;
 };
 
-/** Soonest first. */
+/** The destructions of keys that are scheduled, soonest first. */
 async function endingsIn(journal: JournalReader) {
   const endings = (await readLedgers(journal)).flatMap(([instance, { custody }]) =>
     scheduledKeys(custody).map(({ fingerprint, scheduled: { due } }) => ({ instance, fingerprint, due })),
@@ -67,15 +67,15 @@ function fieldsOf(row: FollowUpRow) {
   };
 }
 
-/** `lifeboat followups done ID --proof TEXT`: done by hand. */
+/** `lifeboat followups done ID --proof TEXT`: records that it was done by hand. */
 export const followUpsDone: Action<AnswerFlags & { readonly proof: string }> = (context, [id = ''], flags) =>
   close(context, id, { event: 'operator.reportDone', text: flags.proof }, flags);
 
-/** `lifeboat followups skip ID --reason TEXT`: stays undone. */
+/** `lifeboat followups skip ID --reason TEXT`: records that it stays undone. */
 export const followUpsSkip: Action<AnswerFlags & { readonly reason: string }> = (context, [id = ''], flags) =>
   close(context, id, { event: 'operator.skip', text: flags.reason }, flags);
 
-/** `lifeboat followups run ID`: by the platform, a command of the config, or the run. */
+/** `lifeboat followups run ID`: has the platform, a command of the config, or the run itself do it. */
 export const followUpsRun: Action<AnswerFlags & { readonly again?: boolean }> = (context, [id = ''], flags) =>
   close(context, id, { event: 'operator.doNow', again: flags.again ?? false }, flags);
 
@@ -111,14 +111,14 @@ async function close(context: CommandContext, id: string, word: Word, flags: Ans
     const exitCode = await drive(context, instances, workspace, run, options);
     await tellWhatRunDid(context, workspace.journal, run, next);
     const isLeft = exitCode === EXIT.waiting;
-    // Left at another follow-up: this one is closed.
+    // The run was left at another follow-up: this one is closed, as requested.
     return isLeft && !(await isOpen(workspace.journal, run.runId, found)) ? EXIT.closed : exitCode;
   } finally {
     await workspace.close();
   }
 }
 
-/** After this follow-up is closed. */
+/** What the run does by itself once this follow-up is closed. */
 async function nextOfRun(
   journal: Workspace['journal'],
   run: RunSummary,
@@ -133,7 +133,7 @@ function announce(context: CommandContext, next: readonly FollowUp[]): void {
   context.stderr.write(`${runGoesOnWords(next)}\n`);
 }
 
-/** A person need not search the record for what else the run did. */
+/** Otherwise a person would have to find in the record what the run did beyond the request. */
 async function tellWhatRunDid(
   context: CommandContext,
   journal: Workspace['journal'],
@@ -176,7 +176,7 @@ async function closeInLedger(
   const closure = { how, text, at: new Date().toISOString(), evidence: {} } as const;
   await using holds = new Holds(journal);
   await holds.take(`instance/${instance}`);
-  // It may have been closed before this process held the ledger.
+  // Another process may have closed it before the ledger was held.
   followUpNamed(await gatherFollowUps(journal), `${instance}:${followUp.id}`);
   const body = { id: followUp.id, closure } as unknown as Json;
   await journal.append([{ stream: `instance/${instance}`, type: 'follow-up.closed', body }], holds.all);
@@ -188,7 +188,7 @@ async function closeInLedger(
   return EXIT.closed;
 }
 
-/** Default owner: the person who began the run. */
+/** A follow-up as lists show it; if it names no owner, the person who began its run owns it. */
 export function rowOf({ followUp, instance, run }: OpenFollowUp, now: Date): FollowUpRow {
   const { runId, runbook, by: operator } = run ?? {};
   return followUpRow(followUp, { instance, now, runId, runbook, operator });

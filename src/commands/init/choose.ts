@@ -76,7 +76,7 @@ export async function chooseInstances(
 const NAME = 'What do you call the instance?';
 const CF_TOKEN: TokenConfig = { command: 'cf oauth-token' };
 
-/** Other services have other dashboard addresses. */
+/** Instances of other services have different dashboard addresses. */
 function isOfService({ dashboardUrl }: ListedInstance): boolean {
   return problemOfUrl(dashboardUrl) === undefined;
 }
@@ -200,7 +200,7 @@ export function namesFor(instances: readonly ListedInstance[]): Named[] {
   });
 }
 
-/** As in schema.ts: letters, digits, dots, dashes; `lifeboat` is reserved. */
+/** As the config allows it (schema.ts): letters, digits, dots, dashes; `lifeboat` is reserved. */
 function plain(name: string): string {
   const text = name
     .replace(/[^A-Za-z0-9._-]+/gu, '-')

@@ -38,7 +38,7 @@ export interface InitFlags extends InstanceFlags {
 export async function init(context: CommandContext, _: readonly string[], flags: InitFlags): Promise<number> {
   const stop = stopSignal();
   try {
-    // The answer to the first question, about instances, must be visible.
+    // The first question is about instances, and its answer must be visible.
     context.restoreEcho?.();
     const prompts = asksPeople(context, flags) ? promptsOn(context, stop.signal) : undefined;
     await make(context, flags, prompts, stop);
@@ -60,7 +60,7 @@ async function make(
   prompts: Prompts | undefined,
   { signal, stopped }: ReturnType<typeof stopSignal>,
 ): Promise<void> {
-  // The person can leave while a service does not answer.
+  // A service that does not answer must not keep the person from leaving.
   const unlessLeft = <Value>(work: Promise<Value>) =>
     Promise.race([work, stopped.then(() => Promise.reject(left()))]);
   const place = flags.print
@@ -97,7 +97,7 @@ async function askCf({ env }: CommandContext, signal: AbortSignal) {
 
 const REVISIONS = { 61: 61, 62: 62, v0: 'v0', auto: 'auto' } as const;
 
-/** Paths are relative to `folder`, the config's. */
+/** The instances as a config in `folder` states them; paths in it are relative to that folder. */
 function instancesOf({ instances, token }: Chosen, flags: InitFlags, folder: string): StarterInstance[] {
   return instances.map(({ name, url }) => ({
     name,
@@ -108,14 +108,14 @@ function instancesOf({ instances, token }: Chosen, flags: InitFlags, folder: str
   }));
 }
 
-/** For a path typed in the working folder. */
+/** Rewrites a path typed in the working folder for a file in another folder. */
 function pathFrom(folder: string, path: string): string {
   if (isAbsolute(path)) return path;
   const inside = relative(folder, resolve(path));
   return inside.startsWith('..') ? resolve(path) : `./${inside}`;
 }
 
-/** It may be configured correctly without an answer today: a person decides. */
+/** An instance that does not answer today may still be configured correctly; a person decides. */
 async function agreeToUntested(
   context: CommandContext,
   made: Omit<Made, 'written'> & { readonly place: ConfigPlace },
@@ -152,7 +152,7 @@ interface Made {
   readonly checks: readonly Check[];
   readonly keys: ChosenStore;
   readonly written: boolean;
-  /** The config, if only printed. */
+  /** The config, if it is only printed. */
   readonly text?: string;
 }
 

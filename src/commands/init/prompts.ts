@@ -7,12 +7,12 @@ export interface Choice<Value> {
   readonly name: string;
 }
 
-/** Rejects with `input.left` (exit 130) when the person leaves. */
+/** Asks the person at the terminal. Rejects with `input.left` (exit 130) when the person leaves. */
 export interface Prompts {
-  /** `problem` says why a line is not accepted. */
+  /** Asks for a line; `problem` says why one is not accepted. */
   line(message: string, problem?: (text: string) => string | undefined, byDefault?: string): Promise<string>;
   one<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
-  /** At least one; all are marked at first. */
+  /** Asks for at least one of several; all are marked at first. */
   some<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value[]>;
 }
 
@@ -22,7 +22,7 @@ interface Where {
   readonly signal: AbortSignal;
 }
 
-/** On stderr. Escape, Ctrl-C and `signal` end a question. */
+/** Questions go to stderr. Escape and Ctrl-C leave; `signal` ends them, too. */
 export function promptsOn({ stdin, stderr }: CommandContext, signal: AbortSignal): Prompts {
   const answered = async <Value>(ask: (on: Where) => Promise<Value>): Promise<Value> => {
     const where = (ends: AbortSignal) => ({ input: stdin, output: stderr, signal: ends });
@@ -54,7 +54,7 @@ export function promptsOn({ stdin, stderr }: CommandContext, signal: AbortSignal
   };
 }
 
-/** A person or a signal ended the prompt. */
+/** The error for a prompt that a person or a signal ended. */
 export function left(cause?: unknown): LifeboatError {
   return new LifeboatError('input.left', 'nothing was written', { cause, exitCode: EXIT.interrupted });
 }

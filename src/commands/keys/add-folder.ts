@@ -61,7 +61,7 @@ export async function addFolder(
   }
 }
 
-/** Rejects with `keys.folder` (exit 2) before anything is stored. */
+/** The instances of the files in a folder. Rejects with `keys.folder` (exit 2), before anything is stored. */
 async function keyFilesIn(folder: string, instances: readonly string[]): Promise<readonly string[]> {
   const names = await readdir(folder).catch((cause: unknown) => {
     throw refused(`${show(folder, 300)} cannot be read: ${whyUnread(cause)}`, []);

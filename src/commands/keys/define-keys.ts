@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
 import { defineCustody } from './define-custody.ts';
 
-/** Also in `src/keys/os-store.ts`, which is imported only when needed. */
+/** Also named in `src/keys/os-store.ts`, which is only imported when needed. */
 const READ_ITEM = 'keychain-item';
 
 export function defineKeys(program: Command, command: Define): void {
@@ -59,7 +59,7 @@ out whether two people hold the same key, each runs \`lifeboat keys add NAME --c
   );
 }
 
-/** These bring keys elsewhere, or change the vault's passphrase. */
+/** The commands that bring keys somewhere else, and the one for the passphrase of the vault file. */
 function defineMoves(keys: Command, command: Define): void {
   const ofOne = 'only the keys of this instance';
   const passphraseFile = (what: string) => new Option('--passphrase-file <file>', what);

@@ -32,7 +32,7 @@ interface OneKey {
   readonly fingerprint: string;
 }
 
-/** Takes the beginning of a fingerprint. */
+/** Opens the workspace for a command about one key, which is named by the beginning of its fingerprint. */
 async function withKey(
   context: CommandContext,
   [start = '']: readonly string[],
@@ -85,7 +85,7 @@ export const keysMayDestroy: Action<Named> = async (context, args, named) =>
     return may ? EXIT.closed : EXIT.failed;
   });
 
-/** Asks for all reasons against it now. */
+/** Asks everything that could be against the destruction of a key, now. */
 async function askMay({ context, config, workspace, instance, fingerprint }: OneKey): Promise<MayDestroy> {
   const [fits] = await fitAll(context, config, workspace, [instance]);
   if (fits === undefined) throw new Error('one instance was asked');

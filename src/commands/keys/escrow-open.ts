@@ -73,7 +73,7 @@ function placesFrom(config: LoadedConfig, from: string | undefined): readonly Es
   });
 }
 
-/** Also copies of instances that this config does not name. */
+/** A folder may have copies of instances that this config does not name: these come back as well. */
 async function withForeign(places: readonly EscrowPlace[], known: Copies): Promise<Copies> {
   const folders = places.filter(({ folder }) => folder !== undefined);
   const whole = await copiesIn(folders, undefined, undefined);
@@ -81,7 +81,7 @@ async function withForeign(places: readonly EscrowPlace[], known: Copies): Promi
   return { copies: [...whole.copies, ...inStore], broken: whole.broken, unread: known.unread };
 }
 
-/** Empty where the service does not answer. */
+/** How many listed backups each key opens; nothing where the service does not answer. */
 async function fitsOf(
   context: CommandContext,
   config: LoadedConfig,

@@ -40,7 +40,7 @@ interface ProveFlags {
   readonly answer?: string;
 }
 
-/** Bytes. */
+/** Bytes of a challenge that are read at most. */
 const MAX_CHALLENGE = 64 * 1024;
 
 /**
@@ -104,7 +104,7 @@ async function record(
   const proof = provenEntry(holders, answer.trim());
   if (proof === undefined) throw wrongAnswer();
   await appendHolding(journal, [proof.entry]);
-  // The record has only the hash, and so decides whether the answer is right.
+  // The record itself decides whether the answer is right: it has only its hash.
   const after = foldHolders(await journal.read(HOLDERS_STREAM));
   if (after.find(({ recipient }) => recipient === proof.recipient)?.open !== undefined) throw wrongAnswer();
   await printProven(context, [proof.recipient]);
@@ -168,7 +168,7 @@ async function printProven(context: CommandContext, proven: readonly string[]): 
   });
 }
 
-/** By its text or name. */
+/** A recipient of the policy by its text or its name. */
 function recipientNamed({ recipients }: EscrowConfig, who: string): string {
   const found = recipients.filter((one) => one.recipient === who || ('name' in one && one.name === who));
   const [one] = found;

@@ -81,7 +81,7 @@ function recipientIn(given: unknown): unknown {
   return typeof given === 'object' && given !== null && 'recipient' in given ? given.recipient : given;
 }
 
-/** Keeps the rest of the file, comments included. */
+/** Rewrites the list of recipients and leaves the rest of the file, comments included, as it is. */
 async function editRecipients(path: string, edit: (known: readonly unknown[]) => readonly unknown[]) {
   const document = parseDocument(await readFile(path, 'utf8'));
   const at = ['keys', 'escrow', 'recipients'];
@@ -155,7 +155,7 @@ type Mutable<T> = {
   -readonly [Field in keyof T]: T[Field] extends readonly (infer Item)[] ? Item[] : T[Field];
 };
 
-/** Held here, or opened from a copy with this person's identity. */
+/** The key itself: held here, or opened from a copy with this person's identity. */
 async function readable(
   { keyring, journal }: Workspace,
   { instance, fingerprint }: KeyToKeep,
@@ -175,7 +175,7 @@ async function readable(
   );
 }
 
-/** Left out by a key's newest copy, but able to open an earlier one. */
+/** Who was left out by the newest copy of a key and can still open an earlier one. */
 async function formerOpeners(
   { journal }: Workspace,
   instance: string,

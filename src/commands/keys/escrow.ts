@@ -25,7 +25,7 @@ export interface KeyToKeep {
   readonly active: boolean;
 }
 
-/** Throws `config.escrow` (exit 2) where the config has none. */
+/** The escrow of a config, as `keys escrow` needs it; `config.escrow` (exit 2) where the config has none. */
 export function escrowConfig({ keys, path }: LoadedConfig): EscrowConfig {
   if (keys.escrow !== undefined) return keys.escrow;
   throw new LifeboatError('config.escrow', `${show(path, 200)} says nothing of escrow`, {
@@ -65,7 +65,7 @@ export const escrowCheck: Action<{ readonly instance?: string }> = async (contex
   }
 };
 
-/** Held, or once in force and not destroyed. */
+/** The keys of these instances that are held, or that were in force and are not destroyed. */
 export async function keysToKeep(
   { keyring, journal }: { readonly keyring: Keyring; readonly journal: JournalReader | undefined },
   names: readonly string[],

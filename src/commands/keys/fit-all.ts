@@ -7,7 +7,7 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 
 const LIMIT_MS = 20_000;
 
-/** With a line of progress. */
+/** The fits of these instances, with a line of progress. */
 export async function fitAll(
   context: CommandContext,
   config: LoadedConfig,

@@ -19,14 +19,14 @@ export interface ListedKey extends Pick<KeyEpoch, 'fingerprint' | 'setAt' | 'end
   readonly custody: CustodyState;
   /** Backups of the last list that need it, by a verify, a fit or their dates. */
   readonly backups: number;
-  /** Of these: read to their end with it, and fitting by their first block. */
+  /** Of these, how many were read to their end with it, and how many it fits by their first block. */
   readonly verified: number;
   readonly fitted: number;
-  /** People who could open a sealed copy. */
+  /** How many people could open a sealed copy of it. */
   readonly openers: number;
-  /** Of its sealed copies, by the names of the config. */
+  /** Where its sealed copies are, by the names of the config. */
   readonly places: readonly string[];
-  /** Its destruction, RFC 3339. */
+  /** When it is to be destroyed. RFC 3339. */
   readonly endsAt?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ interface ListedKeys {
   readonly ledgers: ReadonlyMap<string, Ledger>;
   /** Missing if not wanted, or without a journal. */
   readonly holders?: readonly HolderState[] | undefined;
-  /** Set if the journal cannot be read: then no epochs are known. */
+  /** Why the journal cannot be read: then no epochs are known. */
   readonly unread?: Failure | undefined;
 }
 
@@ -46,7 +46,7 @@ interface ListOptions {
   readonly escrow?: EscrowConfig | undefined;
 }
 
-/** Held, or known only to their ledgers. */
+/** The keys of these instances: those that are held, and those that only their ledgers know. */
 export async function listKeys(
   context: StoreContext,
   keyring: Keyring,

@@ -116,10 +116,10 @@ export const keysAdd: Action<AddFlags> = async (context, _, flags) => {
       exitCode: EXIT.usage,
     });
   }
-  // The app's screen does not echo.
+  // The app's own screen does not echo what is typed.
   if (flags.file !== undefined || context.screen !== undefined)
     return addKey(context, config, instance, flags);
-  // Keep echo off, even once the key store is open: a pasted key must never be shown.
+  // Keep echo off: a key pasted while the key store opens must never be shown, not even once it is open.
   const restoreEcho = disableEcho(context.stdin);
   try {
     return await addKey({ ...context, restoreEcho: undefined }, config, instance, flags);
@@ -140,7 +140,7 @@ async function addKey(
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
     const { url } = instanceNamed(config, instance);
-    // Before storing under a name that no ledger has.
+    // Check before storing anything under a name that no ledger has.
     if (flags.token !== true) await assertSameName(workspace.journal, { instance, url });
     const secret =
       flags.file === undefined
@@ -161,7 +161,7 @@ async function addKey(
     const fingerprint = flags.as ?? (await onRecordName(workspace, instance, secret));
     if (flags.as !== undefined) {
       await adoptKey(workspace, instance, fingerprintFrom(flags.as), secret);
-      // Keys without a fingerprint secret would look like a store that lost them.
+      // A store with keys and without a fingerprint secret looks like one that has lost them.
       await workspace.keyring.fingerprint(secret);
     }
     const { note } = flags;
@@ -210,7 +210,7 @@ function fingerprintFrom(word: string): string {
   });
 }
 
-/** Makes and stores nothing. */
+/** Checks whether the store has a key, without making or storing anything. */
 async function keyCheck(
   context: CommandContext,
   instance: string,
@@ -232,7 +232,7 @@ async function keyCheck(
   return held ? EXIT.closed : EXIT.failed;
 }
 
-/** An empty store must not be asked: that creates the fingerprint secret. */
+/** Does not ask an empty store for a fingerprint: that would create the secret for it. */
 async function holds(keyring: Keyring, instance: string, secret: Secret): Promise<boolean> {
   const held = await keyring.list(instance);
   if (held.length === 0) return false;

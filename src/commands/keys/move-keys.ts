@@ -53,7 +53,7 @@ export const keysExport: Action<ExportFlags> = async (context, [file = ''], flag
   return EXIT.closed;
 };
 
-/** Throws `keys.none` if there are none. */
+/** The keys of an instance, or of all. Throws `keys.none` if there are none. */
 export async function bundleOf(keyring: Keyring, instance: string | undefined): Promise<KeyBundle> {
   const bundle = await keyring.bundle(instance);
   if (bundle.keys.length > 0) return bundle;
@@ -101,7 +101,7 @@ export async function printStored(
   });
 }
 
-/** `3 keys of orders, users` */
+/** `3 keys of orders, users`. */
 export function countOf(bundle: KeyBundle): string {
   return `${counted(bundle.keys.length, 'key')} of ${instancesOf(bundle).join(', ')}`;
 }
@@ -110,7 +110,7 @@ export function instancesOf({ keys }: KeyBundle): string[] {
   return [...new Set(keys.map(({ instance }) => show(instance, 80)))].sort();
 }
 
-/** From a file, or typed twice. */
+/** A passphrase that is new: from a file, or typed twice. */
 export async function newPassphrase(
   context: CommandContext,
   what: string,

@@ -8,7 +8,7 @@ import { appendHolding } from '../../runner/holds.ts';
 import type { Journal, NewEntry } from '../../store/journal.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 
-/** Undefined if the record does not know the key. */
+/** The fingerprint that the record has for a key of an instance; undefined if it does not know the key. */
 export async function nameOnRecord(
   { journal, keyring }: Pick<Workspace, 'journal' | 'keyring'>,
   instance: string,

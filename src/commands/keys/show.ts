@@ -57,7 +57,7 @@ interface From {
   readonly journal: JournalReader | undefined;
 }
 
-/** From the record and the last list. */
+/** The keys of an instance with what depends on them, from the record and from what was seen last. */
 export async function keysWithCustody(
   context: CommandContext,
   config: LoadedConfig,

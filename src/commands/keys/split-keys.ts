@@ -37,7 +37,7 @@ interface SplitFlags {
 }
 
 const SEALED = 'keys.age';
-/** Bytes: a page with its QR code has some 60 KiB. */
+/** Bytes of a share's file that are read at most: a page with its QR code has some 60 KiB. */
 const MAX_SHARE_BYTES = 512 * 1024;
 
 /**
@@ -85,7 +85,7 @@ export const keysSplit: Action<SplitFlags> = async (context, _, flags) => {
   return EXIT.closed;
 };
 
-/** Each share with its neighbours; the file must have every key. */
+/** Every share opens the file together with its neighbours, and the file has every key. */
 async function readBack(
   sealed: string,
   paths: readonly string[],
@@ -153,7 +153,7 @@ async function opened(file: string, shares: readonly Share[]): Promise<KeyFile> 
   }
 }
 
-/** Each line until it is right, until there are enough shares. */
+/** Asks for shares line by line, each line until it is right, until there are enough. */
 async function typedShares(context: CommandContext): Promise<readonly Share[]> {
   const shares: Share[] = [];
   for (;;) {
@@ -183,7 +183,7 @@ async function typedLine(context: CommandContext, prompt: string, number: number
   }
 }
 
-/** Or takes an empty folder. */
+/** Makes the folder, or takes one that is empty. */
 function makeEmpty(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const [first] = readdirSync(folder);

@@ -84,13 +84,13 @@ hint: all of its instances begin with one key: lifeboat keys add sim-00001 --fil
 `;
 }
 
-/** A redirect would have emptied an existing config. */
+/** The path for a new config: a redirect would have emptied an existing one. */
 function newFile(path: string): string {
   if (!existsSync(path)) return path;
   throw existing(path);
 }
 
-/** Only for its owner: it names the token's file. */
+/** Readable only by its owner, as it names the file of the token. */
 function writeNew(path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
@@ -128,7 +128,7 @@ async function optionsOf(flags: LabFlags): Promise<LabOptions> {
   };
 }
 
-/** By name, or from a YAML file. */
+/** A scenario by its name, or from a YAML file. */
 export async function scenarioFor(word: string): Promise<NonNullable<LabOptions['scenario']>> {
   const { scenarioNamed } = await import('../../lab/scenarios/scenario.ts');
   const { loadScenario } = await import('../../lab/scenarios/scenario.ts');
@@ -145,7 +145,7 @@ async function listScenarios(context: CommandContext): Promise<number> {
   return EXIT.closed;
 }
 
-/** The config has one format. */
+/** A lab prints its config as a file, which has one format. */
 function assertOutputForm(context: CommandContext): void {
   if (isForPeople(context)) return;
   throw new LifeboatError('usage.output', 'a lab prints a lifeboat.yaml, which has no other form', {
@@ -154,7 +154,7 @@ function assertOutputForm(context: CommandContext): void {
   });
 }
 
-/** `orders`, `orders:archiving`, `orders-dr:standard:empty` */
+/** `orders`, `orders:archiving`, `orders-dr:standard:empty`. */
 function instanceWish(text: string): NonNullable<LabOptions['instances']>[number] {
   const [name = '', ...words] = text.split(':');
   const unknown = words.find((word) => !['standard', 'archiving', 'empty'].includes(word));
@@ -186,7 +186,7 @@ export const labQuery: Action<{ readonly folder: string }> = async (context, [in
   return EXIT.closed;
 };
 
-/** A shell command that starts this program. */
+/** The same as a shell command that starts this program. */
 export function queryCommand(instance: string, folder: string): string {
   return [...ownProgram(), 'lab-query', instance, '--folder', folder].map(shellQuoted).join(' ');
 }

@@ -13,10 +13,10 @@ export interface SimulatedFlags {
   readonly instance?: readonly string[];
 }
 
-/** A limit of names and config. */
+/** More would not fit the names, nor a config. */
 const MOST = 30_000;
 
-/** Empty for a lab that is not simulated. Throws usage errors. */
+/** What the flags ask of a lab; nothing of a lab that is not simulated. Throws usage errors. */
 export function simulatedLab(flags: SimulatedFlags): Pick<LabOptions, 'simulated' | 'faults'> {
   const { simulated, faults, seed, taskTime, lateBy, instance } = flags;
   if (simulated === undefined) {
@@ -40,12 +40,12 @@ export function simulatedLab(flags: SimulatedFlags): Pick<LabOptions, 'simulated
   };
 }
 
-/** Longer than the platform's router (service-api.md section 8) and any client wait. */
+/** Longer than the platform's router waits (service-api.md section 8), and than any client. */
 function lateMs(lateBy: string | undefined): number {
   return lateBy === undefined ? 20 * 60_000 : durationFrom(lateBy, 'late-by', ['1ms', '1d']);
 }
 
-/** `2s`, or `1s-5s` */
+/** `2s`, or `1s-5s`. */
 function span(text: string): readonly [least: number, most: number] {
   const [least = '', most = least] = text.split('-');
   const both = [least, most].map((one) => durationFrom(one, 'task-time', ['0ms', '1d']));
@@ -57,7 +57,7 @@ function span(text: string): readonly [least: number, most: number] {
 const KINDS = ['fail', 'lost', 'late'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** `fail=1%,lost=1%,late=0.1%`, as parts of a whole */
+/** `fail=1%,lost=1%,late=0.1%` as parts of a whole. */
 function shares(text: string): ReadonlyMap<Kind, number> {
   const found = new Map<Kind, number>();
   for (const part of text.split(',')) {
@@ -74,7 +74,7 @@ function shares(text: string): ReadonlyMap<Kind, number> {
 
 const EXAMPLE = 'write for instance --faults fail=1%,lost=1%,late=0.1%';
 
-/** Disjoint, so that each share is as large as it says. */
+/** Shares that never meet, so that each is as large as it says. */
 function faultsOf(found: ReadonlyMap<Kind, number>, seed: number, ms: number): readonly Fault[] {
   let from = 0;
   return [...found].flatMap(([kind, size]) => {

@@ -23,7 +23,7 @@ import { knownDrills } from '../drill/drill-records.ts';
 import { destroyDue } from '../keys/end-key.ts';
 import { planNames } from '../plans/plan-files.ts';
 
-/** `lifeboat notify send`: exit 0 when nothing failed, 1 otherwise. */
+/** `lifeboat notify send`: delivers what is due. Exit 0 when nothing failed, 1 otherwise. */
 export const notifySend: Action<{ readonly all?: boolean }> = async (context, _, { all = false }) => {
   const tried = await sendNow(context, { all, isTimer: true });
   const items = tried.map(({ notice: { id, event }, target, outcome, status, why }) => ({
@@ -43,7 +43,7 @@ export const notifySend: Action<{ readonly all?: boolean }> = async (context, _,
 interface SendNow {
   readonly all?: boolean;
   readonly drill?: DrillRecord;
-  /** Also destroy keys whose time has come. */
+  /** Also carry out what only waits for its time: the destruction of keys. */
   readonly isTimer?: boolean;
 }
 
@@ -57,7 +57,7 @@ export async function sendNow(
 ): Promise<readonly Delivery[]> {
   const config = await loadConfig(context.env, context.configPath);
   const targets = targetsOf(config);
-  // Not in the workspace, to print the result.
+  // Deliver here and not in the workspace, so that the result can be printed.
   const workspace = await openWorkspace(context, { ...workspaceFor(config), notify: [] });
   const stop = stopSignal();
   try {
@@ -111,7 +111,7 @@ async function tried(target: NotifyConfig, body: string, signal: AbortSignal) {
   return { target: target.name, ...sent, ...(words === '' ? {} : { said: words }) };
 }
 
-/** All, or the one of this name. Throws a usage error for none. */
+/** The targets of the config, or the one with this name. Throws a usage error if there is none. */
 export function targetsOf({ notify, path }: LoadedConfig, name?: string): readonly NotifyConfig[] {
   const found = notify.filter((target) => name === undefined || target.name === name);
   if (found.length > 0) return found;
@@ -126,7 +126,7 @@ export function targetsOf({ notify, path }: LoadedConfig, name?: string): readon
   });
 }
 
-/** Each stands until the key is rotated. */
+/** The notices that the key of an instance is due for rotation; each stands until it is rotated. */
 function rotationNotices(
   known: readonly (readonly [instance: string, ledger: Ledger])[],
   { instances }: Pick<LoadedConfig, 'instances'>,
@@ -155,7 +155,7 @@ function drillNotices(
     isOverdue && dueAt !== undefined
       ? [
           {
-            // Before the first proof one is always due, but notified once.
+            // If none was ever proven, one is due at every moment, but is notified only once.
             id: `drill-due/${lastProven === undefined ? 'first' : dueAt}`,
             event: 'drill-due',
             index: undefined,
@@ -172,7 +172,7 @@ function drillNotices(
   ];
 }
 
-/** By the plan's own periods. */
+/** The notices that a plan was not evaluated, or not rehearsed, for too long by its own periods. */
 async function planNotices(
   { env }: Pick<CommandContext, 'env'>,
   config: LoadedConfig,
@@ -184,7 +184,7 @@ async function planNotices(
   return missedOfPlans(config, journal, names, { last: lastEvaluated(env), now: new Date() });
 }
 
-/** Each stands until the evaluation or drill is made. */
+/** The notices that an evaluation, or a drill, has not been made for too long; each stands until it is. */
 function missedNotices(
   records: readonly DrillRecord[],
   { drills, evaluate, instances }: Pick<LoadedConfig, 'drills' | 'evaluate' | 'instances'>,
@@ -203,7 +203,7 @@ function missedNotices(
       : [
           {
             ...stands,
-            // A first evaluation is always due, but notified once.
+            // One that was never evaluated is due at every moment, but is notified only once.
             id: `evaluation-due/${missed.instance}/${missed.since ?? 'first'}`,
             since: missed.since ?? now.toISOString(),
             missed: 'evaluation' as const,

@@ -62,7 +62,7 @@ export const plansCheck: Action<object> = async (context, [word = '']) => {
   }
 };
 
-/** As far as the record shows. */
+/** The targets that hold data of their own, as far as the record shows it. */
 async function filledOf(
   context: CommandContext,
   groups: readonly ResolvedGroup[],
@@ -100,7 +100,7 @@ function groupOf({ id, after, sizes, lanes, stopAt, maxConcurrency, steps, ...gr
   };
 }
 
-/** In order. */
+/** The calls of a step that change something at the service, in order. */
 function changesOf(step: Step): readonly string[] {
   const runbook = step.kind === 'runbook' ? runbooks[step.runbook] : undefined;
   if (step.kind !== 'runbook' || runbook === undefined) return [];

@@ -19,9 +19,9 @@ interface Head {
   readonly runId: string;
   readonly input: PlanInput;
   readonly writtenAt: Date;
-  /** The script for a step on an instance, if any. */
+  /** The file of the script for a step on an instance; undefined without one. */
   readonly scriptOf: (group: string, lane: string, step: string) => string | undefined;
-  /** From the ledger. */
+  /** The recovery card of an instance, as the ledger has it. */
   readonly cardOf: (instance: string) => RecoveryCard | undefined;
 }
 
@@ -99,7 +99,7 @@ function groupBlocks(rest: RestGroup, head: Head): Block[] {
   ];
 }
 
-/** The script of a recovery asks for these. */
+/** What a recovery into another instance needs, which the script asks for. */
 function cardRows(lanes: readonly RestLane[], { cardOf }: Head): Text[][] {
   return lanes.flatMap(({ lane, steps }): Text[][] => {
     const isRecovered = steps.some(
@@ -137,6 +137,7 @@ function rules({ group }: RestGroup): Block[] {
   return items.length === 0 ? [] : [{ kind: 'list', items }];
 }
 
+/** What comes between two waves. */
 function between({ group }: RestGroup): Text[] {
   return [
     'Every instance of this wave has ended well, or you have decided to go on without it.',
@@ -164,7 +165,7 @@ function nameOf({ name, target }: RestLane['lane']): string {
   return target === undefined ? name : `${name} -> ${target}`;
 }
 
-/** It may be done in part. */
+/** An open or failed run may have done a part of it. */
 function stateWords({ openRun, hasFailed }: RestStep): Inline[] {
   if (openRun !== undefined)
     return [' It was begun, as run ', { code: openRun }, ': look first what it has done.'];

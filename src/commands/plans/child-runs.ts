@@ -66,7 +66,7 @@ export class ChildRuns {
     this.#under = under;
   }
 
-  /** If not begun yet. */
+  /** Begins the run of a step if it is not begun, and takes it up. */
   async begin(start: Start): Promise<DrivenChild> {
     const over = await this.#over(start);
     if (over !== undefined) return over;
@@ -75,7 +75,7 @@ export class ChildRuns {
     return run.step.kind === 'runbook' ? this.#runbook(start, run) : this.#step(start, run);
   }
 
-  /** If not begun yet; resolves with the id. */
+  /** Begins the run of a step if it is not begun, and leaves it to the workers; resolves with its id. */
   async leaveToWorkers(start: Start): Promise<string> {
     return this.#start(start, this.#runOf(start));
   }
@@ -94,7 +94,7 @@ export class ChildRuns {
     return { runbook: planStep, instance, target: undefined, input, rehearsal, step };
   }
 
-  /** Perhaps in another process; undefined for others. */
+  /** A step whose run has ended, perhaps in another process; undefined for any other. */
   async #over(start: Start): Promise<DrivenChild | undefined> {
     const runId = childRunId(this.#planRun, start);
     const row = await childOf(this.#setting.workspace.journal, runId);
@@ -142,7 +142,7 @@ export class ChildRuns {
     }
   }
 
-  /** Only scratch may change in a rehearsal; each step checks that for itself. */
+  /** In a rehearsal nothing is changed that is not scratch; each step checks that for itself. */
   #assertMayChange(runbook: Runbook, wish: object, changed: string, isScratch: boolean): void {
     if (!this.#input.rehearsal || isScratch) return;
     const { source, target } = runbook.touches(wish);

@@ -17,7 +17,7 @@ import { incrementalFold } from '../../store/projections/projection.ts';
 import { foldSends } from '../../store/projections/sends.ts';
 
 interface Noted {
-  /** When it entered its state. */
+  /** When it came to its state. */
   sinceMs: number | undefined;
   hasConfirmed: boolean;
 }
@@ -25,9 +25,9 @@ interface Noted {
 export interface SeenRun {
   readonly snapshot: AnyMachineSnapshot;
   readonly entries: readonly Entry[];
-  /** While it waits for credentials. */
+  /** Set while it waits for credentials. */
   readonly paused: Failure | undefined;
-  /** In this process now. */
+  /** What this process does for it now. */
   readonly activity: ChildSnapshot['activity'];
 }
 
@@ -42,7 +42,7 @@ const noted = incrementalFold<Noted>(
 
 const asked = new WeakMap<AnyMachineSnapshot, { readonly question: Question | undefined }>();
 
-/** The same object for the same snapshot. */
+/** What a run asks; the same object for the same snapshot. */
 function knownQuestion(snapshot: AnyMachineSnapshot): Question | undefined {
   const known = asked.get(snapshot) ?? { question: questionOf(snapshot) };
   asked.set(snapshot, known);
@@ -82,7 +82,7 @@ function troubleOf(snapshot: AnyMachineSnapshot): Trouble | undefined {
   return isAbsence((snapshot.context as RunContext).failure) ? 'absence' : 'failure';
 }
 
-/** For `ConductorPort.differences`. */
+/** How a target differs from what was confirmed, in words: `ConductorPort.differences`. */
 export function changesSince(seen: string, now: unknown): readonly string[] {
   return targetDifferences(JSON.parse(seen) as TargetIdentity, now as TargetIdentity);
 }

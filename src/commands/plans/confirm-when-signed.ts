@@ -2,7 +2,7 @@ import type { ApprovalGate } from '../../approvals/gate.ts';
 import { questionOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
 
-/** Milliseconds between looks for a signature. */
+/** How often a signature is looked for. Milliseconds. */
 const LOOK_MS = 2_000;
 
 /**
@@ -21,7 +21,7 @@ export async function confirmWhenSigned(run: Run, gate: ApprovalGate): Promise<(
       () => true,
       () => false,
     );
-    // Another approval may be next.
+    // Another one may be asked for next.
     if (isTaken) await look();
   };
   await look();

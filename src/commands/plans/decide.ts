@@ -24,28 +24,28 @@ interface DecisionFlags {
   readonly proof?: string;
 }
 
-/** `GROUP`, `GROUP/INSTANCE` or `GROUP/INSTANCE/STEP` */
+/** Where a decision applies: `GROUP`, `GROUP/INSTANCE` or `GROUP/INSTANCE/STEP`. */
 interface Where {
   readonly group: string;
   readonly lane: string;
   readonly step: string;
 }
 
-/** `lifeboat plans pause RUN GROUP`: nothing new starts; work under way ends. */
+/** `lifeboat plans pause RUN GROUP`: nothing new starts in the group; what is under way ends. */
 export const plansPause: Action<DecisionFlags> = (context, words, flags) =>
   decide(context, words, 'group', ({ group }) => ({
     event: { type: 'operator.pauseGroup', group, text: reasonIn(flags) },
     label: `pause group ${group}`,
   }));
 
-/** `lifeboat plans resume RUN GROUP`: continues without failed lanes. */
+/** `lifeboat plans resume RUN GROUP`: the group continues, without the lanes that have failed. */
 export const plansResume: Action<DecisionFlags> = (context, words) =>
   decide(context, words, 'group', ({ group }) => ({
     event: { type: 'operator.resumeGroup', group },
     label: `let group ${group} continue`,
   }));
 
-/** `lifeboat plans stop RUN [GROUP]`: the group or plan ends with the work under way. */
+/** `lifeboat plans stop RUN [GROUP]`: the group, or the whole plan, ends when what is under way has ended. */
 export const plansStop: Action<DecisionFlags> = (context, words, flags) =>
   words[1] === undefined
     ? decide(context, words, 'plan', () => ({
@@ -57,42 +57,42 @@ export const plansStop: Action<DecisionFlags> = (context, words, flags) =>
         label: `stop group ${group}`,
       }));
 
-/** `lifeboat plans skip RUN GROUP/INSTANCE/STEP`: on to the next step. */
+/** `lifeboat plans skip RUN GROUP/INSTANCE/STEP`: the instance continues with its next step. */
 export const plansSkip: Action<DecisionFlags> = (context, words, flags) =>
   decide(context, words, 'step', ({ group, lane, step }) => ({
     event: { type: 'operator.skipStep', group, lane, step, text: reasonIn(flags) },
     label: `skip ${group}/${lane}/${step}`,
   }));
 
-/** `lifeboat plans done RUN GROUP/INSTANCE/STEP`: on a person's word. */
+/** `lifeboat plans done RUN GROUP/INSTANCE/STEP`: the step counts as done, on a person's word. */
 export const plansDone: Action<DecisionFlags> = (context, words, flags) =>
   decide(context, words, 'step', ({ group, lane, step }) => ({
     event: { type: 'operator.doneOutside', group, lane, step, text: given(flags.proof, '--proof TEXT') },
     label: `${group}/${lane}/${step} was done outside`,
   }));
 
-/** `lifeboat plans retry RUN GROUP/INSTANCE/STEP`: a failed step, in a new run. */
+/** `lifeboat plans retry RUN GROUP/INSTANCE/STEP`: a failed step is tried again, in a run of its own. */
 export const plansRetry: Action<DecisionFlags> = (context, words) =>
   decide(context, words, 'step', ({ group, lane, step }) => ({
     event: { type: 'operator.tryAgain', group, lane, step },
     label: `try ${group}/${lane}/${step} again`,
   }));
 
-/** `lifeboat plans take-out RUN GROUP/INSTANCE`: goes on without the instance. */
+/** `lifeboat plans take-out RUN GROUP/INSTANCE`: the plan goes on without the instance. */
 export const plansTakeOut: Action<DecisionFlags> = (context, words, flags) =>
   decide(context, words, 'lane', ({ group, lane }) => ({
     event: { type: 'operator.takeOut', group, lane, text: reasonIn(flags) },
     label: `take ${lane} out of ${group}`,
   }));
 
-/** `lifeboat plans take-up RUN GROUP/INSTANCE`: continues with an instance taken out. */
+/** `lifeboat plans take-up RUN GROUP/INSTANCE`: the plan continues with an instance that was taken out. */
 export const plansTakeUp: Action<DecisionFlags> = (context, words) =>
   decide(context, words, 'lane', ({ group, lane }) => ({
     event: { type: 'operator.takeUp', group, lane },
     label: `take ${lane} up again in ${group}`,
   }));
 
-/** `lifeboat plans source RUN up|down`: for steps with `when`. */
+/** `lifeboat plans source RUN up|down`: whether steps with `when` belong to the rest of the run. */
 export const plansSource: Action<DecisionFlags> = (context, words) =>
   decide(context, words, 'plan', () => {
     const source = words[1];
@@ -182,7 +182,7 @@ async function takenHere(
   return true;
 }
 
-/** And which run of the step still needs an answer. */
+/** Says that a decision is on record, and which run of the step still has to be answered. */
 async function tellDecision(
   context: CommandContext,
   journal: JournalReader,
@@ -202,7 +202,7 @@ async function tellDecision(
   });
 }
 
-/** Nothing that this run offers ends it: it goes on asking. */
+/** The run of a step that was passed, which goes on asking: nothing that it offers ends it. */
 async function stillToAnswer(
   journal: JournalReader,
   runId: string,
@@ -214,7 +214,7 @@ async function stillToAnswer(
   return mine?.left?.find(({ step }) => step === event.step);
 }
 
-/** Undefined unless the step's run has done it. */
+/** Why a step needs no decision, because its run has done it; undefined for any other. */
 async function soByItself(
   journal: Pick<JournalReader, 'rows'>,
   runId: string,
@@ -229,7 +229,7 @@ async function soByItself(
 
 const NOWHERE: Where = { group: '', lane: '', step: '' };
 
-/** By the plan. */
+/** Reads `GROUP[/INSTANCE[/STEP]]`, against the plan. */
 function placeIn({ groups }: PlanInput, place: string, what: 'group' | 'lane' | 'step'): Where {
   const [group = '', ...rest] = place.split('/');
   const found = groups.find(({ id }) => id === group);
@@ -241,7 +241,7 @@ function placeIn({ groups }: PlanInput, place: string, what: 'group' | 'lane' | 
     );
   if (what === 'group') return { group, lane: '', step: '' };
   const isLane = (name: string | undefined) => found.lanes.some((lane) => lane.name === name);
-  // A group without instances has only steps.
+  // In a group without instances there is nothing to name but the step.
   const [lane = '', step = ''] = found.for === undefined && !isLane(rest[0]) ? ['-', ...rest] : rest;
   if (!isLane(lane))
     throw unknown(

@@ -118,7 +118,7 @@ UNKNOWN and none NOT READY. An entry is written only for what changed.`,
 
 const REASON = () => new Option('--reason <text>', 'why, for the record');
 
-/** Also while another process drives the run. */
+/** Decisions about the run of a plan, also while another process drives it. */
 function defineDecisions(plans: Command, command: Define): void {
   const about = `Exit 0 means that it is on record and counts, also where another process drives
 the plan. An INSTANCE of a group is written GROUP/INSTANCE, its step

@@ -20,7 +20,7 @@ export interface FoundPlan {
   readonly found: (ReadPlan & { readonly groups: readonly ResolvedGroup[] }) | { readonly problem: string };
 }
 
-/** Never rejects for what is in the file: that is its evaluation. */
+/** Reads a plan by its name. Never rejects for what is in the file: that is its evaluation. */
 export async function findPlan(config: LoadedConfig, name: string): Promise<FoundPlan> {
   try {
     const read = await planNamed(config, name);
@@ -33,14 +33,14 @@ export async function findPlan(config: LoadedConfig, name: string): Promise<Foun
   }
 }
 
-/** Those of its groups, and their targets. */
+/** The instances that the evaluation of a plan asks: those of its groups, and their targets. */
 export function askedBy({ found }: FoundPlan): readonly string[] {
   if ('problem' in found) return [];
   const targets = found.groups.flatMap(({ lanes }) => lanes.flatMap(({ target }) => target ?? []));
   return [...new Set([...instancesOf(found.groups), ...targets])];
 }
 
-/** From the instances' answers. Sends nothing. */
+/** Evaluates every plan file by what was asked of the instances. Sends nothing. */
 export async function evaluateAllPlans(
   context: StoreContext,
   config: LoadedConfig,
@@ -55,7 +55,7 @@ export async function evaluateAllPlans(
   }
 }
 
-/** From the instances' answers. Sends nothing. */
+/** Evaluates plans whose instances were asked. Sends nothing. */
 export async function evaluatePlans(
   config: LoadedConfig,
   journal: JournalReader | undefined,

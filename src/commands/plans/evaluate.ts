@@ -57,9 +57,9 @@ export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flag
   await using recorder = recordEvaluations(context, config);
   await survey(context, {
     ...{ config, names, limitMs },
-    // This is now the last evaluation of each.
+    // This evaluation is the last one of each.
     last: Object.fromEntries(names.map((name) => [name, begun])),
-    // Of ten thousand instances keep only what is needed.
+    // Of ten thousand instances nothing is kept that is not asked for.
     answered: async (facts) => {
       const { row, entry } = evaluated(facts, config, new Date());
       if (plans.length > 0) kept.set(facts.name, keptForPlans(facts, row));
@@ -81,7 +81,7 @@ export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flag
   return verdicts.has('unknown') ? EXIT.waiting : EXIT.closed;
 };
 
-/** In the order of the config, as soon as possible. */
+/** Prints the evaluations of instances in the order of the config, whichever of them is known first. */
 interface Printer {
   add(row: Row): void;
   end(context: CommandContext, rest: Rest): Promise<void>;
@@ -101,7 +101,7 @@ function asItems(names: readonly string[], printer: ReturnType<typeof printItems
   };
 }
 
-/** One instance or plan with every check. */
+/** As a table; one instance, or one plan, with every check. */
 function inWords(
   names: readonly string[],
   asked: { readonly word: string | undefined; readonly instance: string | undefined },
@@ -131,7 +131,7 @@ function inWords(
   };
 }
 
-/** One instance, a plan with instances and targets, or everything. */
+/** What is evaluated: one instance, a plan with its instances and targets, or everything. */
 async function wantedOf(
   config: LoadedConfig,
   word: string | undefined,
@@ -152,7 +152,7 @@ async function wantedOf(
   return { names: word === undefined ? Object.keys(config.instances) : plans.flatMap(askedBy), plans };
 }
 
-/** From the instances' answers, with an entry for each change. */
+/** Evaluates the plans by what was asked of their instances, with an entry for each that changed. */
 async function evaluatedPlans(
   context: CommandContext,
   config: LoadedConfig,
@@ -212,7 +212,7 @@ function cellsOf({ instance, verdict, reason, checks }: Row): readonly string[] 
   ];
 }
 
-/** Of asked checks: the one with most of its period used. */
+/** Of the checks that were asked, the one that has used most of its period. */
 function oldestOf(checks: readonly Check[]): Check | undefined {
   const share = ({ ageSeconds = 0, periodSeconds = 1 }: Check) => ageSeconds / periodSeconds;
   const [oldest] = checks

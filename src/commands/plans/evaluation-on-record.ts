@@ -13,7 +13,7 @@ interface Of {
   readonly evaluation: Parameters<typeof toRecord>[0] & Parameters<typeof findingsOf>[0];
   readonly facts: Parameters<typeof toRecord>[2];
   readonly before: Evaluated | undefined;
-  /** Of findings without an owner. */
+  /** Of findings without another. */
   readonly owner: string | undefined;
   readonly now: Date;
 }
@@ -21,7 +21,7 @@ interface Of {
 export interface OnRecord {
   readonly findings: readonly Finding[];
   readonly changed: boolean;
-  /** Undefined if the record says the same, recently. */
+  /** Undefined where the record says the same, and not too long ago. */
   readonly entry: NewEntry | undefined;
 }
 

@@ -75,7 +75,7 @@ export const plansFallback: Action<{ readonly out?: string }> = async (given, [w
   }
 };
 
-/** A run that a plan started means its plan's run too. */
+/** The run of a plan that is meant: a run that it started, such as the last one, means it as well. */
 async function planRunOf(journal: JournalReader, found: RunSummary): Promise<RunSummary> {
   if (isPlanRun(found)) return found;
   const [started] = await journal.read(`run/${found.runId}`);
@@ -152,7 +152,7 @@ async function scriptOf(
   return { group, lane: lane.name, step: step.id, file, text };
 }
 
-/** A script of another moment could do a step twice. */
+/** A script of another moment beside these could do a step twice. */
 function assertEmpty(folder: string): void {
   if (namesIn(folder).length === 0) return;
   throw new LifeboatError('usage.out', `${show(folder, 200)} has files already`, {

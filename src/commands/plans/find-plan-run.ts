@@ -71,7 +71,7 @@ export async function runToResume(
   return only !== undefined && another === undefined ? only : findRun(journal, word);
 }
 
-/** The plan's run for a child; a recovery that its plan has left goes on by itself. */
+/** For a child of a plan's run, that run; but a recovery that its plan has left goes on by itself. */
 async function lastMeant(journal: Pick<JournalReader, 'rows'>, last: RunSummary): Promise<RunSummary> {
   const child = await childOf(journal, last.runId);
   if (child === undefined) return last;

@@ -3,13 +3,13 @@ import { questionOf } from '../../runner/answer.ts';
 import type { DrivenPlan } from './drive-plan.ts';
 
 interface Decided {
-  /** Names of confirmed groups. */
+  /** Groups that are confirmed by name. */
   readonly confirm: readonly string[];
-  /** Take each question's recommendation. */
+  /** Whether what a question recommends is its answer. */
   readonly yes: boolean;
 }
 
-/** Each question once. */
+/** Gives the plan's own questions the answers that were decided in advance, each question once. */
 export class FlagAnswers {
   readonly #run: DrivenPlan['run'];
   readonly #decided: Decided;
@@ -17,7 +17,7 @@ export class FlagAnswers {
   readonly #given = new Set<string>();
   #answering = 0;
 
-  /** Gets why the run refused an answer. */
+  /** `refused`: gets why the run has not taken an answer. */
   constructor(run: DrivenPlan['run'], decided: Decided, refused: (thrown: unknown) => void) {
     this.#run = run;
     this.#decided = decided;
@@ -28,7 +28,7 @@ export class FlagAnswers {
     return this.#answering > 0;
   }
 
-  /** False if nothing that was decided is asked. */
+  /** Answers what the plan asks now. False if it asks nothing, or nothing that was decided. */
   give(): boolean {
     const question = questionOf(this.#run.state().snapshot);
     const answer = answerByFlags(question, this.#decided);
@@ -46,7 +46,7 @@ export class FlagAnswers {
   }
 }
 
-/** Undefined where a person must answer. */
+/** The answer of the flags to the plan's own question; undefined where a person has to answer it. */
 function answerByFlags(question: Question | undefined, { confirm, yes }: Decided): Answer | undefined {
   if (question === undefined) return undefined;
   if (question.kind === 'typed-name')

@@ -96,6 +96,7 @@ export async function followPlan(
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/** Says a child's state when it is a new one. */
 function report(child: ShownChild, said: Map<string, string>, say: (text: string) => void): void {
   const { group, lane, step, state, where, question, problem } = child;
   const key = keyOf(child);

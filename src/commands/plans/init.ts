@@ -12,7 +12,7 @@ import { resolvePlan } from '../../plans/resolve.ts';
 import { starterPlan } from '../../plans/starter-plan.ts';
 import { planPath, surroundingsOf } from './plan-files.ts';
 
-/** `lifeboat plans init NAME`: checks the plan before it writes it. Never overwrites a file. */
+/** `lifeboat plans init NAME`: writes a first plan, which it has checked. Never overwrites a file. */
 export const plansInit: Action<{ readonly print?: boolean }> = async (context, [name = ''], { print }) => {
   const config = await loadConfig(context.env, context.configPath);
   const path = planPath(config, name);

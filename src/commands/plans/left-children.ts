@@ -17,7 +17,7 @@ export class LeftChildren {
   readonly #children = new Map<string, LeftChild>();
   readonly #stop = new AbortController();
 
-  /** From now on, of everything appended. */
+  /** Sees everything that is appended from now on. */
   static async of(journal: JournalReader, runs: ChildRuns): Promise<LeftChildren> {
     const { size } = await journal.log.head();
     const children = new LeftChildren(journal, runs);
@@ -30,13 +30,13 @@ export class LeftChildren {
     this.#runs = runs;
   }
 
-  /** Begins it once, however often called, and watches it. */
+  /** Begins the run of a step, once however often it is called, and watches it. */
   async begin(start: Start): Promise<DrivenChild> {
     const runId = await this.#runs.leaveToWorkers(start);
     const known = this.#children.get(runId);
     if (known !== undefined) return known;
     const child = new LeftChild(runId, this.#journal, () => this.#runs.begin(start));
-    // Register first, then read what was appended before.
+    // It hears of what is appended from here on, and reads what was before.
     this.#children.set(runId, child);
     await child.look();
     return child;
@@ -57,10 +57,10 @@ export class LeftChildren {
   }
 }
 
-/** After these a child may have ended, ask, or go on. */
+/** After these entries a child may have ended, or asks, or goes on. */
 const CHANGES: ReadonlySet<string> = new Set(['run.resumed', 'run.detached', 'run.closed', 'run.abandoned']);
 
-/** Driven by others until a question is answered here. */
+/** A child that others drive, until its question is answered here. */
 class LeftChild implements DrivenChild {
   readonly runId: string;
   readonly ended: DrivenChild['ended'];
@@ -85,7 +85,7 @@ class LeftChild implements DrivenChild {
     return msOf(this.#row?.startedAt);
   }
 
-  /** After every earlier look. */
+  /** Reads where it stands, after every earlier look. */
   look(): Promise<void> {
     const looked = this.#looking.then(() => this.#read());
     this.#looking = looked.catch(() => undefined);

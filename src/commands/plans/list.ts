@@ -8,7 +8,7 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { resolvePlan } from '../../plans/resolve.ts';
 import { planNamed, planNames, plansFolder, surroundingsOf } from './plan-files.ts';
 
-/** `lifeboat plans list`: exit 1 when a file has mistakes. */
+/** `lifeboat plans list`: the plan files beside lifeboat.yaml. Exit 1 when one of them has mistakes. */
 export const plansList: Action<object> = async (context) => {
   const config = await loadConfig(context.env, context.configPath);
   const items = await Promise.all(planNames(config).map((name) => rowOf(config, name)));

@@ -8,19 +8,19 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { LONGEST_PLAN, type ReadPlan, readPlan } from '../../plans/plan-file.ts';
 import type { Surroundings } from '../../plans/resolve.ts';
 
-/** Beside lifeboat.yaml. */
+/** The folder of the plans: `plans` beside lifeboat.yaml. */
 export function plansFolder({ path }: Pick<LoadedConfig, 'path'>): string {
   return join(dirname(path), 'plans');
 }
 
-/** Sorted; empty without a folder. */
+/** The names of the plan files, sorted. Empty without a folder. */
 export function planNames(config: Pick<LoadedConfig, 'path'>): readonly string[] {
   return namesIn(plansFolder(config))
     .flatMap((name) => /^(?<plan>[^.].*)\.ya?ml$/u.exec(name)?.groups?.['plan'] ?? [])
     .toSorted();
 }
 
-/** `word`: a name, or a path with a slash or an ending. */
+/** Where a plan is: `word` is its name, or a path, which has a slash or an ending. */
 export function planPath(config: Pick<LoadedConfig, 'path'>, word: string): string {
   return /[/\\]|\.ya?ml$/u.test(word) ? resolve(word) : join(plansFolder(config), `${word}.yaml`);
 }
@@ -59,7 +59,7 @@ function missing(config: Pick<LoadedConfig, 'path'>, word: string, path: string)
   });
 }
 
-/** What plans name. */
+/** The parts of lifeboat.yaml that plans name. */
 export function surroundingsOf({ instances, approvals, notify }: LoadedConfig): Surroundings {
   return {
     instances,

@@ -17,7 +17,7 @@ export interface PlanHistory {
   readonly lastProven: ProvenPlan | undefined;
 }
 
-/** Newest first. */
+/** How many closed runs are looked at, the newest first. */
 const LOOKED_AT = 5_000;
 
 /**
@@ -76,7 +76,7 @@ export function planDigest({ plan, groups }: Pick<PlanInput, 'plan' | 'groups'>)
   return hash('sha256', canonicalize([groups, plan.healthy, plan.finally]) ?? '', 'hex');
 }
 
-/** A prepared recovery needs no target and little time: it says nothing about performing one. */
+/** To prepare a recovery takes no target and little time: it says nothing about performing one. */
 function kindOf(runbook: string, performs: boolean): string {
   return runbook === 'disaster-recovery' && !performs ? `${runbook} prepare` : runbook;
 }

@@ -41,7 +41,7 @@ export async function planFoldOnRecord(
     question: questionOf(snapshot),
     startedMs: msOf(context.input.incidentAt ?? entries[0]?.at),
     outcome: outcomeOf(entries),
-    // The reader is rarely the person that it waits for.
+    // The reader is rarely the person whom it waits for.
     whom: 'a person',
   };
 }

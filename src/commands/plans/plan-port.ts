@@ -45,7 +45,7 @@ export function planPortOf(
   };
 }
 
-/** Newest last. */
+/** The newest lines of a run on record, the newest last. */
 export async function newestOf(
   journal: Pick<JournalReader, 'read'>,
   runId: string,
@@ -53,7 +53,7 @@ export async function newestOf(
   return recordOf(await journal.read(`run/${runId}`)).log.slice(-NEWEST);
 }
 
-/** Of its phase: several groups at work have no single state. */
+/** The title of its phase: while several groups are at work, no single state has one. */
 export function titleOf(snapshot: AnyMachineSnapshot): string {
   const value: unknown = snapshot.value;
   const [phase] = typeof value === 'object' && value !== null ? Object.keys(value) : [];
@@ -62,7 +62,7 @@ export function titleOf(snapshot: AnyMachineSnapshot): string {
   return meta?.title ?? '';
 }
 
-/** By its record; undefined while open. */
+/** How the run of a plan ended, from its record; undefined while it is open. */
 export function outcomeOf(entries: readonly Entry[]): PlanOutcome | undefined {
   const closing = entries.find(isEnd);
   if (closing === undefined) return undefined;

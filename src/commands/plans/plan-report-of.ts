@@ -13,7 +13,7 @@ import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { reportOf } from '../run/run-report.ts';
 import { stepInWords } from './step-words.ts';
 
-/** `children`: by run. */
+/** The record of a plan's run, and those of everything that it started, by run. */
 export interface PlanReports {
   readonly plan: PlanReport;
   readonly children: ReadonlyMap<string, Report>;
@@ -71,7 +71,7 @@ async function summaryOf(
   return { runId, runbook, version, instance, target };
 }
 
-/** Of all phases, with their steps in words. */
+/** The groups of all phases, each with its steps in words. */
 export function wordedGroups(input: PlanInput): readonly WordedGroup[] {
   return (['groups', 'healthy', 'finally'] as const).flatMap((phase) =>
     groupsOf({ input } as never, phase).map((group) => ({

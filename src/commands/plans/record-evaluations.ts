@@ -6,13 +6,13 @@ import { Holds } from '../../runner/holds.ts';
 import type { NewEntry } from '../../store/journal.ts';
 
 export interface EvaluationRecorder extends AsyncDisposable {
-  /** Resolves once the entry may be forgotten. Never rejects. */
+  /** Resolves once it may be forgotten. Never rejects. */
   add(entry: NewEntry): Promise<void>;
-  /** Rejects with the first error of all; nothing was written after it. */
+  /** Puts the rest on record. Rejects with the first error of all of this; nothing was written after it. */
   end(): Promise<void>;
 }
 
-/** An append takes a lock; its entries are signed and flushed together. */
+/** Entries of one append: each takes a lock, and they are signed and written to the disk together. */
 const GROUP = 100;
 
 /**

@@ -8,7 +8,7 @@ import type { ChildRow } from '../../store/projections/plan-children.ts';
 import { changesSince } from './child-snapshot.ts';
 import { snapshotOnRecord } from './snapshot-on-record.ts';
 
-/** By the record alone: driven elsewhere. */
+/** A child of a plan's run by the record alone: nobody here drives it. */
 export interface ShownRecord extends ShownChild {
   readonly runId: string;
   readonly asks: string | undefined;
@@ -46,10 +46,10 @@ async function recorded(
   };
   if (result !== undefined) return base;
   const found = await snapshotOnRecord(journal, runId);
-  // Only its own version can fold it.
+  // Only the version that began it can fold it.
   if (found === undefined) return base;
   const seen = { ...found, paused: undefined };
-  // It goes on with the plan, perhaps with credentials.
+  // One that was left and asks nothing goes on with the plan, perhaps with credentials.
   if (seen.question === undefined && isLeft) return { ...base, where: seen.where };
   const of = placeOf(context.input, row).step;
   const decided = { context, isStopped: isStopped(group), differences: changesSince };

@@ -58,7 +58,7 @@ export const plansRun: Action<PlanRunFlags> = async (context, [word = ''], flags
   }
 };
 
-/** To its end, or until it waits. Rejects with `plan.misfit`. */
+/** Begins the run of a plan and drives it to its end, or to where it waits. Rejects with `plan.misfit`. */
 export async function runPlan(setting: PlanSetting, read: ReadPlan, flags: PlanRunFlags): Promise<ExitCode> {
   const { context, config, workspace } = setting;
   const { plan, text, sha256 } = read;
@@ -108,7 +108,7 @@ function isAllScratch({ plan }: ReadPlan, config: LoadedConfig): boolean {
   return changed.length > 0 && changed.every((name) => config.instances[name]?.rehearsal === true);
 }
 
-/** From the end of its record. */
+/** Continues the run of a plan where its record ends. */
 export async function resumePlan(
   context: CommandContext,
   workspace: Workspace,

@@ -10,7 +10,7 @@ import type { PlanSetting } from './plan-setting.ts';
 import type { PlanFlags } from './run.ts';
 import { takenWishes, takeWishes } from './wishes.ts';
 
-/** On the whole terminal; returns whether that is gone. */
+/** Takes the whole terminal; gives whether it is gone. */
 async function onOwnScreen(...shown: Parameters<typeof showPlan>): Promise<boolean> {
   const { showPlan: take } = await import('../../tui/show-plan.ts');
   return (await take(...shown)).isLost;
@@ -38,7 +38,7 @@ export async function showPlanRun(
   );
   const came = early.release();
   const driving = conductor.run();
-  // The screen reports it; without one it is awaited below.
+  // The screen reports it; without one, it is awaited below.
   driving.catch(() => undefined);
   const port = planPortOf(driven, journal, driving);
   port.ended.catch(() => undefined);
@@ -50,7 +50,7 @@ export async function showPlanRun(
       : app.showPlan(port).then(() => false));
     if (app !== undefined) await conductor.leave('the screen was left');
     const { exitCode, how } = await port.ended;
-    // The app shows the result.
+    // The app still shows what became of it.
     if (isLost || app !== undefined) return exitCode as ExitCode;
     const { plan, outcome } = port.view();
     const left = `plan ${plan} was left; to go on: lifeboat resume ${runId}`;

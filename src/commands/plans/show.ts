@@ -60,7 +60,7 @@ export const plansShow: Action<object> = async (context, [word]) => {
   }
 };
 
-/** By the record. Rejects as `findPlanRun` does. */
+/** Where each instance of the run of a plan stands, by the record. Rejects as `findPlanRun` does. */
 export async function standingOf(
   journal: Pick<JournalReader, 'rows' | 'read'>,
   word: string | undefined,
@@ -70,7 +70,7 @@ export async function standingOf(
   const rows = await childrenOf(journal, summary.runId);
   const of = snapshot.context as PlanContext;
   const states = planFacts(snapshot, [], Date.now())?.records;
-  // Loads every runbook.
+  // Which loads every runbook.
   const { recordedChildren } = await import('./recorded-children.ts');
   const children = await recordedChildren(journal, rows, {
     context: of,
@@ -122,10 +122,11 @@ function leftOf(children: readonly ShownRecord[]): Pick<Row, 'left'> {
 
 interface Found {
   readonly newest: ReadonlyMap<string, ShownRecord>;
+  /** Those that the plan has left. */
   readonly left: ReadonlyMap<string, readonly ShownRecord[]>;
 }
 
-/** Of each lane and step: a plan may have thousands of children. */
+/** The newest child of each lane, and of each step of a lane: a plan may have thousands. */
 function newestByPlace(children: readonly ShownRecord[]): ReadonlyMap<string, ShownRecord> {
   return new Map(
     children.flatMap((child) => [

@@ -9,18 +9,18 @@ export interface StepRun {
   readonly instance: string;
   readonly target: string | undefined;
   readonly input: Json;
-  /** It changes a scratch instance. */
+  /** Whether the instance that it changes is a scratch one. */
   readonly rehearsal: boolean;
 }
 
-/** Their recovery time can count from the incident. */
+/** The runbooks whose recovery time can count from the incident. */
 const RECOVERIES: ReadonlySet<string> = new Set([
   'disaster-recovery',
   'restore-backup',
   'restore-point-in-time',
 ]);
 
-/** Throws for an unknown runbook. Pure. */
+/** What a step runs on an instance. Throws for a runbook that is not there. Pure. */
 export function stepRunOf(
   step: Extract<Step, { kind: 'runbook' }>,
   { name, target }: Lane,

@@ -10,7 +10,7 @@ import { FollowedRecord } from '../serve/followed-record.ts';
 import { planFoldOnRecord } from './plan-on-record.ts';
 import { newestOf } from './plan-port.ts';
 
-/** Milliseconds between looks for growth of the record. */
+/** The pause between two looks at whether the record has grown. Milliseconds. */
 const LOOK_MS = 200;
 /** Milliseconds until a read without news: holder and lateness change. */
 const READ_MS = 2_000;
@@ -93,7 +93,7 @@ export async function watchPlan(
   };
 }
 
-/** Pending unless following fails. */
+/** Rejects when following fails; stays pending otherwise. */
 async function failureOf(following: Promise<void>): Promise<never> {
   await following;
   return new Promise(() => undefined);

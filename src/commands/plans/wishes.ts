@@ -10,10 +10,10 @@ import {
   type StreamName,
 } from '../../store/journal.ts';
 
-/** While another process drives the run. */
+/** A decision that a person takes about the run of a plan while another process drives it. */
 export interface Wish {
   readonly event: PlanDecision;
-  /** For the record. */
+  /** What the record says. */
   readonly label: string;
 }
 
@@ -39,7 +39,7 @@ export async function writeWish(journal: Journal, runId: string, wish: Wish): Pr
   }
 }
 
-/** The newest that the run took or refused; 0 before the first. */
+/** The number of the newest wish that the run of the plan has taken, or refused; 0 before the first. */
 export function takenWishes(entries: readonly Entry[]): number {
   return entries.reduce((newest, { type, body }) => {
     const { wish } = fieldsOf(body);
@@ -71,7 +71,7 @@ export async function takeWishes(
     );
 }
 
-/** On record now, after number `taken`; returns the newest number. */
+/** Takes the wishes that are on record by now, after the one with this number; gives that of the newest. */
 export async function takeWishesOnRecord(
   journal: Pick<JournalReader, 'read'>,
   runId: string,
@@ -92,13 +92,13 @@ async function take(entries: readonly Entry[], conductor: Conductor, taken: numb
   return newest;
 }
 
-/** Milliseconds. */
+/** How long a wish may take to be taken. Milliseconds. */
 const TAKEN_MS = 15_000;
 
-/** Rejects with `plan.refused` or `plan.not-taken`. */
+/** Resolves when the run of the plan has taken a wish; rejects with `plan.refused` or `plan.not-taken`. */
 export async function untilTaken(journal: JournalReader, runId: string, wish: number): Promise<void> {
   const stop = AbortSignal.timeout(TAKEN_MS);
-  // Neither that signal nor a follower of the journal keeps the process alive.
+  // Neither that signal nor a follower of the journal keeps a process alive that only waits.
   const alive = setInterval(() => undefined, TAKEN_MS);
   const stream: StreamName = `run/${runId}`;
   const { size } = await journal.log.head();

@@ -91,7 +91,7 @@ async function findAll(
   return found;
 }
 
-/** Without a journal nothing tells what downloads are for. */
+/** A home without a journal keeps its downloads: nothing tells what they are for. */
 async function downloadsOf(context: CommandContext, beforeMs: number): Promise<readonly Removable[]> {
   const { env } = context;
   const home = homeFolder(env);
@@ -134,7 +134,7 @@ function showFound(context: CommandContext, found: readonly Removable[], bytes: 
   context.stdout.write(`may be removed: ${counted(found.length, 'item')}, ${formatBytes(bytes)}\n`);
 }
 
-/** Reports a failure and returns it with the path. */
+/** Removes one; on failure, reports the error and returns it with the path. */
 function removeOne({ stderr }: CommandContext, { path, remove }: Removable): [string, string][] {
   try {
     remove();
@@ -148,13 +148,13 @@ function removeOne({ stderr }: CommandContext, { path, remove }: Removable): [st
 }
 
 interface Removable extends Omit<ResultOf<'prune'>['items'][number], 'problem'> {
-  /** Follows "stays"; undefined if it may be removed. */
+  /** Why it is not removed, to follow "stays"; undefined if it may be removed. */
   readonly stays?: string | undefined;
-  /** Throws file-system errors. */
+  /** Removes it; throws file-system errors. */
   remove(): void;
 }
 
-/** Does not follow links. Unreadable files count as 0. */
+/** Bytes of all files below a folder; does not follow links. Unreadable files count as 0. */
 function folderSize(folder: string): number {
   try {
     return readdirSync(folder).reduce((sum, name) => {
@@ -218,7 +218,7 @@ async function findHomes(context: CommandContext, beforeMs: number): Promise<rea
   return found;
 }
 
-/** Undefined if unknown, or a run is open or no rehearsal. */
+/** When the last of its runs ended; undefined if one is open or not of a rehearsal, or if that is unknown. */
 async function closedAt(env: CommandContext['env']): Promise<string | undefined> {
   try {
     const journal = await openJournalIfAny({ env });
@@ -310,7 +310,7 @@ function filesIn(instance: string, folder: string, runs: ReadonlyMap<string, Run
   });
 }
 
-/** A copy under an old key may be the only one that can still be opened. */
+/** The copy of a backup under an old key may be the only one that can still be opened. */
 function isNewestArchive(file: Found, all: readonly Found[]): boolean {
   const archives = all.filter(({ instance, purpose }) => instance === file.instance && purpose === 'archive');
   const newest = archives.toSorted((one, other) => other.modifiedMs - one.modifiedMs)[0];

@@ -6,6 +6,7 @@ import type { RunInstances } from '../../compose/instances.ts';
 import { fold } from '../../runner/fold.ts';
 import { type Callable, operationAt } from '../../service/revisions.ts';
 
+/** The instance that a call goes to, as far as it shows what can be run on it. */
 type Callee = Pick<RunInstances['instance'], 'name' | 'service'>;
 
 interface Lacking {
@@ -43,7 +44,7 @@ export function assertSupported(
   );
 }
 
-/** Without a call that the instance's revision lacks. */
+/** The runbooks that need no call which the instance's revision lacks. */
 export function runnableOn(callee: Callee): readonly string[] {
   return Object.values(runbooks)
     .filter(
@@ -52,13 +53,13 @@ export function runnableOn(callee: Callee): readonly string[] {
     .map(({ id }) => id);
 }
 
-/** Without trouble, in order. */
+/** The states that a run with this input passes without trouble, in order. */
 export function pathOf(runbook: Runbook, input: unknown): readonly string[] {
   const { snapshot } = fold(runbook, input, []);
   return mainPathOf(runbook.machine, snapshot.context);
 }
 
-/** Necessary calls that the revision lacks. */
+/** The calls on a path that a run cannot do without and the revision does not have. */
 function lackingOn(
   runbook: Runbook,
   { instance, target }: { readonly instance: Callee; readonly target: Callee | undefined },

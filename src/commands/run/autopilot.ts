@@ -9,25 +9,25 @@ import { questionOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
 import { PATIENCE_MS, watchOverdue } from './leave-overdue.ts';
 
-/** Without a terminal. */
+/** What the flags decide for a run without a terminal. */
 export interface Policy {
   readonly yes: boolean;
   /** Confirms a destructive step, once in this process. It does not override a finding. */
   readonly confirm?: string | undefined;
-  /** Default: a generated key. */
+  /** The new key, instead of a generated one. */
   readonly key?: Secret | undefined;
-  /** For a restore, RFC 3339. */
+  /** The point in time to restore to, RFC 3339. */
   readonly time?: string | undefined;
   readonly backup?: number | undefined;
-  /** For a question that asks for a word, such as a guid. */
+  /** The word that a question asks for, such as a guid. */
   readonly word?: string | undefined;
-  /** For the current question, before anything else. */
+  /** The answer to the run's current question, given before anything else. */
   readonly first?: Answer | undefined;
-  /** By id: for follow-ups when nothing else can be done from here. */
+  /** Proofs of follow-ups by id: given when nothing is left that could be done from here. */
   readonly proofs?: Readonly<Record<string, string>> | undefined;
-  /** Milliseconds without an entry until it leaves; undefined: never. */
+  /** Leave when nothing has been written for this long. Milliseconds; undefined never leaves. */
   readonly patienceMs?: number | undefined;
-  /** Milliseconds over the limit of a wait until it leaves; default: half an hour. */
+  /** Leave a wait that is this far over its limit. Milliseconds; half an hour if undefined. */
   readonly overdueMs?: number | undefined;
 }
 
@@ -110,14 +110,14 @@ export async function lookOnly(run: Run): Promise<{ exitCode: ExitCode; why: str
   const events = () => run.state().entries.filter(({ type }) => type === 'event').length;
   const isInDoubt = () => run.state().snapshot.hasTag('in-doubt' as never);
   const asks = isInDoubt();
-  // A person's answer is an event as well as the end of the look.
+  // The answer of a person is an event as well as the end of the look.
   const ended = events() + (asks ? 2 : 1);
   let left: { exitCode: ExitCode; why: string } | undefined;
   const leave = (exitCode: ExitCode, why: string) => {
     left ??= { exitCode, why };
     void run.detach(why);
   };
-  // Before the run's next action: nothing is sent after the look.
+  // Called before the run performs what comes next, so nothing is sent after the look.
   const look = () => {
     if (left !== undefined || events() < ended || run.state().snapshot.status === 'done') return;
     if (isInDoubt()) leave(EXIT.inDoubt, 'the service does not show what became of the call');
@@ -132,14 +132,14 @@ export async function lookOnly(run: Run): Promise<{ exitCode: ExitCode; why: str
   return { exitCode: left?.exitCode ?? end.exitCode, why: left?.why };
 }
 
-/** With what would be accepted. */
+/** Why an answer was rejected, with what would be accepted. */
 function wordsOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const hints = thrown instanceof LifeboatError ? thrown.hints : [];
   return [thrown.message, ...hints].join('; ');
 }
 
-/** After `patienceMs` without growth of the journal. */
+/** Calls back when the journal has not grown for `patienceMs`. */
 function watchFor(patienceMs: number | undefined, run: Run, tell: (why: string) => void) {
   if (patienceMs === undefined) return { look: () => undefined, stop: () => undefined };
   const why = `nothing has moved for ${formatSeconds(patienceMs / 1000)}`;
@@ -158,7 +158,7 @@ function watchFor(patienceMs: number | undefined, run: Run, tell: (why: string) 
   };
 }
 
-/** Or a sentence with the flag that would decide. */
+/** The answer that the flags decide, or a sentence naming the flag that would. */
 function answerTo(
   question: Question,
   policy: Policy,
@@ -174,7 +174,7 @@ function answerTo(
     return { event: question.event, text: policy.word };
   }
   if (question.kind === 'typed-name') {
-    // `--confirm` assumes good facts; it does not override a finding.
+    // `--confirm` was given for the change, on the assumption of good facts, not to override a finding.
     if (question.event === 'operator.override') return `no flag overrides a finding: ${question.prompt}`;
     if (confirm === undefined) return `it needs the name of the target: --confirm ${question.expected}`;
     if (confirmed) return `--confirm is valid once, and a person has to confirm this one: ${question.prompt}`;
@@ -185,7 +185,7 @@ function answerTo(
   }
   const enter = question.options.find((option) => option.event.type === 'operator.enterKey');
   if (key !== undefined && enter !== undefined) return { event: optionKey(enter.event) };
-  // An explicit guid precedes any recommendation.
+  // A guid that was given explicitly wins over any recommendation.
   const type = question.options.find((option) => option.event.type === 'operator.typeGuid');
   if (policy.word !== undefined && type !== undefined) return { event: optionKey(type.event) };
   const backups = question.options.filter(({ event }) => event.type === 'operator.chooseBackup');
@@ -205,7 +205,7 @@ function answerTo(
     : `it needs a decision (--yes takes the recommended one): ${question.prompt}`;
 }
 
-/** The first one with a proof in the policy. */
+/** Closes the first open follow-up for which the policy has a proof. */
 function proofFor(question: Question, { proofs = {} }: Policy): Answer | undefined {
   if (question.kind !== 'followUps') return undefined;
   const followUp = stillOpen(question.followUps).find(({ id }) => Object.hasOwn(proofs, id));

@@ -23,7 +23,7 @@ import type { Doubt } from '../../store/projections/pending-calls.ts';
 import { whoIs } from '../approvals/present.ts';
 import { progressLine } from '../service/progress-line.ts';
 
-/** `lifeboat runs --in-doubt`: sent perhaps, outcome unknown. */
+/** `lifeboat runs --in-doubt`: lists the calls that may have been sent and whose outcome is unknown. */
 export async function printDoubts(context: CommandContext): Promise<number> {
   const journal = await openJournalIfAny(context);
   try {
@@ -62,7 +62,7 @@ function printCalls(context: CommandContext, open: readonly Doubt[]): void {
   context.stderr.write('to ask the service, which sends nothing: lifeboat resume RUN --look\n');
 }
 
-/** The run that sent it, or the call's own name. */
+/** The word by which `resume` takes a call: the run that sent it, or its own name. */
 function wordOf({ run, intent }: Doubt): string {
   return run?.runId ?? intent;
 }
@@ -118,7 +118,7 @@ export interface DoubtFlags {
   readonly tokenFile?: string;
 }
 
-/** Rejects (exit 2) a person's word without a reason. */
+/** Rejects, with exit 2, a person's word on a call without the reason. */
 export function assertReasonGiven({ became, reason = '' }: DoubtFlags): void {
   if (became === undefined || reason.trim() !== '') return;
   throw new LifeboatError('usage.reason', '--became needs --reason: how do you know?', {
@@ -127,7 +127,7 @@ export function assertReasonGiven({ became, reason = '' }: DoubtFlags): void {
   });
 }
 
-/** By the service, or a person's word; sends nothing. */
+/** Asks the service about a call, or records a person's word; sends nothing. */
 export async function resolveDoubt(
   context: CommandContext,
   config: LoadedConfig,
@@ -164,7 +164,7 @@ export async function resolveDoubtFirst(
   });
 }
 
-/** Rejects with exit 5 while the service shows nothing certain. */
+/** What the service shows of a call; rejects with exit 5 while it shows nothing certain. */
 async function asked(
   context: CommandContext,
   config: LoadedConfig,
@@ -245,7 +245,7 @@ const GRADES: Readonly<Record<string, string>> = {
   unlikely: 'unlikely to be ours',
 };
 
-/** For a lost answer: what was adopted, and how certain it is. */
+/** What was adopted as the result of a call whose answer was lost, and how certain that is. */
 export function adoptedWords(evidence: unknown, lost: Failure | undefined, what: string): string {
   const why = lost === undefined ? 'the answer was not recorded' : lost.shortMessage;
   return `adopted: ${why}, and ${seen(evidence, what)}`;
@@ -263,7 +263,7 @@ function seen(evidence: unknown, what: string): string {
   return `the service shows that it was done${grade === undefined ? '' : ` (${grade})`}${shown}`;
 }
 
-/** While the service does not show what became of it. */
+/** The error while the service does not show what became of a call. */
 export function stillInDoubt(doubt: Pick<Doubt, 'verb' | 'run' | 'intent'>, failure: Failure): LifeboatError {
   if (!failure.code.startsWith('doubt.')) return errorFrom(failure, exitOf(failure));
   const word = doubt.run?.runId ?? doubt.intent;
@@ -325,7 +325,7 @@ interface List {
   ) => Promise<{ readonly value: readonly { readonly id: number; readonly status: string }[] }>;
 }
 
-/** Where the result of a call appears. */
+/** The list that shows what a call becomes. */
 const LISTS: Readonly<Record<ReturnType<typeof taskOf>, List | undefined>> = {
   backup: { what: 'backup', read: (service) => service.backups() },
   restore: { what: 'restore', read: (service) => service.restores() },
@@ -337,7 +337,7 @@ function left(cause: unknown): LifeboatError {
   return new LifeboatError('call.left', 'interrupted', { hints, exitCode: EXIT.interrupted, cause });
 }
 
-/** For a call of an ended run, or without one, without a flag for it. */
+/** The error for a call of a run that is over, or without a run, where no flag says what to do about it. */
 export function doubtNeedsFlag(doubt: Doubt): LifeboatError {
   const word = wordOf(doubt);
   return new LifeboatError(
@@ -353,7 +353,7 @@ export function doubtNeedsFlag(doubt: Doubt): LifeboatError {
   );
 }
 
-/** An instance's action becomes nothing with an id. */
+/** An action of the instance becomes nothing with an id. */
 function choicesOf({ verb }: Pick<Doubt, 'verb'>): string {
   return taskOf(verb) === 'task' ? 'done|nothing' : 'ID|nothing';
 }

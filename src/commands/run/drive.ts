@@ -39,16 +39,16 @@ import { portOf } from './run-port.ts';
 import { watchClock } from './watch-clock.ts';
 
 export interface DriveOptions extends Policy {
-  /** Even in a terminal. */
+  /** Lines instead of the full screen, even in a terminal. */
   readonly plain: boolean;
-  /** A team's own text for the runbooks. */
+  /** Folder with a team's own text for the runbooks. */
   readonly overlay?: string | undefined;
-  /** Why no second person has to approve the confirmation. */
+  /** Why the confirmation proceeds without the second person who would have to approve it. */
   readonly breakGlass?: string | undefined;
-  /** Why the run cannot be continued after it was left, and what remains; undefined if it can. */
+  /** Why the run cannot be continued once it was left, and what remains of it; undefined if it can. */
   readonly gone?: string | undefined;
   readonly chapter?: RunView['chapter'];
-  /** Installed before the run was begun. */
+  /** Signal handlers installed before the run was begun. */
   readonly early?: EarlySignals | undefined;
 }
 
@@ -138,7 +138,7 @@ async function showInLines(port: RunPort, context: CommandContext): Promise<RunE
 
 interface Taking {
   readonly runbook: Runbook;
-  /** Why no second person has to approve the confirmation. */
+  /** Why the confirmation proceeds without the second person who would have to approve it. */
   readonly breakGlass?: string | undefined;
   readonly leaveWhenPaused: boolean;
 }
@@ -212,7 +212,7 @@ async function driveByFlags(
 ): Promise<number> {
   const { showRunPlainly } = await import('../../plain/show-run-plainly.ts');
   const shown = isForPeople(context) ? showRunPlainly(port, context) : undefined;
-  // The process that drives the run reports first why it broke.
+  // The screen ends with the run, and the process that drives the run reports first why it broke.
   shown?.catch(() => undefined);
   const { exitCode, why } = await autopilot(run, options);
   await shown;
@@ -253,7 +253,7 @@ async function admissionOf(
   };
 }
 
-/** This program lacks that version of the runbook. */
+/** The error for a run of a runbook in a version that this program does not have. */
 export function otherVersion({ runId, runbook, version }: DrivenRun): LifeboatError {
   const current = allRunbooks.find(({ id }) => id === runbook)?.version ?? 'none';
   return new LifeboatError(
@@ -282,7 +282,7 @@ async function forgetParameters(home: string, journal: JournalReader): Promise<v
     try {
       rmSync(join(folder, name), { recursive: true, force: true });
     } catch {
-      // The next run removes it.
+      // The next run tries again.
     }
   }
 }
@@ -296,7 +296,7 @@ async function isClosed(journal: JournalReader, stream: StreamName): Promise<boo
 const SAME_KEYSTROKE_MS = 300;
 
 interface Leaving {
-  /** Resumable. Resolves when nothing more will be written. */
+  /** Leaves the run as it is, resumable. Resolves when nothing more will be written. */
   detach(why?: string): Promise<void>;
   release(): void;
 }
@@ -313,7 +313,7 @@ export function leaveOnSignals(run: Run, context: CommandContext, gone?: string)
   };
   const onSignal = (signal: NodeJS.Signals) => {
     const isAgain = leavingSince !== undefined && performance.now() - leavingSince > SAME_KEYSTROKE_MS;
-    // A closing terminal repeats its signals; only a person presses Ctrl-C twice.
+    // A closing terminal sends its signals several times; only a person presses Ctrl-C twice.
     if (isAgain && signal === 'SIGINT') quit(run, context, gone);
     void detach(leftBySignal(signal)).catch(() => undefined);
   };

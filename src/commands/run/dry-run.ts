@@ -135,7 +135,7 @@ function rowsOf(step: PlannedStep, losesData: boolean): string[][] {
   return [...calls, ...step.does.map((words) => outside(words, step.changes))];
 }
 
-/** A prefix `platform:` says where it happens. */
+/** A step that happens outside the service; words that begin with `platform:` say where. */
 function outside(words: string, changes: boolean): string[] {
   const [, what] = /^platform: (.*)$/.exec(words) ?? [];
   return [what === undefined ? 'command' : 'platform', '', changes ? 'CHANGES' : '', what ?? words];
@@ -149,12 +149,12 @@ function printWords({ stdout }: CommandContext, title: string, words: readonly (
 interface FoundDryRun {
   readonly runbook: Runbook;
   readonly names: { readonly instance: string; readonly target: string | undefined };
-  /** Only then does a step confirmed by name destroy something. */
+  /** Whether the run loses data; only then does a step that is confirmed by name destroy something. */
   readonly losesData: boolean;
   readonly steps: readonly PlannedStep[];
   readonly found: DryRun;
   readonly approvals: readonly NeededApproval[];
-  /** By earlier runs of the same kind; undefined without a journal. */
+  /** How long earlier runs of the same kind took; undefined without a journal. */
   readonly usual: UsualTimes | undefined;
 }
 
@@ -190,7 +190,7 @@ export async function findDryRun(
   assertSupported(runbook, instances, input);
   const { found, usual } = await lookAround(context, runbook, input, instances, keyring, signal);
   const names = { instance: flags.instance, target: flags.target };
-  // With these facts: a question that a flag answers is not asked.
+  // Follow the path with what was found: a question that a flag has answered is not asked.
   const path = mainPathOf(runbook.machine, found.context);
   const routeFor = ({ method, path: below, on }: PlannedCall) =>
     routeAt(
@@ -214,7 +214,7 @@ async function lookAround(
   const { activitiesFor } = await import('../../activities/index.ts');
   const journal = await openJournalIfAny(context);
   const stop = given === undefined ? stopSignal() : { signal: given, release: () => undefined };
-  // A dry run needs nothing that is kept for later, such as binding parameters.
+  // Nothing that a look would keep for later, such as the parameters of bindings, is needed here.
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-dry-run-'));
   try {
     const home = homeFolder(context.env);
@@ -235,16 +235,16 @@ async function lookAround(
   }
 }
 
-/** As far as it gets without changes. */
+/** How far a run would get by looking alone, and what it would know then. */
 interface DryRun {
   readonly state: string;
   readonly context: unknown;
   readonly failure: Failure | undefined;
-  /** A person must answer it before more can be seen. */
+  /** The question that a person must answer before the dry run can see more. */
   readonly asks: string | undefined;
 }
 
-/** A machine may ask and look in a loop. */
+/** A machine that asks and looks in a loop must not keep a dry run going forever. */
 const MAX_STEPS = 60;
 
 /**
@@ -294,7 +294,7 @@ async function look(
   return { type: `xstate.error.actor.${invocation.id}`, error: failure, actorId: invocation.id };
 }
 
-/** Unless it needs typed words. */
+/** The recommended answer, if the question has one that needs no typed words. */
 async function recommended({ snapshot }: Folded): Promise<MachineEvent | undefined> {
   const question = questionOf(snapshot);
   if (question?.kind !== 'choice') return undefined;

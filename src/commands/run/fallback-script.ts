@@ -9,11 +9,11 @@ import type { TokenConfig } from '../../config/schema.ts';
 import type { RunState } from '../../runner/run.ts';
 import { type FallbackInstance, fallbackOf } from '../../view/fallback/render-fallback.ts';
 
-/** `text`: as of now. */
+/** The fallback script of a run: its text now, and its copy on disk. */
 export interface FallbackScript {
   readonly path: string;
   readonly text: (state: RunState) => string;
-  /** A failing disk must not stop a recovery. */
+  /** Updates the copy; a failing disk must not stop a recovery. */
   readonly write: (state: RunState) => void;
 }
 
@@ -45,7 +45,7 @@ export function fallbackScriptFor(
       makePrivateFolder(folder);
       writeFileAtomic.sync(path, text(state), { mode: 0o600, fsync: false });
     } catch {
-      // The screen shows the script too, and the run is in the journal.
+      // Ignored: the screen shows the script too, and the run is in the journal.
     }
   };
   return { path, text, write };

@@ -5,13 +5,13 @@ import { runs, summariesOf } from '../../store/projections/runs.ts';
 import { type UsualTimes, usualTimes } from '../../view/app/usual-times.ts';
 
 export interface History {
-  /** Undefined until read, and if unreadable. */
+  /** Undefined until it was read, and if it cannot be read. */
   times(): UsualTimes | undefined;
-  /** Called when they were read; the first listener starts the reading. Returns the unsubscribe function. */
+  /** Calls back when it was read; the first listener starts the reading. Returns the unsubscribe function. */
   subscribe(listener: () => void): () => void;
 }
 
-/** Milliseconds: the first frame and call go first. */
+/** Lets the first frame and the first call go first. Milliseconds. */
 const BEGIN_MS = 250;
 
 /**
@@ -42,18 +42,18 @@ export function historyOf(
   };
 }
 
-/** Earlier runs to measure, among these many newest closed ones. */
+/** How many earlier runs are measured, and among how many of the newest closed ones. */
 const MEASURED = 5;
 const LOOKED_AT = 200;
 
-/** More entries are not typical, and slow to read. */
+/** A run with more entries than this is not typical, and takes long to read. */
 const MAX_ENTRIES = 2_000;
 
 /** Must match an earlier run to be measured; undefined matches only undefined. */
 interface Alike {
   readonly mode: unknown;
   readonly action: unknown;
-  /** Undefined: all instances. */
+  /** If undefined, the runs of all instances. */
   readonly instance?: string | undefined;
 }
 
@@ -79,7 +79,7 @@ export async function earlierTimes(
     const input = inputOf(entries);
     if (input['mode'] === mode && input['action'] === action) found.push(entries);
     if (found.length === MEASURED) break;
-    // Each run is read in one go: let drawing and sending go first.
+    // Each run is read in one go; let drawing and sending go first.
     await new Promise((resolve) => setImmediate(resolve));
   }
   return usualTimes(found, (state) => metaAt(machine, state)?.question !== undefined);

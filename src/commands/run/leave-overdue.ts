@@ -2,13 +2,13 @@ import type { Overdue } from '../../activities/activity.ts';
 import { formatSeconds } from '../../base/format.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 
-/** Milliseconds over the limit of an unattended wait, without `--patience`. */
+/** How far over its limit an unattended wait is left, without `--patience`. Milliseconds. */
 export const PATIENCE_MS = 30 * 60_000;
 /** Milliseconds for any unattended step, whatever it reports: twice the largest limit of a wait. */
 const LONGEST_MS = 48 * 3_600_000;
 
 export interface OverdueWatch {
-  /** At each report of progress. */
+  /** Called at each report of progress, with its step and whether that is overdue. */
   look(step: unknown, overdue: Overdue | undefined): void;
   stop(): void;
 }

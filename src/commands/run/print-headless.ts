@@ -44,7 +44,7 @@ export async function printEntries(
     stop.abort();
     try {
       await following;
-      // The newest entries may be missing.
+      // The newest entries may not have arrived yet.
       const left = await Promise.all(
         streams.map((stream) => journal.read(stream, (last.get(stream) ?? 0) + 1)),
       );
@@ -60,13 +60,13 @@ interface Waiting {
   readonly runId: string;
   readonly why: string;
   readonly exitCode: ExitCode;
-  /** One line about what holds from now on. */
+  /** One line that says what holds from now on. */
   readonly after: string;
-  /** Undefined if the run was left for another reason. */
+  /** The current question of the run; undefined if it was left for another reason. */
   readonly question: Question | undefined;
 }
 
-/** On stderr; for programs as an error. */
+/** Prints on stderr why a run cannot continue here; for programs in the form of an error. */
 export function printWaiting(context: CommandContext, waiting: Waiting): void {
   const { runId, why, exitCode, after, question } = waiting;
   const message = `the run waits: ${why}`;

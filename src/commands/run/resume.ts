@@ -102,7 +102,7 @@ async function doubtDecided({ journal }: Workspace, { runId }: RunSummary): Prom
   });
 }
 
-/** A step that is no runbook is answered through its plan's run. */
+/** The error for a step of a plan that is no runbook: it is answered through the run of its plan. */
 async function ofPlan({ journal }: Workspace, { runId }: RunSummary): Promise<LifeboatError> {
   const [started] = await journal.read(`run/${runId}`);
   const { plan } = (started?.body ?? {}) as { readonly plan?: PlanChild };
@@ -118,12 +118,12 @@ async function ofPlan({ journal }: Workspace, { runId }: RunSummary): Promise<Li
   });
 }
 
-/** Names of a plan's groups, separated by commas. */
+/** The groups of a plan that `--confirm` names, separated by commas. */
 function confirmedIn({ confirm }: Pick<DrivingFlags, 'confirm'>): readonly string[] {
   return confirm === undefined ? [] : confirm.split(',').map((name) => name.trim());
 }
 
-/** For a call in doubt. */
+/** What `--became` answers to the question about a call in doubt. */
 function answerOf({ became, reason }: DoubtFlags): Answer | undefined {
   if (became === undefined || became === 'nothing') return undefined;
   if (became === 'done') return { event: 'operator.hasBegun', text: reason ?? '' };
@@ -149,7 +149,7 @@ async function abandon(
   return EXIT.closed;
 }
 
-/** Its open follow-ups move to the ledger. */
+/** Ends a run as it is; its open follow-ups move to the ledger. */
 async function endRun(workspace: Workspace, summary: RunSummary, reason: string) {
   const open = stillOpen(await followUpsOfRun(workspace.journal, summary));
   const notes = transcriptLeft(workspace.home, summary.runId);

@@ -53,7 +53,7 @@ export async function rotateAllDue(
   return worst;
 }
 
-/** A rotation that was not begun; returns the exit code. */
+/** Says why a rotation was not begun; gives the exit code. */
 function sayWhy({ stderr }: CommandContext, instance: string) {
   return (thrown: unknown): number => {
     if (!(thrown instanceof LifeboatError)) throw thrown;

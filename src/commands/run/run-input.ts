@@ -25,10 +25,10 @@ export interface RunFlags {
   readonly reason?: string;
 }
 
-/** Before the instance is known. */
+/** The same flags, before it is known which instance is meant. */
 export type GivenFlags = Omit<RunFlags, 'instance'> & Partial<Pick<RunFlags, 'instance'>>;
 
-/** By the field of an input. */
+/** The flag for each field of an input. */
 const FLAG_OF: Readonly<Record<string, string>> = {
   target: '--target',
   backup: '--backup',
@@ -97,10 +97,11 @@ export function changedInstance(config: LoadedConfig, { instance, target }: RunF
       exitCode: EXIT.usage,
     });
   }
-  // A recovery's objectives are the lost instance's.
+  // The objectives of a recovery are those of the lost instance.
   return { objectives: source.objectives, rehearsal: into.rehearsal };
 }
 
+/** The instances that are kept as recovery targets. */
 export function targetsIn({ instances }: LoadedConfig): readonly string[] {
   return Object.entries(instances).flatMap(([name, { role }]) => (role === 'target' ? [name] : []));
 }
@@ -113,7 +114,7 @@ function modeFrom(runbook: Runbook, flags: RunFlags): { mode?: string } {
   return hasHalves || prepare === true || perform === true ? { mode: modeOf(flags) } : {};
 }
 
-/** In the past: RFC 3339, `14:32`, `10 minutes ago`, as on the screen. */
+/** A moment of the past, in any form that the screen accepts: RFC 3339, `14:32`, `10 minutes ago`. */
 export async function momentFrom(text: string, flag: string, now: Date): Promise<string> {
   const { readMoment } = await import('../../view/moment.ts');
   const read = readMoment(text, { now, earliest: dateAt(0), latest: now });
@@ -124,7 +125,7 @@ export async function momentFrom(text: string, flag: string, now: Date): Promise
   });
 }
 
-/** To choose from if the runbook needs an action without a flag; else empty. */
+/** The actions to choose from, if the runbook needs one and no flag names it. Empty for any other runbook. */
 function openActions(runbook: Runbook, { instance, action }: RunFlags): readonly string[] {
   if (action !== undefined) return [];
   const issues = runbook.input.safeParse({ instance }).error?.issues ?? [];

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { instance, TIME } from '../../cli/define.ts';
 
-/** `RUNBOOKS` says which runbook takes which. */
+/** Flags that describe a run; `RUNBOOKS` says which of them a runbook takes. */
 export function about(): Option[] {
   return [
     instance(),
@@ -21,10 +21,10 @@ export function about(): Option[] {
   ];
 }
 
-/** Of the flags that answer a question. */
+/** The names of those flags that answer a question. */
 export const ANSWERING = ['yes', 'confirm', 'keyFile', 'guid', 'breakGlass', 'patience'];
 
-/** Only the process that drives a run can follow these. */
+/** The names of the flags that only the process which drives a run can follow. */
 export const BY_HAND = ['dryRun', 'keyFile', 'guid', 'tokenFile', 'breakGlass', 'plain', 'patience'];
 
 export function driving(): Option[] {
@@ -40,7 +40,7 @@ export function driving(): Option[] {
   ];
 }
 
-/** Instead of the config's source. */
+/** Where the access token comes from, instead of from the config. */
 export function tokenFile(): Option {
   return new Option('--token-file <file>', 'read the access token from this file');
 }
@@ -77,7 +77,7 @@ export function revision(): Option {
     .default('62');
 }
 
-/** For a repeatable flag. */
+/** Collects a flag that may be given several times. */
 export function repeated(value: string, all: readonly string[] = []): readonly string[] {
   return [...all, value];
 }

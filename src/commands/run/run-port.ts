@@ -9,20 +9,20 @@ import type { ApprovalView, RunView } from '../../view/run-view.ts';
 import { withApproval } from '../../view/view-outcome.ts';
 import type { History } from './history.ts';
 
-/** Besides the record. */
+/** What a renderer learns of a run besides its record. */
 interface Beside {
   readonly approval?: ((state: RunState) => ApprovalView | undefined) | undefined;
-  /** Why the run cannot be continued after it was left. */
+  /** Why the run cannot be continued once it was left; undefined if it can. */
   readonly gone?: string | undefined;
   readonly chapter?: RunView['chapter'];
   readonly history?: History | undefined;
-  /** Recovery targets of the config. */
+  /** The instances that the config keeps as recovery targets. */
   readonly targets?: readonly string[] | undefined;
   /** What this process waits for now. */
   readonly awaited?: (() => AwaitedFacts | undefined) | undefined;
 }
 
-/** For renderers. */
+/** A live run as renderers see it. */
 export function portOf(
   run: Run,
   log: Pick<Log, 'origin' | 'head'>,
@@ -35,7 +35,7 @@ export function portOf(
   let anchor: string | undefined;
   const ended = run.ended.then(async (end) => {
     if (end.how !== 'ended') return end;
-    // The run is over and on record, even without a readable anchor.
+    // The run is over and on record, even if its anchor cannot be read.
     anchor = await anchorOfHead(log).catch(() => undefined);
     for (const listener of listeners) listener();
     return end;
@@ -67,7 +67,7 @@ export function portOf(
   };
 }
 
-/** For the ticket: the anchor pins everything in the store. */
+/** Adds to a finished run what to write into the ticket: the anchor that pins everything in the store. */
 export function withAnchor(view: RunView, anchor: string | undefined): RunView {
   if (view.outcome === undefined || anchor === undefined) return view;
   return { ...view, outcome: { ...view.outcome, anchor } };

@@ -83,7 +83,7 @@ export async function brandOf({
     if (thrown instanceof LifeboatError && thrown.code === 'config.missing') return {};
     const { shortMessage, hints } = failureOf(thrown);
     const rest = hints.map((hint) => `  hint: ${show(hint)}\n`).join('');
-    // An unusable config gives no name either.
+    // Nothing of an unusable config is known, not even the name.
     const what = thrown instanceof LifeboatError && thrown.code === 'report.logo' ? 'logo' : 'name and logo';
     stderr.write(`the report is written without ${what}: ${show(shortMessage)}\n${rest}`);
     return { name };
@@ -114,7 +114,7 @@ function measuresWith(known: Runbook, entries: readonly Entry[], now?: Date): Me
   return measure(own, { sliceOf, followUps: followUpsOf(known, own), now });
 }
 
-/** `decide 12 s, queue 1 s`: without empty slices. */
+/** `decide 12 s, queue 1 s`: the slices that took any time. */
 export function slicesInWords({ time }: Measures): string {
   return SLICES.filter((slice) => time.slicesMs[slice] > 0)
     .map((slice) => `${slice} ${formatSeconds(time.slicesMs[slice] / 1000)}`)

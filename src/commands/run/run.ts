@@ -39,7 +39,7 @@ export interface RunFlags extends DrivingFlags, GivenFlags {
   readonly detach?: boolean;
 }
 
-/** `lifeboat run RUNBOOK [INSTANCE]` */
+/** `lifeboat run RUNBOOK [INSTANCE]`: begins a run and drives it. */
 export const run: Action<RunFlags> = async (context, [name = ''], given) => {
   if (given.allDue) {
     const { rotateAllDue } = await import('./rotate-all-due.ts');
@@ -59,7 +59,7 @@ export const run: Action<RunFlags> = async (context, [name = ''], given) => {
   const options = await drivingOptions(context, flags);
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
-    // Errors of the config come first: later they would leave a run open.
+    // Find every config error before there is a run that it would leave open.
     await using instances = await openInstances(context, config, workspace, {
       instance: flags.instance,
       target: flags.target,
@@ -111,7 +111,7 @@ export function inSeconds({
   };
 }
 
-/** Reads the key file once. */
+/** What the flags say about driving; reads the key file once. */
 export async function drivingOptions(context: CommandContext, flags: DrivingFlags) {
   return {
     yes: flags.yes ?? false,
@@ -134,7 +134,7 @@ function answersInAdvance({
   return { yes, confirm: confirm === undefined ? [] : [confirm] };
 }
 
-/** Says how to follow the run. Exit 0. */
+/** Says that a run was begun and left to the workers, and how to follow it. Exit 0. */
 export async function sayLeft(
   context: CommandContext,
   journal: Journal,

@@ -54,7 +54,7 @@ export const watch: Action<{ readonly plain?: boolean }> = async (context, [word
   }
 };
 
-/** For an existing screen: `detach` also closes the journal. */
+/** The same for an existing screen: `detach` closes the journal, too. */
 export async function watchBeside(context: CommandContext, runId: string): Promise<WatchedPort> {
   const journal = await openReaderOf(await whereRunIs(context, runId));
   try {
@@ -72,7 +72,7 @@ export async function watchBeside(context: CommandContext, runId: string): Promi
   }
 }
 
-/** A plan's run has its own screen. */
+/** A run for the screen that shows it: the run of a plan has one of its own. */
 async function watchedPort(
   context: CommandContext,
   journal: JournalReader,
@@ -112,7 +112,7 @@ async function shown(context: CommandContext, watched: WatchedPort, isPlain: boo
   if (!isLost) context.stdout.write(`${leftWords(watched.port.view())}\n`);
 }
 
-/** After watching a plan's run. */
+/** The last lines about the run of a plan that was watched. */
 function leftWords({ plan, state, outcome, watched }: PlanView): string {
   if (outcome !== undefined) return show(outcome.title, 300);
   return [
@@ -128,7 +128,7 @@ async function printFollowing(context: CommandContext, journal: JournalReader, r
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  // A follower of the journal does not keep the process alive.
+  // Following a journal does not keep the process alive, and nothing else here does.
   const awake = setInterval(() => undefined, 60_000);
   try {
     for await (const group of followRun(journal, runId, stop.signal))
@@ -186,7 +186,7 @@ async function watchPort(
       const state = run.state();
       const usual = history.times();
       const isFree = holder === undefined && !isOver();
-      // Without a driver hide the activity: its clock would go on.
+      // If no process drives the run, hide its activity: the activity's clock would otherwise go on.
       const { activity: _, ...resting } = state;
       const doing = isFree ? { ...resting, activity: undefined } : state;
       const view = buildRunView({ ...doing, runbook, prose, usual, targets, now: new Date() });
@@ -221,7 +221,7 @@ async function watchPort(
   };
 }
 
-/** It names a team's text for the runbooks; undefined without one. */
+/** The config, which names a team's own text for the runbooks; undefined if there is none. */
 async function configIfAny({ env, configPath }: CommandContext): Promise<LoadedConfig | undefined> {
   try {
     return await loadConfig(env, configPath);

@@ -2,12 +2,12 @@ import type { Change } from '../../serve/page.ts';
 import type { Entry } from '../../store/journal.ts';
 import { entrySentences } from '../../store/sentence.ts';
 
-/** Only what follows from these is news. */
+/** What is no news by itself: what follows from it is. */
 const NOISE: ReadonlySet<string> = new Set(['activity.begun', 'intent.prepared', 'transcript.kept']);
 
-/** On a page. */
+/** How many changes a page lists. */
 const MAX_CHANGES = 15;
-/** The record has whole sentences. */
+/** A sentence is cut: the record has all of it. */
 const LONGEST = 160;
 
 /** In words, newest first, with a count of more. `of`: only these streams. */

@@ -16,10 +16,10 @@ const MOST_RECENT = 2_000;
 const MOST_KEPT = 40_000;
 /** Milliseconds between questions to the store. */
 const HOLDER_MS = 2_000;
-/** For masked names. */
+/** How many names of people are known, for those who do not want them shown. */
 const MOST_PEOPLE = 500;
 
-/** Fields with a person's name. */
+/** Fields of entries that hold the name of a person. */
 const NAMES = ['operator', 'approver', 'requester', 'owner'] as const;
 
 /**
@@ -87,7 +87,7 @@ export class FollowedRecord implements Pick<JournalReader, 'read' | 'rows' | 'ho
     return this.#clock();
   }
 
-  /** Of the last ten minutes, as far as kept, oldest first. */
+  /** The entries of the last ten minutes, as far as they are kept, oldest first. */
   recent(): readonly Entry[] {
     const now = this.now();
     this.#recent = this.#recent.filter(({ at }) => isRecent(at, now));
@@ -106,7 +106,7 @@ export class FollowedRecord implements Pick<JournalReader, 'read' | 'rows' | 'ho
       for (const entry of entries) this.#meet(entry);
       this.#kept += entries.length;
     }
-    // The last one read goes last.
+    // The one that was read last goes last.
     this.#streams.delete(stream);
     this.#streams.set(stream, entries);
     this.#forget();

@@ -41,7 +41,7 @@ async function identifyBy(
   return byJwt({ header, keys, issuer, audience });
 }
 
-/** Through the environment's proxy, with authorities of Node and `ca`, as for instances. */
+/** By the proxy of the environment, and the authorities of Node and of `ca`, as instances are reached. */
 async function fetchedFrom(
   url: URL,
   ca: string | undefined,
@@ -107,7 +107,7 @@ async function keysIn(path: string): Promise<JSONWebKeySet> {
   throw unusable('it has no list of keys');
 }
 
-/** For requests from this machine. */
+/** The names of this machine, for requests from it. */
 function ownHosts(listening: Listening): readonly string[] {
   const names = ['localhost', '127.0.0.1', '[::1]'];
   if (listening.kind === 'unix') return names;

@@ -46,12 +46,12 @@ import type { FollowedRecord } from './followed-record.ts';
 
 /** Ended runs on the board. */
 const ENDED = 8;
-/** Newest runs searched for them. */
+/** Among how many of the newest they are looked for. */
 const SEARCHED = 300;
 /** Open runs whose questions are read. */
 const FOLDED = 20;
 const DRILLS = 30;
-/** Runs with kept times of earlier ones. */
+/** For how many runs the times of earlier ones are kept. */
 const FORECASTS = 200;
 
 /** From record, config and this home's drills; asks no instance, reads no key. */
@@ -78,7 +78,7 @@ export class RecordPages implements PageSources {
     const record = this.#record;
     const open = await record.rows(runs.name, { group: 'open' });
     const ids = new Set(open.map(({ key }) => key));
-    // A step is on its plan's page while that is open.
+    // A step of a plan is on the page of the plan, for as long as that is open.
     const own = open.filter((row) => !ids.has(planOf(row) ?? ''));
     const rows = await Promise.all(summariesOf(own).map((run) => this.#rowOf(run)));
     const asks: Asked[] = [];
@@ -187,7 +187,7 @@ export class RecordPages implements PageSources {
     );
   }
 
-  /** Newest first; a plan's steps count as the plan's run. */
+  /** The newest runs that are over; for the steps of a plan, the run of the plan. */
   async #ended(): Promise<readonly RunRow[]> {
     const rows = await this.#record.rows(runs.name, {
       group: 'closed',
@@ -231,7 +231,7 @@ export class RecordPages implements PageSources {
     return { ...base, driver: driverWords(await this.#record.holder(`run/${run.runId}`)) };
   }
 
-  /** Undefined for an unknown runbook version. */
+  /** The run as every renderer shows it; undefined for a version of its runbook that is not here. */
   async #viewOf(row: Pick<RunRow, 'runId' | 'runbook' | 'instance'>, { version }: RunSummary) {
     const { runId, instance } = row;
     const runbook = runbookOf(row.runbook, version);
@@ -242,7 +242,7 @@ export class RecordPages implements PageSources {
     const { activity, paused } = progressOnRecord(entries);
     return buildRunView({
       ...{ runbook, runId, instance, snapshot, entries, paused },
-      // Without a driver its activity has stopped.
+      // If no process drives the run, its activity has stopped with the one that did.
       activity: isHeld ? activity : undefined,
       prose: new Map(),
       targets: targetsIn(this.#config),
@@ -259,7 +259,7 @@ export class RecordPages implements PageSources {
       const view = await this.#viewOf(row, summary);
       return view === undefined ? [] : asksOfRun(view, row);
     } catch {
-      // That run's page shows the error.
+      // The page of that run says what is wrong with it.
       return [];
     }
   }
@@ -307,7 +307,7 @@ export class RecordPages implements PageSources {
     });
   }
 
-  /** By what its steps took before; computed once. */
+  /** When a plan should be over, by what its steps took before; reckoned once. */
   async #planForecast({ runId, instance }: RunSummary, startedMs: number): Promise<string | undefined> {
     const totalMs = await keptIn(this.#totals, runId, async () => {
       const input = inputOf(await this.#record.read(`run/${runId}`)) as never;
@@ -360,7 +360,7 @@ function usualWords(usual: UsualTimes | undefined): string | undefined {
   return `earlier runs took ${formatSpan(usual.wholeSeconds)}, without the waits for people`;
 }
 
-/** For an unknown version: the summary. */
+/** A run of a version that is not here: what its summary says, and how to read the rest. */
 function unreadable({ runId, runbook, instance, mode, where }: RunSummary, now: Date): RunView {
   return {
     ...{ runId, runbook, instance, mode, title: 'it cannot be read by this version' },

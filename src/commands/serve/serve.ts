@@ -23,7 +23,7 @@ interface ServeFlags {
   readonly page?: string;
 }
 
-/** Each client holds a connection. */
+/** How many may look on at once: each holds a connection. */
 const MOST_STREAMS = 500;
 
 /**
@@ -69,7 +69,7 @@ export const serve: Action<ServeFlags> = async (context, _, flags) => {
     });
     say(`the page is at ${server.address}`);
     try {
-      // With an unreadable log a service manager restarts this.
+      // The log can no longer be read: a service manager starts this again.
       await Promise.race([stop.stopped, over]);
     } finally {
       await server.close();

@@ -13,14 +13,14 @@ export type Move =
   | {
       readonly do: 'answer';
       readonly answer: Answer;
-      /** The finding that it passes, in words. */
+      /** The finding that the answer passes, in words. */
       readonly passes?: string | undefined;
     }
-  /** After the operator or the flags agree. */
+  /** Asks the operator, or takes the flags, and then gives this answer. */
   | { readonly do: 'confirm'; readonly answer: Answer }
-  /** Closes the run as stopped; the command ends with the error. */
+  /** Closes the run as stopped, and ends the command with the error. */
   | { readonly do: 'stop'; readonly error: LifeboatError }
-  /** The run stays open; without an error the command ends well. */
+  /** Leaves the run open, and ends the command with the error, or well without one. */
   | { readonly do: 'leave'; readonly error: LifeboatError | undefined };
 
 export interface Asked {
@@ -28,14 +28,14 @@ export interface Asked {
   readonly name: string;
   readonly question: Question;
   readonly context: RunContext;
-  /** Tags of the state. */
+  /** The tags of the state. */
   readonly is: (tag: 'failed' | 'in-doubt' | 'followUp') => boolean;
   /** By operator or flag, before. */
   readonly isConfirmed: boolean;
   readonly inDoubt: { readonly intent: string; readonly verb: string } | undefined;
 }
 
-/** By the flags. Pure. */
+/** What the flags of a command decide about a question of its run. Pure. */
 export function moveOf(asked: Asked, change: Change, flags: ChangeFlags): Move {
   const { question, context, is, runId, name } = asked;
   if (is('followUp')) return { do: 'leave', error: followUpsOpen(runId) };
@@ -81,7 +81,7 @@ function inDoubtMove({ context, runId, inDoubt, question }: Asked): Move {
   return { do: 'leave', error };
 }
 
-/** The answer to a change of the key was lost. */
+/** The error of a change of the key whose answer was lost. */
 export function keyUncertain(failure: Failure | undefined): LifeboatError {
   const why = failure?.shortMessage ?? 'the answer was lost';
   return new LifeboatError('doubt.key', `the key may or may not be set: ${why}`, {
@@ -93,7 +93,7 @@ export function keyUncertain(failure: Failure | undefined): LifeboatError {
   });
 }
 
-/** `--anyway` passes some failures before the send; any other ends the command. */
+/** A failure before the send is passed with `--anyway`, where it may be; any other ends the command. */
 function failedMove(asked: Asked, flags: ChangeFlags): Move {
   const { context, question, runId } = asked;
   const { failure } = context;
@@ -114,7 +114,7 @@ function failedMove(asked: Asked, flags: ChangeFlags): Move {
   };
 }
 
-/** Exit 3 if `--anyway` passes it, exit 2 if nothing does. */
+/** A finding against the change: exit 3 if `--anyway` passes it, exit 2 if nothing does. */
 function blocked(failure: Failure | undefined, { anyway }: ChangeFlags): LifeboatError {
   const found = failure ?? {
     code: 'run.waits',
@@ -189,12 +189,13 @@ function answer(given: Answer, passes?: string): Move {
   return { do: 'answer', answer: given, passes };
 }
 
-/** If it may be stopped; else leaves it. */
+/** Closes the run where it may be stopped; else leaves it. */
 function stopped({ question }: Asked, error: LifeboatError): Move {
   const stop = question.options.find(({ event }) => event.type === STOP_EVENT);
   return stop === undefined || stop.disabled !== undefined ? { do: 'leave', error } : { do: 'stop', error };
 }
 
+/** Whether a run has begun to change anything. */
 export function isBegun(entries: readonly Entry[]): boolean {
   return entries.some(({ type, body }) => {
     const { kind, verb } = body as { readonly kind?: unknown; readonly verb?: unknown };

@@ -1,13 +1,13 @@
 import type { SendOutcome, ServiceClient } from '../../service/client.ts';
 
-/** Remembers the answer to the last accepted change. */
+/** A client that remembers how the service answered the last change that it accepted. */
 export interface Listening {
   readonly service: ServiceClient;
-  /** As received, secrets blanked; undefined if nothing was accepted, or the answer was empty. */
+  /** The JSON as received, secrets blanked; undefined when nothing was accepted, or the answer was empty. */
   said(): unknown;
 }
 
-/** `-o json` prints the service's own fields, even those that no verb needs. */
+/** `-o json` prints the service's own fields, including those that no verb of a runbook needs. */
 export function listenTo(service: ServiceClient): Listening {
   let last: unknown;
   const hear = <T>(sending: Promise<SendOutcome<T>>) =>

@@ -9,7 +9,7 @@ import { followTask, type WaitFlags } from './follow.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import { askTask, printBackup, took } from './tasks.ts';
 
-/** `lifeboat backups list`, in the service's order (endpoint 1). */
+/** `lifeboat backups list`: lists every backup that the service shows, in its order (endpoint 1). */
 export const backupsList: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.backups());
   await printAnswer(context, 'backups', answer, () => {
@@ -43,7 +43,7 @@ function rowOf(backup: Backup): string[] {
   ];
 }
 
-/** `lifeboat backups get ID` (endpoint 2). `--wait` polls until its end. */
+/** `lifeboat backups get ID` (endpoint 2). `--wait` polls until it has ended. */
 export const backupsGet: Action<InstanceFlags & WaitFlags> = async (context, [id = ''], flags) => {
   const wanted = idFrom(id, 'the id of a backup');
   const answer = await askTask(context, flags, 'backup', wanted, async (instance) => {

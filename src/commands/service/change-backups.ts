@@ -26,7 +26,7 @@ export const backupsCreate: Action<ChangeFlags> = (context, _, flags) =>
     show: showBackup(context),
   }));
 
-/** `lifeboat backups restore ID`: replaces an instance's data with its own backup (endpoint 7). */
+/** `lifeboat backups restore ID`: replaces the instance's data with one of its own backups (endpoint 7). */
 export const backupsRestore: Action<ChangeFlags> = (context, [id = ''], flags) => {
   const backup = idFrom(id, 'the id of a backup');
   return changeInstance(context, flags, async ({ instance }) => {

@@ -101,7 +101,7 @@ function inputOf(instance: string, change: Change, flags: ChangeFlags): SingleCh
   }) as SingleChangeInput;
 }
 
-/** Breaking the glass comes first: readers must not overlook it. */
+/** The reason for the record. Breaking the glass comes first, so that readers cannot overlook it. */
 function reasonOf({ reason, anyway, breakGlass }: ChangeFlags): string | undefined {
   const why = reason ?? anyway;
   if (breakGlass === undefined) return why;
@@ -141,7 +141,7 @@ async function doubtsFirst(
   await assertNotRenamed(journal, doubts, [{ instance: name, url }]);
 }
 
-/** Not to be taken for a failure of this command. */
+/** Marks the failure of a question about an earlier call, so that it is not taken for one of this command. */
 function earlier(thrown: unknown, doubt: Doubt): unknown {
   if (!(thrown instanceof LifeboatError) || thrown.exitCode !== EXIT.inDoubt) return thrown;
   const failure = thrown.toFailure();
@@ -267,7 +267,7 @@ async function driveChange(
   return EXIT.closed;
 }
 
-/** It changed nothing, and must not hinder the next command. */
+/** Ends a run that has changed nothing, so that it is not in the way of the next command. */
 async function giveUp({ journal }: Workspace, runId: string): Promise<void> {
   const run = await findRun(journal, runId).catch(() => undefined);
   if (run?.status !== 'open') return;

@@ -9,7 +9,7 @@ import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { ChangeFlags } from './planned-change.ts';
 import { backupConfigFacts, printFacts } from './print-facts.ts';
 
-/** `lifeboat backup-config get` (endpoint 8). */
+/** `lifeboat backup-config get`: prints the backup configuration (endpoint 8). */
 export const configGet: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.backupsConfig());
   const { value } = answer;
@@ -81,7 +81,7 @@ function settingsOf(flags: SettingFlags): BackupSettings {
   };
 }
 
-/** Of the service (service-api.md section 2.3). */
+/** The service's names of the settings (service-api.md section 2.3). */
 const WIRE = {
   minBackupCount: 'min_backup_count',
   retentionDays: 'retention_time',
@@ -98,7 +98,7 @@ function titleOf(settings: BackupSettings, key: boolean): string {
   return [...words, ...(key ? ['a new encryption key'] : [])].join(', ');
 }
 
-/** To keep fewer backups, the service deletes some. */
+/** If fewer backups are to be kept, the service deletes some by itself. */
 function settingWarnings(settings: BackupSettings, now: BackupsConfig): string[] {
   const less = (['minBackupCount', 'retentionDays'] as const).filter(
     (name) => (settings[name] ?? Infinity) < (now[WIRE[name]] ?? 0),

@@ -12,7 +12,7 @@ interface Confirming {
   readonly flags: ChangeFlags;
   readonly instance: OpenInstance;
   readonly context: RunContext;
-  /** Findings that `--anyway` passed, in words. */
+  /** The findings that `--anyway` has passed, in words. */
   readonly passed: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export async function confirmChange(
   const found = [...(preflight.facts?.warnings ?? []), ...(target.facts?.warnings ?? [])];
   for (const warning of [
     ...change.warnings(runContext),
-    // Said when the instance was opened.
+    // It is said when the instance is opened.
     ...found.filter((words) => words !== instance.service.limits?.deprecation),
     ...passed.map((words) => `overridden: ${words}`),
   ])
@@ -53,7 +53,7 @@ function isConfirmed(weight: Weight, { yes, confirm }: ChangeFlags): boolean {
   return weight === 'destroys' ? confirm !== undefined : yes === true || confirm !== undefined;
 }
 
-/** Rejects (exit 2) a `--confirm` of another name. */
+/** Rejects a `--confirm` that names anything but the instance, with exit 2. */
 export function assertSameName(given: string | undefined, name: string): void {
   if (given === undefined || given === name) return;
   throw new LifeboatError('usage.confirm', `--confirm says ${show(given, 80)}, but the instance is ${name}`, {

@@ -10,7 +10,7 @@ export function defineService(program: Command, command: Define): void {
   defineRecoveries(program, command);
 }
 
-/** Of every command that changes something. */
+/** Help text of every command that changes something. */
 const CHANGES = `It says what will happen, and asks. In a script, --yes agrees to what can be
 undone, and --confirm NAME to what cannot. It is a run: \`lifeboat runs\` lists
 it, \`resume\` goes on with it, and a call in doubt stops the next change.`;
@@ -254,7 +254,7 @@ function waiting(what: string): Option[] {
   return [new Option('--wait', what), patience()];
 }
 
-/** The instance to ask, and the token. */
+/** Flags that name the instance to ask, and the token to use. */
 function naming(target = false): Option[] {
   return [
     target ? instance('the instance to recover into (default: the only one)') : instance(),

@@ -110,12 +110,12 @@ async function lookFirst(
 }
 
 interface SavedFile extends Saved {
-  /** Undefined for stdout. */
+  /** Undefined for standard output. */
   readonly path: string | undefined;
   readonly seconds: number;
 }
 
-/** With the checks that it passed, and its problems. */
+/** Prints what was saved, which checks it passed, and what is wrong with it. */
 async function tellSaved(
   context: CommandContext,
   { name }: OpenInstance,
@@ -126,7 +126,7 @@ async function tellSaved(
   if (path !== undefined) {
     const saved = { path, bytes, sha256, requests, ...checked, warnings, seconds };
     await printResult(context, 'download', saved, () => {
-      // A script needs the exact name; a terminal must not act on its control characters.
+      // A script needs the exact name; a terminal must not interpret control characters in a folder's name.
       stdout.write(`${stdout.isTTY === true ? show(path, 4_096) : path}\n`);
     });
   }
@@ -141,7 +141,7 @@ async function tellSaved(
   stderr.write(`hint: ${what}: ${how}\n`);
 }
 
-/** Progress with a speed; warns once if the router will end the request first. */
+/** Turns chunks into progress with a speed, and warns once if the router will end the request first. */
 function meterOf(
   { stderr }: CommandContext,
   { config }: OpenInstance,
@@ -180,7 +180,7 @@ function meterOf(
   };
 }
 
-/** Before any request. */
+/** Refuses a target that cannot be written, before requesting anything. */
 async function assertTargetFree(path: string, force: boolean): Promise<void> {
   const [there, folder] = await Promise.all(
     [path, dirname(path)].map((at) => stat(at).catch(() => undefined)),
@@ -192,7 +192,7 @@ async function assertTargetFree(path: string, force: boolean): Promise<void> {
     throw unusable(`${path} already exists`, 'name another file with --out, or replace it with --force');
 }
 
-/** It carries only the bytes, not to a terminal. */
+/** Standard output carries only the bytes, and must not be a terminal. */
 async function assertStdoutUsable(context: CommandContext): Promise<void> {
   if (!isForPeople(context))
     throw unusable(
@@ -210,18 +210,18 @@ function unusable(what: string, hint: string): LifeboatError {
   });
 }
 
-/** Bytes and milliseconds of this request alone. */
+/** A download in progress. Bytes and milliseconds of this request alone, without those of an earlier one. */
 export interface Pace {
   readonly done: number;
   readonly total: number | undefined;
   readonly elapsedMs: number;
-  /** The router's limit (service-api.md section 8). */
+  /** When the platform's router ends the request (service-api.md section 8). */
   readonly limitMs: number;
   /** The service can continue a download. */
   readonly resumable: boolean;
 }
 
-/** Earlier the speed reflects the start of the download. */
+/** Before this, the speed reflects the start of the download more than the connection. */
 const MEASURED_AFTER_MS = 5_000;
 
 /** Undefined if the download ends before the router's limit, and while that is unknown. Pure. */
@@ -239,7 +239,7 @@ export function routerWarning({ done, total, elapsedMs, limitMs, resumable }: Pa
   );
 }
 
-/** In words; undefined if any connection reaches it. */
+/** The minimum speed that a download needs, in words; undefined if any connection reaches it. */
 export function leastSpeed(total: number | undefined, limitMs: number): string | undefined {
   const perSecond = ((total ?? 0) / limitMs) * 1000;
   return perSecond < 1_000_000

@@ -96,7 +96,7 @@ export const drPerform: Action<PerformFlags> = (context, _, flags) => {
 function assertOtherInstance({ config, instance }: Scene, source: string | undefined): void {
   const there =
     source !== undefined && Object.hasOwn(config.instances, source) ? config.instances[source] : undefined;
-  // The run finds a source of the same name.
+  // Under the same name the look of the run finds it.
   if (there === undefined || source === instance.name) return;
   if (isSameInstance(there.url, instance.config.url) !== true) return;
   const why = `the config gives it the address of ${source}`;
@@ -136,7 +136,7 @@ async function keyInHand(
   const fits = held.filter((fingerprint) => fingerprint.startsWith(wanted ?? ''));
   const [only, another] = fits;
   if (only !== undefined && another === undefined) return { owner, fingerprint: only };
-  // A mistyped name must not look like a lost key.
+  // For a mistyped name, "no key is held" would read as if the key were lost.
   if (held.length === 0) instanceNamed(config, owner);
   throw new LifeboatError(
     'usage.key',

@@ -23,14 +23,14 @@ interface Following {
   readonly change: Change;
   readonly flags: ChangeFlags;
   readonly instance: OpenInstance;
-  /** Called once the service accepted the change. */
+  /** Called once the service has accepted the change. */
   readonly accepted: (context: RunContext) => Promise<void>;
 }
 
 export interface FollowedTo {
-  /** Undefined if the command ends well. */
+  /** Why the command does not end well; undefined if it does. */
   readonly error: LifeboatError | undefined;
-  /** The change's result was waited for to its end. */
+  /** Whether what the change became was waited for to its end. */
   readonly isWaitedFor: boolean;
 }
 
@@ -130,7 +130,7 @@ export async function followRun(
   return { error, isWaitedFor };
 }
 
-/** When a run changes, and when it is over in this process. */
+/** Tells when a run has changed, and when it is over in this process. */
 function changesOf(run: Run) {
   let [count, seen, isOver] = [0, 0, false];
   let wake: (() => void) | undefined;
@@ -146,6 +146,7 @@ function changesOf(run: Run) {
   run.ended.then(over, over);
   return {
     isOver: () => isOver,
+    /** Resolves once the run has changed since the last call. */
     next: async (): Promise<void> => {
       if (count === seen) await new Promise<void>((resolve) => (wake = resolve));
       seen = count;
@@ -170,7 +171,7 @@ function askedOf(
   };
 }
 
-/** For what the run is for. */
+/** Whether the service has accepted what the run is for. */
 export function isAccepted({
   run: { single },
   backup,
@@ -210,7 +211,7 @@ function overdue({ runId }: RunState, why: string): LifeboatError {
   });
 }
 
-/** A restore was requested and is not waited for. */
+/** The end of a command that has asked for a restore and does not wait for it. */
 function goesOn({ runId }: RunState): LifeboatError {
   return new LifeboatError('run.waits', 'the service restores the data, and its follow-ups are to be done', {
     hints: [

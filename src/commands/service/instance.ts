@@ -9,7 +9,7 @@ import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { ChangeFlags, Weight } from './planned-change.ts';
 import { overviewFacts, printFacts } from './print-facts.ts';
 
-/** `lifeboat instance show` (endpoint 12). */
+/** `lifeboat instance show`: prints the overview (endpoint 12). */
 export const instanceShow: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.overview());
   await printAnswer(context, 'instance', answer, () => printOverview(context, answer.value));
@@ -27,7 +27,7 @@ export const instanceRecreate = acting('recreate', 'destroys', [
   'create a backup first, if there is none that is proven',
 ]);
 
-/** `lifeboat instance update` (endpoint 15): starts pending maintenance updates. */
+/** `lifeboat instance update` (endpoint 15): starts the pending maintenance updates. */
 export const instanceUpdate = acting('update', 'changes', [
   'an update cannot be undone; the database is down while it runs',
 ]);
@@ -57,7 +57,7 @@ function pendingOf(updates: readonly string[] | undefined): string {
     : updates.join(', ');
 }
 
-/** `lifeboat instance settings`: for maintenance updates (`broker/edit`, revision 61). */
+/** `lifeboat instance settings`: allows or forbids maintenance updates (`broker/edit`, revision 61). */
 export const instanceSettings: Action<
   ChangeFlags & { readonly allowUpdates: string; readonly type: string }
 > = (context, _, flags) => {

@@ -10,7 +10,7 @@ import type { MetricPoint, MetricSeries, ParachuteDisk } from '../../service/met
 import { metricWords } from '../../view/app/metric-words.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 
-/** Readable at a glance, and fits beside the numbers at 80 columns. */
+/** Points of a line: readable at a glance, and fits beside the numbers at 80 columns. */
 const POINTS = 20;
 
 /**
@@ -34,7 +34,7 @@ export const metrics: Action<InstanceFlags & { readonly quantity?: string; reado
   return EXIT.closed;
 };
 
-/** Those whose path contains the text, as the service wrote them. */
+/** The data points of an answer whose path contains the text, as the service wrote them. */
 async function onPath(raw: unknown, path: string): Promise<unknown> {
   const { readMetrics } = await import('../../service/metrics.ts');
   const has = (element: unknown) => readMetrics([element]).some((point) => point.path.includes(path));
@@ -77,14 +77,14 @@ async function printMetrics(
   );
 }
 
-/** Without the day if there is only one: the path needs the room. */
+/** Times without the day, if all of them are on one: the path needs the room. */
 function clockFor(times: readonly number[]): (ms: number) => string {
   const full = (ms: number) => formatTime(isoOf(ms));
   const days = new Set(times.map((ms) => full(ms).slice(0, 10)));
   return days.size > 1 ? full : (ms) => full(ms).slice(11);
 }
 
-/** Distance from the parachute, which stops the node (service-api.md section 2.8). */
+/** One line per disk: how far it is from the parachute, which stops the node (service-api.md section 2.8). */
 export function diskLine({
   service,
   index,

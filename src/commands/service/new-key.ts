@@ -11,7 +11,7 @@ import { lateKeyUntil } from '../../keys/keyring.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import type { Scene } from './planned-change.ts';
 
-/** At most one is given. */
+/** Sources of a new key; at most one of them is given. */
 export interface KeyFlags {
   readonly newKey?: boolean;
   readonly keyFile?: string;

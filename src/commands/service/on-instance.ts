@@ -5,7 +5,7 @@ import { type OpenInstance, openInstance } from '../../compose/service-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 
-/** Adds the instance's name to the answer. */
+/** Asks one instance for something, and adds the name of that instance to the answer. */
 export async function askInstance<T extends object>(
   context: CommandContext,
   flags: InstanceFlags,
@@ -38,7 +38,7 @@ export async function onInstance<T>(
   return await work(instance);
 }
 
-/** Schemas with the service's unchanged answer. */
+/** The schemas that contain the service's answer unchanged. */
 type Answered = {
   readonly [Name in SchemaName]: ResultOf<Name> extends {
     readonly instance: string;
@@ -48,13 +48,13 @@ type Answered = {
     : never;
 }[SchemaName];
 
-/** In words by `inWords`, else unchanged, as `answer`. */
+/** Prints what the service answered about an instance: in words by `inWords`, else unchanged, as `answer`. */
 export function printAnswer<Name extends Answered>(
   context: CommandContext,
   name: Name,
   { instance, raw }: { readonly instance: string; readonly raw: unknown },
   inWords: () => void,
 ): Promise<void> {
-  // The client parsed `raw` by this schema.
+  // The client has parsed it by the schema, and `raw` is that very answer.
   return printResult(context, name, { instance, answer: raw } as unknown as ResultOf<Name>, inWords);
 }

@@ -16,7 +16,7 @@ import type { ChangeFlags } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
 import { restoreFields, showRestore } from './tasks.ts';
 
-/** `lifeboat pitr show` (endpoint 17). */
+/** `lifeboat pitr show`: prints the range that can be restored to (endpoint 17). */
 export const pitrShow: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => rangeOf(service));
   const { start, end } = edgesOf(answer.value);
@@ -31,9 +31,9 @@ export const pitrShow: Action<InstanceFlags> = async (context, _, flags) => {
   return EXIT.closed;
 };
 
-/** `lifeboat pitr restore --to TIME` (endpoint 18). */
+/** `lifeboat pitr restore --to TIME`: restores the instance to a point in time (endpoint 18). */
 export const pitrRestore: Action<ChangeFlags & { readonly to: string }> = async (context, _, flags) => {
-  // The service takes UTC (service-api.md section 2) and may read another offset as UTC, or refuse it.
+  // The service takes UTC (service-api.md section 2); it may read another offset as UTC or refuse it.
   const targetTime = await momentFrom(flags.to, '--to', new Date());
   return changeInstance(context, flags, async ({ instance }) => {
     await assertReachable(instance, flags.to, targetTime);
@@ -59,7 +59,7 @@ function lostIn({ end }: Pick<ReachableRange, 'end'>, time: string): string {
   return formatSpan((msOf(end) - msOf(time)) / 1000);
 }
 
-/** Without one, the error says what that means (section 4.1 rule 4). */
+/** The range; if there is none, the error says what that means (section 4.1 rule 4). */
 async function rangeOf(service: ServiceClient): Promise<Answer<PitrRange>> {
   try {
     return await service.pitrRange();
@@ -75,7 +75,7 @@ async function rangeOf(service: ServiceClient): Promise<Answer<PitrRange>> {
   }
 }
 
-/** Milliseconds since 1970; without a zone they are UTC. */
+/** The edges of the range in milliseconds since 1970; without a zone they are UTC. */
 export function edgesOf({ start_time, end_time }: PitrRange): {
   readonly start: number;
   readonly end: number;
@@ -108,7 +108,7 @@ async function assertReachable(instance: OpenInstance, typed: string, time: stri
   });
 }
 
-/** In UTC and, if different, by this machine's clock. */
+/** The moment in UTC and, if that differs, by this machine's clock. */
 function bothClocks(ms: number): string {
   const utc = isoOf(ms).replace('T', ' ').replace('Z', ' UTC');
   const minutes = -dateAt(ms).getTimezoneOffset();

@@ -16,9 +16,9 @@ export interface ChangeFlags extends InstanceFlags {
   /** How long the wait may go on over its limit. */
   readonly patience?: string;
   readonly reason?: string;
-  /** Why to make the change despite a finding. */
+  /** The reason to make the change despite a reason against it. */
   readonly anyway?: string;
-  /** Why no second person has to approve it. */
+  /** The reason to make it without the second person who would have to approve it. */
   readonly breakGlass?: string;
   /** Why the run of a restore leaves out its follow-ups. The parser sets true without the flag. */
   readonly followUps?: boolean | string;
@@ -27,26 +27,26 @@ export interface ChangeFlags extends InstanceFlags {
 /** Repeatable or correctable, or a permanent loss of data or a key, which asks for the instance's name. */
 export type Weight = 'changes' | 'destroys';
 
-/** Besides the service's answer. */
+/** What a change may print, besides the service's answer. */
 export type ChangeFields = Omit<ResultOf<'change'>, 'instance' | 'answer' | 'run'>;
 
-/** By a command. All its texts come from the context of its run. */
+/** One change of one instance by a command. Everything that it says comes from the context of its run. */
 export interface Change {
   readonly single: Omit<SingleChange, 'wait' | 'noFollowUps'>;
   readonly weight: Weight;
   readonly backup?: number;
-  /** For a restore, RFC 3339. */
+  /** The time to restore to. RFC 3339. */
   readonly time?: string;
   readonly key?: 'generated' | Secret;
-  /** An order: `restore backup 3 into orders`. */
+  /** What will happen, as an order: `restore backup 3 into orders`. */
   readonly title: (context: RunContext) => string;
-  /** One line each, besides what the look found. */
+  /** The risks, one line each, besides what the look found. */
   readonly warnings: (context: RunContext) => readonly string[];
-  /** For a question before the send that only a person could answer. */
+  /** The error for a question before the send that only a person could answer. */
   readonly unanswered?: (question: Question, context: RunContext) => LifeboatError | undefined;
   /** Fields of `lifeboat.change/1`, and words. Throws without what the command is for. */
   readonly done: (context: RunContext) => { readonly fields: ChangeFields; readonly text: string };
-  /** Shows what it became, after a wait. */
+  /** How to show what it became, once that was waited for. */
   readonly show?: (context: RunContext, instance: OpenInstance) => Promise<void>;
 }
 

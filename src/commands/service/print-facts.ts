@@ -4,10 +4,10 @@ import type { CommandContext } from '../../cli/context.ts';
 import { cells } from '../../plain/width.ts';
 import type { BackupsConfig, InstanceOverview } from '../../service/schemas.ts';
 
-/** Lines without a value are left out. */
+/** One line of a description; lines without a value are left out. */
 export type FactLine = readonly [label: string, value: string | number | boolean | undefined];
 
-/** One per line on stdout, values in one column and cleaned. */
+/** Prints facts to stdout, one per line, values in one column. Cleans the values. */
 export function printFacts({ stdout }: CommandContext, facts: readonly FactLine[]): void {
   const present = facts.flatMap(([label, value]) =>
     value === undefined ? [] : [[label, String(value)] as const],
@@ -18,7 +18,7 @@ export function printFacts({ stdout }: CommandContext, facts: readonly FactLine[
   }
 }
 
-/** Of endpoint 12. Values are untrusted. */
+/** The overview of an instance (endpoint 12), one fact per line. Values are untrusted. */
 export function overviewFacts(overview: InstanceOverview): readonly FactLine[] {
   return [
     ['name', overview.name],
@@ -37,7 +37,7 @@ export function overviewFacts(overview: InstanceOverview): readonly FactLine[] {
   ];
 }
 
-/** Of endpoint 8. Values are untrusted. */
+/** The backup configuration (endpoint 8), one fact per line. Values are untrusted. */
 export function backupConfigFacts(value: BackupsConfig): readonly FactLine[] {
   const { retention_time: days, exclude_from_auto_backup: isExcluded } = value;
   const { min_encryption_key_length: characters } = value;
@@ -50,14 +50,14 @@ export function backupConfigFacts(value: BackupsConfig): readonly FactLine[] {
   ];
 }
 
-/** `2026-11-21 03:04:05 UTC`; undefined without a time. */
+/** `2026-11-21 03:04:05 UTC`; undefined if there is no time. */
 export function utc(text: string | undefined): string | undefined {
   return text === undefined ? undefined : utcTime(text);
 }
 
 type AvailableUpdate = NonNullable<InstanceOverview['available_updates']>[number];
 
-/** One line; untrusted. */
+/** A pending update, in one line; untrusted. */
 function updateLine({ name, type, version }: AvailableUpdate): string {
   return [name, type, version].filter((part) => part !== undefined).join(' ');
 }

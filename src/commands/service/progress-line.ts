@@ -5,7 +5,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import { columnsOf } from '../../plain/terminal.ts';
 import { cutText } from '../../plain/width.ts';
 
-/** On stderr: one line that overwrites itself in a terminal, elsewhere a line for each change. */
+/** Progress on stderr: one line that overwrites itself in a terminal, a line for each change elsewhere. */
 export interface ProgressLine {
   report(progress: Progress): void;
   /** Keeps the line and continues below it. */
@@ -32,10 +32,10 @@ export function progressLine({ stderr }: CommandContext): ProgressLine {
       last = text;
       if (drawn) {
         draw();
-        // A clock that stands still looks like a hung program.
+        // Tick every second: a clock that stands still looks like a hung program.
         ticking ??= setInterval(draw, 1000).unref();
       } else if (progress.kind !== 'bytes') {
-        // No byte counts in a log: they would add a line for every chunk.
+        // Leave out byte counts: in a log, they would add a line for every chunk.
         stderr.write(`${text}\n`);
       }
     },

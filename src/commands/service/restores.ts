@@ -9,7 +9,7 @@ import { followTask, type WaitFlags } from './follow.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import { askTask, printRestore } from './tasks.ts';
 
-/** `lifeboat restores list`, in the service's order (endpoint 5). */
+/** `lifeboat restores list`: lists every restore that the service shows, in its order (endpoint 5). */
 export const restoresList: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.restores());
   await printAnswer(context, 'restores', answer, () => {
@@ -41,7 +41,7 @@ const COLUMNS = [
   { title: 'finished (UTC)' },
 ];
 
-/** `lifeboat restores get ID` (endpoint 6). `--wait` polls until its end. */
+/** `lifeboat restores get ID` (endpoint 6). `--wait` polls until it has ended. */
 export const restoresGet: Action<InstanceFlags & WaitFlags> = async (context, [id = ''], flags) => {
   const wanted = idFrom(id, 'the id of a restore');
   const answer = await askTask(context, flags, 'restore', wanted, async (instance) => {

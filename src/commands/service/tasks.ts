@@ -19,7 +19,7 @@ export function showBackup(context: CommandContext): NonNullable<Change['show']>
   };
 }
 
-/** By any of the three calls. */
+/** Prints the restore that a change made, whichever of the three calls it was. */
 export function showRestore(context: CommandContext): NonNullable<Change['show']> {
   return async ({ restore }, instance) => {
     const id = landedOf(restore)?.id;
@@ -37,7 +37,7 @@ export function restoreFields({ restore }: RunContext, how: string): ReturnType<
   return { fields: { id }, text: `restore ${id} ${how}` };
 }
 
-/** Rejects with `service.not-found`, naming the id, if there is none. */
+/** Asks for one task. Rejects with `service.not-found`, naming its id, if there is none. */
 export function askTask<T extends object>(
   context: CommandContext,
   flags: InstanceFlags,

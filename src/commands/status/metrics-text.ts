@@ -7,7 +7,7 @@ import type { FleetReport } from './status.ts';
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number | undefined];
 
-/** Omits unknown values. */
+/** One metric. Omits samples without a value: something unknown has none. */
 interface Metric {
   readonly name: string;
   readonly help: string;
@@ -130,7 +130,7 @@ function one(name: string, help: string, value: (status: InstanceStatus) => numb
   return each(name, help, (status) => [[{}, value(status)]]);
 }
 
-/** From its age. */
+/** A moment, computed from its age. */
 function time(name: string, help: string, age: (status: InstanceStatus) => number | undefined): Metric {
   const ages = one(`${name}_timestamp_seconds`, help, age);
   const samples: Metric['samples'] = (report) =>
@@ -206,6 +206,7 @@ function escaped(value: string): string {
   return value.replace(/\\/gu, '\\\\').replace(/"/gu, '\\"').replace(/\n/gu, '\\n');
 }
 
+/** No clock here is finer than milliseconds. */
 function number(value: number): string {
   return String(Math.round(value * 1000) / 1000);
 }

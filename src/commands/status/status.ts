@@ -83,11 +83,11 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
     const status = instanceStatus(facts, new Date());
     printed.add(status);
     isAllGood &&= isGood(status);
-    // Of ten thousand instances keep only what is needed.
+    // Of ten thousand instances nothing is kept that is not asked for.
     if (plansToo) kept.set(facts.name, keptForPlans(facts, status.evaluation));
     if (flags.prometheus !== undefined) metered.set(status.name, status);
   };
-  // During the survey, to cost no time.
+  // Asked beside the survey, so that it costs no time.
   const seeing = named.length > 0 ? undefined : seeWorkers(context);
   await survey(context, { config, names, limitMs, answered });
   const at = new Date();
@@ -111,7 +111,7 @@ function isGood({ evaluation: { verdict }, inService }: InstanceStatus): boolean
  * World-readable for the exporter's user, without secrets. Rejects with `output.file`.
  */
 async function writeMetrics(path: string, report: FleetReport): Promise<void> {
-  // It starts Node threads, for which every status would wait.
+  // Imported late: it starts Node threads, which every status would otherwise wait for.
   const { default: writeFileAtomic } = await import('write-file-atomic');
   try {
     await writeFileAtomic(path, metricsText(report), { mode: 0o644 });
@@ -129,11 +129,11 @@ export interface FleetReport {
   readonly instances: readonly InstanceStatus[];
   readonly plans: readonly PlanEvaluation[];
   readonly drills: DrillDue;
-  /** Missing without workers of the store's own, or if instances were named. */
+  /** Missing where the store has no workers of its own, or instances were named. */
   readonly workers?: WorkersStatus | undefined;
 }
 
-/** From the instances' answers. */
+/** The plan files, evaluated by what was asked of their instances. */
 async function plansOf(
   context: CommandContext,
   config: LoadedConfig,
@@ -143,13 +143,13 @@ async function plansOf(
   return evaluateAllPlans(context, config, evaluated);
 }
 
-/** In the order of the config, as soon as possible. */
+/** Prints the statuses of instances in the order of the config, whichever of them is known first. */
 interface Printer {
   add(status: InstanceStatus): void;
   end(context: CommandContext, rest: Omit<FleetReport, 'instances'>): Promise<void>;
 }
 
-/** One object; each instance is printed as soon as possible. */
+/** As one object for programs; an instance is printed as soon as those before it were. */
 function inItems(names: readonly string[], printer: ReturnType<typeof printItems<'status'>>): Printer {
   const put = inOrder(names, printer.item);
   return {
@@ -158,7 +158,7 @@ function inItems(names: readonly string[], printer: ReturnType<typeof printItems
   };
 }
 
-/** With the reasons below. */
+/** As a table with the reasons below it. */
 function inTable(names: readonly string[]): Printer {
   const found = new Map<string, { readonly row: readonly string[]; readonly below: readonly string[] }>();
   return {
@@ -178,7 +178,7 @@ function inTable(names: readonly string[]): Printer {
   };
 }
 
-/** JSON has all workers. */
+/** Rows of workers that are shown; JSON has all of them. */
 const MAX_WORKERS = 30;
 
 function printWorkers(context: CommandContext, workers: WorkersStatus): void {
@@ -235,7 +235,7 @@ function rowOf(status: InstanceStatus): string[] {
   ];
 }
 
-/** `drills: the last was proven 12d ago (full); next due: …` */
+/** `drills: the last was proven 12d ago (full); next due: …`. */
 function drillLine(due: DrillDue): string {
   const { last } = due;
   const was =
@@ -264,7 +264,7 @@ function linesBelow(status: InstanceStatus, now: Date): string[] {
       : elsewhere.answer === 'yes'
         ? [`${name}: it could be recovered elsewhere`]
         : elsewhere.reasons.map(({ text }) => `${name}: elsewhere: ${text}`)),
-    // Name the backup that a recovery would take, unless it is simply the newest.
+    // The backup that a recovery would take deserves a line unless it is simply the newest.
     ...(opener === undefined || isGood ? [] : [`${name}: would take: ${opener}`]),
     ...(seen === undefined ? [] : [`${name}: newest backup: ${seen}`]),
     ...notesOf(status).map((note) => `${name}: note: ${note}`),

@@ -9,9 +9,9 @@ interface Confirmation {
   readonly word: string;
   readonly given: string | undefined;
   readonly what: string;
-  /** The first part of its error codes; default `store`. */
+  /** The part before the dot in the codes of its errors; default `store`. */
   readonly area?: string;
-  /** Replaces typing the word; default `--confirm WORD`. */
+  /** The flag that replaces typing the word; default `--confirm WORD`. */
   readonly flag?: string;
 }
 
@@ -43,7 +43,7 @@ export async function confirmTyped(
     const prompt = `type ${word} to go on, anything else leaves: `;
     const typed = await typedLine(context, prompt, stop.signal);
     if (typed?.trim() === word) return;
-    // After a person leaves, the line is not ended.
+    // A person who leaves has not ended the line.
     if (typed === undefined) context.stderr.write('\n');
   } finally {
     stop.release();

@@ -56,7 +56,7 @@ export const storeCopy: Action<CopyFlags> = async (context, _, flags) => {
     await from.close();
   }
   const head = await compare(source, target);
-  // Opening and closing seals the new head in every place.
+  // Opening and closing it leaves a checkpoint of the new head in every place.
   await (await openWorkspace(target.context, { checkpoints, sharedPlace: 'begun' })).close();
   const { size: copied, root } = head;
   const moved = { from: source.shown, to: target.shown, size: copied, root };
@@ -78,7 +78,7 @@ function sidesOf(context: CommandContext, { from, to }: CopyFlags): readonly [St
   });
 }
 
-/** First: nothing is moved that could not be used afterwards. */
+/** Checked first, so that nothing is moved that could not be used afterwards. */
 function assertShared(
   { alone }: CommandContext,
   { from, to }: CopyFlags,
@@ -101,7 +101,7 @@ async function assertNotHeld(source: StoreSide): Promise<void> {
 
 /** Entries to copy. Rejects for an empty source, or a target with entries. */
 async function lookAt(source: StoreSide, target: StoreSide): Promise<number> {
-  // A copy needs an empty store: do not warn that the home knows another log.
+  // A copy needs an empty store, so do not warn that the home knows the log of another one.
   const { stderr: _, ...quiet } = target.context;
   const [one, other] = [await openJournalIfAny(source.context), await openJournalIfAny(quiet)];
   try {
@@ -118,7 +118,7 @@ async function lookAt(source: StoreSide, target: StoreSide): Promise<number> {
   }
 }
 
-/** A store may return to where it was moved from; another one with entries has another log. */
+/** A store may return to where it was moved away from; any other store with entries holds another log. */
 async function assertSame(source: JournalReader, target: JournalReader, { shown }: StoreSide): Promise<void> {
   const { size, root } = await target.log.head();
   if (size === 0) return;
@@ -160,7 +160,7 @@ async function movedTo(source: StoreSide): Promise<string | undefined> {
   }
 }
 
-/** From the target's entries, against the source. */
+/** Recomputes the target's tree from its entries, and compares it with the source. */
 async function compare(
   source: StoreSide,
   target: StoreSide,

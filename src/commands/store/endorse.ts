@@ -71,7 +71,7 @@ function theOne(known: readonly Installation[], wanted: string): Installation {
   );
 }
 
-/** An untrusted installation cannot make others trusted. */
+/** An installation that is not trusted cannot make others trusted. */
 function assertBelieved(own: string, known: readonly Installation[]): void {
   const { state } = known.find(({ installation }) => installation === own) ?? { state: 'announced' };
   if (state !== 'announced') return;

@@ -21,7 +21,7 @@ export async function teamStore(context: CommandContext) {
   });
 }
 
-/** For a person with more rights. */
+/** Says what a person with more rights has to do. */
 export function hintsOf({ stderr }: CommandContext, toDo: readonly string[]): void {
   for (const line of toDo) stderr.write(`hint: ${show(line, 300)}\n`);
 }

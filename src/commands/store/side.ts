@@ -6,24 +6,24 @@ import { PROJECTIONS } from '../../store/projected.ts';
 import type { StoreRights } from '../../store/rights.ts';
 import type { Volume } from '../../store/volume.ts';
 
-/** For any engine. */
+/** One store as the commands of `lifeboat store` handle it, whatever its engine. */
 export interface StoreSide {
   readonly shown: string;
-  /** As every other command uses it. */
+  /** The context in which every other command uses it. */
   readonly context: CommandContext;
-  /** Processes that write to it now, in words. */
+  /** Which processes write to it now, in words. */
   holders(): Promise<readonly string[]>;
   /** And its growth. Rejects with `journal.none` when nothing was ever written. */
   volume(): Promise<Volume>;
-  /** Undefined for SQLite, whose files say so. */
+  /** What this user may do to it; undefined for SQLite, whose files say so. */
   rights(): Promise<StoreRights | undefined>;
-  /** Rejects with `journal.none` when nothing was ever written. */
+  /** The entries to move out of it. Rejects with `journal.none` when nothing was ever written to it. */
   from(): Promise<MovedFrom & { close(): Promise<void> }>;
-  /** Takes the result of another store's `from` (`layDown`). */
+  /** Writes what `from` of another store returned (`layDown`). */
   land(from: MovedFrom, arrival: Arrival): Promise<void>;
 }
 
-/** For a checked address. Opens nothing. */
+/** The store at an address that was already checked. Opens nothing. */
 export function sideOf(context: CommandContext, address: string): StoreSide {
   const there = { ...context, env: { ...context.env, LIFEBOAT_STORE: address } };
   return isPostgres(address) ? postgresSide(there, address) : sqliteSide(there);

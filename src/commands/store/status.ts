@@ -98,7 +98,7 @@ function rightsLines(rights: StoreRights | undefined): readonly string[] {
   return words === undefined ? ['reads and appends, and changes nothing'] : [words.found, words.hint];
 }
 
-/** Before name and time of the key's first entry. */
+/** Followed by the name and time of the first entry that names the key. */
 const STATES = {
   first: 'first,',
   announced: 'announced',
@@ -107,7 +107,7 @@ const STATES = {
 
 export interface PlaceReached {
   readonly name: string;
-  /** Of its newest checkpoint of this log; undefined without one, or if it cannot be asked. */
+  /** The size of its newest checkpoint of this log; undefined if it has none, or cannot be asked. */
   readonly size: number | undefined;
   readonly newest: string;
 }
@@ -132,9 +132,9 @@ async function newestInPlaces(
   );
 }
 
-/** A key store that signs, or signed, for this store. */
+/** A key store that signs, or once signed, for this store. */
 export interface Installation {
-  /** 16 hex digits of its key. */
+  /** 16 hex digits derived from its key. */
   readonly installation: string;
   /** PEM. */
   readonly publicKey: string;
@@ -144,7 +144,7 @@ export interface Installation {
   readonly state: 'first' | 'endorsed' | 'announced';
   readonly by: string;
   readonly at: string;
-  /** For the endorsement. */
+  /** Why it was endorsed. */
   readonly reason?: string;
 }
 

@@ -10,7 +10,7 @@ import { shownDepth } from '../worker/workers-seen.ts';
 /** `trouble`: why that is unknown. */
 export type QueueStatus = QueueHolds | { readonly trouble: string };
 
-/** Names and texts. */
+/** The lines about how much a store holds and what waits in it: a name, and what is said. */
 export function volumeLines({
   bytes,
   streams,
@@ -44,7 +44,7 @@ function queueWords(queue: QueueStatus): string {
   return `${counted(ready, 'wake-up')} to be delivered${since}, ${later} for later, ${active} under way`;
 }
 
-/** Only a team's queue is visible to others; a missing one hides nothing else. */
+/** Only a team's store has a queue that others see; one that is missing hides nothing else. */
 export async function queueOf(context: CommandContext): Promise<{ readonly queue?: QueueStatus }> {
   const reader = await openQueueReader(context, { report: () => undefined });
   try {

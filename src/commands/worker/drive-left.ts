@@ -29,7 +29,7 @@ export async function driveLeft(setting: PlanSetting, run: RunProgress, plans: P
   return child === undefined ? driveAlone(setting, run, entries) : driveChild(setting, child, plans);
 }
 
-/** Its children are driven elsewhere: it rests all the time. */
+/** The run of a plan. Its children are driven elsewhere, so it rests all the time. */
 async function drivePlanRun(setting: PlanSetting, runId: string, entries: readonly Entry[]): Promise<Driven> {
   const { journal } = setting.workspace;
   const driven = await drivePlan(setting, runId, inputOf(entries) as unknown as PlanInput);
@@ -63,7 +63,7 @@ async function drivePlanRun(setting: PlanSetting, runId: string, entries: readon
   };
 }
 
-/** The plan answers its questions as far as it can. */
+/** The run of a plan's step: the plan answers what it asks, as far as it can. */
 async function driveChild(setting: PlanSetting, child: PlanChild, plans: PlanRecords): Promise<Driven> {
   const { run: planRun, ...start } = child;
   const { input, workers } = await plans.of(planRun);
@@ -80,7 +80,7 @@ async function driveChild(setting: PlanSetting, child: PlanChild, plans: PlanRec
   };
 }
 
-/** With the answers given in advance. */
+/** A run of its own, with the answers that were given in advance. */
 async function driveAlone(
   setting: PlanSetting,
   run: RunProgress,

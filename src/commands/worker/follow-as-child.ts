@@ -32,12 +32,12 @@ export async function followAsChild(
       const decided = { context, isStopped: isStopped(start.group), differences: changesSince };
       const answer = answerOfPlan(start, step, child.state(), decided);
       const mark = JSON.stringify([child.state().question, answer?.event, answer?.id]);
-      // The same answer did not help before.
+      // The same answer to the same question did not help, and never would.
       if (answer === undefined || given.has(mark)) return await leave('it waits for a person');
       given.add(mark);
       await child.answer(answer);
     } catch {
-      // A refusal, as for a missing approval, leaves the question to a person.
+      // A refusal, such as a missing approval, leaves the question open for a person.
       await leave('it waits for a person');
     } finally {
       isBusy = false;

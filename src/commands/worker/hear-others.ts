@@ -2,7 +2,7 @@ import type { Queue } from '../../queue/queue.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
 import { progressOfRun } from '../../store/projections/runs.ts';
 
-/** After these a run, or the plan of a step, may need work. */
+/** After these entries there may be something to do with a run, or with the plan whose step it is. */
 const TELLING: ReadonlySet<string> = new Set([
   'run.started',
   'run.detached',

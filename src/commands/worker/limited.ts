@@ -10,7 +10,7 @@ import { holdInTurn } from './hold-in-turn.ts';
 /** Milliseconds to wait for another worker's decision. */
 const PATIENCE_MS = 5_000;
 
-/** After this a reached limit is asked about again. */
+/** A limit that is reached is asked about again after this long. Milliseconds. */
 const LIMITED: HeldBack = { againMs: 1_000 };
 
 /**

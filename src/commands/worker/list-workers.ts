@@ -77,7 +77,7 @@ export const workers: Action<object> = async (context) => {
   }
 };
 
-/** For each process; and runs that may go on without a holder. */
+/** How many runs each process holds, and how many that may go on nobody does. */
 async function heldBy(journal: JournalReader | undefined) {
   const left = journal === undefined ? { count: 0, looked: [] } : await leftRunsIn(journal, MOST);
   const free = left.looked.filter(({ run, holder }) => holder === undefined && run.awaits === undefined);

@@ -13,7 +13,7 @@ export interface PlanRecord {
   readonly input: PlanInput;
   readonly workers: ForWorkers | undefined;
   readonly context: PlanContext;
-  /** Stopped, or stopping. */
+  /** Whether a group was stopped, or stops. */
   readonly isStopped: (group: string) => boolean;
 }
 
@@ -27,7 +27,7 @@ interface Known {
 /** A worker meets the children of few plans at a time. */
 const KEPT = 8;
 
-/** Each look reads only what is new. */
+/** The records of plans, of which each look reads only what is new. */
 export class PlanRecords {
   readonly #journal: Pick<JournalReader, 'read'>;
   readonly #known = new Map<string, Known>();

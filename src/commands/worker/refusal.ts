@@ -10,7 +10,7 @@ import type { RunProgress } from '../../store/projections/runs.ts';
 interface May {
   readonly config: LoadedConfig;
   readonly workspace: Pick<Workspace, 'journal' | 'keyring'>;
-  /** An instance needs one of these tags; empty takes all. */
+  /** Tags of which an instance has to have one; empty takes them all. */
   readonly labels: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export async function refusalOf(
   { config, workspace, labels }: May,
   run: RunProgress,
 ): Promise<string | undefined> {
-  // A plan's run calls no instance, and a step that is no runbook none of the config.
+  // The run of a plan calls no instance, and a step of it that is no runbook none of the config.
   if (run.runbook === 'plan' || run.runbook === 'plan-step') return undefined;
   const names = [run.instance, ...(run.target === undefined ? [] : [run.target])];
   const unknown = names.find((name) => config.instances[name] === undefined);
@@ -33,10 +33,10 @@ export async function refusalOf(
   return lackOfKey({ config, workspace }, run);
 }
 
-/** It opens a backup: without any key of the instance it is blocked at its beginning. */
+/** The runbook that is blocked at its beginning without any key of the instance: it opens a backup. */
 const OPENS = 'back-up-and-verify';
 
-/** In words: may be in force, and this worker cannot open it. */
+/** The key that may be in force and that this worker cannot open, in words. */
 async function lackOfKey(
   { config, workspace: { journal, keyring } }: Pick<May, 'config' | 'workspace'>,
   { instance, runbook }: Pick<RunProgress, 'instance' | 'runbook'>,

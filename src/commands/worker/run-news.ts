@@ -11,7 +11,7 @@ interface Place extends Pick<Workspace, 'home'> {
   readonly journal: Pick<Workspace['journal'], 'read' | 'rows' | 'streams'>;
 }
 
-/** Any challenge name: only its folder is used. */
+/** Any name that a request may have: only its folder is asked for. */
 const ANY = '0'.repeat(16);
 
 /**
@@ -20,7 +20,7 @@ const ANY = '0'.repeat(16);
  */
 export class RunNews {
   readonly #place: Place;
-  /** Marks of a plan's record without news. */
+  /** What a plan's record looked like when it held no news. */
   readonly #quiet = new Map<string, string>();
 
   constructor(place: Place) {
@@ -56,7 +56,7 @@ export class RunNews {
     for (const plan of plans) {
       const children = openOf.get(plan.runId) ?? [];
       const moved = children.reduce((last, { lastAt }) => (lastAt > last ? lastAt : last), '');
-      // An ended child leaves the open ones; one begins only where the plan itself goes on.
+      // A child that ends leaves the open ones, and one begins only where the plan itself goes on.
       const stamp = [
         plan.lastAt,
         wishes.get(`plan/${plan.runId}`) ?? 0,

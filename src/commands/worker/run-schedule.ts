@@ -45,7 +45,7 @@ export async function runSchedule(
   }
 }
 
-/** By whole lines. */
+/** A stream whose whole lines are handed on. */
 function linesTo(say: (line: string) => void): Writable {
   let rest = '';
   return new Writable({

@@ -17,7 +17,7 @@ import { holdInTurn } from './hold-in-turn.ts';
 const RAN = 'schedule.ran';
 const SET_UP = 'schedule.set-up';
 
-/** By name: when it was due last, or was set up. */
+/** When a schedule was due that last ran, or was set up; by its name. */
 export async function lastTimes(
   journal: Pick<JournalReader, 'read'>,
 ): Promise<ReadonlyMap<string, { readonly at: string; readonly hasRun: boolean }>> {
@@ -73,7 +73,7 @@ export async function beginsNow(
   });
 }
 
-/** Milliseconds for another worker's entry. */
+/** How long another worker may take to write when a schedule has run. Milliseconds. */
 const PATIENCE_MS = 10_000;
 
 async function holdingSchedules<T>(journal: Journal, act: (hold: Hold) => Promise<T>): Promise<T> {

@@ -1,14 +1,14 @@
 import { BUSY_VERBS, RESTING_VERBS } from '../../../machines/verbs.ts';
 
-/** With regard to its waiting. */
+/** A run that this process drives, as far as its waiting goes. */
 export interface AtWork {
-  /** Undefined while it does nothing. `since`: RFC 3339. */
+  /** What it does now; undefined while it does nothing. `since`: RFC 3339. */
   activity(): { readonly verb: string; readonly since: string } | undefined;
-  /** Returns the unsubscribe function. */
+  /** Gives how to listen no more. */
   subscribe(listener: () => void): () => void;
 }
 
-/** Milliseconds without an answer until a call needs no place. */
+/** How long a call may be without an answer before it needs no place any more. Milliseconds. */
 const SLOW_MS = 10_000;
 
 /**

@@ -9,17 +9,17 @@ import { progressOfOpenRuns, type RunProgress } from '../../store/projections/ru
 import type { QueueHolds, WorkersStatus } from '../../view/fleet/workers-schema.ts';
 import { mayGoOn } from '../../workers/may-go-on.ts';
 
-/** Milliseconds: do not wait for a slow or unreachable queue. */
+/** Milliseconds: a look does not wait for a queue that is slow or cannot be reached. */
 const LIMIT_MS = 3_000;
 
-/** Each holder is a query to the store. */
+/** The holders of at most this many runs are looked up: each is a query to the store. */
 const MAX_RUNS = 200;
 
 export type Seen<Value> = { readonly value: Value } | { readonly code: string; readonly why: string };
 
 export interface LeftRuns {
   readonly count: number;
-  /** Holders of the newest 200; a run that waits for a person has none. */
+  /** Who holds a run, of the newest 200; a run that waits for a person has no holder. */
   readonly looked: readonly { readonly run: RunProgress; readonly holder: Holder | undefined }[];
 }
 
@@ -35,7 +35,7 @@ export async function seeWorkers(context: StoreContext): Promise<WorkersStatus |
   return statusOf(asked, await left, new Date());
 }
 
-/** As `seeWorkers` asks it. */
+/** The queue of a team's store, as `seeWorkers` asks it. */
 export async function seeQueue(
   context: StoreContext,
 ): Promise<Seen<{ readonly workers: readonly WorkerRow[]; readonly depth: QueueDepth }> | undefined> {
@@ -50,7 +50,7 @@ export async function seeQueue(
   }
 }
 
-/** In any store; none without a journal. */
+/** The runs left to the workers of any store; none where there is no journal. */
 export function seeLeftRuns(context: StoreContext): Promise<Seen<LeftRuns>> {
   const { stderr: _, ...quiet } = context;
   return seen(async () => {
@@ -68,7 +68,7 @@ export function unheld({ looked }: LeftRuns): readonly string[] {
   return looked.flatMap(({ run, holder }) => (holder === undefined && mayGoOn(run) ? [run.runId] : []));
 }
 
-/** With the holders of the newest `max`. */
+/** The runs left to the workers in a journal, with the holders of the newest `max` of them. */
 export async function leftRunsIn(
   journal: Pick<JournalReader, 'rows' | 'holder'>,
   max = MAX_RUNS,
@@ -76,14 +76,14 @@ export async function leftRunsIn(
   const left = (await progressOfOpenRuns(journal)).filter(({ isForWorkers }) => isForWorkers === true);
   const looked: LeftRuns['looked'][number][] = [];
   for (const run of left.slice(-max)) {
-    // A process that left it to a person holds it no more.
+    // The process that left it to a person has let go of it.
     const isFree = run.isLeft && !mayGoOn(run);
     looked.push({ run, holder: isFree ? undefined : await journal.holder(`run/${run.runId}`) });
   }
   return { count: left.length, looked };
 }
 
-/** Pure. */
+/** Puts together what was seen. Pure. */
 export function statusOf(
   queue: NonNullable<Awaited<ReturnType<typeof seeQueue>>>,
   left: Seen<LeftRuns>,
@@ -93,7 +93,7 @@ export function statusOf(
   const items = ('value' in queue ? queue.value.workers : []).map(({ since, seen: heard, ...worker }) => {
     const key = keyOf(worker);
     const count = holds?.get(key) ?? 0;
-    // A restarted container has its predecessor's name and number: the newest counts.
+    // A container that was started again has the name and the number of the one before: the newest counts.
     holds?.delete(key);
     const known = { ...worker, since: since.toISOString(), seen: heard.toISOString() };
     return holds === undefined ? known : { ...known, holds: count };
@@ -116,11 +116,11 @@ export function shownDepth({ oldest, ...counts }: QueueDepth): QueueHolds {
 function depthAt(depth: QueueDepth, now: Date): NonNullable<WorkersStatus['queue']> {
   const { oldest } = depth;
   if (oldest === undefined) return shownDepth(depth);
-  // The two clocks may differ a little.
+  // The two clocks may differ by a little.
   return { ...shownDepth(depth), oldestSeconds: Math.max(0, (now.getTime() - oldest.getTime()) / 1000) };
 }
 
-/** By `keyOf`. */
+/** How many runs each process holds, by `keyOf`. */
 export function holdsOf({ looked }: LeftRuns): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { holder } of looked) {
@@ -131,7 +131,7 @@ export function holdsOf({ looked }: LeftRuns): Map<string, number> {
   return counts;
 }
 
-/** As in the queue or in a hold. */
+/** A process by its name in the queue or in a hold. */
 export function keyOf({ host, pid }: Pick<WorkerRow, 'host' | 'pid'>): string {
   return `${show(host, 60)} ${pid}`;
 }

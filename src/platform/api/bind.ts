@@ -61,7 +61,7 @@ interface Seen {
   readonly old?: true;
 }
 
-/** Looks until no operation is under way between the two. Undefined: a binding can be made. */
+/** Looks until no operation is under way between the two. Undefined: a new binding can be made. */
 async function lookAt(
   { api, pace }: PacedApi,
   appGuid: string,
@@ -74,7 +74,7 @@ async function lookAt(
     const restored = { runId, notBefore };
     const fitting = all.find((one) => isAfterRestore(one, restored) && stageOf(one) === 'there');
     if (fitting !== undefined) return { binding: fitting };
-    // The platform replaces a failed one with the next, so it does not count.
+    // A failed one does not count: the platform replaces it with the next.
     const others = all.filter((binding) => stageOf(binding) !== 'create-failed');
     const busy = others.some((binding) => ['creating', 'deleting'].includes(stageOf(binding)));
     if (busy) {
@@ -133,7 +133,7 @@ async function create(
   return { binding, job };
 }
 
-/** All these sentences of Cloud Foundry have the same code (domain 2.3). */
+/** Distinguishes the sentences of Cloud Foundry (domain 2.3), which all have the same code. */
 async function afterRefusal(
   thrown: unknown,
   app: BoundApp,
@@ -301,7 +301,7 @@ export async function renewKey(
       made: ours,
     })
     .catch(async (thrown: unknown) => {
-      // A late request of an earlier attempt may have taken the name.
+      // A request of an earlier attempt may arrive only now: then the name is taken.
       const [late] = hasCode(thrown, 'platform.refused') ? await keys() : [];
       if (late !== undefined && isUsable(late)) return { late };
       throw thrown;

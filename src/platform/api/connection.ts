@@ -34,7 +34,7 @@ export interface Change extends Leave {
   /** Encoded, from `/v3/`. */
   readonly path: string;
   readonly body?: unknown;
-  /** The secrets in the body, blanked where the platform echoes them. */
+  /** The secrets in the body; blanked wherever the platform echoes them. */
   readonly secrets?: readonly Secret[];
   /**
    * Looks for what the change makes. Called before a refused change is sent again, since the refusal may not
@@ -43,7 +43,7 @@ export interface Change extends Leave {
   readonly made?: () => Promise<unknown>;
 }
 
-/** `lost`: look up whether the platform did it. A refusal rejects. */
+/** `lost`: the platform may have done it; it must be looked up. A refusal rejects. */
 type Changed =
   | { readonly outcome: 'accepted'; readonly json: unknown; readonly job: string | undefined }
   | { readonly outcome: 'lost'; readonly error: LifeboatError };
@@ -69,7 +69,7 @@ export interface ApiOptions extends ReadingOptions {
 const SEND_MS = 3 * 60_000;
 const JOB = /\/v3\/jobs\/([\w.-]{1,200})\/?$/u;
 
-/** Sends nothing until used. Throws `config.platform`, `config.ca` and `config.proxy`. */
+/** Nothing is sent until it is used. Throws `config.platform`, `config.ca` and `config.proxy`. */
 export function openApi(options: ApiOptions): ApiConnection {
   const base = baseOf(options.api);
   const { origin } = base;
@@ -176,14 +176,14 @@ interface Whole {
   readonly body: Buffer;
 }
 
-/** The job is named by an address; only its id is used, so the token goes nowhere else. */
+/** The job is named by an address; only its id is used, so that the token goes nowhere else. */
 function accepted(headers: Whole['headers'], body: Buffer): Changed {
   const { location } = headers;
   const job = typeof location === 'string' ? JOB.exec(location.split(/[?#]/u)[0] ?? '')?.[1] : undefined;
   return { outcome: 'accepted', json: parseJson(body), job };
 }
 
-/** Undefined if a busy platform asks to wait too long. */
+/** How long a busy platform asks to wait; undefined if that is too long. */
 function pauseOf(headers: Whole['headers'], limits: Limits, attempt: number): number | undefined {
   const ms = retryAfterMs(headers['retry-after']) ?? limits.retryBaseMs * 2 ** attempt;
   return ms <= limits.retryAfterMs ? ms : undefined;
@@ -198,7 +198,7 @@ function waitOf(headers: Whole['headers']) {
   return typeof wait === 'string' ? { retryAfter: wait } : {};
 }
 
-/** Only the status counts: a body that breaks off or is too large is treated as empty. */
+/** The status counts without the body: one that breaks off or is too large is treated as empty. */
 async function bodyOf({ body }: Dispatcher.ResponseData, { jsonBytes }: Limits): Promise<Buffer> {
   return (await readCapped(body, jsonBytes)) ?? Buffer.alloc(0);
 }
@@ -222,7 +222,7 @@ export interface PacedApi {
 }
 
 interface JobWait {
-  /** For the error: `unbinding orders-api`. */
+  /** `unbinding orders-api`: for the error if it fails. */
   readonly what: string;
   readonly signal: AbortSignal;
   readonly secrets?: readonly Secret[];
@@ -234,7 +234,7 @@ interface JobWait {
 /**
  * Waits until a job is over; a job that the platform has forgotten counts as over, and the caller checks its
  * purpose. Returns when it was seen to be over, by the platform's clock. Rejects with `platform.failed`: with
- * the platform's words, or after the limit, since a broker that is gone may accept and never finish.
+ * the platform's words, or after the limit.
  */
 export async function waitForJob(
   { api, pace }: PacedApi,
@@ -289,13 +289,13 @@ export async function begunBy<T>(
 const MIN = 4;
 const DEEPEST = 20;
 
-/** Every text in binding parameters: blanked wherever the platform or its broker quotes it. */
+/** Every text in binding parameters, to be blanked wherever the platform or its broker quotes it. */
 export function secretsIn(parameters: BindingParameters | undefined): Secret[] {
   return textsIn(parameters, 0).map((text) => new Secret(text));
 }
 
 function textsIn(value: unknown, depth: number): string[] {
-  // Shorter ones are words like `rw`: without them the sentence would be unreadable.
+  // Shorter ones are words like `rw`: blanking them would ruin the sentence.
   if (typeof value === 'string') return value.length < MIN ? [] : [value];
   if (typeof value !== 'object' || value === null || depth > DEEPEST) return [];
   return Object.values(value).flatMap((inner) => textsIn(inner, depth + 1));

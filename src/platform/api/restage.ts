@@ -12,7 +12,7 @@ import { failedError, hasCode, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import { begunBy, type Change, type PacedApi, requireMade } from './connection.ts';
 
-/** See `Platform.restage`. Build and deployment carry the run's label: an earlier attempt is continued. */
+/** See `Platform.restage`. Build and deployment carry the run's label, so an earlier attempt is continued. */
 export async function restage(paced: PacedApi, app: BoundApp, options: AfterRestore): Promise<PlatformProof> {
   const { api } = paced;
   const { signal, notBefore, tell } = options;
@@ -43,7 +43,7 @@ export async function restage(paced: PacedApi, app: BoundApp, options: AfterRest
   );
 }
 
-/** An earlier attempt died in the middle: its build exists, but no deployment. */
+/** Whether an earlier attempt died in the middle: its build exists, but no deployment. */
 async function stoppedByUs(
   paced: PacedApi,
   app: App,
@@ -103,7 +103,7 @@ async function restartOn(
   const current = async () =>
     (await getIfThere(api, `${path}/droplets/current`, Droplet, signal))?.value.guid;
 
-  /** After a lost answer, the platform shows whether the change was made. */
+  /** Sends one change; after a lost answer, the platform shows whether it was made. */
   const change = async (one: Omit<Change, keyof Leave>, isMade: () => Promise<boolean>) => {
     const sent = await api.send({ ...one, signal, mayLeave });
     await requireMade(paced, what, sent, signal, async () => ((await isMade()) ? true : undefined));
@@ -140,16 +140,17 @@ async function restartAsItIs(
   tell?.(`${what}: with a short stop, because the platform has no deployments`);
   const path = `/v3/apps/${encodeURIComponent(appGuid)}/actions/restart`;
   const sent = await api.send({ method: 'POST', path, signal, mayLeave });
-  // Start times show whether a lost restart was made, and the caller waits for them anyway.
+  // The start times of the instances show whether a lost one was made, and the caller waits for them anyway.
   if (sent.outcome === 'lost' && hasCode(sent.error, 'platform.stopped')) throw sent.error;
 }
 
 interface RolledOut {
   readonly deployment: Deployment;
+  /** It was already over when found. */
   readonly before: boolean;
 }
 
-/** The newest of this run since then. `unavailable`: this platform does not permit deployments. */
+/** The newest deployment of this run since then. `unavailable`: this platform does not permit deployments. */
 async function deploymentOf(
   { api }: PacedApi,
   appGuid: string,
@@ -273,7 +274,7 @@ interface Staged {
   readonly droplet: string;
 }
 
-/** The newest of this run since then; failed ones are ignored. */
+/** The newest build that this run began for the application since then; failed ones are ignored. */
 async function buildOf(
   { api }: PacedApi,
   appGuid: string,

@@ -16,7 +16,7 @@ export function labelsOf(runId: string) {
 export type BindingStage = 'creating' | 'there' | 'create-failed' | 'deleting' | 'delete-failed';
 
 export function stageOf({ last_operation: last }: Binding): BindingStage {
-  // Synchronous bindings have none, nor those from before operations were recorded.
+  // Synchronous ones, and those from before operations were recorded, have none.
   if (last == null) return 'there';
   const [doing, failed] =
     last.type === 'delete'
@@ -27,7 +27,7 @@ export function stageOf({ last_operation: last }: Binding): BindingStage {
   return last.type === 'update' ? 'there' : doing;
 }
 
-/** In the broker's words. `what` names the operation. */
+/** A failed operation of the platform on a binding, in the broker's words. `what` names it. */
 export function bindingFailed(what: string, { guid, last_operation: last }: Binding): LifeboatError {
   return failedError(`${what} has failed`, show(last?.description ?? ''), { binding: guid });
 }
@@ -39,6 +39,7 @@ export function pathToBinding(guid: string): string {
   return `${BINDINGS}/${encodeURIComponent(guid)}`;
 }
 
+/** All bindings of an application to an instance, newest first. */
 export async function bindingsBetween(
   capi: Capi,
   appGuid: string,
@@ -49,6 +50,7 @@ export async function bindingsBetween(
   return newestFirst(await listAll(capi, BINDINGS, query, Binding, signal));
 }
 
+/** All service keys of that name on an instance, newest first. */
 export async function keysNamed(
   capi: Capi,
   name: string,
@@ -60,13 +62,14 @@ export async function keysNamed(
   return newestFirst(found.filter((one) => one.name === name));
 }
 
-/** By the platform's own times, in whole seconds. */
+/** Newest first, by the platform's own times in whole seconds. */
 export function newestFirst<T extends { readonly created_at?: string | null | undefined }>(
   things: readonly T[],
 ): T[] {
   return things.toSorted((a, b) => madeAt(b) - madeAt(a));
 }
 
+/** Whether the thing was made for this run. */
 export function isOf(
   runId: string,
   { metadata }: { readonly metadata?: Binding['metadata'] | undefined },
@@ -174,7 +177,7 @@ export function parametersIn(
   return parameters === undefined ? {} : { parameters };
 }
 
-/** By the broker's catalog; undefined if the platform does not show it. */
+/** The statement of the broker's catalog; undefined if the platform does not show it. */
 async function areRetrievable(
   capi: Capi,
   { relationships }: ServiceInstance,

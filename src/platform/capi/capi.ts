@@ -5,7 +5,7 @@ import { msOf } from '../../base/instant.ts';
 import { badAnswer, hasCode } from '../problem.ts';
 import { AuditEvent, Pagination } from './schemas.ts';
 
-/** `at`: the platform's clock, if given. */
+/** An answer, with the platform's clock, if given. */
 export interface Reported<T> {
   readonly value: T;
   readonly at: Date | undefined;
@@ -22,7 +22,7 @@ export interface Capi {
 export type Query = Readonly<Record<string, string | undefined>>;
 
 const PER_PAGE = 200;
-/** 40,000 of one kind: search a larger platform by hand. */
+/** 40,000 of one kind: a larger platform must be searched by hand. */
 const MAX_PAGES = 200;
 
 /** `/v3/apps?names=a` */
@@ -44,7 +44,7 @@ export async function listAll<T>(
   return pages.flatMap((page) => page.resources);
 }
 
-/** As `listAll`, with resources included beside the list. */
+/** As `listAll`, with what the platform includes beside the list. */
 export async function readPages<T>(
   capi: Capi,
   path: string,
@@ -64,7 +64,7 @@ export async function readPages<T>(
   throw badAnswer(`the platform has more than ${MAX_PAGES * PER_PAGE} entries at ${path}`);
 }
 
-/** Undefined if the platform does not know it. */
+/** The value; undefined if the platform does not know it. */
 export async function getIfThere<T>(
   capi: Capi,
   path: string,
@@ -79,7 +79,7 @@ export async function getIfThere<T>(
   }
 }
 
-/** Undefined if the platform does not report it to this token, or at all. */
+/** The value; undefined if the platform does not report it to this token, or at all. */
 export async function getIfReported<T>(
   capi: Capi,
   path: string,

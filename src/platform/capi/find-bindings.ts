@@ -150,7 +150,7 @@ async function usageOf(capi: Capi, instanceGuid: string, signal: AbortSignal) {
   }));
 }
 
-/** Usage in the spaces that the instance is shared into, minus what this token sees there. */
+/** The instance's usage in the spaces that it is shared into, minus what this token sees there. */
 function unseenOf(
   usage: readonly { readonly space: string; readonly apps: number }[],
   seenSpaces: readonly string[],
@@ -180,7 +180,7 @@ function appGuidOf({ relationships }: Binding): string | undefined {
   return relationships?.app?.data?.guid;
 }
 
-/** By name. Missing: this token may not see it. */
+/** A space and its organization by name. Missing: this token may not see it. */
 export interface Place {
   readonly space?: string;
   readonly org?: string;
@@ -189,7 +189,7 @@ export interface Place {
 /** A list of guids in an address stays far below the limits of routers. */
 const AT_ONCE = 50;
 
-/** Omits a space that the token may not see. */
+/** The names of the spaces with these guids. A space that the token may not see is omitted. */
 export async function placesOf(
   capi: Capi,
   spaceGuids: Iterable<string>,
@@ -262,7 +262,7 @@ export async function findApp(capi: Capi, app: BoundApp, signal: AbortSignal): P
   );
 }
 
-/** The newest one that can be staged; undefined if all have expired. */
+/** The newest package of an application that can be staged; undefined if all have expired. */
 export async function packageOf(
   capi: Capi,
   appGuid: string,

@@ -72,11 +72,11 @@ function notRebound(shortMessage: string, hint: string): Failure {
 
 export interface Running {
   readonly wanted: number;
-  /** They run, and were started at `since` or later. */
+  /** Instances that run and were started at `since` or later. */
   readonly fresh: number;
-  /** The earliest start of any instance, RFC 3339, by the platform's clock. */
+  /** The earliest start of any instance, by the platform's clock. RFC 3339. */
   readonly startedAt?: string;
-  /** `3 of 4 instances run, 1 is CRASHED`: known words only. */
+  /** `3 of 4 instances run, 1 is CRASHED`: for people, composed of known words only. */
   readonly text: string;
 }
 
@@ -127,6 +127,7 @@ export async function runningSince(
   };
 }
 
+/** Processes of other types that should have instances, and their state. */
 async function besideWeb(capi: Capi, appGuid: string, signal: AbortSignal) {
   const list = z.object({ resources: z.array(ProcessOfApp) });
   const all = await getIfReported(
@@ -147,6 +148,7 @@ async function besideWeb(capi: Capi, appGuid: string, signal: AbortSignal) {
   return found;
 }
 
+/** Whether every wanted instance runs and is fresh. */
 export function allFresh({ wanted, fresh }: Running): boolean {
   return fresh === wanted;
 }
@@ -163,12 +165,12 @@ export function noBinding({ name, guid }: BoundApp): PlatformProof {
   return proof('not-needed', `${show(name, 100)} has no binding to remove`, undefined, { app: guid });
 }
 
-/** The removal was not observed. */
+/** The binding is gone, but its removal was not observed. */
 export function unboundBefore({ name }: BoundApp, evidence: Ids): PlatformProof {
   return proof('already', `${show(name, 100)} was unbound before`, undefined, evidence);
 }
 
-/** `more` is added to sentence and evidence. */
+/** `more` is appended to the sentence, and added to the evidence. */
 export async function bound(
   capi: Capi,
   outcome: Outcome,

@@ -124,7 +124,7 @@ export const UsageSummary = z.object({
   usage_summary: z.array(z.object({ space: z.object({ guid: Guid }), bound_app_count: z.number() })),
 });
 
-/** Some platforms publish their limit here; the API itself does not have it (RFC 0040). */
+/** Reported by a platform that publishes its limit; the API itself does not have it (RFC 0040). */
 const LimitOfBindings = z.object({
   max_service_credential_bindings_per_app_service_instance: z.number().optional(),
 });

@@ -7,12 +7,12 @@ import { briefly } from '../../view/follow-up-words.ts';
 import { followUpWords } from '../models/headline.ts';
 import type { PlanLane, RunRow, Shared, Tone, VerdictRow } from '../page.ts';
 
-/** Replaced as a whole when it changes. */
+/** A part of a page with a heading, which is replaced as a whole when it changes. */
 export function section(id: string, title: string, content: Markup | readonly Markup[]): Markup {
   return markup`<section data-part="${id}" aria-labelledby="h-${id}"><h2 id="h-${id}">${title}</h2>\n${content}</section>\n`;
 }
 
-/** A page stays below 30 KiB. */
+/** The most rows that a table of a page has by default: a page stays below 30 KiB, whatever there is. */
 const MOST_ROWS = 20;
 
 /**
@@ -40,11 +40,12 @@ export function table(
   return markup`<div class="wide" id="t-${id}" role="region" tabindex="0" aria-label="${caption}">${open}<caption>${caption}</caption><thead><tr>${titles}</tr></thead><tbody>\n${body}</tbody></table></div>\n${moreThan(all.length - rows.length)}`;
 }
 
+/** `and 12 more`, where there are. */
 function moreThan(count: number): Markup {
   return count <= 0 ? NOTHING : markup`<p>and ${count} more</p>\n`;
 }
 
-/** Puts the times in a text into the usual form. */
+/** A text for people, with its times in the usual form. */
 export function words(text: string): Markup {
   return markup`${readableText(text)}`;
 }
@@ -67,7 +68,7 @@ function runLink(runId: string): Markup {
 const MOST_ASKS = 8;
 const MOST_ITEMS = 10;
 
-/** What a person must answer. */
+/** What waits for a person; nothing where nobody is asked. */
 export function asksPart({ asks }: Pick<Shared, 'asks'>): Markup {
   if (asks.length === 0)
     return section('asks', 'Waits for a person', markup`<p>Nothing waits for a person.</p>`);
@@ -115,7 +116,7 @@ export function pastePart(text: string): Markup {
   );
 }
 
-/** Runs that ended show their result. */
+/** Runs with their state; `ended` ones say how they came out. */
 export function runsTable(
   id: string,
   caption: string,
@@ -144,6 +145,7 @@ interface Evaluated {
   readonly unevaluated: readonly string[];
 }
 
+/** The evaluations on record, worst first. */
 export function verdictsTable(
   { verdicts, unevaluated }: Evaluated,
   { now, most }: { readonly now: string; readonly most: number },
@@ -179,7 +181,7 @@ const VERDICTS: Readonly<Record<InstanceVerdict, readonly [mark: string, tone: T
   empty: ['–', 'dim'],
 };
 
-/** Each state has a shape of its own. */
+/** The mark of a lane: each state has a shape of its own. */
 export const LANE_MARKS: Readonly<Record<PlanLane['is'], string>> = {
   done: '✓',
   'at-work': '▶',

@@ -17,7 +17,7 @@ import {
 } from './parts.ts';
 import { type Delivery, shell } from './shell.ts';
 
-/** The runs on the board: open ones, and ended ones. */
+/** How many runs the board lists that are open, and that are over. */
 const [OPEN, ENDED] = [12, 5];
 
 /** The evaluations on the board, and on their own page. */

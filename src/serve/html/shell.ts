@@ -14,10 +14,10 @@ export type Delivery =
     }
   | { readonly how: 'file' };
 
-/** Seconds; for a page without a script. */
+/** Seconds after which a page without a script loads itself again. */
 const RELOAD = 20;
 
-/** Every text in it is inert. */
+/** A whole page around its parts. Every text in it is inert. */
 export function shell(head: Head, parts: readonly Markup[], delivery: Delivery): string {
   const { title, headline, tone, at, log, text } = head;
   const isServed = delivery.how === 'served';
@@ -62,7 +62,7 @@ ${isServed ? markup`<script>${trusted(SCRIPT)}</script>\n` : NOTHING}</body>
   return isServed ? page.toString() : withoutLinks(page.toString());
 }
 
-/** Sets the seconds since the page was made. */
+/** A served page with the seconds that have passed since it was made. */
 export function aged(page: string, seconds: number): string {
   return page.replace('data-age="0"', `data-age="${Math.max(0, Math.round(seconds))}"`);
 }
@@ -81,7 +81,7 @@ export const POLICY = policyOf([
 
 const FILE_POLICY = `default-src 'none'; style-src '${sourceOf(STYLE)}'; base-uri 'none'; form-action 'none'`;
 
-/** For a document with this style alone. */
+/** The policy of a page that consists of a document with this style alone. */
 export function policyForStyle(style: string): string {
   return policyOf([`style-src '${sourceOf(style)}'`]);
 }
@@ -100,7 +100,7 @@ function sourceOf(text: string): string {
   return `sha256-${hash('sha256', text, 'base64')}`;
 }
 
-/** Shown while the record cannot be read; it reloads itself. */
+/** In place of a page while the record cannot be read. It loads itself again. */
 export const UNREADABLE = `<!doctype html>
 <html lang="en">
 <head>

@@ -20,7 +20,7 @@ export interface EvaluationFacts {
   readonly unevaluated: readonly string[];
 }
 
-/** What is under way, what waits for a person, what could be recovered. Pure. */
+/** The board: what is under way, what waits for a person, what could be recovered. Pure. */
 export function boardPage(facts: BoardFacts, moment: Moment): PageOf<'page-board'> {
   const { runs, ended, asks, verdicts, unevaluated, drills, changes } = facts;
   const followUps = facts.followUps.slice(0, MOST_ROWS);

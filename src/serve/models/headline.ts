@@ -14,12 +14,12 @@ export const UNDRIVEN = 'nobody drives it';
 
 export interface Said {
   readonly mode: 'LIVE' | 'REHEARSAL';
-  /** `restore-backup of orders` */
+  /** What it is about: `restore-backup of orders`. */
   readonly what: string;
   readonly state: string;
-  /** Undefined for an ended run. */
+  /** Since when the state is this one; undefined for what is over, which says when it ended. */
   readonly sinceMs: number | undefined;
-  /** Undefined for an ended run. */
+  /** Who drives it; undefined once it is over. */
   readonly driver: string | undefined;
   readonly asks: readonly Asked[];
 }
@@ -64,7 +64,7 @@ interface Pasted extends Pick<Shared, 'asks' | 'followUps' | 'more'> {
   readonly lines?: readonly string[];
 }
 
-/** For a channel or a ticket. */
+/** The page in plain text, for a channel or a ticket. */
 export function textOf(headline: string, pasted: Pasted, { at, log }: Moment): string {
   const { asks, followUps, more, objectives = [], forecast, lines = [] } = pasted;
   return [
@@ -81,7 +81,7 @@ export function textOf(headline: string, pasted: Pasted, { at, log }: Moment): s
 
 const MAX_ROWS = 5;
 
-/** `bind orders-api again (owner Ada, open 2h, due in 4h)` */
+/** `bind orders-api again (owner Ada, open 2h, due in 4h)`. */
 export function followUpWords({ what, owner, ageSeconds, leftSeconds }: FollowUpRow): string {
   const open = ageSeconds === undefined ? '' : `, open ${briefly(ageSeconds)}`;
   return `${what} (owner ${owner}${open}${dueWords(leftSeconds)})`;
@@ -92,9 +92,10 @@ function dueWords(left: number | undefined): string {
   return left < 0 ? `, OVERDUE by ${briefly(-left)}` : `, due in ${briefly(left)}`;
 }
 
-/** Milliseconds. */
+/** How far back changes are shown. Milliseconds. */
 const CHANGES_MS = 10 * 60_000;
 
+/** Whether something happened within the last ten minutes. */
 export function isRecent(at: string, now: Date): boolean {
   return msOf(at) > now.getTime() - CHANGES_MS;
 }

@@ -26,7 +26,7 @@ export function planPage(view: PlanView, beside: Beside, moment: Moment): PageOf
   const what = `plan ${view.plan}`;
   const headline = headlineOf(
     {
-      // The title of its end repeats the name of the plan.
+      // The title of its end names the plan again.
       ...{ mode: view.mode, what, state: view.state.replace(`${what}: `, ''), asks },
       sinceMs: view.outcome?.endedMs ?? sinceMs,
       driver: isOver ? undefined : (run.driver ?? UNDRIVEN),
@@ -45,7 +45,7 @@ export function planPage(view: PlanView, beside: Beside, moment: Moment): PageOf
   };
 }
 
-/** `3 done, 2 at work, 1 failed` */
+/** `3 done, 2 at work, 1 failed`: those that there are. */
 export function countWords(counts: GroupView['counts']): string {
   const words = ORDER.flatMap(([key, word]) => (counts[key] === 0 ? [] : [`${counts[key]} ${word}`]));
   return words.length === 0 ? 'empty' : words.join(', ');
@@ -73,7 +73,7 @@ function recoveryTime({ elapsedSeconds, rtoSeconds, outcome }: PlanView): Object
   const isOver = outcome !== undefined;
   const isLate = rtoSeconds !== undefined && elapsedSeconds > rtoSeconds;
   const isShort = rtoSeconds !== undefined && elapsedSeconds > rtoSeconds * SHARE_TO_WARN;
-  // A plan that was stopped or abandoned in time recovered nothing in time.
+  // A plan that was stopped or abandoned in time has recovered nothing in time.
   const isMet = outcome?.tone === 'good' && rtoSeconds !== undefined;
   const verdict = isLate ? 'missed' : isMet ? 'met' : undefined;
   return {
@@ -107,7 +107,7 @@ function laneOf(lane: LaneView, steps: GroupView['steps']): PlanLane {
   };
 }
 
-/** `12 instances` */
+/** `12 instances`: how many lanes a group has, in words. */
 export function lanesWords({ lanes }: Pick<PlanGroup, 'lanes'>): string {
   return counted(lanes.length, 'instance');
 }

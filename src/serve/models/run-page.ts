@@ -6,14 +6,14 @@ import { headlineOf, type Moment, objectiveWords, textOf, UNDRIVEN } from './hea
 
 interface Beside {
   readonly run: RunRow;
-  /** When it entered its state, milliseconds since 1970. */
+  /** When it came into its state, in milliseconds since 1970. */
   readonly sinceMs: number | undefined;
   readonly changes: Pick<Shared, 'changes'> & { readonly more: number };
-  /** By earlier runs: when this one should end. */
+  /** When the run should end, by earlier ones. */
   readonly forecast: string | undefined;
 }
 
-/** Keeps a page small; it says how many more there are. */
+/** The most rows of one kind on a page: it stays small, and says how many more there are. */
 export const MOST_ROWS = 12;
 
 export function runPage(view: RunView, beside: Beside, moment: Moment): PageOf<'page-run'> {

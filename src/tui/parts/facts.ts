@@ -17,13 +17,13 @@ export function failureLines(
   ];
 }
 
-/** Safe next steps, `indent` cells from the edge; wrapped rows align with the first word. */
+/** What is safe to do next, `indent` cells from the edge; wrapped rows are aligned with the first word. */
 export function hintLines(hints: readonly string[], width: number, indent = 2): readonly Line[] {
   const label = `${' '.repeat(indent)}hint: `;
   return hints.flatMap((hint) => wrapLine([span(`${label}${hint}`)], width, label.length));
 }
 
-/** `label  value`; a long value takes up to `most` rows. */
+/** Facts as `label  value` rows; a long value takes up to `most` rows. */
 export function factLines(facts: readonly FactLine[], width: number, look: Look, most = 3): Line[] {
   if (facts.length === 0) return [];
   const widest = Math.max(...facts.map((fact) => cells(span(fact.label).text)));

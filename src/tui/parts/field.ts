@@ -4,7 +4,7 @@ import { cells, cutText } from '../../plain/width.ts';
 import type { BoundKey, Input } from '../live-screen.ts';
 import { type Line, type Look, span, TEXT_LIMIT } from '../span.ts';
 
-/** `cursor`: index of the grapheme after it. */
+/** A one-line field. `cursor` is the index of the grapheme that it stands before. */
 export interface Field {
   readonly text: string;
   readonly cursor: number;
@@ -12,7 +12,7 @@ export interface Field {
 
 export const EMPTY_FIELD: Field = { text: '', cursor: 0 };
 
-/** In graphemes. */
+/** The longest text, in graphemes. */
 const LONGEST = 1_000;
 
 export type FieldIntent =
@@ -41,7 +41,7 @@ export const FIELD_KEYS: readonly { readonly intent: FieldIntent; readonly keys:
   { intent: 'end', keys: ['end', 'ctrl+e'] },
 ];
 
-/** Left out of the footer. */
+/** `FIELD_KEYS` as bindings of a screen, left out of the footer. */
 export const EDITING_KEYS: readonly BoundKey<FieldIntent>[] = FIELD_KEYS.map((key) => ({
   ...key,
   shown: '',
@@ -70,7 +70,7 @@ export function isFieldIntent(intent: string): intent is FieldIntent {
 
 const FIELD_INTENTS: ReadonlySet<string> = new Set(FIELD_KEYS.map(({ intent }) => intent));
 
-/** Text is inserted (by `put`, if given), editing keys edit. Unchanged for other intents. */
+/** The field after text (inserted by `put`, if given) or an editing key. Other intents change nothing. */
 export function fieldAfter(
   field: Field,
   input: Input<string>,
@@ -80,18 +80,18 @@ export function fieldAfter(
   return isFieldIntent(input.intent) ? edited(field, input.intent) : field;
 }
 
-/** At the cursor. Control characters and line ends become blanks. */
+/** Inserts text at the cursor. Control characters and line ends become blanks. */
 export function typed(field: Field, text: string): Field {
   const put = graphemes(text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' '));
   const room = Math.max(0, LONGEST - graphemes(field.text).length);
   return inserted(field, put.slice(0, room).join(''));
 }
 
-/** Unchanged, for what has to be right to the character. */
+/** Inserts text unchanged, for what has to be right to the character. */
 export function inserted(field: Field, text: string): Field {
   const all = graphemes(field.text);
   const before = all.slice(0, field.cursor).join('') + text;
-  // It may combine with the grapheme before it, as an accent does.
+  // Inserted text may combine with the grapheme before it, as an accent does.
   return { text: before + all.slice(field.cursor).join(''), cursor: graphemes(before).length };
 }
 
@@ -131,7 +131,7 @@ export function fieldOf(text: string): Field {
   return typed(EMPTY_FIELD, text);
 }
 
-/** Characters that could act on the terminal may be drawn wider. */
+/** The field as it is drawn: characters that could act on the terminal may be drawn wider. */
 export function printedField({ text, cursor }: Field): Field {
   const all = graphemes(text);
   const shown = (from: number, to?: number) => show(all.slice(from, to).join(''), TEXT_LIMIT);
@@ -139,7 +139,7 @@ export function printedField({ text, cursor }: Field): Field {
   return { text: before + shown(cursor), cursor: graphemes(before).length };
 }
 
-/** At most `width` cells; a long text loses its beginning. */
+/** The field in at most `width` cells; if it is too long, its beginning is cut. */
 export function fieldLine(label: string, { text, cursor }: Field, width: number, look: Look): Line {
   const lead = cutText(label, Math.max(0, width - 10), look.glyphs.ellipsis);
   const all = graphemes(text);

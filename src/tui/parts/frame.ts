@@ -15,7 +15,7 @@ export interface Framed {
   readonly body: Layout;
 }
 
-/** The frame has one row above and one below. */
+/** The size of the body: one row above and one below belong to the frame. */
 export function bodySize({ columns, rows }: Size): Size {
   return { columns, rows: Math.max(0, rows - 2) };
 }
@@ -99,7 +99,7 @@ function saidLines(said: string, size: Size, look: Look): readonly Line[] {
   );
 }
 
-/** Over the lowest rows until the next key; in a window that is too small, over the last one. */
+/** Draws a message over the lowest rows until the next key; in too small a window, over the last one. */
 export function withSaid(layout: Layout, said: string, size: Size, look: Look): Layout {
   const { columns } = size;
   const lines = saidLines(said, size, look);

@@ -5,7 +5,7 @@ import type { RunView } from '../../view/run-view.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
 import { tokenOf } from '../theme.ts';
 
-/** An unread run may lack its times. */
+/** What the header shows; a run that has not been read yet may lack its times. */
 export type HeaderData = Pick<RunView, 'instance' | 'title'> &
   Partial<Pick<RunView, 'target' | 'runbook' | 'clock' | 'elapsed' | 'followUps' | 'chapter'>> & {
     readonly mode?: Badge;
@@ -20,7 +20,7 @@ function badgeText({ mode, chapter }: HeaderData): string {
  * Mode, instance, runbook, clock. LIVE has a loud double rule, here and in the footer: never mistaken for a
  * rehearsal. A narrow screen drops date and running time first, then shows the runbook's id instead of the
  * title; the number of open follow-ups stays.
- * `measure` and `cut`: the first frame is written before the width tables are loaded.
+ * `measure` and `cut` come from the caller: the first frame is written before the width tables are loaded.
  */
 export function headerLine(
   data: HeaderData,
@@ -79,7 +79,7 @@ export function headerLine(
   return [badge, { ...name, text: cut(name.text, room) }, ...(followUps.short === '' ? [] : [left])];
 }
 
-/** Of two instances, the changed one is shown strong. */
+/** The subject of the screen; of two instances, the changed one is shown strong. */
 function subjectSpans({ instance, target }: HeaderData): readonly Span[] {
   if (target !== undefined) return [span(`${instance} -> `), span(target, 'text.strong')];
   return [span(instance === '' ? 'lifeboat' : instance, 'text.strong')];
@@ -89,7 +89,7 @@ function isLive(mode: Badge | undefined): boolean {
   return mode === 'LIVE' || mode === 'MIXED';
 }
 
-/** Loud and double when live. */
+/** The rule that frames the screen: loud and double when live. */
 export function ruleOf(mode: Badge | undefined, look: Look): Span {
   return isLive(mode)
     ? { text: look.glyphs.loudRule, token: 'frame.live' }

@@ -13,7 +13,7 @@ import {
   typed,
 } from './field.ts';
 
-/** The cursor is a row's key: it stays there when rows arrive or are sorted. */
+/** The cursor is identified by a row's key, so that it stays there when rows arrive or are sorted. */
 export interface ListState {
   readonly cursor: string | undefined;
   /**
@@ -21,12 +21,12 @@ export interface ListState {
    * would act on another row than the one on the screen.
    */
   readonly isPlaced: boolean;
-  /** At the last key press; kept for `HELD_MS`. */
+  /** The order of the rows at the last key press; it is kept for `HELD_MS`. */
   readonly held?: { readonly keys: readonly string[]; readonly sinceMs: number } | undefined;
   readonly filter: Field;
   readonly isFiltering: boolean;
   readonly marked: ReadonlySet<string>;
-  /** Marks are newer than the filter. */
+  /** Whether the marks are newer than the filter. */
   readonly isMarkedLast?: boolean;
 }
 
@@ -92,7 +92,7 @@ const FILTERING: readonly BoundKey<ListIntent>[] = [
   { ...KEY, intent: 'down', keys: ['down'], shown: '', label: '', description: 'move down' },
 ];
 
-/** While the filter is typed, letters are text. */
+/** The keys of a list. While the filter is typed, letters are text. */
 export function listKeys(list: ListState): readonly BoundKey<ListIntent>[] {
   if (list.isFiltering) return [...FILTERING, ...fieldKeys()];
   const filter: BoundKey<ListIntent> = footerKey(
@@ -116,7 +116,7 @@ export function escapeKeys(list: ListState): readonly BoundKey<ListIntent>[] {
     : [{ ...key, intent: 'unmark', label: `unmark ${marked.size}`, description: 'unmark all rows' }];
 }
 
-/** The stack handles it: screens have no intent for it. */
+/** The stack of screens handles this key, so screens have no intent for it. */
 export const BACK_KEY: BoundKey<never> = {
   intent: 'back' as never,
   keys: [],
@@ -126,7 +126,7 @@ export const BACK_KEY: BoundKey<never> = {
   inFooter: true,
 };
 
-/** For screens that act on several rows. */
+/** Marks a row, on screens that act on several rows. */
 export const MARK_KEY: BoundKey<ListIntent> = {
   intent: 'mark',
   keys: [' '],
@@ -157,7 +157,7 @@ const LIST_INTENTS: ReadonlySet<string> = new Set<string>([
   'unmark',
 ]);
 
-/** Every word of the filter, in any case. */
+/** The rows that contain every word of the filter, in any case. */
 export function filtered<Row>(
   rows: readonly Row[],
   { filter }: ListState,
@@ -192,14 +192,14 @@ export function heldIn(list: ListState, keys: readonly string[], now: Date): Lis
   return { ...list, held: { keys, sinceMs: now.getTime() } };
 }
 
-/** Undefined if rows may move. */
+/** The order to keep now; undefined if rows may move. */
 export function heldOrder({ held }: ListState, now: Date): readonly string[] | undefined {
   // If the clock was set back, hold nothing instead of waiting for hours.
   const age = held === undefined ? HELD_MS : now.getTime() - held.sinceMs;
   return age >= 0 && age < HELD_MS ? held?.keys : undefined;
 }
 
-/** New rows go last. */
+/** Sorts rows by a kept order; new ones go last. */
 export function inOrder<Row>(
   rows: readonly Row[],
   order: readonly string[] | undefined,
@@ -211,7 +211,7 @@ export function inOrder<Row>(
   return rows.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
-/** `keys` of the visible rows; `page`: how many fit. */
+/** The list after an intent. `keys` are those of the visible rows, `page` is how many fit. */
 export function moved(list: ListState, intent: ListIntent, keys: readonly string[], page: number): ListState {
   const at = cursorAt(list, keys);
   const to = (row: number): ListState => ({
@@ -268,7 +268,7 @@ function filterAs(list: ListState, filter: Field): ListState {
   return { ...list, filter, isPlaced: false, isMarkedLast: false };
 }
 
-/** With the number of matches; empty without a filter. */
+/** The filter row above a list, with the number of matches; empty without a filter. */
 export function filterLines(
   { isFiltering, filter }: ListState,
   width: number,

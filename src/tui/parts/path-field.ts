@@ -21,15 +21,15 @@ import {
 export interface PathField {
   readonly asks: FileAsked;
   readonly field: Field;
-  /** The newest first. */
+  /** Paths entered before, the newest first. */
   readonly given: readonly string[];
-  /** -1 for new text. */
+  /** Index of the recalled path; -1 for new text. */
   readonly recalled: number;
 }
 
 interface FileAsked {
   readonly source: 'secretFile' | 'publicKeyFile';
-  /** Text with this prefix is no path and taken as it is. */
+  /** Text with this prefix is not a path and is taken as it is. */
   readonly orText?: string;
 }
 
@@ -41,13 +41,13 @@ export function pathField(asks: FileAsked, given: readonly string[]): PathField 
   return { asks, field: EMPTY_FIELD, given, recalled: -1 };
 }
 
-/** Including the one in the field. */
+/** The recallable paths, including the one in the field. */
 export function givenWith(path: PathField): readonly string[] {
   const text = pathIn(path);
   return [text, ...path.given.filter((one) => one !== text)].slice(0, MAX_GIVEN);
 }
 
-/** Without the blanks that a paste may end in. */
+/** The path without the blanks that a paste may end in. */
 export function pathIn({ field }: PathField): string {
   return field.text.trim();
 }
@@ -57,7 +57,7 @@ export function holdsText(path: PathField): boolean {
   return orText !== undefined && pathIn(path).startsWith(orText);
 }
 
-/** Those that recall paths only if there are some. */
+/** The keys of the field; those that recall paths only if there are some. */
 export function pathKeys({ given }: PathField): readonly BoundKey<PathIntent>[] {
   return [...(given.length === 0 ? [] : HISTORY), ...EDITING_KEYS, PALETTE_KEY];
 }
@@ -87,7 +87,7 @@ function isPathIntent(intent: string): intent is PathIntent {
   return OWN.has(intent) || isFieldIntent(intent);
 }
 
-/** Unchanged for other intents. */
+/** The field after an input; unchanged if the intent is not its own. */
 export function pathAfter(path: PathField, input: Input<string>): PathField {
   if (input.type === 'text') return pathTyped(path, input.text);
   return isPathIntent(input.intent) ? pathMoved(path, input.intent) : path;
@@ -106,18 +106,19 @@ export function pathMoved(path: PathField, intent: PathIntent): PathField {
   }
 }
 
-/** Line ends around a paste are dropped. */
+/** Adds text; line ends around a paste are dropped. */
 export function pathTyped(path: PathField, text: string): PathField {
   const line = text.replace(/^[\r\n]+|[\r\n]+$/gu, '');
   return { ...path, field: typed(path.field, line) };
 }
 
+/** Loads what is wrong with the file. */
 export function pathNeeds(path: PathField): readonly Need[] {
   const of = pathIn(path);
   return holdsText(path) || of === '' ? [] : [{ source: path.asks.source, of }];
 }
 
-/** In the words of the command line; undefined if it can be used or is not yet checked. */
+/** Why the file cannot be used, as the command line says it; undefined if it can be or is not yet checked. */
 export function whyNotFile(path: PathField, facts: Facts): string | undefined {
   const of = pathIn(path);
   if (of === '') return 'type the path of the file first';
@@ -126,7 +127,7 @@ export function whyNotFile(path: PathField, facts: Facts): string | undefined {
   return part.state === 'failed' ? part.why || 'the file cannot be taken' : undefined;
 }
 
-/** At most `height` rows, with the state of the file below. */
+/** The field in at most `height` rows, and below it the state of the file. */
 export function pathLines(
   path: PathField,
   facts: Facts,

@@ -8,18 +8,18 @@ export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => Line;
   readonly align?: 'right';
-  /** If the table is too wide, the highest number is dropped first; without one, never. */
+  /** The column with the highest number is dropped first if the table is too wide; without one, never. */
   readonly drop?: number;
-  /** To shrink to before a column is dropped. */
+  /** Minimum width to shrink to before a column is dropped. */
   readonly least?: number;
-  /** Always counts, so that a changing text does not make another column come and go. */
+  /** A width that always counts, so that a changing text does not make another column come and go. */
   readonly kept?: number;
 }
 
 export interface TableView<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** -1 without one. */
+  /** Index of the cursor row, or -1. */
   readonly cursor: number;
   readonly isMarked?: (row: Row) => boolean;
   readonly empty: string;
@@ -40,8 +40,9 @@ export function tableBody<Row>(
 }
 
 /**
- * In exactly `height` rows, scrolled to the cursor. Only visible rows are measured and drawn, so that
- * thousands cost nothing. `pageRows`: how many are visible.
+ * A table in exactly `height` rows of at most `width` cells, scrolled to the cursor. Only visible rows are
+ * measured and drawn, so that thousands cost nothing; columns are as wide as these need. `pageRows` is the
+ * number of visible rows.
  */
 export function tableLines<Row>(
   { columns, rows, cursor, isMarked, empty }: TableView<Row>,
@@ -104,7 +105,7 @@ function emphasised(line: Line): Line {
   return line.map((piece) => (piece.token === 'text' ? { ...piece, token: 'text.strong' as Token } : piece));
 }
 
-/** Columns shrink first, then some are dropped. */
+/** The drawn columns with their widths: columns shrink first, then some are dropped. */
 function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[], room: number) {
   let kept = withRoom(columns, widths, room);
   const total = () => kept.reduce((sum, { wide }) => sum + wide + BETWEEN, -BETWEEN);
@@ -129,14 +130,14 @@ function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[],
   }
 }
 
-/** By its index among all. */
+/** A drawn column, by its index among all. */
 interface Fitted<Row> {
   readonly at: number;
   readonly column: Column<Row>;
   wide: number;
 }
 
-/** Counting kept widths. */
+/** The columns that fit, counting kept widths. */
 function withRoom<Row>(
   columns: readonly Column<Row>[],
   widths: readonly number[],

@@ -1,7 +1,7 @@
 import type { ScreenRequest } from '../live-screen.ts';
 import type { OpenScreen } from '../module-screen.ts';
 
-/** Each screen imports only what it needs. */
+/** Loads the screen for a request: each screen imports only what it needs. */
 export async function loadScreen(request: ScreenRequest): Promise<OpenScreen> {
   switch (request.name) {
     case 'board':
@@ -29,7 +29,7 @@ export async function loadScreen(request: ScreenRequest): Promise<OpenScreen> {
   }
 }
 
-/** Shown by its driver, never opened by name. */
+/** Loads the screen of the run of a plan: who conducts it shows it, and it is never opened by name. */
 export function loadPlanScreen() {
   return import('./plan/plan-screen.ts');
 }

@@ -36,7 +36,7 @@ import type { Column } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, type Span, span } from '../../span.ts';
 import type { Token } from '../../theme.ts';
 
-/** Verdict, every check against it, notes, and each fact with its age. */
+/** Everything about one instance: its verdict, every check against it, notes, and each fact with its age. */
 export function detailLines(
   status: InstanceStatus,
   asked: Asked,
@@ -56,7 +56,7 @@ export function factsBelow(status: InstanceStatus, asked: Asked, width: number):
   return factLines(factsOf(status, asked), width);
 }
 
-/** With each check that is not green. */
+/** Its verdict, with each check that is not green. */
 export function verdictLines(
   status: InstanceStatus,
   asked: Asked,
@@ -169,7 +169,7 @@ function checkLines({ state, code, reason }: Check, width: number, look: Look): 
   return wrapLine([sign, span(`: ${reason}${next}`)], width, 2);
 }
 
-/** A part that was not asked yet is no reason. */
+/** Why applications cannot work with it. A part that was not asked yet is no reason. */
 function serviceLines({ reasons }: Verdict, isWaiting: boolean, width: number, look: Look): readonly Line[] {
   return reasons
     .filter(({ answer, code }) => answer === 'no' || !(isWaiting || code.startsWith('unasked.')))
@@ -234,7 +234,7 @@ function whyNot({ state }: { readonly state: string }): string {
   return state === 'failed' ? 'could not be read' : '?';
 }
 
-/** A fact is broken only if it is longer than a row. */
+/** Facts in a row; a fact is broken only if it is longer than a row. */
 function factLines(facts: readonly LabelledFact[], width: number): readonly Line[] {
   const rows: Span[][] = [];
   for (const [label, value] of facts) {
@@ -246,9 +246,10 @@ function factLines(facts: readonly LabelledFact[], width: number): readonly Line
   return rows.flatMap((row) => (lineWidth(row) <= width ? [row] : wrapLine(row, width, 2)));
 }
 
-/** Which a row's own status does not contain. */
+/** Progress of the survey, which a row's own status does not contain. */
 interface Asked {
   readonly answeredAt: ReadonlyMap<string, Date>;
+  /** When each instance without an answer yet was asked. */
   readonly askedAt?: ReadonlyMap<string, Date> | undefined;
   readonly isAsking: boolean;
   readonly now: Date;
@@ -265,7 +266,7 @@ const LITTLE_ROOM = 10;
 const AGE = '1h 39m'.length;
 const AGE_LATE = '23h LATE'.length;
 
-/** A narrow screen drops the last ones; the detail of the selected row has all facts. */
+/** A narrow screen drops the last columns; the detail of the selected row has all facts. */
 export function boardColumns(asked: Asked): readonly Column<InstanceStatus>[] {
   return [
     { title: 'instance', cell: ({ name }) => [span(name)], least: 17 },
@@ -292,7 +293,7 @@ const VERDICT_TOKENS = {
   empty: 'text.dim',
 } as const;
 
-/** Before the first answer: the last evaluation's, or `asking`, unless the journal alone says not ready. */
+/** Before the first answer: the last verdict, or `asking`, unless the journal alone says not ready. */
 function verdictSpan(status: InstanceStatus, asked: Asked): Span {
   const { name, role, evaluation, lastEvaluation } = status;
   const { verdict } = evaluation;
@@ -310,7 +311,7 @@ function wasWords(verdict: keyof typeof VERDICT_WORDS): string {
   return `was ${VERDICT_WORDS[verdict]}`;
 }
 
-/** Empty until the first answer. */
+/** Whether applications can use it now; empty until its first answer. */
 function serviceSpan(status: InstanceStatus, asked: Asked): Span {
   if (asked.isAsking && !asked.answeredAt.has(status.name)) return span('asking', 'text.dim');
   const word = serviceCell(status);
@@ -333,7 +334,7 @@ function provenSpan(status: InstanceStatus): Span {
   return span(shortly(backupCell(status, status.provenBackup)), isLate ? 'status.warn' : 'text');
 }
 
-/** To its larger unit; the detail has the rest. */
+/** An age past its limit is shortened to its larger unit; the detail has the rest. */
 function shortly(age: string): string {
   return age.replace(/^(\d+[dhm]) \d+[hms] LATE$/u, '$1 LATE');
 }
@@ -360,7 +361,7 @@ function followUpSpan(status: InstanceStatus): Span {
   return span(followUpCell(status), (status.followUps?.overdue ?? 0) > 0 ? 'status.warn' : 'text');
 }
 
-/** The detail has the sentence. */
+/** Why the backups could not be listed, as one word; the detail has the sentence. */
 const FAILED_WORDS: Readonly<Record<string, string>> = {
   'credentials.refused': '401 login',
   'credentials.missing': 'no token',
@@ -375,7 +376,7 @@ const FAILED_WORDS: Readonly<Record<string, string>> = {
   'service.redirect': 'redirect',
 };
 
-/** Or `failed`. */
+/** The same with its status: `401 login`, or `failed`. */
 export function failedWord({ parts }: InstanceStatus): string {
   return FAILED_WORDS[parts.backups.code ?? ''] ?? 'failed';
 }

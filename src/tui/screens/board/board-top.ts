@@ -51,7 +51,7 @@ export function topLines(top: Top, width: number, most: number, look: Look): rea
   return [...head, ...shown, ...plans, ...workers, ...runLines(top, width, rest, look)];
 }
 
-/** No room for a sentence of two rows. */
+/** Fewer rows than this have no room for a sentence of two rows. */
 const LOW = 6;
 
 function summaries({ fleet, now }: Top, { glyphs }: Look): readonly [long: Line, short: Line] {
@@ -105,7 +105,7 @@ function summaries({ fleet, now }: Top, { glyphs }: Look): readonly [long: Line,
   );
 }
 
-/** The worst first: as the end of a sentence, and as one word. */
+/** What needs attention, the worst first: as the end of a sentence, and as one word. */
 const KINDS: readonly {
   readonly kind: keyof FleetCounts;
   readonly token: Token;
@@ -120,7 +120,7 @@ const KINDS: readonly {
   { kind: 'unknown', token: 'status.warn', words: 'UNKNOWN', word: 'UNKNOWN' },
 ];
 
-/** From here on, old answers show their age while newer ones are on their way. */
+/** Answers from an earlier visit show their age from this age on, while newer ones are on their way. */
 const AGED_SECONDS = 60;
 
 function progress({ fleet, sort, marked, now }: Top): Line {
@@ -157,7 +157,7 @@ function troublesOf({ fleet, runs }: Top): readonly Trouble[] {
       ? [{ text: `${what} could not be read: ${fact.part.why}`, hints: fact.part.hints ?? [] }]
       : [];
   const known = fleet.last?.value.troubles ?? [];
-  // An unreadable journal is reported once, not again for the runs.
+  // If the journal cannot be read, neither can the runs: report that once.
   return [...of('the fleet', fleet), ...known, ...(known.length > 0 ? [] : of('the runs', runs))];
 }
 
@@ -173,7 +173,7 @@ interface PlanRow {
   readonly line: Line;
 }
 
-/** Plans that could not recover now, the worst first; one row for all others. */
+/** A row for each plan that could not recover its instances now, the worst first; one for all others. */
 function planLines({ fleet }: Top, { glyphs }: Look): readonly PlanRow[] {
   const plans = fleet.last?.value.plans ?? [];
   const bad = (verdict: InstanceVerdict, sign: string, token: Token) =>
@@ -196,7 +196,7 @@ function planLines({ fleet }: Top, { glyphs }: Look): readonly PlanRow[] {
   ];
 }
 
-/** The last row says how many plans do not fit. */
+/** As many rows as there is room for; the last one says how many plans the others are about. */
 function fewPlans(rows: readonly PlanRow[], room: number): readonly Line[] {
   if (rows.length <= room || room <= 0) return rows.slice(0, Math.max(0, room)).map(({ line }) => line);
   const shown = rows.slice(0, room - 1);
@@ -208,7 +208,7 @@ function fewPlans(rows: readonly PlanRow[], room: number): readonly Line[] {
   ];
 }
 
-/** In one row, and one for each that is live or gone; nothing without a team. */
+/** The workers of a team in a row, and those that are live or gone in one each; of no team, nothing. */
 function workerLines({ workers, now }: Top, most: number, { glyphs }: Look): readonly Line[] {
   const known = workers.last?.value;
   if (known === undefined || most < 1) return [];
@@ -267,7 +267,7 @@ function runLine(
 ): Line {
   const age = briefly((now.getTime() - msOf(startedAt)) / 1000);
   const held = heldBy === undefined ? '' : `, held by ${heldBy}`;
-  // A plan's run is on record under the name that holds the plan.
+  // The run of a plan is on record under the name that holds the plan.
   const subject = runbook === 'plan' ? instance.replace(/^plan\./u, '') : instance;
   const piece: Span[] = [
     span(`${look.glyphs.current} `, 'accent'),

@@ -46,7 +46,7 @@ interface BoardState {
 const NO_FLEET: Pick<Fleet, 'instances'> = { instances: [] };
 const NO_RUNS: readonly RunRow[] = [];
 
-/** At risk first, with open runs above and the selected instance in full. */
+/** Every instance, those at risk first, with open runs above and the selected instance in full. */
 export function boardScreen(): OpenScreen {
   const sorted = memoised(boardRows);
   const kept = memoised((rows: readonly InstanceStatus[], list: ListState['filter'], text: string) =>
@@ -174,7 +174,7 @@ function fleetNow(facts: Around['facts'], now: Date): Fleet | undefined {
   return known && fleetAt(known, now);
 }
 
-/** Every instance in the filter has answered: the order is meaningful. */
+/** Whether every instance that the filter lets through has answered, so that the order is meaningful. */
 function isSorted(
   { filter, isFiltering }: ListState,
   rows: readonly InstanceStatus[],
@@ -191,7 +191,7 @@ function sortAfter(sort: BoardSort): BoardSort {
   return BOARD_SORTS[(BOARD_SORTS.indexOf(sort) + 1) % BOARD_SORTS.length] ?? 'danger';
 }
 
-/** The name and the words of the table. */
+/** The text that the filter searches: the name, and the words of the table. */
 function filterText(status: InstanceStatus): string {
   const { name, role, state, evaluation, key, parts, card } = status;
   const isFailed = Object.values(parts).some((part) => part?.state === 'failed');
@@ -211,7 +211,7 @@ function filterText(status: InstanceStatus): string {
   ].join(' ');
 }
 
-/** `ok` is not searchable. */
+/** What is unusual about its service; `ok` is not searchable. */
 function wordOfService(status: InstanceStatus): string {
   const word = serviceCell(status);
   return word === 'NO' ? 'out of service' : word === 'yes' || word === '?' ? '' : word;
@@ -219,17 +219,18 @@ function wordOfService(status: InstanceStatus): string {
 
 interface Shown {
   readonly rows: readonly InstanceStatus[];
+  /** The count without the filter. */
   readonly all: number;
   readonly cursor: number;
   readonly here: InstanceStatus | undefined;
   readonly open: readonly RunRow[];
 }
 
-/** One row in three. */
+/** At most this fraction of the rows goes to what is above the table: 1 in 3. */
 const TOP_SHARE = 3;
 const MIN_TABLE = 4;
 const MIN_DETAIL = 5;
-/** With all columns; a wide screen gives the rest to the detail. */
+/** Width of the table with all columns; the rest of a wide screen goes to the detail beside it. */
 const WHOLE_TABLE = 112;
 const DETAIL_WIDTH = { least: 40, most: 64 } as const;
 
@@ -294,7 +295,7 @@ function layOut({ list, sort }: BoardState, around: Around, look: Look, shown: S
   return { page: { height: pageRows, last: 0 }, bands: [topBand, band([...lines, ...rest], width, left)] };
 }
 
-/** The last row then says which key shows the rest. */
+/** Cuts to a height; the last row then says which key shows the rest. */
 function whole(lines: readonly Line[], width: number, height: number, look: Look): readonly Line[] {
   if (lines.length <= height) return filledUp(lines, height);
   const note = `${look.glyphs.more} Enter shows the rest`;
@@ -339,7 +340,7 @@ function boardKeys(
   const [only] = open;
   const clearing = escapeKeys(list);
   const isOne = open.length === 1 && only !== undefined;
-  // Rows are marked or filtered to act on them: these keys come first.
+  // Marked or filtered rows are probably about to be acted on, so their keys come first.
   const marking: readonly BoundKey<BoardIntent>[] = [
     {
       intent: 'mark-all',
@@ -443,6 +444,7 @@ function boardKeys(
 
 const NONE_MARKED = 'nothing is marked: Space marks a row, a all that are shown';
 
+/** The instances are being asked for the first time, or the selected row is gone. */
 const NOT_CHOSEN = 'no instance is chosen: down chooses the first one';
 
 const LAB: BoundKey<BoardIntent> = footerKey(
@@ -452,6 +454,7 @@ const LAB: BoundKey<BoardIntent> = footerKey(
   'break things in the lab of this config; only where the config names one',
 );
 
+/** Keys that the app handles, listed for the footer. */
 const EVERYWHERE: readonly BoundKey<BoardIntent>[] = [
   { intent: 'open', keys: [], shown: '?', label: 'help', description: 'show these keys', inFooter: true },
 ];

@@ -25,11 +25,11 @@ type Intent = 'begin' | ListIntent;
 interface Row {
   readonly name: string;
   readonly status: InstanceStatus | undefined;
-  /** Undefined if it gets a backup. */
+  /** Why it is left out; undefined if it gets a backup. */
   readonly out: string | undefined;
 }
 
-/** Replacing anything is never offered for several. */
+/** What each of several instances can get. Replacing anything is never offered for several. */
 const GIFTS = {
   backup: {
     wish: { runbook: 'back-up-and-verify' },
@@ -53,7 +53,7 @@ const GIFTS = {
   },
 } as const;
 
-/** One after the other, before it begins. */
+/** Shows what will be done to several instances, one after the other, before it begins. */
 export function eachScreen({ what, instances }: ScreenRequest & { readonly name: 'each' }): OpenScreen {
   const gift = GIFTS[what];
   const rowsOf = ({ facts, now }: Pick<Around, 'facts' | 'now'>): readonly Row[] => {
@@ -117,7 +117,7 @@ function whyOut(status: InstanceStatus | undefined): string | undefined {
   if (run !== undefined) return `run ${run} is open`;
   if (down !== undefined) return 'it is DOWN';
   if (notFound !== undefined) return 'it is NOT FOUND';
-  // Its run would wait for another token, and block the others.
+  // Its run would wait for another token, and block all the following ones.
   if (isRefused(status)) return 'its token is not taken';
   return evaluation.verdict === 'empty' ? 'it holds nothing of its own' : undefined;
 }

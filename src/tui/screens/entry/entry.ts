@@ -26,11 +26,11 @@ interface State {
   readonly field: Field;
   readonly first: string | undefined;
   readonly problem: string | undefined;
-  /** Dropped with a paste. */
+  /** It was pasted with a line end, which was dropped. */
   readonly lostLineEnd?: boolean;
 }
 
-/** Shows only the length of what is typed. Its effect passes the secret on. */
+/** The field for a secret: shows only the length of what is typed. Its effect passes the secret on. */
 export function entryScreen(asked: AskedSecret): OpenScreen {
   const { prompt, twice = false, least = 0, refused } = asked;
   return screen<State, Intent>({
@@ -79,7 +79,7 @@ export function entryScreen(asked: AskedSecret): OpenScreen {
   });
 }
 
-/** Refuses text with a line end inside, or that could control a terminal. */
+/** Drops a line end after a paste; refuses text that contains one, or that could control a terminal. */
 function taken(field: Field, raw: string): Omit<State, 'first'> {
   const line = raw.replace(/[\r\n]+$/u, '');
   if (/\p{Cc}/u.test(line))

@@ -55,7 +55,7 @@ interface State {
   readonly closing?: Closing;
 }
 
-/** Of all recoveries, in open runs and in ledgers. */
+/** The open work of all recoveries, in open runs and in ledgers: to do, close or skip it. */
 export function followUpsScreen(): OpenScreen {
   return screen<State, Intent>({
     init: { list: FRESH_LIST },
@@ -154,7 +154,7 @@ function reduceField(
   }
 }
 
-/** A row that is about to go. */
+/** Moves the cursor next to a row that is about to go. */
 function beside(list: ListState, gone: string, around: Around): ListState {
   const keys = rowsOf(list, around).map(wordOf);
   const at = keys.indexOf(gone);
@@ -207,7 +207,7 @@ const COLUMNS: readonly Column<FollowUpRow>[] = [
   },
 ];
 
-/** Once this follow-up is closed. */
+/** What the run does by itself once this follow-up is closed. */
 function nextOf(row: FollowUpRow | undefined, { facts }: Pick<Around, 'facts'>): readonly FollowUpRow[] {
   if (row?.run === undefined) return [];
   const known = facts.get('followUps', null).last?.value ?? [];

@@ -27,7 +27,7 @@ const KEYS: readonly BoundKey<Intent>[] = [
   footerKey(['escape', '?', 'q', 'enter'], 'close', 'close help', 'close this help'),
 ];
 
-/** In the app. */
+/** Keys that work on every screen of the app. */
 export const EVERYWHERE: readonly ShownKey[] = [
   key('Esc', 'go back; on the first screen, q leaves the app'),
   key(': or Ctrl-K', 'find anything: screens, runbooks, instances, keys'),
@@ -42,7 +42,7 @@ function key(shown: string, description: string): ShownKey {
   return { keys: [], shown, label: '', description, inFooter: false };
 }
 
-/** With why some do nothing now, and the keys of every screen. */
+/** The keys of one screen, with why some do nothing now, and the keys of every screen. */
 export function helpScreen(keys: readonly ShownKey[], title: string): OpenScreen {
   return screen<number, Intent>({
     init: 0,

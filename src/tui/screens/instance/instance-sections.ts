@@ -17,7 +17,7 @@ export type Section = (typeof SECTIONS)[number];
 
 export interface InstanceState {
   readonly section: Section;
-  /** Of the overview. */
+  /** First visible row of the overview. */
   readonly scroll: number;
   readonly lists: Readonly<Record<Exclude<Section, 'overview'>, ListState>>;
 }
@@ -32,7 +32,7 @@ export function listOf({ section, lists }: InstanceState): ListState | undefined
   return section === 'overview' ? undefined : lists[section];
 }
 
-/** As on the board. */
+/** The status of the instance as on the board. */
 export function statusOf(name: string, { facts, now }: Around): InstanceStatus | undefined {
   const fleet = facts.get('fleet', null).last?.value;
   return fleet && fleetAt(fleet, now).instances.find((status) => status.name === name);
@@ -84,7 +84,7 @@ function listed<Row>(
   return { lines: filledUp([...above, ...lines, ...below], height), pageRows };
 }
 
-/** Below the range of point-in-time restores. */
+/** Every backup with its age and proof, below the range of point-in-time restores. */
 export function backupLines(
   name: string,
   { lists }: InstanceState,
@@ -172,7 +172,7 @@ function keysLine(keys: BackupRow['keys']): Line {
   ]);
 }
 
-/** The newest first. */
+/** Every restore that the service lists, the newest first. */
 export function restoreLines(
   name: string,
   { lists }: InstanceState,
@@ -214,10 +214,11 @@ const RESTORE_COLUMNS: readonly Column<RestoreRow>[] = [
 ];
 
 const CHART_ROWS = 6;
+/** A screen with fewer rows shows no chart. */
 const CHART_FROM = 16;
 const MIN_COURSE = 8;
 
-/** Disks against their parachute sizes, each measurement's course, and a chart of the selected one. */
+/** Disks against their parachute sizes, each measurement with its course, and a chart of the selected one. */
 export function metricLines(
   name: string,
   { lists }: InstanceState,
@@ -295,7 +296,7 @@ export function sparkline(values: readonly number[], width: number, look: Look):
   return span(shown.map((value) => levels[levelOf(value, shown, levels.length)] ?? ' ').join(''), 'accent');
 }
 
-/** Columns of `height` rows, which show smaller differences. */
+/** The same as columns of `height` rows, which show smaller differences. */
 export function chartLines(
   values: readonly number[],
   width: number,
@@ -325,7 +326,7 @@ function levelOf(value: number, shown: readonly number[], levels: number): numbe
   const least = shown.reduce((low, one) => Math.min(low, one), Number.POSITIVE_INFINITY);
   const most = shown.reduce((high, one) => Math.max(high, one), Number.NEGATIVE_INFINITY);
   if (most === least) return 0;
-  // Halves: the difference of two values near the largest number overflows.
+  // Use halves: the difference of two values near the largest number would overflow.
   const share = (value / 2 - least / 2) / (most / 2 - least / 2);
   return Math.min(levels - 1, Math.floor(share * levels));
 }

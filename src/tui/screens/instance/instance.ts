@@ -136,6 +136,7 @@ function layOut(name: string, state: InstanceState, around: Around, look: Look):
   return { page: { height: pageRows, last: 0 }, bands: [band(top, width), band(lines, width, room.height)] };
 }
 
+/** Older answers show their age. */
 const AGED_MS = 60_000;
 
 function agedMark(name: string, { section }: InstanceState, { facts, now }: Around): Line {
@@ -144,7 +145,7 @@ function agedMark(name: string, { section }: InstanceState, { facts, now }: Arou
   return age < AGED_MS ? [] : [span(` as of ${briefly(age / 1000)} ago`, 'status.warn')];
 }
 
-/** The current one is in brackets. */
+/** The sections with their numbers; the current one is in brackets. */
 function tabs(shown: Section): Line {
   return SECTIONS.map((section, at) =>
     section === shown
@@ -157,7 +158,7 @@ function sectionAt(section: Section, step: 1 | -1): Section {
   return SECTIONS[(SECTIONS.indexOf(section) + step + SECTIONS.length) % SECTIONS.length] ?? 'overview';
 }
 
-/** Under the cursor, or of the instance. */
+/** `y` copies the id under the cursor, or that of the instance. */
 function idHere(
   name: string,
   state: InstanceState,
@@ -198,7 +199,7 @@ function backupHere(name: string, state: InstanceState, around: Around): BackupR
   ];
 }
 
-/** A restore asks before it changes anything. */
+/** Acts on the selected backup. A restore asks before it changes anything. */
 function withBackup(
   instance: string,
   what: 'restore' | 'verify' | 'download',
@@ -402,7 +403,7 @@ function joined(blocks: readonly (readonly Line[])[]): readonly Line[] {
     .flatMap((block, at) => (at === 0 ? block : [BLANK, ...block]));
 }
 
-/** The last row says if there is more. */
+/** A window onto lines; the last row says if there is more. */
 function window(lines: readonly Line[], scroll: number, width: number, height: number, look: Look) {
   if (lines.length <= height) return { shown: lines, last: 0 };
   const room = Math.max(1, height - 1);

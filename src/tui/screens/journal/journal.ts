@@ -40,21 +40,21 @@ import {
 interface JournalState {
   readonly of: EntriesWanted;
   readonly list: ListState;
-  /** Undefined while the newest ones are enough. */
+  /** The oldest page scrolled to; undefined while the newest ones are enough. */
   readonly down: number | undefined;
-  /** Over the list: an entry, the audit, or the field for what to verify it against. */
+  /** What covers the list: an entry in full, the audit, or the field for what to verify it against. */
   readonly over: EntryRow | 'audit' | 'trust' | undefined;
   readonly scroll: number;
   readonly audits: number;
-  /** Besides the checkpoints that the journal itself names. */
+  /** What audits verify against, besides the checkpoints that the journal itself names. */
   readonly trust: AuditTrust;
   readonly path: PathField;
 }
 
-/** Rows before the end. */
+/** The next page is requested this many rows before the end. */
 const NEAR = 40;
 
-/** The newest entry first; new ones appear by themselves. */
+/** The journal or one stream of it, the newest entry first; new entries appear by themselves. */
 export function journalScreen({ stream }: ScreenRequest & { readonly name: 'journal' }): OpenScreen {
   const of = stream === undefined ? {} : { stream };
   return screen<JournalState, Intent>({
@@ -147,7 +147,7 @@ function reduce(
   }
 }
 
-/** Leaving it returns to the audit or to the list. */
+/** Input to the field; leaving it returns to the audit or to the list. */
 function withField(state: JournalState, input: Input<Intent>): JournalState {
   const { path, trust, audits } = state;
   const intent = input.type === 'intent' ? input.intent : undefined;
@@ -199,7 +199,7 @@ function textLayout(state: JournalState, over: EntryRow | 'audit', around: Aroun
   return scrolledBody(lines, state.scroll, around.size, look);
 }
 
-/** Wrapping a body of a megabyte for each frame is slow. */
+/** Memoised, because wrapping a body of a megabyte for each frame is slow. */
 const wholeEntry = memoised((row: EntryRow, width: number, look: Look): readonly Line[] => [
   ...entryLines(row, width, look),
   BLANK,
@@ -234,7 +234,7 @@ function columnsOf({ stream }: EntriesWanted) {
   ];
 }
 
-/** The beginning of a run's id, as in the list of runs. */
+/** Runs are shown by the beginning of their id, as in the list of runs. */
 function shortOf(stream: string): string {
   return stream.startsWith('run/') ? stream.slice(0, 'run/'.length + 10) : stream;
 }
@@ -265,10 +265,10 @@ type Intent =
   | ListIntent
   | ReadingIntent;
 
-/** In characters. */
+/** Terminals do not copy longer texts (in characters). */
 const LARGEST_COPY = 50_000;
 
-/** `anchor` pins the log as it is shown. */
+/** The keys of the journal. `anchor` pins the log as it is shown. */
 function keysOf(
   { list, over, path }: JournalState,
   { rows }: Loaded,
@@ -361,6 +361,7 @@ const CLOSE: BoundKey<Intent> = footerKey(
   'back to the list',
   'go back to the list',
 );
+/** In a field, letters are text. */
 const LEAVE_FIELD: BoundKey<Intent> = {
   ...CLOSE,
   keys: ['escape', 'ctrl+c'],
@@ -374,20 +375,22 @@ const MAX_PAGES = 100;
 /** A filter with fewer matches than this searches older pages by itself. */
 const ENOUGH = 100;
 
+/** The loaded part of the journal, and the pages to load. */
 interface Loaded {
-  /** Match the filter, the newest first. */
+  /** Entries that match the filter, the newest first. */
   readonly rows: readonly EntryRow[];
+  /** The older pages to keep loaded. */
   readonly wanted: readonly number[];
-  /** Loaded or wanted. */
+  /** The oldest page that is loaded or wanted. */
   readonly oldest: number;
   readonly isLoading: boolean;
-  /** To the first entry of all. */
+  /** Whether the oldest row is the first entry of all. */
   readonly isAll: boolean;
-  /** There are older entries, but the page limit is reached. */
+  /** Whether there are older entries, but the page limit is reached. */
   readonly isFull: boolean;
 }
 
-/** `down`: the oldest page scrolled to; a filter loads more, one at a time, until it has enough matches. */
+/** `down` is the oldest page scrolled to; a filter loads more, one by one, until it has enough matches. */
 function loadedOf(of: EntriesWanted, down: number | undefined, list: ListState, facts: Facts): Loaded {
   const newest = facts.get('entries', of).last?.value;
   if (newest === undefined)
@@ -418,7 +421,7 @@ function loadedOf(of: EntriesWanted, down: number | undefined, list: ListState, 
   };
 }
 
-/** By page, so that none is searched for each frame. */
+/** Caches the matches of a page, so that it is not searched for each frame. */
 const searched = new WeakMap<EntriesPage, { readonly text: string; readonly rows: readonly EntryRow[] }>();
 
 function fitting(page: EntriesPage, list: ListState): readonly EntryRow[] {

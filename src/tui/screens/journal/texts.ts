@@ -42,10 +42,10 @@ export function entryLines(row: EntryRow, width: number, look: Look): readonly L
   ];
 }
 
-/** To split a text of a megabyte before it is measured. */
+/** Text of a megabyte is split into pieces of this length before it is measured. */
 const PIECE = 1_000;
 
-/** Keeps every blank, because it is data. */
+/** A text in rows of at most `width` cells that keeps every blank, because it is data. */
 function wholeRows(text: string, width: number): Line[] {
   if (text === '') return [BLANK];
   const rows: Line[] = [];
@@ -74,7 +74,7 @@ const PINNING =
 
 const SEVERITIES = { problem: 'status.bad', limit: 'status.warn', note: 'text' } as const;
 
-/** Or that it is running, or why it failed. */
+/** The findings of an audit, or that it is running, or why it failed. */
 export function auditLines(
   { part, last, isAsking }: Fact<AuditFacts>,
   trust: AuditTrust,
@@ -90,6 +90,7 @@ export function auditLines(
     return wrapLine([span('verifying every entry, the tree, the signed heads and the checkpoints')], width);
   const { verdict, words, exitCode, entries, findings, isLocked = false } = last.value;
   const { word, token } = VERDICTS[verdict];
+  // Skip what the verdict says already.
   const more = findings.filter(({ text }) => !words.includes(text));
   return [
     ...wrapLine([span(word, token), span(`  ${counted(entries, 'entry', 'entries')}`)], width, 2),
@@ -112,12 +113,12 @@ export function auditLines(
 
 export type TrustIntent = 'take' | PathIntent;
 
-/** A file with public keys, or an anchor. */
+/** A field for what the journal is verified against: a file with public keys, or an anchor. */
 export function trustField(given: readonly string[]): PathField {
   return pathField({ source: 'publicKeyFile', orText: 'lifeboat:' }, given);
 }
 
-/** Without the one that closes it. */
+/** The keys of the field, without the one that closes it. */
 export function trustKeys(path: PathField, facts: Facts): readonly BoundKey<TrustIntent>[] {
   return [{ ...TAKE, disabled: whyNotFile(path, facts) }, ...pathKeys(path)];
 }
@@ -147,7 +148,7 @@ export function trustLayout(path: PathField, { facts, size }: Around, look: Look
   return wholeBody(pathLines(path, facts, words, [columns, rows], look), size);
 }
 
-/** Besides its own checkpoints; empty if there is nothing. */
+/** What the log is verified against besides its own checkpoints; empty if there is nothing. */
 function trustLines({ publicKey, anchor }: AuditTrust, width: number): readonly Line[] {
   const row = (label: string, value: string | undefined): readonly Line[] =>
     value === undefined ? [] : wrapLine([span(`${label} `, 'text.dim'), span(value)], width, 2);

@@ -48,11 +48,11 @@ type Intent = 'open' | 'copy' | 'journal' | 'add' | 'add-file' | 'unlock' | List
 interface State {
   readonly list: ListState;
   readonly over: KeyFile | undefined;
-  /** The newest first. */
+  /** Paths entered here, the newest first. */
   readonly given: readonly string[];
 }
 
-/** By fingerprint: which are held, and what they open. Never a key itself. */
+/** The keys of every instance by fingerprint: which are held, and what they open. Never a key itself. */
 export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' }): OpenScreen {
   const over = addTo === undefined ? undefined : keyFile(addTo, [], true);
   return screen<State, Intent>({
@@ -274,7 +274,7 @@ function whyUnnamed(here: KeyRow | undefined): string | undefined {
   return here?.isConfigured === false ? `the config does not name ${here.instance}` : undefined;
 }
 
-/** The row's, or the only one; otherwise why there is none. */
+/** The instance whose key is entered: that of the row, or the only one; otherwise why there is none. */
 function wantingKey(
   list: ListState,
   around: Around,
@@ -318,7 +318,7 @@ function keysOf(list: ListState, around: Around): readonly BoundKey<Intent>[] {
   ];
 }
 
-/** Ctrl-R does so only if that is what is missing. */
+/** Ctrl-R asks for the passphrase only if that is what is missing. */
 function unlockKey({ facts }: Around): BoundKey<Intent> {
   const { part } = facts.get('keys', null);
   const isLocked = part.state === 'failed' && wantsPassphrase(part.code);
@@ -386,7 +386,7 @@ const CLOSE: BoundKey<KeyFileIntent> = footerKey(
   'go back; nothing is stored',
 );
 
-/** Undefined once closed. With an effect if a path was entered. */
+/** The field after an input; undefined once it is closed. An effect is returned if a path was entered. */
 function keyFileAfter(over: KeyFile, input: Input<string>): readonly [KeyFile | undefined, ...AppEffect[]] {
   const { instance, path, isAlone } = over;
   const intent = input.type === 'intent' ? input.intent : undefined;

@@ -24,7 +24,7 @@ import { type Column, tableLines } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, type Span, span } from '../../span.ts';
 import type { Token } from '../../theme.ts';
 
-/** With its head. */
+/** The fewest rows of the table of instances, with its head. */
 const MIN_TABLE = 3;
 
 export function layOut(state: LabState, around: Around, look: Look): Layout {
@@ -181,7 +181,7 @@ const CALL_COLUMNS: readonly Column<LabCallRow>[] = [
   { title: 'what it did', cell: ({ detail }) => [span(detail, 'text.dim')], least: 6, drop: 2 },
 ];
 
-/** Not only by colour. */
+/** States differ by word, not only by colour. */
 function stateSpan(state: string): Span {
   if (state === 'running') return span(state, 'status.ok');
   if (state === 'lost') return span('LOST', 'status.bad');
@@ -192,7 +192,7 @@ function stateSpan(state: string): Span {
 const LABEL = 10;
 const MAX_ROWS = 2;
 
-/** That this is no service, which configured instances the lab lacks, and why it does not answer. */
+/** Says that this is no service, which configured instances the lab lacks, and why it does not answer. */
 function bannerLines(
   lab: HomeLab | undefined,
   { facts, now }: Around,
@@ -235,7 +235,7 @@ function bannerLines(
   ];
 }
 
-/** Faults take at most `mostFaults` rows. */
+/** Scenario, clock, settings and open faults; faults take at most `mostFaults` rows. */
 function factLines(lab: LabFacts, width: number, mostFaults: number, look: Look): readonly Line[] {
   const { playing, scenarios, clock, routerSeconds, updateBlocking, faults } = lab;
   const summary = scenarios.find(({ name }) => name === playing)?.summary;
@@ -286,7 +286,7 @@ function label(name: string): Line {
 
 type Over =
   | { readonly kind: 'scenarios'; readonly list: ListState }
-  /** The row that deletes is selected. */
+  /** `isSure`: the row that deletes is selected. */
   | { readonly kind: 'delete'; readonly instance: string; readonly isSure: boolean }
   | { readonly kind: 'advance'; readonly field: Field };
 
@@ -315,7 +315,7 @@ export type LabIntent =
 
 export interface LabKnown {
   readonly lab: LabFacts | undefined;
-  /** Undefined if it can be changed. */
+  /** Why the lab cannot be changed now; undefined if it can. */
   readonly why: string | undefined;
   readonly instances: readonly LabInstance[];
   readonly here: LabInstance | undefined;
@@ -324,7 +324,7 @@ export interface LabKnown {
   readonly scenario: LabScenario | undefined;
 }
 
-/** Filtered as on the screen. */
+/** The facts, filtered as on the screen. */
 export function knownOf({ list, over }: LabState, { facts }: Pick<Around, 'facts'>): LabKnown {
   const home = facts.get('home', null).last?.value;
   const { part, last } = facts.get('lab', null);

@@ -76,7 +76,7 @@ function reduce(state: LabState, input: Input<LabIntent>, around: Around): Next 
   }
 }
 
-/** Where the effect is visible. */
+/** Returns to the instances, where the effect is visible. */
 function changing(state: LabState, change: LabChange): Next {
   const next = { ...state, over: undefined };
   return [next, { type: 'say', text: askingWords(change) }, { type: 'lab', change }];

@@ -36,7 +36,7 @@ export interface Beneath {
   readonly hidesNames: boolean;
 }
 
-/** By a part of its name. */
+/** Lists everything that can be reached from here, found by typing a part of its name. */
 export function paletteScreen(beneath: Beneath): OpenScreen {
   return screen<State, Intent>({
     init: { field: EMPTY_FIELD, row: 0 },
@@ -114,7 +114,7 @@ const KEYS: readonly BoundKey<Intent>[] = [
   footerKey(['escape', 'ctrl+c'], 'close', 'back', 'close the palette'),
 ];
 
-/** Those that work now first. */
+/** The items that match the words, those that work now first. */
 function foundOf(beneath: Beneath, around: Around, words: string): readonly Item[] {
   const found = itemsOf(beneath, around).filter((item) => fits(item, words));
   return found.toSorted(
@@ -122,7 +122,7 @@ function foundOf(beneath: Beneath, around: Around, words: string): readonly Item
   );
 }
 
-/** The report of an older run has a key for it. */
+/** How many runs the palette offers to export; the report of an older run has a key for it. */
 const RUNS_OFFERED = 20;
 
 function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): readonly Item[] {
@@ -214,7 +214,7 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
   ];
 }
 
-/** Copied for the shell that `!` opens. */
+/** A command without a screen of its own is copied, for the shell that `!` opens. */
 function commandItem(command: string, about: string, words: string): Item {
   const effect = { type: 'copy', text: command, what: 'the command: ! opens a shell for it' } as const;
   return { what: `copy ${command}`, about, words, effect: { type: 'instead', effect } };

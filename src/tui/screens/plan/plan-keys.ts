@@ -48,7 +48,7 @@ export type PlanIntent =
 
 type Key = BoundKey<PlanIntent>;
 
-/** Who looks on has every page, and no key that acts. */
+/** The keys that work now; disabled ones say why. Who looks on has every page, and no key that acts. */
 export function planKeys(state: PlanState, view: PlanView): readonly Key[] {
   const keys = keysOfPage(state, view);
   const disabled = whyNoActing(view);
@@ -57,7 +57,7 @@ export function planKeys(state: PlanState, view: PlanView): readonly Key[] {
     : keys.map((key) => (ACTING.has(key.intent) ? { ...key, disabled } : key));
 }
 
-/** Undefined for who conducts the plan. */
+/** Why a person who looks on cannot act; undefined for who conducts the plan. */
 function whyNoActing({ runId, outcome, watched }: PlanView): string | undefined {
   if (watched === undefined) return undefined;
   if (outcome !== undefined) return 'you look on, and the plan is over';
@@ -211,7 +211,7 @@ function askKeys(page: Page & { readonly is: 'ask' }, view: PlanView): readonly 
   ];
 }
 
-/** Where letters are the text of a field. */
+/** A key where letters are the text of a field. */
 function withoutLetters(key: Key): Key {
   return { ...key, keys: key.keys.filter((name) => name.length > 1) };
 }
@@ -250,7 +250,7 @@ function typingKeys(page: Page & { readonly is: 'typing' }, view: PlanView): rea
   ];
 }
 
-/** Undefined if it is. */
+/** Why a typed text is not taken; undefined if it is. */
 function problemOf(needs: Needs, text: string): string | undefined {
   const trimmed = text.trim();
   switch (needs.what) {

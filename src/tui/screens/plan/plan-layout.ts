@@ -35,7 +35,7 @@ import {
 
 type PageOf<Is extends Page['is']> = Page & { readonly is: Is };
 
-/** In exactly `size`; draws only visible rows. Pure. */
+/** The body of the screen in exactly `size`. Only rows that are visible are drawn. Pure. */
 export function layOutPlan(state: PlanState, known: PlanKnown, size: Size, look: Look): Layout {
   const { page } = state;
   const view = known.view();
@@ -135,14 +135,14 @@ function headline(view: PlanView, width: number, look: Look): Line[] {
   ];
 }
 
-/** The report, and what lists the runs that are left. */
+/** The commands for a plan that is over: its report, and what lists the runs that it has left. */
 function nextCommands({ runId, groups }: PlanView): readonly string[] {
   const hasLeft = groups.some(({ lanes }) => lanes.some((lane) => lane.is === 'out' || isAmiss(lane)));
   const shown = hasLeft ? [`what is left: lifeboat plans show ${runId}`] : [];
   return [`report: lifeboat report ${runId}`, ...shown];
 }
 
-/** Under a rule, in exactly this height, at the cursor; the last row says if there are more. */
+/** Rows under a rule, in exactly this height, scrolled to the cursor; the last row says if there are more. */
 function windowed<One>(
   rows: readonly One[],
   at: number,
@@ -220,7 +220,7 @@ function askHead({ of, tone, prompt, facts }: AskView, width: number, look: Look
   ];
 }
 
-/** With all that it does, or what fits into one row. */
+/** An answer with what it does: the whole of that, or what fits into one row. */
 function optionLines(
   row: AskRow,
   {
@@ -347,5 +347,6 @@ function typingBody(page: PageOf<'typing'>, size: Size, look: Look): Layout {
     ...wrapLine([span(needs.prompt)], columns, 2),
     fieldLine(label[needs.what], printedField(field), columns, look),
   ];
+  // The field is always visible.
   return wholeBody(lines.slice(-size.rows), size);
 }

@@ -104,7 +104,7 @@ function reduceOverview(
     return [{ ...state, page: { ...page, list: { ...list, cursor: to.key, isPlaced: true } } }];
   }
   if (row === undefined) return [state];
-  // A row acted on is chosen: no later question takes the cursor from it.
+  // Acting on a row chooses it: no question that comes up later takes the cursor from there.
   const here = { ...state, page: { ...page, list: { ...list, cursor: row.key, isPlaced: true } } };
   if (intent === 'open' && row.is === 'group') {
     const opened = new Map(state.opened).set(row.group.id, !row.isOpen);
@@ -113,6 +113,7 @@ function reduceOverview(
   if (intent === 'open' && row.is === 'ask') return [atAsk(here, row.ask)];
   if (intent === 'open' && row.is === 'lane') return atLane(here, row.lane);
   if (row.is === 'ask') return [state];
+  // What holds a group is read before it goes on.
   const held =
     row.group.state === 'held' && row.group.held?.why !== 'person' ? heldAsk(view, row.group) : undefined;
   if (intent === 'pause' && held !== undefined) return [atAsk(here, held)];
@@ -132,7 +133,7 @@ function offerOf(intent: PlanIntent, group: GroupView, lane: LaneView | undefine
   return { again: tryAgain, skip, outside: doneOutside }[intent as string];
 }
 
-/** Or asks first for what it needs. */
+/** Takes a decision, or asks first for what it needs. */
 function decided(state: PlanState, offer: Offer | undefined): Next {
   if (offer === undefined || offer.disabled !== undefined) return [state];
   const { decision } = offer;
@@ -175,7 +176,7 @@ function reduceAsk(state: PlanState, page: PageOf<'ask'>, input: Input<PlanInten
   return [state];
 }
 
-/** To the question's only field, as if its answer had been chosen first. */
+/** What is typed goes to the only field of the question, as if its answer had been chosen first. */
 function typedAtOnce(state: PlanState, page: PageOf<'ask'>, input: Input<PlanIntent>, view: PlanView): Next {
   const ask = askAt(view, page.ask);
   const option = typedOption(view, ask);
@@ -198,12 +199,13 @@ function chosen(state: PlanState, page: PageOf<'ask'>, ask: AskView, { act, labe
   return [overview, { type: 'answer', ask: ask.key, lanes, act, needs, text: '' }];
 }
 
+/** The overview once a question was answered, from the page that asked it. */
 function withAnswered(state: PlanState, page: Page, ask: AskView): PlanState {
   const { key, of } = ask;
   return { ...state, page: overviewOf(page, ask), ...(of.is === 'plan' ? { answered: key } : {}) };
 }
 
-/** The answered row goes: the cursor moves to the group that asked, or to the plan's next question. */
+/** Back to the overview: the cursor goes to the group that asked, or to the plan's next question. */
 function overviewOf(page: Page, { of }: Pick<AskView, 'of'>): Page {
   if (page.is !== 'overview') return overviewOf(page.back, { of });
   if (page.list.cursor?.startsWith('ask ') !== true) return page;
@@ -254,6 +256,7 @@ function reduceTyping(state: PlanState, page: PageOf<'typing'>, input: Input<Pla
     const { ask, act, lanes } = what;
     return [withAnswered(state, back, ask), { type: 'answer', ask: ask.key, lanes, act, needs, text }];
   }
+  // A name has to be right to the character.
   return [
     {
       ...state,

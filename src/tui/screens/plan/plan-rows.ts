@@ -7,7 +7,7 @@ import { type Line, type Look, type Span, span } from '../../span.ts';
 import { tokenOf } from '../../theme.ts';
 import type { Row } from './plan-state.ts';
 
-/** Of the lanes that are drawn together. */
+/** How wide the columns of the lanes are that are drawn together. */
 export interface LaneColumns {
   readonly name: number;
   readonly step: number;
@@ -15,12 +15,12 @@ export interface LaneColumns {
   readonly age: number;
 }
 
-/** Columns for a lane's target and the name of its step. */
+/** From this many columns on, a lane shows its target and the name of its step. */
 const ROOMY = 70;
-/** Columns for its age. */
+/** From this many on, also for how long it has been there. */
 const WITH_AGE = 90;
 
-/** For the lanes that are drawn; what does not fit has no width. */
+/** Columns for the lanes among the rows that are drawn; those that do not fit have no width. */
 export function columnsFor(rows: readonly Row[], width: number, nowMs: number): LaneColumns {
   const lanes = rows.flatMap((row) => (row.is === 'lane' ? [row] : []));
   const widest = (texts: readonly string[], most: number) =>
@@ -48,7 +48,7 @@ export function columnsFor(rows: readonly Row[], width: number, nowMs: number): 
   };
 }
 
-/** Sign, name, step, state, age, and what it does or asks. */
+/** A lane in one row: sign, name, step, state, age, and what it does or asks. */
 export function laneLine(
   group: GroupView,
   lane: LaneView,
@@ -72,7 +72,7 @@ export function laneLine(
   return cutLine(line, width, look);
 }
 
-/** State, wave, counts and stop rule; cut from the end. */
+/** A group in one row: state, wave, counts and stop rule; what does not fit is cut from the end. */
 export function groupLine(
   group: GroupView,
   { width, isOpen, isHere }: { readonly width: number; readonly isOpen: boolean; readonly isHere: boolean },
@@ -92,7 +92,7 @@ export function groupLine(
   return cutLine(line, width, look);
 }
 
-/** How many ask it, and where. */
+/** A question in one row: how many ask it, and where. */
 export function askLine(ask: AskView, width: number, isHere: boolean, look: Look): Line {
   const { of, lanes, tone, prompt } = ask;
   const [first] = lanes;
@@ -116,7 +116,7 @@ export function askLine(ask: AskView, width: number, isHere: boolean, look: Look
   return cutLine(lineWidth(whole) <= width ? whole : [...lead, span(text, token)], width, look);
 }
 
-/** Not the zeros: `3 done, 2 at work`. */
+/** The counts that are not zero: `3 done, 2 at work`. */
 function countWords({ counts, state }: Pick<GroupView, 'counts' | 'state'>): string {
   const isOver = state === 'stopped' || state === 'notRun';
   const words = (Object.keys(COUNTS) as (keyof LaneCounts)[]).flatMap((name) =>
@@ -135,7 +135,7 @@ const COUNTS: Readonly<Record<keyof LaneCounts, string>> = {
   left: 'left open',
 };
 
-/** Says its state without colour. */
+/** The sign of a lane, which says without colour where it stands. */
 export function signOfLane({ is }: Pick<LaneView, 'is'>, { glyphs }: Look): string {
   switch (is) {
     case 'done':
@@ -171,7 +171,9 @@ function stepOf({ steps }: GroupView, { at }: LaneView, width: number): string {
   return width < ROOMY ? place : `${place} ${steps[at - 1]?.id ?? ''}`;
 }
 
-/** For how long a lane is there. If done, the time of day (UTC): a span would look like how long it took. */
+/**
+ * For how long a lane is where it is; if done, the time of day (UTC): a span would look like its duration.
+ */
 function ageOf({ is, sinceMs }: LaneView, nowMs: number): string {
   if (sinceMs === undefined) return '';
   if (is === 'done') return timeOfDay(sinceMs);

@@ -29,12 +29,12 @@ import {
 interface PlanScreenOptions {
   readonly facts: Facts;
   readonly now: () => Date;
-  /** In a field over the screen. */
+  /** Asks for a secret in a field over the screen. */
   readonly enter: (asked: AskedSecret) => Promise<Secret>;
   readonly onEffect: (effect: AppEffect) => void;
   /** The person leaves the plan, or closes the screen of one that is over. */
   readonly onDone: () => void;
-  /** Undefined if other screens can be opened. */
+  /** Why no other screen can be opened from here; undefined if they can. */
   readonly alone?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ interface PlanScreenOptions {
 const LOOK_MS = 200;
 const TICK_MS = 1_000;
 
-/** Stays subscribed to the plan until `stop`. */
+/** The screen of the run of a plan. It stays subscribed to the plan until `stop`. */
 export function planScreen(port: PlanPort, options: PlanScreenOptions): LiveScreen & { stop(): void } {
   const listeners = new Set<() => void>();
   let view = port.view();
@@ -86,7 +86,7 @@ export function planScreen(port: PlanPort, options: PlanScreenOptions): LiveScre
         return readLines();
       case 'decide': {
         const { event, order } = effect.decision;
-        // It needs words.
+        // An event that needs words has a field for them.
         const spoken = effect.text === '' ? event : { ...event, text: effect.text };
         await port.decide(spoken, order);
         say(`on record: ${order}`);
@@ -158,7 +158,7 @@ function titleOf({ asks, outcome, watched }: PlanView): string {
   return asks.length === 0 ? plan : `${plan}: ${counted(asks.length, 'question')}`;
 }
 
-/** Stays on its row once moved there, or a question is there; until then on the first row. */
+/** The cursor stays once a person moved it, or a question is there; until then it is on the first row. */
 function placedPlan(state: PlanState, view: PlanView): PlanState {
   const { page, opened } = state;
   if (page.is !== 'overview' && page.is !== 'ask') return state;
@@ -173,7 +173,7 @@ function placedPlan(state: PlanState, view: PlanView): PlanState {
 
 type Answering = PlanEffect & { readonly type: 'answer' };
 
-/** To all who still ask for it; says what became of it. */
+/** Gives the answer to all who still ask for it, and says what became of it. */
 async function giveAnswer(
   port: PlanPort,
   { ask: key, lanes, act, needs, text }: Answering,
@@ -183,6 +183,7 @@ async function giveAnswer(
     needs?.what === 'secret'
       ? await enter({ prompt: needs.prompt, twice: needs.twice, least: needs.least })
       : undefined;
+  // The question may have been answered or withdrawn since the key was pressed.
   const ask = askAt(port.view(), key);
   if (ask === undefined) return 'it is no longer asked: nothing was answered';
   const asking = stillAsking(ask, lanes);
@@ -219,7 +220,7 @@ function wordsOf(thrown: unknown): string {
   return [shortMessage, ...hints.slice(0, 1)].join('; ');
 }
 
-/** In a field, or where a question has only one. */
+/** Whether letters are text: in a field, or where a question has only one. */
 function isTyping(page: Page, view: PlanView): boolean {
   switch (page.is) {
     case 'typing':

@@ -17,17 +17,17 @@ import { cursorAt, FRESH_LIST, filtered, type ListState } from '../../parts/list
 
 export interface PlanKnown {
   view(): PlanView;
-  /** The newest of the lane's run; undefined until they are read. */
+  /** The newest lines of the run that a lane is at; undefined until they are read. */
   lines(lane: string): readonly LogLine[] | undefined;
 }
 
 export interface PlanState {
   readonly page: Page;
-  /** By the person (`true`) or closed; the others are open once begun. */
+  /** Groups that the person has opened (`true`) or closed; the others are open once they have begun. */
   readonly opened: ReadonlyMap<string, boolean>;
-  /** Milliseconds since 1970. */
+  /** When a key last acted, in milliseconds since 1970. */
   readonly actedMs: number;
-  /** The plan's: while it is still drawn, no row is given the cursor. */
+  /** The question of the plan that was answered last: while it is still drawn, no row is given the cursor. */
   readonly answered?: string;
 }
 
@@ -75,14 +75,14 @@ export type PlanEffect =
   | {
       readonly type: 'answer';
       readonly ask: string;
-      /** Empty for the plan's own question. */
+      /** Who is answered; empty for the plan's own question. */
       readonly lanes: readonly AskingLane[];
       readonly act: Act;
       readonly needs: Needs | undefined;
       readonly text: string;
     }
   | { readonly type: 'decide'; readonly decision: Decision; readonly text: string }
-  /** The newest, from now on; undefined: of no lane. */
+  /** Reads the newest lines of this lane from now on; of none if it is undefined. */
   | { readonly type: 'read'; readonly lane: string | undefined }
   | { readonly type: 'leave' };
 
@@ -97,7 +97,7 @@ export type Row =
   | { readonly is: 'group'; readonly key: string; readonly group: GroupView; readonly isOpen: boolean }
   | { readonly is: 'lane'; readonly key: string; readonly group: GroupView; readonly lane: LaneView };
 
-/** What waits for a person, then the groups with their lanes. */
+/** The rows of the overview: what waits for a person, then the groups with their lanes. */
 export const rowsOf = memoised(
   (view: PlanView, opened: PlanState['opened'], list: ListState): readonly Row[] => [
     ...view.asks.map((ask): Row => ({ is: 'ask', key: `ask ${ask.key}`, ask })),
@@ -114,14 +114,14 @@ export const rowsOf = memoised(
   ],
 );
 
-/** Before a person opens or closes it: while under way, then if something went wrong or has the cursor. */
+/** Before a person opens or closes a group: while under way, then if a lane is amiss or has the cursor. */
 function isShown({ id, state, lanes }: GroupView, { cursor }: ListState): boolean {
   if (state === 'waiting' || state === 'notRun') return false;
   if (state !== 'done' || cursor?.startsWith(`lane ${id}/`) === true) return true;
   return lanes.some(isAmiss);
 }
 
-/** Went wrong, or is left to a person. */
+/** Whether something of a lane went wrong, or is left to a person. */
 export function isAmiss({ tone }: LaneView): boolean {
   return tone === 'bad' || tone === 'warn';
 }
@@ -145,7 +145,7 @@ function laneRowKey({ key, runId }: AskingLane): string {
   return `lane ${key} ${runId ?? ''}`;
 }
 
-/** The marked lanes, or all. */
+/** Whom an answer goes to: the marked lanes, or all of them. */
 export function answeredLanes({ lanes }: AskView, { marked }: ListState): readonly AskingLane[] {
   const chosen = lanes.filter((lane) => marked.has(laneRowKey(lane)));
   return chosen.length === 0 ? lanes : chosen;

@@ -12,7 +12,7 @@ type Intent = 'write' | 'bundle' | 'copy' | 'journal' | ReadingIntent;
 
 export function reportScreen({ runId }: ScreenRequest & { readonly name: 'report' }): OpenScreen {
   const known = ({ facts }: Pick<Around, 'facts'>) => facts.get('report', runId).last?.value;
-  // Wraps a long report only when it or the screen changes.
+  // Memoised: a long report is wrapped only when it or the screen changes, not for each frame.
   const drawn = memoised(proseLines);
   return screen<number, Intent>({
     init: 0,

@@ -10,7 +10,7 @@ import { isPickable, movePicker } from './parts/moment.ts';
 import type { Step, UiState } from './screen-state.ts';
 import { effectOf, inputOf, openedOf, type QuestionState, rowsOf, wayAt } from './screen-state.ts';
 
-/** In any pieces. A line end never submits. */
+/** Adds text to the field, in any pieces. A line end in it never submits. */
 export function typeText(state: UiState, raw: string): Step {
   const { question } = state;
   if (question === undefined) return [state];
@@ -22,7 +22,7 @@ export function typeText(state: UiState, raw: string): Step {
   return [{ ...state, question: { ...withField(question, entry), ...endsLine } }];
 }
 
-/** The effect is the answer it gives, if any. */
+/** Applies an intent to the question on the screen; the effect is the answer it gives, if any. */
 export function answerQuestion(state: UiState, intent: Intent): Step {
   const { question } = state;
   const view = state.view.question;
@@ -63,7 +63,7 @@ export function answerQuestion(state: UiState, intent: Intent): Step {
   }
 }
 
-/** A text still being read is forgotten: its result is ignored. */
+/** Changes the field. A text that is still being read is forgotten, so its result is ignored. */
 function withField(question: QuestionState, { text, cursor }: Field): QuestionState {
   const { problem: _, picker, lostLineEnd, ...kept } = question;
   const rest = lostLineEnd === true && text !== '' ? { ...kept, lostLineEnd } : kept;
@@ -72,7 +72,7 @@ function withField(question: QuestionState, { text, cursor }: Field): QuestionSt
   return { ...rest, text, cursor, picker: idle };
 }
 
-/** Index -1, newer than all given texts, empties the field. */
+/** Puts a text that was given earlier into the field; index -1, newer than all of them, empties it. */
 function recall(state: UiState, question: QuestionState, at: number): UiState {
   const { recalled: _, ...rest } = question;
   const text = state.given[at];
@@ -84,7 +84,7 @@ function recall(state: UiState, question: QuestionState, at: number): UiState {
   };
 }
 
-/** From the finest unit downwards the cursor goes on to the other answers. */
+/** Moves the picker; from the finest unit downwards the cursor goes on to the other answers. */
 function pick(state: UiState, question: QuestionState, view: QuestionView, intent: Intent): UiState {
   const { picker } = question;
   if (view.kind !== 'time' || picker === undefined) return state;
@@ -182,7 +182,7 @@ function submitWord(state: UiState, question: QuestionState, view: QuestionView 
   return send(state, question, { event: view.event, text });
 }
 
-/** Enter on a typed time reads it into the picker, Enter there answers: it is seen before it is given. */
+/** Enter on a typed time reads it into the picker; Enter there answers: it is seen before it is given. */
 function submitMoment(state: UiState, question: QuestionState, view: QuestionView & { kind: 'time' }): Step {
   const { picker, text, problem: _, ...rest } = question;
   if (picker === undefined) return [state];
@@ -221,6 +221,7 @@ function submitSecret(
 
 function send(state: UiState, question: QuestionState, answer: Answer): Step {
   const { problem: _, ...rest } = question;
+  // Do not keep a secret in the state once its answer is sent.
   const text = answer.secret === undefined ? question.text : '';
   const { text: words } = answer;
   const given = words === undefined ? state.given : [words, ...state.given.filter((one) => one !== words)];
@@ -269,7 +270,7 @@ function refuse(state: UiState, question: QuestionState, text: string): Step {
 
 type Entry = Field | { readonly problem: string };
 
-/** A longer text is a file pasted by mistake: keys and reasons are far shorter. */
+/** Keys and reasons are far shorter: a longer text is a file that was pasted by mistake. */
 const ENTRY_LIMIT = 4096;
 
 const MAX_GIVEN = 20;

@@ -1,24 +1,24 @@
 import type { FieldIntent } from '../../parts/field.ts';
 
-/** As `modeOf` finds it. */
+/** What keys act on at the moment, as `modeOf` finds it. */
 export type Mode =
   | 'watch'
   | 'looking'
   | 'choice'
   | 'ways'
   | 'input'
-  /** Too small a window to show the stakes: takes no text. */
+  /** An input whose window is too small to show the stakes: it takes no text. */
   | 'shut'
-  /** For an option that needs a reason or evidence. */
+  /** The field of an option that needs a reason or evidence. */
   | 'reason'
   | 'picker'
-  /** A picker's text field that is not empty. */
+  /** The text field of a picker that is not empty. */
   | 'reading'
   | 'over'
   | 'leave'
   | 'help'
   | 'fallback'
-  /** Over the run. */
+  /** The whole log over the run, and the field of its filter. */
   | 'log'
   | 'log-filter'
   | 'step';
@@ -73,12 +73,12 @@ export type Intent =
 
 export interface Binding {
   readonly intent: Intent;
-  /** As `keyOf` returns them. */
+  /** Key names as `keyOf` returns them. */
   readonly keys: readonly string[];
   readonly modes: readonly Mode[];
-  /** In footer and help: `up/down`. Empty if another binding covers it. */
+  /** How the footer and the help show it: `up/down`. Empty if another binding covers it. */
   readonly shown: string;
-  /** `{unit}`: what the picker moves by. */
+  /** `{unit}` is replaced by the unit that the picker moves by. */
   readonly label: string;
   readonly description: string;
   /**

@@ -98,7 +98,7 @@ const ANSWERING: readonly Binding[] = [
 
 const FIELDS: readonly Mode[] = ['input', 'reason', 'reading', 'log-filter'];
 
-/** Empty if another key covers it. */
+/** Help texts for the keys of a field; a key with an empty text is covered by another one. */
 const WORDS: Readonly<Record<FieldIntent, readonly [shown: string, description: string]>> = {
   erase: ['Backspace', 'delete the character before the cursor'],
   'erase-next': ['Delete', 'delete the character under the cursor'],
@@ -212,7 +212,7 @@ const PICKING: readonly Binding[] = [
   },
 ];
 
-/** The most needed first. For footer, help and key handling. */
+/** Every key of the run screen, the most needed first. Footer, help and key handling all use this table. */
 export const KEYMAP: readonly Binding[] = [
   ...PICKING,
   ...ANSWERING,
@@ -262,7 +262,7 @@ export function bindingsIn(mode: Mode): readonly Binding[] {
   return KEYMAP.filter(({ modes, shown }) => shown !== '' && modes.includes(mode));
 }
 
-/** For the documents, without those of overlays, which explain themselves. */
+/** The bindings for the documents, without those of overlays, which explain themselves. */
 export function helpBindings(): readonly Binding[] {
   const all = [...ANSWERING, ...ENDING, ...LOOKING, ...AROUND, ...EDITING, ...PICKING].filter(
     ({ modes, shown }) => shown !== '' && modes.some((mode) => !OVER_A_RUN.has(mode)),

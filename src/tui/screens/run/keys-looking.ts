@@ -1,6 +1,6 @@
 import type { Binding, Mode } from './key-binding.ts';
 
-/** All but the leave dialogue. */
+/** Every mode but the leave dialogue. */
 const ALMOST_ALL: readonly Mode[] = [
   'watch',
   'choice',
@@ -94,7 +94,7 @@ export const AROUND: readonly Binding[] = [
   },
   {
     intent: 'palette',
-    // Handled by the app before it gets here.
+    // The app handles Ctrl-K before it reaches this screen.
     keys: [],
     modes: ['input', 'reason', 'reading', 'picker', 'shut', 'log-filter'],
     shown: 'Ctrl-K',
@@ -131,7 +131,7 @@ export const AROUND: readonly Binding[] = [
   },
   {
     intent: 'stay',
-    // Not q: pressed twice it would leave the overlay and ask to leave the run.
+    // Not q: pressed twice it would leave the overlay and then ask to leave the run.
     keys: ['escape'],
     modes: ['leave'],
     shown: 'Esc',
@@ -361,7 +361,7 @@ export const TAKE_OVER: Binding = {
   onScreen: 'free',
 };
 
-/** Over a run that another process drives: nothing can be answered, and leaving asks nothing. */
+/** Keys over a run that another process drives: nothing can be answered, and leaving asks nothing. */
 export const WATCHING: readonly Binding[] = [
   TAKE_OVER,
   ...pagingIn(['looking']),

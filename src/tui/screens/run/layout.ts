@@ -41,6 +41,7 @@ import { leastRows, questionLines, saidLines } from './parts/question.ts';
 import { commandsAt, openedOf, type UiState, wayAt } from './screen-state.ts';
 import { isHere, modeOf } from './ui-state.ts';
 
+/** Most frames show the same prose as the one before. */
 const drawnProse = memoised(proseLines);
 
 /** The question always gets its rows; of the rest, the log shrinks first, then the prose, which scrolls. */
@@ -66,13 +67,13 @@ export function layOut(state: UiState, size: Size, look: Look): Layout {
   };
 }
 
-/** A confirmation whose stakes do not fit takes no text. */
+/** The mode in a window of this size: a confirmation whose stakes do not fit takes no text. */
 export function modeIn(state: UiState, size: Size, look: Look): Mode {
   const mode = modeOf(state);
   return mode === 'input' && roomNeeded(state, size, look) !== undefined ? 'shut' : mode;
 }
 
-/** For the current confirmation, undefined if it fits. The stakes are shown whole, or no text is taken. */
+/** The size that a confirmation needs; undefined if it fits. No text is taken unless all stakes are shown. */
 function roomNeeded(state: UiState, size: Size, look: Look): Size | undefined {
   if (isTooSmall(size)) return undefined;
   const { top } = topLines(state, false, size, look);
@@ -86,7 +87,7 @@ function leastOf({ view, question, overlay }: UiState, { columns }: Size, look: 
   return leastRows(view.question, question, columns, look, nowOf(view).getTime());
 }
 
-/** A confirmation short of rows takes those of rail and clocks. */
+/** The rows above the run. A confirmation that is short of rows takes those of the rail and the clocks. */
 function topLines(state: UiState, isOver: boolean, size: Size, look: Look) {
   const { columns, rows } = size;
   const { view } = state;
@@ -96,6 +97,7 @@ function topLines(state: UiState, isOver: boolean, size: Size, look: Look) {
   const announced = bannerLines(view.banner, columns, look);
   const banner = limitRows(announced, mostOfBanner(rows), columns, look);
   const short = [header, ...banner];
+  // The end of a run shows rail and clocks itself.
   if (endedIn(state) !== undefined) return { top: short, isBannerCut: false };
   const rail = columns < MIDDLE && view.rail.length > 0 ? [railLine(view.rail, columns, look)] : [];
   const objectives = columns < WIDE || isOver ? objectiveLine(view.objectives, columns, look) : [];
@@ -104,7 +106,7 @@ function topLines(state: UiState, isOver: boolean, size: Size, look: Look) {
   return { top: isScarce ? short : whole, isBannerCut: announced.length > banner.length };
 }
 
-/** In place of the run: help, fallback script, or a follow-up above its ways. */
+/** A text that replaces the run: help, fallback script, or one follow-up in full above its ways. */
 function textOver(state: UiState, width: number, look: Look): Line[] | undefined {
   const { view, question, overlay, fallback } = state;
   if (overlay === 'help') return helpLines(modeOf({ ...state, overlay: 'none' }), width, look);
@@ -116,7 +118,7 @@ function textOver(state: UiState, width: number, look: Look): Line[] | undefined
   return followUp === undefined ? undefined : followUpLines(followUp, width, look);
 }
 
-/** In full; the current one with announcement, question and facts. */
+/** A step in full; for the current one also the announcement, the question and the facts. */
 function lookedAtLines(state: UiState, width: number, look: Look): Line[] {
   const { view, question, stepRow } = state;
   const lines = stepLines(view, stepRow, width, look);
@@ -130,7 +132,7 @@ function lookedAtLines(state: UiState, width: number, look: Look): Line[] {
   return [...lines, ...more.filter((part) => part.length > 0).flatMap((part) => [BLANK, ...part])];
 }
 
-/** In full, where it was cut above. */
+/** The announcement in full below a follow-up, where it was cut above it. */
 function announcedBelow({ view, overlay }: UiState, isCut: boolean, width: number, look: Look): Line[] {
   return isCut && overlay === 'none' ? [BLANK, ...bannerLines(view.banner, width, look)] : [];
 }
@@ -190,6 +192,7 @@ function run(state: UiState, size: Size, free: number, isBannerCut: boolean, loo
   const bodyRows = left - logHeightNow;
 
   const beside = isWide ? side(state, facts, sideWidth, bodyRows, look) : undefined;
+  // Facts that do not fit into the column follow at the end of the text.
   const rest = beside?.isCut ? [BLANK, ...factLines(view.facts, proseWidth, look)] : [];
   const main = isWide
     ? scrolled([...prose, ...rest], state.scroll, proseWidth, bodyRows, look, larger(state))
@@ -283,7 +286,7 @@ function proseOverFacts(
   return { page: text.page, shown: [...text.shown, BLANK, ...roomFor(facts, factRows, width, look)] };
 }
 
-/** The last row says how many are missing. */
+/** As many rows of facts as fit; the last one says how many are missing. */
 function roomFor(facts: readonly Line[], room: number, width: number, look: Look): Line[] {
   if (facts.length <= room) return [...facts];
   const shown = facts.slice(0, Math.max(0, room - 1));
@@ -291,10 +294,11 @@ function roomFor(facts: readonly Line[], room: number, width: number, look: Look
   return [...shown, cutLine([span(note, 'text.dim')], width, look)].slice(0, Math.max(0, room));
 }
 
-/** Objectives, open follow-ups, facts, and the log. */
+/** The column beside the prose: objectives, open follow-ups, facts, and the log. */
 function side(state: UiState, facts: readonly Line[], width: number, height: number, look: Look) {
   const { view } = state;
   const most = Math.floor((height * 2) / 3);
+  // A question about follow-ups lists them with more detail.
   const isListed = view.question?.kind === 'followUps' && view.watched === undefined;
   const followUps = isListed
     ? []
@@ -309,7 +313,7 @@ function side(state: UiState, facts: readonly Line[], width: number, height: num
   return { isCut: facts.length > room, lines: [...shown, ...gap, ...log].slice(0, height) };
 }
 
-/** With its hints. */
+/** The announcement above everything else, with its hints. */
 export function bannerLines(banner: RunView['banner'], width: number, look: Look): Line[] {
   if (banner === undefined) return [];
   const token = tokenOf(banner.tone);
@@ -317,12 +321,12 @@ export function bannerLines(banner: RunView['banner'], width: number, look: Look
   return [...text, ...hintLines(banner.hints, width)];
 }
 
-/** Above a run; the rest follows the text. */
+/** The most rows that it takes above a run; the rest follows at the end of the text. */
 function mostOfBanner(rows: number): number {
   return rows < 24 ? 2 : 4;
 }
 
-/** Without the prompt if the banner shows it in full. */
+/** The question below a banner, without the prompt if the banner shows it in full. */
 function askedBelow(
   { banner, question, watched }: Pick<RunView, 'banner' | 'question' | 'watched'>,
   { columns, rows }: Size,
@@ -331,7 +335,7 @@ function askedBelow(
   if (banner === undefined || question === undefined || question.prompt !== banner.text) return question;
   const said = bannerLines({ ...banner, hints: [] }, columns, look).length;
   const most = mostOfBanner(rows);
-  // The last row of a cut banner only says that there is more.
+  // If the banner is cut, its last row only says that there is more.
   const isWhole = said < most || (said === most && banner.hints.length === 0);
   if (!isWhole) return question;
   return { ...question, prompt: watched === undefined ? '' : 'what do you want to do about it?' };
@@ -357,7 +361,7 @@ function cutWords(
   return isCut ? [...announced, BLANK, ...saidLines(asked, question, width, look)] : announced;
 }
 
-/** The way on and the way out are placed first, so that they are not cut off. */
+/** The keys that work now. The way on and the way out are placed first, so that they are not cut off. */
 function runFooter(
   view: Pick<RunView, 'mode' | 'paused' | 'question' | 'outcome' | 'watched' | 'chapter'>,
   mode: Mode,
@@ -379,13 +383,13 @@ function runFooter(
   return footerLine(view.mode, bindings, ranked, width, look);
 }
 
-/** Enter at a run's end goes on to the next chapter. */
+/** In a drill, Enter at the end of a run goes on to the next chapter. */
 function labelOf({ intent, label }: Binding, { chapter }: Pick<RunView, 'chapter'>): string {
   return intent === 'close' && chapter !== undefined ? 'go on with the drill' : label;
 }
 
 const ON: ReadonlySet<Intent> = new Set<Intent>(['choose', 'submit', 'wake', 'take-over']);
-/** Not suggested by the screen itself, unlike those of a list. */
+/** Keys that the screen does not suggest by itself, unlike those of a list. */
 const NEEDED: ReadonlySet<Intent> = new Set<Intent>(['later', 'coarser', 'help', 'palette']);
 const OUT: ReadonlySet<Intent> = new Set<Intent>([
   'ask-leave',
@@ -396,7 +400,7 @@ const OUT: ReadonlySet<Intent> = new Set<Intent>([
   'stay',
 ]);
 
-/** Of several ways out, only one. */
+/** Which keys are placed first; of several ways out, only one. */
 function rankOf(binding: Binding, bindings: readonly Binding[]): number {
   const { intent } = binding;
   if (bindings.find((other) => OUT.has(other.intent)) === binding) return 0;

@@ -23,25 +23,26 @@ import {
 import { firstState, modeOf, update } from './ui-state.ts';
 
 interface RunScreenOptions {
-  /** Monotonic, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   readonly now: () => number;
   /** Earliest time, on that clock, at which a key read now can have been pressed. Default: now. */
   readonly reading?: Reading | undefined;
-  /** Ctrl-K opens it. */
+  /** Whether Ctrl-K opens the palette of the app. */
   readonly hasPalette?: boolean | undefined;
   readonly readMoment: MomentReader;
-  /** The run is left, or the screen of one that is over is closed. */
+  /** The operator has left the run, or closed the screen of one that is over. */
   readonly onDone: (how: 'left' | 'closed') => void;
   readonly onSuspend: () => void;
-  /** Opens a screen or copies a text. */
+  /** Asks the app to open a screen or to copy a text. */
   readonly onEffect?: ((effect: AppEffect) => void) | undefined;
-  /** Closes an ended run and begins what leads on; missing if nothing can be begun from here. */
+  /** Closes an ended run's screen and begins what leads on; missing if nothing can begin from here. */
   readonly onLead?: ((effect: AppEffect) => void) | undefined;
 }
 
 const ALONE =
   'lifeboat was started for this run alone: leave it, then run the command in a shell or start it in the app';
 
+/** Modes in which a key may answer a question. */
 const ANSWERS: ReadonlySet<Mode> = new Set<Mode>([
   'choice',
   'ways',
@@ -53,12 +54,12 @@ const ANSWERS: ReadonlySet<Mode> = new Set<Mode>([
 ]);
 const TYPES: ReadonlySet<Mode> = new Set<Mode>(['log-filter', 'input', 'reason', 'reading', 'picker']);
 
-/** Stays subscribed to the run until `stop`. */
+/** The screen of a run. It stays subscribed to the run until `stop`. */
 export function runScreen(
   port: RunPort,
   { now, reading, hasPalette, readMoment, onDone, onSuspend, onEffect, onLead }: RunScreenOptions,
 ): LiveScreen & { stop(): void } {
-  /** Without the ways that cannot be taken from here. */
+  /** The latest view, without the ways that cannot be taken from here. */
   let seen: RunView | undefined;
   const view = () => {
     seen = port.view();
@@ -78,7 +79,7 @@ export function runScreen(
       onLead,
     },
   );
-  /** For reasons that the keymap does not know. */
+  /** Why a key does nothing now, for reasons that the keymap does not know. */
   const disabledOf = (intent: Intent | undefined): string | undefined => {
     if (intent === 'take-over') {
       const { watched } = store.state().view;
@@ -163,7 +164,7 @@ interface Store {
   stop(): void;
 }
 
-/** The store adds the time. */
+/** Callers leave out the time; the store adds it. */
 type ActionWithoutTime = Action extends infer One
   ? One extends Action
     ? Omit<One, 'now' | 'since'>
@@ -215,6 +216,7 @@ function createStore(port: RunPort, options: StoreOptions): Store {
     const view = port.view();
     const { question } = view;
     if (question?.kind !== 'time') return;
+    // `10 minutes ago` is relative to the run's clock.
     const moment = await options.readMoment(text, { question, now: nowOf(view) });
     dispatch({ type: 'moment', text, moment });
   };
@@ -275,7 +277,7 @@ function createStore(port: RunPort, options: StoreOptions): Store {
   };
 }
 
-/** A failure is shown in the script's place: it is needed when little else works. */
+/** A failure is shown in its place, because the script is needed when little else works. */
 function fallbackOf(port: RunPort): string {
   try {
     return port.fallback();

@@ -9,49 +9,50 @@ import type { AppEffect } from '../../live-screen.ts';
 import type { Field } from '../../parts/field.ts';
 import type { Intent } from './key-binding.ts';
 
-/** All that the screen depends on, apart from its size. */
+/** Everything the run screen depends on, apart from its size. */
 export interface UiState {
   readonly view: RunView;
-  /** `lead`: whether to stop this run for another one. */
+  /** `lead` asks whether to stop this run in order to begin another one. */
   readonly overlay: 'none' | 'help' | 'leave' | 'lead' | 'fallback' | 'log' | 'step';
   readonly fallback?: string;
   readonly leaveRow: number;
-  /** Shown log entries must contain it. */
+  /** The text that shown log entries must contain, and whether it is being typed. */
   readonly filter: Field;
   readonly isFiltering: boolean;
-  /** Over the run. */
+  /** Index of the step that is shown over the run. */
   readonly stepRow: number;
-  /** Of the text. */
+  /** First visible row of the text. */
   readonly scroll: number;
   readonly question?: QuestionState;
-  /** In this run, the newest first. Never a name or a secret. */
+  /** Reasons, evidence and words given in this run, the newest first. Never a name or a secret. */
   readonly given: readonly string[];
   readonly keyboard: Keyboard;
   readonly hasPalette?: boolean | undefined;
 }
 
-/** By the clock that stamps the actions. */
+/** When a key was read, on the clock that stamps the actions. */
 export interface Press {
   readonly key: string;
   readonly at: number;
 }
 
+/** What decides whether a key was meant for what is shown. */
 export interface Keyboard {
   readonly last?: Press;
-  /** Nothing new, no key press since; undefined once answered. */
+  /** Since when the shown content has been there without a key press; undefined once it was answered. */
   readonly quietSince?: number;
-  /** The last before it appeared, until another one comes. */
+  /** The last key before it appeared, until another one comes. */
   readonly before?: Press;
 }
 
-/** In milliseconds of the clock that stamps the actions. */
+/** A key that was read, in milliseconds of the clock that stamps the actions. */
 export interface KeyRead {
-  /** As `keyOf` returns it. */
+  /** Its name as `keyOf` returns it. */
   readonly key: string;
-  /** Several times in one read, like repeats of a held key. */
+  /** It came several times in one read, as the repeats of a held key do. */
   readonly isHeld?: boolean;
   readonly now: number;
-  /** Pressed then or later. Default: `now`. */
+  /** It was pressed at this time or later. Default: `now`. */
   readonly since?: number;
 }
 
@@ -59,7 +60,7 @@ export type Action =
   | { readonly type: 'view'; readonly view: RunView; readonly now: number }
   | (KeyRead & { readonly type: 'intent'; readonly intent: Intent; readonly page: Page })
   | (KeyRead & { readonly type: 'text'; readonly text: string })
-  /** Counts, though without a meaning: it may be held down. */
+  /** A key without a meaning here. It still counts, because it may be held down. */
   | (KeyRead & { readonly type: 'key' })
   | { readonly type: 'answered'; readonly now: number }
   | { readonly type: 'fallback'; readonly text: string; readonly now: number }
@@ -79,14 +80,14 @@ export type Action =
 export type Effect =
   /** `lead` follows once the answer has ended the run. */
   | { readonly type: 'answer'; readonly answer: Answer; readonly lead?: AppEffect }
-  /** Closes the ended run's screen first. */
+  /** Close the screen of the ended run and begin `effect`. */
   | { readonly type: 'lead'; readonly effect: AppEffect }
-  /** A `moment` action brings the result. */
+  /** Read a typed time; a `moment` action brings the result. */
   | { readonly type: 'read-moment'; readonly text: string }
-  /** A `fallback` action brings it. */
+  /** Fetch the fallback script; a `fallback` action brings it. */
   | { readonly type: 'fallback' }
   | { readonly type: 'wake' }
-  /** The run goes on. */
+  /** Hand this to the app; the run goes on. */
   | { readonly type: 'app'; readonly effect: AppEffect }
   | { readonly type: 'leave' }
   | { readonly type: 'suspend' }
@@ -95,42 +96,43 @@ export type Effect =
 export type Step = readonly [UiState, Effect?];
 
 export interface QuestionState {
-  /** By `questionKey`. */
+  /** Which question this belongs to, as `questionKey` identifies it. */
   readonly key: string;
-  /** Into `rowsOf`. */
+  /** Index into `rowsOf`. */
   readonly row: number;
-  /** Whose reason or evidence is being typed. */
+  /** The option whose reason or evidence is being typed. */
   readonly option?: QuestionOption;
-  /** A secret must not be drawn. */
+  /** Content of the field. If it is a secret, it must not be drawn. */
   readonly text: string;
   readonly cursor: number;
-  /** 0 is the newest; undefined for new text. */
+  /** Index of the recalled text, 0 being the newest; undefined for new text. */
   readonly recalled?: number;
-  /** Dropped from a pasted secret. */
+  /** A secret was pasted with a line end behind it. */
   readonly lostLineEnd?: true;
-  /** Of a secret entered twice. */
+  /** The first of two entries of a secret. */
   readonly first?: string;
-  /** For no second person; the name is still to be typed. */
+  /** The reason for confirming without a second person; the name is still to be typed. */
   readonly breakGlass?: string;
   readonly picker?: Picker;
-  /** Whose ways are shown. */
+  /** Id of the follow-up whose ways are shown. */
   readonly opened?: string;
   readonly problem?: {
     readonly text: string;
     readonly hints: readonly string[];
   };
+  /** The answer is being written to the journal. */
   readonly sending: boolean;
 }
 
 export interface Picker {
-  /** Milliseconds since 1970; NaN without a readable moment. */
+  /** Milliseconds since 1970; NaN if the question names no readable moment. */
   readonly at: number;
   readonly unit: Unit;
-  /** Is being read. */
+  /** The typed text that is being read. */
   readonly reading?: string;
 }
 
-/** From fine to coarse. */
+/** Units that the arrows move by, from fine to coarse. */
 export const UNITS = ['second', 'minute', 'hour'] as const;
 type Unit = (typeof UNITS)[number];
 
@@ -139,7 +141,7 @@ export type Row =
   | { readonly kind: 'followUp'; readonly followUp: FollowUpView }
   | { readonly kind: 'option'; readonly option: QuestionOption };
 
-/** For the cursor: the field or open follow-ups, then the options; of an opened follow-up, its ways. */
+/** Where the cursor can stand: the field or open follow-ups, then options; or an opened follow-up's ways. */
 export function rowsOf(question: QuestionView, opened?: string): readonly Row[] {
   const options = question.options.map((option): Row => ({ kind: 'option', option }));
   if (question.kind === 'choice') return options;
@@ -155,7 +157,7 @@ export function openedOf(question: QuestionView | undefined, opened: string | un
   return question.open.find(({ id }) => id === opened);
 }
 
-/** The cursor is on the field or the recommended option. */
+/** A question nothing was entered for yet: the cursor is on the field or on the recommended option. */
 export function freshQuestion(question: QuestionView): QuestionState {
   const rows = rowsOf(question);
   const open = (row: Row) => row.kind !== 'option' || row.option.disabled === undefined;
@@ -179,7 +181,7 @@ export function inputOf(
   return openedOf(question, state.opened) === undefined ? 'choice' : 'ways';
 }
 
-/** To copy, one a line: of the follow-up under the cursor or opened, or the first about a failure. */
+/** The commands to copy, one a line: of the follow-up under the cursor or opened, or a failure's first. */
 export function commandsAt(
   question: QuestionView | undefined,
   state: QuestionState | undefined,
@@ -196,7 +198,7 @@ export function commandsAt(
   return { text: commands.join('\n'), what: `${counted(commands.length, 'command')} for ${subject}` };
 }
 
-/** From a failure or a stopped run; undefined if only watched. */
+/** The suggested way on from a failure or from a stopped run; undefined if the run is only watched. */
 export function wayAt({
   question,
   outcome,
@@ -208,7 +210,7 @@ export function wayAt({
   return ways?.find(({ leadsTo }) => leadsTo !== undefined)?.leadsTo;
 }
 
-/** For where no recovery can be begun: the commands stay, without a key. */
+/** For where no recovery can be begun: the view without the keys for it. The commands stay. */
 export function withoutRecoveries(view: RunView): RunView {
   const { question, outcome } = view;
   const isAway = ({ leadsTo }: WayOn) => leadsTo?.kind === 'recover';
@@ -221,7 +223,7 @@ export function withoutRecoveries(view: RunView): RunView {
   return { ...view, question: { ...question, trouble: { ...trouble, commands } } };
 }
 
-/** Only opens a page or prompt, which asks first. */
+/** The effect of taking a way. It only opens a page or a prompt, which asks before anything begins. */
 export function effectOf(way: NonNullable<WayOn['leadsTo']>): AppEffect {
   const { kind, instance } = way;
   if (kind === 'add-key') return { type: 'add-key', instance };
@@ -247,7 +249,7 @@ export function isMeant({ quietSince, before }: Keyboard, read: KeyRead): boolea
   return before?.key !== key || since - before.at >= FIRST_REPEAT_MS;
 }
 
-/** Then every key counts as meant, whenever it was pressed. */
+/** After this time every key counts as meant, so when exactly it was pressed no longer matters. */
 export function judgedUntil({ quietSince, before }: Keyboard): number {
   if (quietSince === undefined) return Number.NEGATIVE_INFINITY;
   return Math.max(quietSince + QUIET_MS, before === undefined ? 0 : before.at + FIRST_REPEAT_MS);
@@ -258,7 +260,7 @@ export function withKey(keyboard: Keyboard, read: KeyRead): Keyboard {
   return isMeant(keyboard, read) ? { last } : { last, quietSince: read.now };
 }
 
-/** Something new appeared. */
+/** Restarts the wait because something new appeared on the screen. */
 export function withNewToRead({ last }: Keyboard, now: number): Keyboard {
   return { ...(last !== undefined && { last, before: last }), quietSince: now };
 }

@@ -47,9 +47,9 @@ export function modeOf(state: UiState): Mode {
   return inputOf(question, state.question);
 }
 
-/** Pure: time comes in with the action. */
+/** The next state and its effects. Pure: time comes in with the action. */
 export function update(state: UiState, action: Action): Step {
-  // Ctrl-C is never held back: it answers nothing, pressed twice it leaves, and the run stays open.
+  // Ctrl-C answers nothing, so it is never held back: pressed twice it leaves, however fast, and the run
   // stays open.
   const counts = !('key' in action) || action.key === 'ctrl+c' || isMeant(state.keyboard, action);
   const pressed = 'key' in action ? { ...state, keyboard: withKey(state.keyboard, action) } : state;
@@ -82,7 +82,7 @@ function act(state: UiState, action: Action, counts: boolean): Step {
       ];
     }
     case 'fallback':
-      // It may have been closed while the script was fetched.
+      // The overlay may have been closed while the script was fetched.
       return [state.overlay === 'fallback' ? { ...state, fallback: action.text } : state];
     case 'moment': {
       const { question } = state;
@@ -90,6 +90,7 @@ function act(state: UiState, action: Action, counts: boolean): Step {
       return [{ ...state, question: withMoment(question, action.text, action.moment) }];
     }
     case 'text':
+      // A filter answers nothing, so it needs no wait.
       if (modeOf(state) === 'log-filter') return [typeFilter(state, action.text)];
       return counts && TYPES.has(modeOf(state)) ? typeText(state, action.text) : [state];
     case 'key':
@@ -130,7 +131,7 @@ const LOOKS: ReadonlySet<Intent> = new Set<Intent>([
   'copy',
 ]);
 
-/** That a key could answer. */
+/** Whether something that a key could answer has just appeared. */
 function isNewToRead(before: UiState, after: UiState): boolean {
   const [asked, asks] = [before.question, after.question];
   return (
@@ -138,14 +139,15 @@ function isNewToRead(before: UiState, after: UiState): boolean {
     (before.view.outcome === undefined && after.view.outcome !== undefined) ||
     asked?.key !== asks?.key ||
     asked?.opened !== asks?.opened ||
-    // Refused, or the same question again.
+    // The question is back: its answer was refused, or led to the same question.
     (asked?.sending === true && asks?.sending === false) ||
+    // The picker now shows the typed moment.
     (asked?.picker?.reading !== undefined && asks?.picker?.reading === undefined && asks?.text === '')
   );
 }
 
 function withView(state: UiState, view: RunView): UiState {
-  // Whatever the run does below it.
+  // An overlay keeps its scroll position, whatever the run does below it.
   const isCovered = state.overlay !== 'none' || view.prose.title === state.view.prose.title;
   const scroll = isCovered ? state.scroll : 0;
   const next = withoutOldProblem({ ...state, view, scroll }, state.view);
@@ -155,7 +157,7 @@ function withView(state: UiState, view: RunView): UiState {
   return isNewOutcome ? { ...next, scroll: 0 } : next;
 }
 
-/** Once the state of the approval has changed. */
+/** Drops the message about a missing approval once the state of the approval has changed. */
 function withoutOldProblem(state: UiState, before: RunView): UiState {
   const approval = ({ question }: RunView) =>
     question?.kind === 'typed-name' ? question.approval?.state : undefined;
@@ -274,10 +276,10 @@ function inLeaveDialogue(state: UiState, intent: 'up' | 'down' | 'choose'): Step
   return LEAVE_CHOICES[state.leaveRow] === 'leave' ? [next, { type: 'leave' }] : [next];
 }
 
-/** The layout reduces it to the real number. */
+/** Scrolled to the end; the layout reduces it to the real number of rows. */
 const END = Number.MAX_SAFE_INTEGER;
 
-/** Of the log or a step; otherwise undefined. */
+/** Applies a key of the log or of a step; undefined if it is not one. */
 function lookAround(state: UiState, intent: Intent): UiState | undefined {
   switch (intent) {
     case 'log':
@@ -307,13 +309,13 @@ function lookAround(state: UiState, intent: Intent): UiState | undefined {
   }
 }
 
-/** Scrolls to the newest match. */
+/** Adds text to the filter and scrolls to the newest match. */
 function typeFilter(state: UiState, text: string): UiState {
   const line = text.replace(/\p{Cc}+/gu, ' ');
   return { ...state, filter: inserted(state.filter, line.slice(0, 200)), scroll: END };
 }
 
-/** From the shown or the current step. */
+/** Moves from the step that is shown, or from the current one. */
 function lookAtStep(state: UiState, by: -1 | 0 | 1): UiState {
   const { rail } = state.view;
   if (rail.length === 0) return state;

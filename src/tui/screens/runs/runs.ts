@@ -26,11 +26,11 @@ type Intent = 'open' | 'watch' | 'report' | 'journal' | 'copy' | 'drills' | List
 
 interface State {
   readonly list: ListState;
-  /** Instead of this home's. */
+  /** Whether the runs of drills are shown instead of those of this home. */
   readonly isDrills: boolean;
 }
 
-/** The newest first. */
+/** All runs, the newest first: to resume, watch and read them. */
 export function runsScreen(): OpenScreen {
   return screen<State, Intent>({
     init: { list: FRESH_LIST, isDrills: false },
@@ -96,7 +96,7 @@ function columnsAt(now: Date) {
     {
       title: 'run',
       cell: ({ runId }: RunRow): Line => [span(runId.slice(0, 10), 'text.strong')],
-      // It is below the table, in full.
+      // The full text is below the table, for the selected row.
       drop: 4,
     },
     {

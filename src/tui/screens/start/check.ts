@@ -15,7 +15,7 @@ function dryRunOf(state: State, { facts }: Pick<Around, 'facts'>): Fact<DryRunFa
   return wish && facts.get('dryRun', wish);
 }
 
-/** Undefined if there is nothing. */
+/** What the operator must read before the run begins; undefined if there is nothing. */
 export function obstacleOf(state: State, around: Pick<Around, 'facts'>): string | undefined {
   if (state.isStarted) return 'you have already started this run from here';
   const dryRun = dryRunOf(state, around);
@@ -25,13 +25,14 @@ export function obstacleOf(state: State, around: Pick<Around, 'facts'>): string 
   return found.inTheWay && `in the way: ${found.inTheWay.text}`;
 }
 
-/** And how long it takes, and what is in the way. */
+/** What is at stake, how long it takes, and what is in the way. */
 export function stakeLines(state: State, around: Around, width: number, look: Look): readonly Line[] {
   const wish = wishOf(state);
   if (wish === undefined) return [];
   const fact = dryRunOf(state, around);
   const dryRun = fact?.last?.value;
   const stakes = stakesOf({ wish, backup: backupOf(state, wish, around), dryRun, now: around.now });
+  // Do not repeat what the warning above already says.
   const isWarned = dryRun?.inTheWay !== undefined && state.warned === obstacleOf(state, around);
   const labelled = (label: string, text: string, token: 'text' | 'status.warn' = 'text') =>
     wrapLine([span(text, token)], width - LABEL).map(
@@ -81,7 +82,7 @@ function obstacleLines(
     : [...failureLines(`in the way: ${inTheWay.text}`, inTheWay.hints, width, look), ...again];
 }
 
-/** And whether live or as a rehearsal. */
+/** Which instance is changed, and whether live or as a rehearsal. */
 function changeWords({ instance, target }: StartWish, around: Around): string {
   const changed = target ?? instance;
   const found = knownInstances(around).home.find(({ name }) => name === changed);
@@ -92,7 +93,7 @@ function changeWords({ instance, target }: StartWish, around: Around): string {
 
 function durationWords({ instance }: StartWish, dryRun: DryRunFacts | undefined, around: Around): string {
   const rto = knownInstances(around).fleet.find(({ name }) => name === instance)?.rto;
-  // Only runs that replace data have a recovery time.
+  // Recovery time is an objective only of runs that replace data.
   const isRecovery = dryRun?.steps.some(({ destroys }) => destroys) === true;
   const objective = rto === undefined || !isRecovery ? '' : `; the objective is ${formatSeconds(rto)}`;
   const { usualSeconds, earlierRuns = 0 } = dryRun ?? {};
@@ -100,14 +101,14 @@ function durationWords({ instance }: StartWish, dryRun: DryRunFacts | undefined,
   return `${usual}${objective}`;
 }
 
-/** Its age says how much is lost: the chosen one, or the newest known. */
+/** The backup whose age says how much is lost: the chosen one, or else the newest known. */
 function backupOf(state: State, wish: StartWish, around: Around) {
   const rows = listOf(state, around).last?.value.rows ?? [];
   if (wish.backup !== undefined) return chosenBackup(state, around);
   return takesNewest(wish) ? rows.find(isDone) : undefined;
 }
 
-/** What the run finds now, its steps, and the command. */
+/** What the run finds now, which may be a reason against it, its steps, and the command. */
 export function planLines(state: State, around: Around, width: number, look: Look): readonly Line[] {
   const wish = wishOf(state);
   const dryRun = dryRunOf(state, around)?.last?.value;

@@ -40,6 +40,7 @@ export function keysOf(state: State, around: Around): readonly BoundKey<Intent>[
       const keys = listKeys(state.list);
       const choice = chosenRow(state, around);
       const why = choice === undefined ? 'no row is chosen' : choice.disabled;
+      // Esc clears the filter first.
       const back = state.list.filter.text === '' ? [backKey(state)] : [];
       return [submit(why, 'choose'), ...keys, ...back];
     }
@@ -50,7 +51,7 @@ export function isTyping({ step, list }: State): boolean {
   return step === 'incident' || step === 'moment' || list.isFiltering;
 }
 
-/** The cursor is on one of them. */
+/** The rows that match the filter, and the list with its cursor on one of them. */
 export function shownRows(
   state: State,
   around: Pick<Around, 'facts'>,
@@ -106,6 +107,7 @@ function momentKeys(state: State, around: Around): readonly BoundKey<Intent>[] {
       PALETTE_KEY,
       backKey(state),
     ];
+  // The field is empty, so its keys move the picker.
   return [submit(notChosenYet(state), 'take it'), ...PICKING, PALETTE_KEY, backKey(state)];
 }
 

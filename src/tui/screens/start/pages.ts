@@ -113,7 +113,7 @@ function choosing(state: State, around: Around, table: ChoiceTable, size: Size, 
   return wholeBody([...left, ...foot], size, page);
 }
 
-/** As needed, but constant if there is room, so that nothing jumps. */
+/** Height of the details below a table: as needed, but constant if there is room, so that nothing jumps. */
 function belowRows(needed: number, rows: number): number {
   const steady = rows >= 16 ? 6 : 0;
   return Math.min(Math.max(needed + 1, steady), Math.max(0, rows - 3));
@@ -132,7 +132,7 @@ function causeLines({ cause }: ChoiceTable, width: number, look: Look): readonly
   return wrapLine([span(`${look.glyphs.failed} ${cause}`, 'status.bad')], width, 2).slice(0, 3);
 }
 
-/** While an answer is missing, or failed to arrive. */
+/** Shown while an answer is missing, or when it failed to arrive. */
 function statusLines(state: State, around: Around, width: number, look: Look): readonly Line[] {
   if (state.step === 'situation') return [];
   if (state.step === 'backup') {
@@ -187,7 +187,7 @@ const STEP_WORDS: Readonly<Record<StartStep, string>> = {
   check: 'check',
 };
 
-/** At most two rows. */
+/** The steps with their answers, in at most two rows. */
 function railLines(state: State, around: Around, look: Look): readonly Line[] {
   const { size } = around;
   const { columns: width, rows } = size;
@@ -200,12 +200,13 @@ function railLines(state: State, around: Around, look: Look): readonly Line[] {
   });
   const most = rows < 14 ? 1 : 2;
   const lines = inRows(pieces, width, look);
+  // If they do not fit, show those up to the current one.
   const at = lines.findIndex((line) => line.some(({ token }) => token === 'selected'));
   const first = Math.max(0, at - most + 1);
   return lines.slice(first, first + most);
 }
 
-/** Cuts only a step that is longer than a row. */
+/** As many steps in a row as fit; only one that is longer than a row is cut. */
 function inRows(steps: readonly Line[], width: number, look: Look): readonly Line[] {
   const rows: Line[] = [];
   for (const step of steps) {
@@ -241,7 +242,7 @@ function answerWords(step: StartStep, state: State, around: Around): string {
   }
 }
 
-/** Without today's date. */
+/** Leaves out the date if it is today. */
 function shortTime(at: string, now: Date): string {
   const [said, today] = [formatUtc(msOf(at)), formatUtc(now.getTime()).slice(0, 11)];
   return said.startsWith(today) ? said.slice(today.length) : said;
@@ -332,6 +333,7 @@ function pickingLines(state: State, around: Around, { columns, rows }: Size, loo
   return [...note.map((line) => cutLine(line, columns, look)), ...drawn, ...said];
 }
 
+/** Whether the moment lies before or after the mistake. */
 function sideOf(at: number, incident: number | undefined, look: Look): readonly Line[] {
   if (incident === undefined) return [];
   const seconds = Math.abs(incident - at) / 1000;

@@ -5,7 +5,7 @@ import type { AppEffect, Around } from '../../live-screen.ts';
 import { span } from '../../span.ts';
 import type { Choice } from './rows.ts';
 
-/** Instances of a plan that have to be gone to offer it first. */
+/** As many of a plan's instances have to be gone before it is offered before everything else. */
 const REGION = 2;
 
 const LOOKS = {
@@ -14,7 +14,7 @@ const LOOKS = {
 } as const;
 
 interface PlanChoice extends Choice {
-  /** Its region is gone, or it has begun: offered first. */
+  /** Whether it comes before everything else: its region is gone, or it has begun. */
   readonly isGone: boolean;
   readonly effect: AppEffect;
 }
@@ -47,7 +47,7 @@ export function planChoices(
       const open = runs.find((run) => run.status === 'open' && isOf(run, plan));
       const down = names.filter((name) => gone.has(name)).length;
       const stateOf = (id: string) => checks.find((check) => check.id === id)?.state;
-      // A plan without targets, such as one that prepares, is no way out of a lost region.
+      // A plan that overwrites no target, such as one that prepares, is no way out of a lost region.
       const hasTargets = stateOf('targets') !== 'not-applicable';
       const isGone = open !== undefined || (down >= REGION && hasTargets);
       const offer = open === undefined ? toBegin(plan, { names, down, hasTargets }) : toGoOn(plan, open);
@@ -71,7 +71,7 @@ export function planChoices(
   );
 }
 
-/** About `plan.NAME`, which no instance is called. */
+/** The run of a plan is about `plan.NAME`: no instance has such a name. */
 function isOf({ runbook, instance }: RunRow, plan: string): boolean {
   return runbook === 'plan' && instance === `plan.${plan}`;
 }
@@ -117,7 +117,7 @@ function toBegin(
   };
 }
 
-/** Undefined for any other row. */
+/** What choosing the row of a plan does; undefined for any other row. */
 export function planEffectOf(key: string, around: Pick<Around, 'facts'>): AppEffect | undefined {
   return planChoices(undefined, around).find((one) => one.key === key)?.effect;
 }

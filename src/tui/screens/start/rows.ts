@@ -20,12 +20,12 @@ import { chosenSituation, knownInstances, listOf, type State } from './state.ts'
 
 export interface Choice {
   readonly key: string;
-  /** For the filter. */
+  /** The text that the filter searches. */
   readonly text: string;
   readonly cells: () => readonly Line[];
-  /** One sentence. */
+  /** Why it cannot be chosen, in one sentence. */
   readonly disabled?: string | undefined;
-  /** While the row is selected. */
+  /** Shown below the table while the row is selected. */
   readonly details: readonly Detail[];
 }
 
@@ -37,15 +37,15 @@ interface Detail {
 export interface ChoiceTable {
   readonly columns: readonly Column<Choice>[];
   readonly rows: readonly Choice[];
-  /** Without rows. */
+  /** Shown if there are no rows. */
   readonly empty: string;
-  /** Of several disabled rows, shown once above them. */
+  /** A reason shared by several disabled rows, shown once above them. */
   readonly cause?: string | undefined;
 }
 
 export const LEFT_TO_RUN = 'left-to-run';
 
-/** Undefined if the step is answered by typing. */
+/** The rows of a step; undefined if the step is answered by typing. */
 export function tableOf(state: State, around: Pick<Around, 'facts'>): ChoiceTable | undefined {
   const situation = chosenSituation(state);
   if (state.step === 'situation') return situations(state, around);
@@ -79,7 +79,7 @@ const SITUATION_COLUMNS = columnsOf({ title: 'situation' }, { title: 'what is do
 
 function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTable {
   const known = knownInstances(around);
-  // Only what holds for every possible instance rules a situation out.
+  // A situation is ruled out only by what holds for every instance that it could be about.
   const outs = SITUATIONS.map((situation) => noSourceFor(situation, answers.instance, known));
   const causes = outs.flatMap((out) =>
     out?.disabled === undefined ? [] : [`${out.name}: ${out.disabled.why}`],
@@ -104,7 +104,7 @@ function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTa
       ],
       disabled: why,
       details: [
-        // A low window cuts the end.
+        // Cautions go last, because a low window cuts the end.
         ...cautionsOf(situation, answers.instance, known),
         { text: does, tone: 'plain' },
         { text: `needs ${needs}`, tone: 'plain' },
@@ -160,7 +160,7 @@ function instanceRow(choice: InstanceChoice, isTarget: boolean): Choice {
   };
 }
 
-/** `?`: not known. */
+/** `none` if the service has none, `?` if that is not known. */
 function backupAge(
   { status }: InstanceChoice,
   backup: { readonly ageSeconds?: number | undefined } | undefined,
@@ -177,7 +177,7 @@ function outOf({ name, disabled }: InstanceChoice): readonly Detail[] {
   ];
 }
 
-/** A target's data is replaced: whether its backup was proven does not matter. */
+/** The data of a target is replaced, so whether its backup was proven is not shown. */
 function knownOf({ status }: InstanceChoice, isTarget: boolean): readonly Detail[] {
   if (status === undefined) return [{ text: 'it has not been asked yet', tone: 'plain' }];
   const { newestBackup, lastSeenBackup: seen, provenBackup, card } = status;
@@ -251,6 +251,7 @@ function backups(state: State, situation: Situation, around: Pick<Around, 'facts
   return { columns: BACKUP_COLUMNS, rows: [first, ...rows], empty: '' };
 }
 
+/** A warning if the run cannot determine the newest backup by itself. */
 function withoutCard({ answers }: State, around: Pick<Around, 'facts'>): readonly Detail[] {
   const status = knownInstances(around).fleet.find(({ name }) => name === answers.instance);
   if (status?.parts.record.state !== 'known' || status.card !== undefined) return [];
@@ -295,7 +296,7 @@ function backupRow(row: BackupRow, isElsewhere: boolean): Choice {
   };
 }
 
-/** Only an opened backup has a certain key; otherwise dates give candidates. */
+/** Only an opened backup has a certain key; for any other, dates narrow down the candidates. */
 function keyWords({ keys, provenAt }: BackupRow): string {
   const [first, ...others] = keys;
   if (first === undefined) return 'unknown';

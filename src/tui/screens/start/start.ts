@@ -28,7 +28,7 @@ import {
   wishOf,
 } from './state.ts';
 
-/** What happened, on which instance, with what data, then a check. */
+/** Starts a run: what happened, on which instance, with what data, then a check of what it will do. */
 export function startScreen({
   situation,
   instance,
@@ -60,14 +60,14 @@ export function startScreen({
   };
 }
 
-/** Until it is known, all candidates. */
+/** The instance that the run would change; until it is known, all candidates. */
 function badge({ answers: { instance, target } }: State, around: Around): Badge | undefined {
   const { home } = knownInstances(around);
   const changed = home.filter(({ name }) => name === (target ?? instance));
   return badgeOf(changed.length === 0 ? home : changed);
 }
 
-/** When it is drawn: Enter chooses what was seen even if the list changes. */
+/** The selected row is fixed when drawn: Enter chooses what was seen even if the list changes. */
 function shown(state: State, around: Around): State {
   const choice = chosenRow(state, around);
   if (choice === undefined || choice.disabled !== undefined) return state;
@@ -76,7 +76,7 @@ function shown(state: State, around: Around): State {
   return { ...state, list: placed(list, keys) };
 }
 
-/** Backups as early as possible, to be there when they are shown. */
+/** Backups are requested as early as possible, to be there when they are shown. */
 function needs(state: State): readonly Need[] {
   const { answers, step, field } = state;
   const { instance } = answers;
@@ -96,11 +96,12 @@ function needs(state: State): readonly Need[] {
 function reduce(before: State, input: Input<Intent>, around: Around): readonly [State, ...AppEffect[]] {
   const now = around.now.getTime();
   const key = input.type === 'text' ? 'text' : isEnter(input.intent) ? 'choose' : input.intent;
-  // A clock that was set back would hold keys for hours.
+  // If the clock was set back, restart the wait, which could otherwise last for hours.
   const { keyboard } = (before.keyboard.quietSince ?? 0) > now ? { keyboard: {} } : before;
   const meant = isMeant(keyboard, { key, now });
   const state: State = { ...before, keyboard: withKey(keyboard, { key, now }) };
   if (input.type === 'text') return [withText(state, input.text)];
+  // A held Enter answers one question, but not the next one too.
   if (isEnter(input.intent) && !meant) return [state];
   const [next, ...effects] = act(state, input, around);
   const isNew = next.step !== state.step || next.warned !== state.warned;
@@ -192,7 +193,7 @@ function choose(state: State, around: Around): readonly [State, ...AppEffect[]] 
   }
 }
 
-/** The first Enter shows what is in the way, the second one begins. */
+/** Starts the run. If something is in its way, the first Enter shows that and only the second one begins. */
 function start(state: State, around: Around): readonly [State, ...AppEffect[]] {
   const wish = wishOf(state);
   if (wish === undefined) return [state];

@@ -17,11 +17,11 @@ export interface Answers {
   readonly situation?: string;
   readonly instance?: string;
   readonly target?: string;
-  /** Null: the run chooses. */
+  /** Null if the run is to choose the backup. */
   readonly backup?: string | null;
   /** RFC 3339; null if unknown. */
   readonly incident?: string | null;
-  /** RFC 3339; null: the run asks. */
+  /** RFC 3339; null if the run is to ask for it. */
   readonly moment?: string | null;
 }
 
@@ -30,23 +30,23 @@ interface Past {
   readonly answers: Answers;
 }
 
-/** Besides the facts. */
+/** Everything the screen depends on besides the facts. */
 export interface State {
   readonly step: StartStep;
   readonly answers: Answers;
   readonly past: readonly Past[];
   readonly list: ListState;
   readonly field: Field;
-  /** Set once moved; before that, the suggestion applies. */
+  /** Set once it was moved; before that, the suggested moment applies. */
   readonly picker?: Picker;
   readonly scroll: number;
   readonly keyboard: Keyboard;
-  /** By the last Enter; the next one starts the run despite it. */
+  /** The obstacle that the last Enter showed; the next Enter starts the run despite it. */
   readonly warned?: string;
   readonly isStarted: boolean;
 }
 
-/** The key that opened the screen may still be held down. */
+/** The state when the screen opens. The key that opened it may still be held down. */
 export function openedState(given: Answers, nowMs: number): State {
   const opening = { key: 'choose', at: nowMs };
   return {
@@ -70,7 +70,7 @@ function nextStep(answers: Answers): StartStep {
   return open ?? 'situation';
 }
 
-/** At the next step that needs an answer. */
+/** The state with these answers, at the next step that still needs one. */
 export function advanced(state: State, answers: Answers, around: Pick<Around, 'facts'>): State {
   const { picker: _, warned: __, ...rest } = state;
   let next: State = {
@@ -85,13 +85,14 @@ export function advanced(state: State, answers: Answers, around: Pick<Around, 'f
   return next;
 }
 
-/** With the cursor where it was; undefined at the first step. */
+/** One step back, with the cursor where it was; undefined at the first step. */
 export function steppedBack({ past, picker: _, warned: __, ...rest }: State): State | undefined {
   const last = past.at(-1);
   if (last === undefined) return undefined;
   return { ...rest, ...UNTOUCHED, ...last, past: past.slice(0, -1), list: { ...FRESH_LIST } };
 }
 
+/** The only possible source instance, if there is exactly one. */
 function onlyInstance({ situation }: Answers, around: Pick<Around, 'facts'>): string | undefined {
   const chosen = situationOf(situation);
   if (chosen === undefined) return undefined;
@@ -111,7 +112,7 @@ export function chosenSituation({ answers }: Pick<State, 'answers'>): Situation 
   return situationOf(answers.situation);
 }
 
-/** Undefined while an answer is missing. */
+/** The run that the answers describe; undefined while one is missing. */
 export function wishOf({ answers }: Pick<State, 'answers'>): StartWish | undefined {
   const { instance, target, backup, incident, moment } = answers;
   const situation = situationOf(answers.situation);
@@ -127,12 +128,12 @@ export function wishOf({ answers }: Pick<State, 'answers'>): StartWish | undefin
   };
 }
 
-/** Milliseconds before the mistake. */
+/** The suggested restore point lies this long before the mistake. */
 const BEFORE_INCIDENT_MS = 60_000;
-/** Without a known time of the mistake: restoring to now restores nothing. */
+/** Without a known time of the mistake: before the newest moment, as restoring to now restores nothing. */
 const BEFORE_LATEST_MS = 3_600_000;
 
-/** Undefined until the range is known. */
+/** The step as a picker question; undefined until the range is known. */
 export function momentQuestion(state: State, around: Pick<Around, 'facts'>): TimeQuestion | undefined {
   const window = listOf(state, around).last?.value.window;
   if (window === undefined) return undefined;
@@ -160,7 +161,7 @@ export function notChosenYet({ picker, answers }: State): string | undefined {
   return 'no moment is chosen yet: move it, or type the last moment at which the data was right';
 }
 
-/** Undefined while that is being read. */
+/** Why no moment can be chosen at all; undefined while that is being read. */
 export function noWindowOf(state: State, around: Pick<Around, 'facts'>): string | undefined {
   const fact = listOf(state, around);
   if (fact.part.state === 'failed') return fact.part.why;
@@ -174,7 +175,7 @@ export function typedMoment(
   return facts.get('moment', field.text.trim()).last?.value;
 }
 
-/** Given the limits of `question`; undefined if it can be taken. */
+/** Why the typed moment cannot be taken, given the limits of `question`; undefined if it can. */
 export function momentProblem(typed: TypedMoment | undefined, question?: TimeQuestion): string | undefined {
   if (typed === undefined) return 'it is being read';
   if ('problem' in typed) return typed.problem;
@@ -189,14 +190,14 @@ export function listOf({ answers }: Pick<State, 'answers'>, { facts }: Pick<Arou
   return facts.get('backups', answers.instance ?? '');
 }
 
-/** Undefined if none was chosen or it is no longer listed. */
+/** The row of the chosen backup; undefined if none was chosen or it is no longer listed. */
 export function chosenBackup(state: State, around: Pick<Around, 'facts'>): BackupRow | undefined {
   const { backup } = state.answers;
   const rows = listOf(state, around).last?.value.rows ?? [];
   return rows.find(({ id, backupId }) => backup === backupId || backup === String(id));
 }
 
-/** The number in the list is shorter than the id. */
+/** The chosen backup by its number in the list, which is shorter than its id. */
 export function backupName(state: State, around: Pick<Around, 'facts'>): string {
   return String(chosenBackup(state, around)?.id ?? state.answers.backup ?? '');
 }

@@ -6,7 +6,7 @@ import type { ModuleScreenOptions, OpenScreen } from '../../module-screen.ts';
 import { noticeScreen } from '../notice/notice.ts';
 import { runScreen } from '../run/run-screen.ts';
 
-/** Of another process. Reads while the screen has listeners; other screens may cover it. */
+/** Watches another process's run. Reads it while the screen has listeners; others may cover it. */
 export function watchScreen(request: ScreenRequest & { readonly name: 'watch' }): OpenScreen {
   return (options) => {
     const listeners = new Set<() => void>();
@@ -78,7 +78,7 @@ export function watchScreen(request: ScreenRequest & { readonly name: 'watch' })
       keys: () => inner.keys(),
       needs: () => [{ source: 'home', of: null }],
       layOut: (size, look) => inner.layOut(size, look),
-      // Suspending is up to the stack of screens.
+      // The stack of screens handles suspending.
       press: (stroke, size) =>
         !(stroke?.kind === 'key' && stroke.key === 'ctrl+z') && inner.press(stroke, size),
       paste: (text, size) => inner.paste(text, size),

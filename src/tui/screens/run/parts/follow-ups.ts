@@ -38,7 +38,7 @@ function ownerSpans({ owner }: FollowUpView): Line {
   return owner === '' ? [] : [span(`  owner ${owner}`, 'text.dim')];
 }
 
-/** The action if its row cut it, commands to copy, and how to close it. */
+/** Below the row under the cursor: the action if the row cut it, commands to copy, and how to close it. */
 export function followUpDetail(followUp: FollowUpView, isCut: boolean, width: number): Line[] {
   const known = ageWords(followUp);
   const indented = (text: string) => wrapLine([span(`    ${text}`, 'text.dim')], width, 4);
@@ -50,7 +50,7 @@ export function followUpDetail(followUp: FollowUpView, isCut: boolean, width: nu
   ];
 }
 
-/** Commands begin at the screen's edge: copying takes no indent along. */
+/** One follow-up in full. Its commands begin at the screen's edge, so that copying takes no indent along. */
 export function followUpLines(followUp: FollowUpView, width: number, look: Look): Line[] {
   const known = [dueWords(followUp).text, ageWords(followUp)].filter((text) => text !== '').join(', ');
   return [
@@ -64,7 +64,7 @@ export function followUpLines(followUp: FollowUpView, width: number, look: Look)
   ];
 }
 
-/** A row each, the most urgent first. */
+/** The open follow-ups, a row each, the most urgent first, in at most `limit` rows. */
 export function followUpPanel(
   followUps: readonly FollowUpView[],
   width: number,

@@ -43,7 +43,7 @@ export function momentLines(
   return drawn.map((line) => cutLine(line, width, look));
 }
 
-/** For large digits beside the two zones. */
+/** From this width on, large digits fit beside the two zones. */
 const LARGE_WIDTH = 72;
 
 function shownMoment(at: number, cursor: Span, token: Token): Part[] {
@@ -57,7 +57,7 @@ function shownMoment(at: number, cursor: Span, token: Token): Part[] {
   ];
 }
 
-/** Local time. */
+/** The moment with its local time in large digits. */
 function largeMoment(at: number, cursor: Span): Line[] {
   const [first, utc = ''] = formatHere(at);
   const time = /\d\d:\d\d:\d\d/u.exec(first)?.[0] ?? '';
@@ -74,7 +74,7 @@ interface Part {
   readonly lines: readonly Line[];
 }
 
-/** Those of least worth first; keeps the order. */
+/** Drops the parts of least worth until the rest fits, and keeps the order. */
 function fitting(parts: readonly Part[], room: number): Line[] {
   const lines = parts.flatMap((part) => part.lines);
   if (lines.length <= room || parts.length <= 1) return lines.slice(0, Math.max(0, room));
@@ -85,7 +85,7 @@ function fitting(parts: readonly Part[], room: number): Line[] {
   );
 }
 
-/** All after this moment. */
+/** What choosing this moment loses: everything after it. */
 function costOf(at: number, latest: number, now: number): string {
   const before = latest - at;
   const reach =
@@ -94,7 +94,7 @@ function costOf(at: number, latest: number, now: number): string {
   return `${formatSpan(Math.floor((now - at) / 1000))} ago: what was written since is lost; ${reach}`;
 }
 
-/** With backups, incident and moment; on one cell, the later in this order is drawn. */
+/** The range with backups, incident and moment; of two on one cell, the later in this order is drawn. */
 function barLine(at: number, question: TimeQuestion, width: number, look: Look): Line {
   const { wall, rule, full } = look.glyphs;
   const { earliest, latest } = edgesOf(question);
@@ -118,7 +118,7 @@ interface Mark {
   readonly times: readonly number[];
 }
 
-/** Besides the moment itself; unreadable times are left out. */
+/** The marks on the bar besides the moment itself; unreadable times are left out. */
 function marksOf({ marks: { incident, backups } }: TimeQuestion, { glyphs }: Look): readonly Mark[] {
   const read = (texts: readonly string[]) => texts.map((text) => msOf(text)).filter(Number.isFinite);
   const all: readonly Mark[] = [
@@ -133,7 +133,7 @@ function marksOf({ marks: { incident, backups } }: TimeQuestion, { glyphs }: Loo
   return all.filter(({ times }) => times.length > 0);
 }
 
-/** With times; of several backups the newest. */
+/** Explains the signs of the bar with their times; of several backups the newest. */
 function legendLines(question: TimeQuestion, width: number, look: Look): Line[] {
   const entries = marksOf(question, look).map(({ glyph, token, name, times }): Line => {
     const newest = formatUtc(Math.max(...times));
@@ -144,7 +144,7 @@ function legendLines(question: TimeQuestion, width: number, look: Look): Line[] 
   return entries.length === 0 ? [] : wrapLine([span('  '), ...own, ...entries.flat()], width, 2);
 }
 
-/** In both zones: below the bar's ends, or below each other if that is too narrow. */
+/** Both ends in both zones: below the ends of the bar, or below each other if that is too narrow. */
 function edgeLines(earliest: number, latest: number, width: number): Line[] {
   const [from, to] = [formatHere(earliest), formatHere(latest)];
   if (width < 60) {
@@ -170,7 +170,7 @@ function unitLine(unit: Picker['unit']): Line {
   return [span('  arrows move it by', 'text.dim'), ...names];
 }
 
-/** In three rows of the same width, such as `14:32:05`; other characters are blank. */
+/** A time such as `14:32:05` in three rows of the same width; other characters are left blank. */
 function largeDigits(text: string): readonly [string, string, string] {
   const forms = Array.from(text, (character) => FORMS[character] ?? BLANK);
   const row = (at: 0 | 1 | 2) => forms.map((form) => form[at]).join(' ');
@@ -197,7 +197,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 const STEP_MS = { second: 1_000, minute: 60_000, hour: 3_600_000 } as const;
 
-/** Within its range; undefined for other intents. */
+/** Moves the picker within its range; undefined if the intent is not about it. */
 export function movePicker(question: TimeQuestion, picker: Picker, intent: Intent): Picker | undefined {
   const { earliest, latest } = edgesOf(question);
   const to = (at: number): Picker => ({ ...picker, at: Math.min(latest, Math.max(earliest, at)) });
@@ -221,7 +221,7 @@ export function movePicker(question: TimeQuestion, picker: Picker, intent: Inten
   }
 }
 
-/** Milliseconds; NaN if unreadable. */
+/** The ends of the range in milliseconds; NaN if they cannot be read. */
 export function edgesOf({ earliest, latest }: TimeQuestion): { earliest: number; latest: number } {
   return { earliest: msOf(earliest), latest: msOf(latest) };
 }
@@ -231,13 +231,14 @@ export function isPickable(question: TimeQuestion, { at }: Picker): boolean {
   return at >= earliest && at <= latest;
 }
 
-/** Or with the reason why none was read. */
+/** The question with the moment that was read, or with the reason why none was. */
 export function withMoment(
   question: QuestionState,
   text: string,
   moment: { readonly time: Date } | { readonly problem: string },
 ): QuestionState {
   const { picker, problem: _, ...rest } = question;
+  // The field has changed since this text was sent to be read.
   if (picker === undefined || picker.reading !== text) return question;
   const { reading: __, ...idle } = picker;
   return 'time' in moment

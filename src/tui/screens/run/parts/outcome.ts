@@ -13,10 +13,10 @@ import { railLines, railWidth, roomyRail, stepLine } from './progress.ts';
 
 type Ended = RunView & { readonly outcome: OutcomeView };
 
-/** Columns for steps beside the outcome. */
+/** From this width on, the steps stand beside the outcome, otherwise below it. */
 const BESIDE = 100;
 
-/** Unless an overlay covers it. */
+/** The view of a run that is over, unless an overlay covers it. */
 export function endedIn({ view, overlay }: UiState): Ended | undefined {
   const { outcome } = view;
   return outcome === undefined || overlay !== 'none' ? undefined : { ...view, outcome };
@@ -34,10 +34,10 @@ export function finished(view: Ended, scroll: number, columns: number, height: n
   return { page, bands: [{ height, panes: [steps, wall(height, look), text] }] };
 }
 
-/** Rows for the slices of the recovery time and for blank rows. */
+/** From this height on, there is room for the slices of the recovery time and for blank rows. */
 const ROOMY = 30;
 
-/** Of each list that is cut (remarks, follow-ups); the rest follows below the proof. */
+/** Rows kept of each list that is cut (remarks, follow-ups); the rest follows below the proof. */
 const MIN = 2;
 
 /**
@@ -61,7 +61,7 @@ function finishedLines(
   });
   const openHead = followUpHead(view, outcome, width, look);
   const open = followUpLines(view, width, look);
-  // For the last row, which says that there is more.
+  // The last row says that there is more.
   const room = height - openHead.length - head.length - bars.length - proof.length - 3 * gap.length - 1;
   const openRows = Math.min(open.length, Math.max(MIN, room - Math.min(remarks.length, MIN)));
   const first = firstRows(remarks, Math.max(MIN, room - openRows), 'of remarks', look);
@@ -85,7 +85,7 @@ function finishedLines(
   ];
 }
 
-/** `✓ PROVEN`, how long it took, and the sentence below. */
+/** `✓ PROVEN`, how long it took, and the sentence below it. */
 function resultLines(
   { tone, verdict, title, took, ways = [] }: OutcomeView,
   width: number,
@@ -158,7 +158,7 @@ function under(title: string, lines: readonly Line[], width: number, look: Look)
   return [ruleLine(title, width, look), ...lines];
 }
 
-/** The last row says how many follow below. */
+/** The first rows; if some are missing, the last one says how many follow below. */
 function firstRows(lines: readonly Line[], most: number, what: string, look: Look): readonly Line[] {
   if (lines.length <= most) return lines;
   const kept = lines.slice(0, Math.max(1, most - 1));
@@ -168,7 +168,7 @@ function firstRows(lines: readonly Line[], most: number, what: string, look: Loo
 
 const DETAIL_ROWS = 2;
 
-/** In one row; empty without any. */
+/** Recovery time and recovery point against their limits in one row; empty if the run has none. */
 export function objectiveLine(objectives: readonly ObjectiveView[], width: number, look: Look): Line[] {
   if (objectives.length === 0) return [];
   const row = (withLimits: boolean) =>
@@ -180,7 +180,7 @@ export function objectiveLine(objectives: readonly ObjectiveView[], width: numbe
   return [lineWidth(whole) <= width ? whole : cutLine(row(false), width, look)];
 }
 
-/** Each with how its figure comes about. */
+/** The objectives as a panel, each with how its figure comes about. */
 export function objectiveLines(objectives: readonly ObjectiveView[], width: number, look: Look): Line[] {
   return objectives.flatMap((objective) => [
     cutLine(valueSpans(objective, look), width, look),
@@ -204,7 +204,7 @@ function valueSpans({ name, value, limit, running, tone }: ObjectiveView, look: 
   ];
 }
 
-/** As the run's clock, but never to the limit once that is exceeded. */
+/** Rounds as the clock of the run does, but never shows the limit itself once it is exceeded. */
 function elapsed(seconds: number, limit: number | undefined): string {
   return formatElapsed(limit !== undefined && seconds > limit ? Math.ceil(seconds) : seconds);
 }
@@ -235,7 +235,7 @@ function objectiveBars(
   });
 }
 
-/** `RTO      ████░░░░  28 min 4 s of 30 min  ✓ met`; without the bar if that does not fit. */
+/** `RTO      ████░░░░  28 min 4 s of 30 min  ✓ met`; the bar is left out if it does not fit. */
 function barLines(objective: ObjectiveView, bar: number, width: number, look: Look): Line[] {
   const { name, value, limit, verdict, tone } = objective;
   const sign = signOf(tone, look);
@@ -251,7 +251,7 @@ function barLines(objective: ObjectiveView, bar: number, width: number, look: Lo
   return wrapLine([...label, ...figures], width, 4);
 }
 
-/** The full bar is the limit; if exceeded, a mark shows it. */
+/** The full bar is the limit; if more was used, a mark on the bar shows the limit. */
 function barSpans({ value = 0, limit = 0, tone }: ObjectiveView, bar: number, look: Look): Span[] {
   const { full, empty, wall } = look.glyphs;
   const scale = scaleOf({ value, limit });
@@ -266,7 +266,7 @@ function barSpans({ value = 0, limit = 0, tone }: ObjectiveView, bar: number, lo
   ];
 }
 
-/** Where each falls in the bar above. */
+/** Each slice is placed where it falls in the bar above. */
 function sliceLines(objective: ObjectiveView, bar: number, width: number, look: Look): Line[] {
   const { slices = [] } = objective;
   const scale = scaleOf(objective);
@@ -290,7 +290,7 @@ function scaleOf({ value = 0, limit = 0 }: Pick<ObjectiveView, 'value' | 'limit'
   return Math.max(value, limit, 0.001);
 }
 
-/** At least one if it took time. */
+/** Anything that took time gets at least one cell. */
 function cellsFor(seconds: number, scale: number, bar: number): number {
   return seconds <= 0 ? 0 : Math.min(bar, Math.max(1, Math.round((seconds / scale) * bar)));
 }

@@ -8,7 +8,7 @@ import { BLANK, type Line, type Look, type Span, span } from '../../../span.ts';
 import { signOf, tokenOf } from '../../../theme.ts';
 import { stepWords } from './progress.ts';
 
-/** Under a rule, which `height` includes. Only the oldest entry, or one larger than the room, loses rows. */
+/** The end of the log under a rule, which `height` includes. Only the oldest or a too large entry is cut. */
 export function logLines(log: readonly LogLine[], width: number, height: number, look: Look): Line[] {
   if (height < 2 || log.length === 0) return [];
   const room = height - 1;
@@ -42,7 +42,7 @@ function entryLine({ at, tone, text }: LogLine, look: Look): readonly [Span, Spa
   ];
 }
 
-/** Do not scroll: title and filter. */
+/** The rows above the log that do not scroll: its title, and the filter if there is one. */
 export function logHead(
   view: Pick<RunView, 'log' | 'question'>,
   filter: Field,
@@ -70,7 +70,7 @@ function filtered(log: readonly LogLine[], { text }: Field): readonly LogLine[] 
     : log.filter((entry) => `${entry.at} ${entry.text}`.toLowerCase().includes(wanted));
 }
 
-/** With its prose and log entries. */
+/** A step's prose, and what the log says about it. */
 export function stepLines({ rail, log }: RunView, row: number, width: number, look: Look): Line[] {
   const step = rail[row];
   if (step === undefined) return [];
@@ -91,7 +91,7 @@ export function stepLines({ rail, log }: RunView, row: number, width: number, lo
   ];
 }
 
-/** More than any script has: a fault cannot stall the screen. */
+/** Far more than any script has; limited so that a fault cannot stall the screen. */
 const MAX = 2000;
 
 /**
@@ -132,7 +132,7 @@ function commentLines(row: string, width: number): Line[] {
   ]);
 }
 
-/** Safe first. */
+/** The safe choice comes first. */
 export const LEAVE_CHOICES = ['stay', 'leave'] as const;
 
 /**
@@ -168,7 +168,7 @@ const STOPPED =
 
 const RESTING = 'nothing is done meanwhile; it stands where it was left, and the incident goes on';
 
-/** Who drives the run, and what it asks. */
+/** In place of a question on a watched run: who drives it, and what it asks. */
 export function watchedLines(
   {
     watched,

@@ -5,10 +5,10 @@ import { cutLine, limitRows, lineWidth, wrapLine } from '../../../line.ts';
 import { type Line, type Look, type Span, span } from '../../../span.ts';
 import type { Token } from '../../../theme.ts';
 
-/** Scrolled to the current one. */
+/** The steps as a column, scrolled so that the current one is visible. */
 export function railLines(rail: readonly RailStep[], width: number, height: number, look: Look): Line[] {
   const rows = rail.map((step) => {
-    // The usual time is dropped first, then the remark, never the title.
+    // If it does not fit, drop the usual time, then the remark, but keep the title.
     const whole = [stepLine(step, look), stepLine({ ...step, usual: undefined }, look)];
     return (
       whole.find((line) => lineWidth(line) <= width) ?? cutLine(stepLine(step, look).slice(0, 2), width, look)
@@ -25,7 +25,7 @@ export function railLines(rail: readonly RailStep[], width: number, height: numb
   return shown.map((line) => cutLine(line, width, look));
 }
 
-/** For the longest title, within limits. */
+/** Wide enough for the longest title, within limits. */
 export function railWidth(rail: readonly RailStep[], most: number): number {
   return Math.min(most, Math.max(16, ...rail.map((step) => lineWidth([span(step.title)]) + 2)));
 }
@@ -34,7 +34,7 @@ export function roomyRail(columns: number): number {
   return Math.max(34, Math.floor(columns / 4));
 }
 
-/** On narrow screens: `step 4/11 store the key`. */
+/** The current step as one row, for narrow screens: `step 4/11 store the key`. */
 export function railLine(rail: readonly RailStep[], width: number, look: Look): Line {
   const at = currentIndex(rail);
   const step = rail[at];
@@ -43,7 +43,7 @@ export function railLine(rail: readonly RailStep[], width: number, look: Look): 
   return cutLine(line, width, look);
 }
 
-/** If the run is over, the last that was reached. */
+/** The current step; if the run is over, the last one that was reached. */
 function currentIndex(rail: readonly RailStep[]): number {
   const current = rail.findIndex((step) => step.state === 'current');
   if (current >= 0) return current;
@@ -89,7 +89,7 @@ export function stepWords({ state, note }: RailStep): string {
   return note === undefined ? word : `${word}: ${note}`;
 }
 
-/** With state, remark, and how long it took or usually takes. */
+/** A step with its state, its remark, and how long it took or usually takes. */
 export function stepLine(step: StepInRail, look: Look): Line {
   const { glyph, mark, title, word } = STEPS[step.state];
   const time = [
@@ -107,7 +107,7 @@ export function stepLine(step: StepInRail, look: Look): Line {
 const BAR_WIDTH = 24;
 const TITLE_ROWS = 2;
 
-/** Sentence, time, and a row for progress. */
+/** The current activity: its sentence and time, and a row for its progress. */
 export function activityLines(activity: ActivityView | undefined, width: number, look: Look): Line[] {
   if (activity === undefined) return [];
   const title: Line = [

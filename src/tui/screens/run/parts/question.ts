@@ -42,7 +42,7 @@ export function questionLines(
       return growLines(row, lines, at === state.row, room, question, state, width, look, now);
     });
   };
-  // Before the facts of the failure, which also follow the text in full.
+  // Answers come before the facts of the failure, which also stand in full at the end of the text.
   const spare = limit - count(asked, tail, ...drawn(true, asked));
   const head = [...asked, ...limitRows(troubleLines(question, width, look), Math.max(0, spare), width, look)];
   const all = drawn(true, head);
@@ -63,18 +63,19 @@ export function questionLines(
     limit - shortTail.length - Math.max(focused.length, Math.min(4, count(...bare))),
   );
   const shortHead = limitRows(head, headRoom, width, look);
+  // Say that there are more answers than the rows shown.
   if (rows.length > 1 && state.option === undefined) {
     const place = `${name}: ${state.row + 1} of ${rows.length}, up/down moves`;
     shortHead[0] = ruleLine(place, width, look, 'accent');
   }
   const room = limit - shortHead.length - shortTail.length;
-  // Of an option keep the first rows, its label; of a field the last, its input.
+  // Of an option keep its first rows, the label; of a field keep the last one, the input.
   if (rows[state.row]?.kind === 'option' && state.option === undefined)
     bare[state.row] = limitRows(focused, room, width, look);
   return [...shortHead, ...around(bare, state.row, room), ...shortTail].slice(0, limit);
 }
 
-/** The least for a confirmation: rule, first prompt row, stakes, name, field, a complaint. Else 0. */
+/** The least rows of a confirmation: rule, first of the prompt, stakes, name, field, complaint. Else 0. */
 export function leastRows(
   question: QuestionView,
   state: QuestionState,
@@ -87,7 +88,7 @@ export function leastRows(
   return 2 + aboveName(question, state, now, width, look).length + 1 + 1;
 }
 
-/** Prompt, facts of the failure, what was wrong with the answer. */
+/** All text around the rows: the prompt, the facts of the failure, and what was wrong with the answer. */
 export function saidLines(question: QuestionView, state: QuestionState, width: number, look: Look): Line[] {
   return [
     ...promptLines(question, state, width),
@@ -115,6 +116,7 @@ const NAMES = {
 } as const;
 
 function promptLines(question: QuestionView, state: QuestionState, width: number): Line[] {
+  // The follow-up is shown in full above.
   if (openedOf(question, state.opened) !== undefined) return [];
   const prompt = question.prompt === '' ? [] : wrapLine([span(question.prompt, 'text.strong')], width);
   return question.kind === 'typed-name' ? [...prompt, ...approvalRows(question, width)] : prompt;
@@ -145,7 +147,7 @@ function rowLines(
     const isTyped = focused && state.option === undefined;
     if (question.kind === 'secret') return secretLines(question, state, cursor, isTyped, width, look);
     const lines = [fieldRow(cursor, '', state, isTyped, width, look)];
-    // With the field: the stakes are visible whenever a name can be typed.
+    // Drawn together with the field, so that the stakes are visible whenever a name can be typed.
     if (question.kind === 'typed-name')
       return needed === undefined
         ? [...aboveName(question, state, now, width, look), ...lines]
@@ -178,7 +180,7 @@ function rowLines(
   return lines;
 }
 
-/** Where `room` allows. */
+/** Adds details to a row where `room` allows. */
 function growLines(
   row: Row,
   lines: readonly Line[],
@@ -222,7 +224,7 @@ function remark(option: QuestionOption): Line {
   return option.recommended && option.disabled === undefined ? [span('  (recommended)', 'text.dim')] : [];
 }
 
-/** Whole rows first, then as many lines as fit; two spare lines count those left out above and below. */
+/** Whole rows around the focused one, then lines as they fit; two spare lines count those left out. */
 function around(groups: readonly Line[][], at: number, room: number): Line[] {
   const least = groups[at]?.length ?? 0;
   const counts = room >= least + 3;
@@ -271,7 +273,7 @@ type TypedName = QuestionView & { readonly kind: 'typed-name' };
 /** The longest label and two blanks. */
 const NAME_WIDTH = 13;
 
-/** Always drawn: stakes, approval, and the name to type. */
+/** Always drawn right above the name field: stakes, approval, and the name to type. */
 function aboveName(
   question: TypedName,
   state: Pick<QuestionState, 'breakGlass'>,
@@ -300,7 +302,7 @@ function stakesLines({ stakes }: TypedName, now: number, width: number): Line[] 
   });
 }
 
-/** If the window is too small for the stakes. */
+/** Shown in place of the field if the window is too small for the stakes. */
 function roomNote({ columns, rows }: Size, width: number): Line[] {
   return wrapLine(
     [
@@ -315,7 +317,7 @@ function roomNote({ columns, rows }: Size, width: number): Line[] {
   );
 }
 
-/** In one row, to fit on any screen. */
+/** The state of the approval in one row, so that it fits on any screen. */
 function approvalLines(
   { approval }: TypedName,
   { breakGlass }: Pick<QuestionState, 'breakGlass'>,
@@ -340,7 +342,7 @@ const SHORT = {
   bypassed: 'BREAK-GLASS, without a second person',
 } as const;
 
-/** In full, with commands for the second person, to be copied row by row. */
+/** The approval in full, with the commands for the second person, which can be copied row by row. */
 function approvalRows({ approval }: TypedName, width: number): Line[] {
   if (approval === undefined) return [];
   const { text, tone } = approvalLine(approval);
@@ -350,7 +352,7 @@ function approvalRows({ approval }: TypedName, width: number): Line[] {
   ];
 }
 
-/** Of a long text, the part around the cursor is visible. */
+/** A one-row field behind a lead and a label; of a long text the part around the cursor is visible. */
 function fieldRow(
   lead: Span,
   label: string,
@@ -370,7 +372,7 @@ function inField({ text, token }: Span, focused: boolean): Span {
   return { text, token: 'text.strong' };
 }
 
-/** Below what can be said without showing it: length, strength, common mistakes. */
+/** The field of a secret, below what can be said without showing it: length, strength, common mistakes. */
 function secretLines(
   question: QuestionView & { readonly kind: 'secret' },
   state: QuestionState,
